@@ -1,0 +1,53 @@
+#pragma once
+// The three ways in which a command can fail. Each becomes one line on stderr and an exit code in
+// the cli floor; below it nothing prints or exits.
+//   InputError       wrong file content        `FILE: /json/pointer: message`        exit 3
+//   UsageError       wrong flag or argument    `--flag: message`                     exit 2
+//   SimulationError  the simulation cannot go on                                     exit 1
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepsim::base {
+
+// One problem of one file. `where` is a JSON pointer ("/links/3/latency_s"), a position
+// ("1204:7" = line:column, "12" = line), or empty.
+struct Problem {
+  std::string file;
+  std::string where;
+  std::string message;
+  // "cluster.json: /links/3/latency_s: must be >= 0, got -1"; positions join as "file:12: message".
+  [[nodiscard]] std::string text() const;
+};
+
+// Carries at least one problem. what() is the text of the first.
+class InputError : public std::runtime_error {
+public:
+  InputError(std::string file, std::string where, std::string message);
+  explicit InputError(std::vector<Problem> problems);
+  [[nodiscard]] const std::vector<Problem> &problems() const { return problems_; }
+
+private:
+  std::vector<Problem> problems_;
+};
+
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class SimulationError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// At most `limit` bytes of a user's value for an error message, cut with "..." (never inside a
+// UTF-8 sequence), control characters as '?'.
+[[nodiscard]] std::string shown_value(std::string_view value, std::size_t limit = 40);
+
+} // namespace stepsim::base
+
+namespace stepsim {
+using base::InputError;
+using base::SimulationError;
+using base::UsageError;
+} // namespace stepsim

@@ -1,0 +1,22 @@
+#pragma once
+// "did you mean": the known words nearest to a mistyped one, by Damerau-Levenshtein distance
+// (insert, delete, replace, swap of neighbours cost 1 each).
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepsim::base {
+
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// Known words at distance <= max(1, length of word / 3), nearest first, ties alphabetical, at
+// most 3.
+[[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
+                                                     std::span<const std::string_view> known);
+
+// ", did you mean a, b or c?" or an empty string.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       std::span<const std::string_view> known);
+
+} // namespace stepsim::base

@@ -1,0 +1,29 @@
+#pragma once
+// Small statistics on spans of numbers. All functions copy what they must sort; none allocates in
+// proportion to anything but its input.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace stepsim::base {
+
+// Middle value, mean of the middle two for an even count. Needs at least one value (asserted).
+[[nodiscard]] double median(std::span<const double> values);
+
+struct LineFit { // y = intercept + slope x
+  double intercept{};
+  double slope{};
+  double r_squared{};
+};
+// Ordinary least squares; needs two different x (asserted).
+[[nodiscard]] LineFit fit_line(std::span<const double> x, std::span<const double> y);
+
+struct IsotonicFit {
+  std::vector<double> values;   // non-decreasing
+  std::size_t points_changed{}; // values that differ from the input
+  double largest_change{};      // largest |new - old| / old
+};
+// Pool adjacent violators with equal weights: the non-decreasing sequence nearest in least squares.
+[[nodiscard]] IsotonicFit isotonic_fit(std::span<const double> values);
+
+} // namespace stepsim::base

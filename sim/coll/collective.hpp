@@ -1,0 +1,112 @@
+#pragma once
+// What a collective operation is asked for: operation, algorithm, ranks, bytes, the cost of links
+// and of adding, and the rarely used switches. Plain values; `evaluate.hpp` gives the times.
+//
+// Symbols (COL 2.1): P ranks; n bytes (whole vector; total buffer for reduce_scatter, allgather);
+// alpha latency per message; beta = 1 / bandwidth; gamma = 1 / reduction rate.
+// A transfer of s bytes holds the send port of its source and the receive port of its destination
+// for alpha + s beta (full duplex, rendezvous).
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace stepsim::coll {
+
+enum class Op { broadcast, reduce, allreduce, reduce_scatter, allgather, allgatherv };
+
+enum class AlgorithmId {
+  mst,
+  be,
+  bruck,
+  ring,
+  recursive_doubling,
+  lp,
+  double_binary_tree,
+  hierarchical,
+  hierarchical_leader,
+  parameter_server,
+  automatic, // "auto" in files and flags
+};
+
+enum class Method { closed_form, max_plus, events };
+enum class ReductionMode { overlapped, serial };
+enum class Chunking { integer, real };
+enum class CostForm { exact, paper, ideal };
+enum class Placement { dedicated, colocated, sharded };
+
+// Seconds per message and per byte of one directed link.
+struct LinkCost {
+  double latency_s{};       // alpha
+  double block_latency_s{}; // alpha_blk, of the follow-up blocks of a stream; <= alpha
+  double per_byte_s{};      // beta
+};
+
+// One directed pair with its own cost (COL 1, `--links`).
+struct PairCost {
+  std::uint32_t src{};
+  std::uint32_t dst{};
+  LinkCost cost;
+};
+
+// Two levels: ranks of a node talk over `intra`, others over `inter` (the main link cost) through
+// `nics_per_node` shared interfaces.
+struct TwoLevel {
+  std::uint32_t gpus_per_node = 1;
+  std::uint32_t nics_per_node = 1;
+  LinkCost intra;
+};
+
+struct Links {
+  LinkCost all;                // every pair, unless one of the next says otherwise
+  bool pairs_only = false;     // pairs not listed have no link
+  std::vector<PairCost> pairs; // sorted by (src, dst)
+  std::optional<TwoLevel> two_level;
+};
+
+struct Options {
+  ReductionMode reduction_mode = ReductionMode::overlapped;
+  Chunking chunking = Chunking::integer;
+  std::int64_t element_bytes = 1;
+  CostForm cost_form = CostForm::exact;
+  std::optional<Bytes> block;                     // lp, double_binary_tree; empty = optimal (COL 7)
+  bool lp_last_hop = true;                        // COL 5.6
+  bool ring_startup_2p = false;                   // COL 5.4: 2P instead of 2(P-1) start-ups
+  bool exchange_sizes = false;                    // COL 5.8
+  AlgorithmId intra_algorithm = AlgorithmId::mst; // hierarchical_leader
+  AlgorithmId inter_algorithm = AlgorithmId::ring; // both hierarchical kinds
+  std::vector<AlgorithmId> candidates;             // auto; empty = the defaults of COL 9
+  std::uint32_t servers = 1;                       // parameter_server
+  Placement placement = Placement::dedicated;      // parameter_server
+};
+
+struct Collective {
+  Op op = Op::allreduce;
+  AlgorithmId algorithm = AlgorithmId::ring;
+  std::uint32_t ranks = 1;
+  double bytes = 0; // whole number below 2^53
+  std::uint32_t root = 0;
+  Links links;
+  double reduction_s_per_byte = 0;               // gamma of every rank
+  std::vector<double> reduction_s_per_byte_rank; // [P], or empty
+  std::vector<double> enter_s;                   // [P] entry times, or empty = all 0
+  std::vector<std::uint32_t> chain;              // [P] lp positions -> ranks, or empty
+  std::vector<double> sizes;                     // [P] bytes per rank of allgatherv
+  Options options;
+
+  // Identical ranks and links, all entering together: the precondition of closed forms.
+  [[nodiscard]] bool homogeneous() const;
+};
+
+// Names as in files and flags ("recursive_doubling", "auto"). The parsers return empty for unknown
+// words; `valid_algorithms` lists what an operation offers (COL 4).
+[[nodiscard]] std::string_view name(Op op);
+[[nodiscard]] std::string_view name(AlgorithmId algorithm);
+[[nodiscard]] std::string_view name(Method method);
+[[nodiscard]] std::optional<Op> parse_op(std::string_view word);
+[[nodiscard]] std::optional<AlgorithmId> parse_algorithm(std::string_view word);
+[[nodiscard]] std::vector<AlgorithmId> valid_algorithms(Op op);
+
+} // namespace stepsim::coll

@@ -1,0 +1,54 @@
+#pragma once
+// The merge problem: gradients become ready one after another in backward order, one FIFO channel
+// sends them, neighbours may be merged into one message (a group). A plan is the list of groups.
+//
+//     backward   |--3--|-2-|----1----|            items 1, 2, 3 = layers 3, 2, 1
+//     ready            r1  r2        r3
+//     channel          |==1==|       |===2,3===|   groups {1} {2,3};  finish = end of the last
+//
+// start(g) = max(end(g-1), ready of its last item), end(g) = start(g) + T(bytes(g)).   (MER 3)
+// All times count from the start of backward. Items are numbered from 0 here, from 1 in files.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "plan/cost.hpp"
+
+namespace stepsim::plan {
+
+struct Item {
+  Seconds ready;               // non-decreasing over the list
+  Bytes bytes;                 // >= 0
+  std::int64_t elements{};     // 0 = unknown; mg_wfbp_small_tensors then counts bytes / 4
+  std::uint32_t dtype{};       // equal numbers = equal element type; bucket rules are per dtype
+  std::int64_t ready_order{};  // position in the measured gradient-ready order
+  std::int64_t registration{}; // position in registration (forward) order, for ddp
+};
+
+struct Problem {
+  std::vector<Item> items;
+  Cost cost;
+  Seconds channel_free{}; // F_0: the channel is busy until then
+};
+
+// One message: the items it carries (ascending). All schedules but ddp and horovod with several
+// dtypes give contiguous runs.
+struct Group {
+  std::vector<std::uint32_t> items;
+  Bytes bytes;
+  Seconds ready; // latest ready time (ddp: of this and all earlier buckets; horovod: its tick)
+  Seconds start;
+  Seconds end;
+  [[nodiscard]] std::uint32_t first() const { return items.front(); }
+  [[nodiscard]] std::uint32_t last() const { return items.back(); }
+};
+
+struct Plan {
+  std::vector<Group> groups;     // launch order
+  Seconds finish;                // max(end of the last message, last ready time)
+  std::int64_t waiting_merges{}; // merges that delayed a ready gradient (mg_wfbp, 0 elsewhere)
+  std::vector<std::string> warnings;
+};
+
+} // namespace stepsim::plan
