@@ -1,0 +1,53 @@
+#pragma once
+// What happened when, for people to look at: spans on tracks, arrows between spans, counters. A
+// plain value; io writes it as a Chrome trace. Times count from the start of the run. Spans of one
+// track nest or are disjoint (a test checks every exported file).
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace stepsim::engine {
+
+struct Track {
+  std::uint32_t node{}; // one process of the picture per node
+  std::uint32_t lane{}; // 0 compute, 1 communication, 2 + k overlapping transfers
+};
+
+struct Span {
+  Track track;
+  Seconds start;
+  Seconds end;
+  std::string name;
+  std::string category; // "forward", "backward", "update", "communication"
+  std::vector<std::pair<std::string, std::string>> texts; // shown on click
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+// From the instant a gradient is ready to the bucket that carries it.
+struct Arrow {
+  Track from;
+  Seconds from_time;
+  Track to;
+  Seconds to_time;
+  std::string name;
+};
+
+struct CounterPoint {
+  std::uint32_t node{};
+  std::string name;
+  Seconds time;
+  double value{};
+};
+
+struct Timeline {
+  std::vector<std::string> node_names; // index = node
+  std::vector<std::pair<Track, std::string>> lane_names;
+  std::vector<Span> spans;
+  std::vector<Arrow> arrows;
+  std::vector<CounterPoint> counters;
+};
+
+} // namespace stepsim::engine

@@ -1,0 +1,58 @@
+#pragma once
+// Network profiles and topologies as plain values; io reads and writes the files. A profile
+// (kind network_calibration) stands for latency, bandwidth, reduction rate and measured collective
+// curves of a network; its label says how far to trust it.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stepsim::net {
+
+enum class ProfileLabel { measured, calibrated, default_value }; // "default" in files
+
+struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
+  double from_bytes{}, to_bytes{};
+  double startup_s{}, per_byte_s{};
+};
+
+struct CollectiveCurve {
+  std::string op;
+  std::string algorithm;
+  std::int64_t ranks{};
+  std::vector<CurveSegment> segments;
+};
+
+struct LinkClass {
+  std::string name; // network, nvlink, pcie, host, same-device
+  double latency_s{};
+  double per_byte_s{};
+};
+
+struct NetworkProfile {
+  std::string name;
+  ProfileLabel label = ProfileLabel::default_value;
+  std::string note;
+  std::string grade; // "" where the file gives none
+  std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
+  std::vector<LinkClass> links;
+  std::vector<CollectiveCurve> collectives;
+  std::vector<std::string> warnings;
+};
+
+// A fabric as a file gives it: hosts, switches and full-duplex links between them.
+struct TopologyLink {
+  std::string id, a, b;
+  double latency_s{};
+  double bandwidth_Bps{};
+};
+struct Topology {
+  std::string name;
+  std::string preset; // "" = explicit graph
+  std::vector<std::pair<std::string, double>> preset_parameters;
+  std::vector<std::string> hosts, switches;
+  std::vector<TopologyLink> links;
+};
+
+} // namespace stepsim::net

@@ -1,0 +1,105 @@
+#pragma once
+// A layer-wise compute trace: how long each layer's forward and backward take and which gradients
+// it produces (IO 3). Layers in forward order, tensors of a layer in gradient-ready order (a bias
+// before its weight). The file format is docs/file-formats.md; io reads and writes it, importers
+// make it.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace stepsim::train {
+
+// Where layer times come from; printed with every result.
+enum class Provenance { measured, imported, assumed, synthetic, scaled };
+[[nodiscard]] std::string_view name(Provenance provenance);
+[[nodiscard]] std::optional<Provenance> parse_provenance(std::string_view word);
+
+struct Tensor {
+  std::optional<std::int64_t> elements;
+  std::string dtype; // "float32", ...; empty = unknown
+  std::optional<Bytes> bytes;
+  std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
+  std::string name;                   // empty = unknown
+};
+
+struct Layer {
+  std::string name;
+  std::optional<Seconds> forward; // empty: unknown (a trace that only holds sizes)
+  std::optional<Seconds> backward;
+  std::optional<Bytes> gradient_bytes;
+  std::vector<Tensor> tensors;
+  std::string operation; // "aten::conv2d"; empty = unknown
+};
+
+struct MeasuredBucket {
+  std::int64_t elements{};
+  Bytes bytes;
+  std::string dtype;
+  std::int64_t tensors{};
+  std::optional<Seconds> min, median, max; // empty: launched without a kernel (one GPU)
+};
+
+struct MeasuredCollective { // outside the buckets: broadcasts of buffers and the like
+  std::string op;
+  std::int64_t elements{};
+  Bytes bytes;
+  std::string dtype;
+  std::int64_t per_step{};
+  std::optional<Seconds> min;
+};
+
+struct MeasuredStep {
+  std::string name;
+  bool used = false;
+  Seconds wall, gpu_busy, compute_busy, exposed_communication;
+  Seconds forward, backward, gradient_nodes, update, framework, input, other, communication;
+};
+
+struct Checks {
+  std::int64_t steps_used{};
+  std::int64_t backward_nodes{};
+  std::int64_t backward_matched{};
+  std::int64_t gradient_nodes{};
+  double unattributed_fraction{};
+  std::optional<double> gpu_busy_fraction;
+  std::optional<double> rank_spread; // several files only
+};
+
+struct SourceFile {
+  std::string name; // base name only
+  std::int64_t bytes{};
+  std::string sha256;
+};
+
+struct Source {
+  std::string format;
+  std::vector<SourceFile> files;
+  std::string importer; // "stepsim 0.1.0"
+  std::vector<std::pair<std::string, std::string>> options;
+  std::optional<std::string> attribution;
+  std::optional<std::string> licence;
+};
+
+struct Trace {
+  std::string name;
+  Provenance provenance = Provenance::imported;
+  std::optional<Source> source;
+  std::optional<std::string> device;
+  std::optional<std::int64_t> ranks;
+  std::optional<std::int64_t> batch_size;
+  std::optional<std::string> time_basis; // "kernel" or "wall"
+  double time_scale = 1.0;
+  std::vector<Layer> layers; // forward order, at least one
+  Seconds update, input, other, framework;
+  std::vector<MeasuredBucket> buckets;
+  std::vector<MeasuredCollective> collectives;
+  std::vector<MeasuredStep> steps;
+  std::optional<Checks> checks;
+  std::vector<std::string> warnings;
+};
+
+} // namespace stepsim::train
