@@ -1,0 +1,97 @@
+"""The table of all networks: name, family, source, input and the lines of the recipe.
+
+The lines are in registration order, the order in which the published code creates its modules.
+`runs_before` lists the modules that run elsewhere: (module, module it runs before); a name that
+ends in "." stands for everything inside that module.
+"""
+
+from dataclasses import dataclass
+
+from image_networks import (alexnet, alexnet_caffe, densenet, googlenet, googlenet_caffe,
+                            inception_v4, resnet, resnet20, vgg16, vgg16_cifar)
+from sequence_networks import bert, gpt2, lstm_ptb
+
+
+@dataclass(frozen=True)
+class Recipe:
+    name: str
+    family: str
+    source: str
+    lines: tuple
+    image: tuple = None  # channels, height, width
+    sequence_length: int = None
+    max_sequence_length: int = None  # where position embeddings set a limit
+    runs_before: tuple = ()
+
+
+IMAGENET = (3, 224, 224)
+CIFAR = (3, 32, 32)
+
+
+def image_recipe(name, family, source, lines, image=IMAGENET, runs_before=()):
+    return Recipe(name, family, source, tuple(lines), image=image, runs_before=runs_before)
+
+
+def bert_recipes(name, layers, h):
+    """The encoder alone, with the pre-training heads, and with these and a padded vocabulary."""
+    shape = dict(sequence_length=128, max_sequence_length=512)
+    heads = dict(shape, runs_before=(("cls.predictions", "cls.seq_relationship"),))
+    plain = tuple(bert(layers, h))
+    pretrain = tuple(bert(layers, h, pretrain=True))
+    padded = tuple(bert(layers, h, vocabulary=30528, pretrain=True))
+    yield Recipe(name, "bert", "transformers BertModel, vocabulary 30522", plain, **shape)
+    yield Recipe(f"{name}_pretrain", "bert",
+                 "transformers BertForPreTraining, vocabulary 30522", pretrain, **heads)
+    yield Recipe(f"{name}_pretrain_v30528", "bert",
+                 "transformers BertForPreTraining, vocabulary padded to 30528, a multiple of 64",
+                 padded, **heads)
+
+
+def gpt2_recipe(name, layers, h):
+    return Recipe(name, "gpt2", "transformers GPT2LMHeadModel, output tied to wte",
+                  tuple(gpt2(layers, h)), sequence_length=1024, max_sequence_length=1024)
+
+
+ALL = (
+    image_recipe("alexnet", "alexnet", "torchvision alexnet, layers named as in Caffe", alexnet()),
+    image_recipe("alexnet_caffe", "alexnet",
+                 "Caffe AlexNet with grouped convolutions; layers recalled, total checked",
+                 alexnet_caffe(), image=(3, 227, 227)),
+    image_recipe("vgg16", "vgg", "torchvision vgg16, layers named as in Caffe", vgg16()),
+    image_recipe("googlenet_caffe_aux", "googlenet",
+                 "Caffe GoogLeNet with both auxiliary heads; rows as in the B-Caffe layer logs",
+                 googlenet_caffe(auxiliary=True)),
+    image_recipe("googlenet_caffe", "googlenet", "Caffe GoogLeNet without auxiliary heads",
+                 googlenet_caffe(auxiliary=False)),
+    image_recipe("googlenet", "googlenet", "torchvision googlenet without auxiliary heads",
+                 googlenet(auxiliary=False)),
+    image_recipe("googlenet_aux", "googlenet", "torchvision googlenet with both auxiliary heads",
+                 googlenet(auxiliary=True),
+                 runs_before=(("aux1.", "inception4b."), ("aux2.", "inception4e."))),
+    image_recipe("resnet50", "resnet", "torchvision resnet50 (stride on the 3x3)",
+                 resnet(3, 4, 6, 3)),
+    image_recipe("resnet101", "resnet", "torchvision resnet101 (stride on the 3x3)",
+                 resnet(3, 4, 23, 3)),
+    image_recipe("resnet152", "resnet", "torchvision resnet152 (stride on the 3x3)",
+                 resnet(3, 8, 36, 3)),
+    image_recipe("densenet161", "densenet", "torchvision densenet161",
+                 densenet(48, 96, (6, 12, 36, 24))),
+    image_recipe("densenet201", "densenet", "torchvision densenet201",
+                 densenet(32, 64, (6, 12, 48, 32))),
+    image_recipe("inception_v4", "inception", "pretrained-models.pytorch inceptionv4",
+                 inception_v4(), image=(3, 299, 299)),
+    *bert_recipes("bert_base", 12, 768),
+    *bert_recipes("bert_large", 24, 1024),
+    gpt2_recipe("gpt2", 12, 768),
+    gpt2_recipe("gpt2_medium", 24, 1024),
+    gpt2_recipe("gpt2_large", 36, 1280),
+    gpt2_recipe("gpt2_xl", 48, 1600),
+    image_recipe("vgg16_cifar", "vgg", "VGG-16 with batch norm for CIFAR-10", vgg16_cifar(),
+                 image=CIFAR),
+    image_recipe("resnet20", "resnet", "ResNet-20 for CIFAR-10, shortcuts without parameters",
+                 resnet20(), image=CIFAR),
+    Recipe("lstm_ptb", "lstm", "two-layer LSTM language model for Penn Treebank", tuple(lstm_ptb()),
+           sequence_length=35),
+)
+
+RECIPES = {recipe.name: recipe for recipe in ALL}
