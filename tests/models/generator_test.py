@@ -1,0 +1,673 @@
+#!/usr/bin/env python3
+"""Tests of the layer tables in models/ and of the generator that writes them.
+
+Totals and anchors are those of the published networks; where no published integer is pinned, the
+expected value is an equation in the shape of the network (width h, blocks L, vocabulary V,
+sequence length S). The tests read the committed tables, except where they ask for another input.
+"""
+
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import unittest
+from math import prod
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = ROOT / "models"
+LAYER_LOG = ROOT.parent / "shared" / "data" / "b-caffe" / "tmp8comm.log"
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(MODELS))
+
+import generate
+from network import Network, RecipeError, windows
+from recipes import RECIPES, Recipe
+
+KINDS = {"conv", "linear", "batchnorm", "layernorm", "embedding", "attention", "tied_decoder",
+         "lstm"}
+MIB = 2**20
+
+
+# What a table says
+
+
+def read_table(name):
+    return json.loads((MODELS / f"{name}.json").read_text())
+
+
+TABLES = {name: read_table(name) for name in RECIPES}
+
+
+def tensors_of(table):
+    """(full name, shape) of every parameter tensor in registration order."""
+    return [(f"{layer['name']}.{tensor['name']}", tensor["shape"])
+            for layer in table["layers"] for tensor in layer["tensors"]]
+
+
+def elements_of(table, prefix=""):
+    return sum(prod(shape) for name, shape in tensors_of(table) if name.startswith(prefix))
+
+
+def macs_of(table, prefix=""):
+    return sum(layer["macs"] for layer in table["layers"] if layer["name"].startswith(prefix))
+
+
+def layer_of(table, name):
+    return next(layer for layer in table["layers"] if layer["name"] == name)
+
+
+def weight_elements(layer):
+    return prod(layer["tensors"][0]["shape"]) if layer["tensors"] else 0
+
+
+def summary_of(table):
+    """The row of EXPECTED that the layers of a table add up to."""
+    tensors = tensors_of(table)
+    largest = max(tensors, key=lambda tensor: prod(tensor[1]))  # the first of that size
+    return (sum(prod(shape) for _, shape in tensors), len(tensors),
+            sum(len(shape) >= 2 for _, shape in tensors),
+            sum(bool(layer["tensors"]) for layer in table["layers"]),
+            prod(largest[1]), largest[0],
+            sum(4 * prod(shape) <= 4096 for _, shape in tensors),
+            sum(layer["macs"] for layer in table["layers"]))
+
+
+# elements, tensors, weight tensors, layers with tensors, largest tensor, tensors <= 4 KiB, MACs
+EXPECTED = {
+    "alexnet": (61_100_840, 16, 8, 8, 37_748_736, "fc6.weight", 6, 714_188_480),
+    "alexnet_caffe": (60_965_224, 16, 8, 8, 37_748_736, "fc6.weight", 6, 724_406_816),
+    "vgg16": (138_357_544, 32, 16, 16, 102_760_448, "fc6.weight", 14, 15_470_264_320),
+    "googlenet_caffe_aux": (13_378_280, 128, 64, 64, 2_097_152, "loss1/fc.weight", 64,
+                            1_591_044_096),
+    "googlenet_caffe": (6_998_552, 116, 58, 58, 1_024_000, "loss3/classifier.weight", 58,
+                        1_582_671_872),
+    "googlenet": (6_624_904, 173, 58, 115, 1_024_000, "fc.weight", 115, 1_498_376_192),
+    "googlenet_aux": (13_004_888, 187, 64, 123, 2_097_152, "aux1.fc1.weight", 123, 1_506_748_416),
+    "resnet50": (25_557_032, 161, 54, 107, 2_359_296, "layer4.0.conv2.weight", 99, 4_089_184_256),
+    "resnet101": (44_549_160, 314, 105, 209, 2_359_296, "layer4.0.conv2.weight", 201,
+                  7_801_405_440),
+    "resnet152": (60_192_808, 467, 156, 311, 2_359_296, "layer4.0.conv2.weight", 303,
+                  11_513_626_624),
+    "densenet201": (20_013_928, 604, 201, 402, 1_920_000, "classifier.weight", 299,
+                    4_291_365_888),
+    "inception_v4": (42_679_816, 449, 150, 299, 1_536_000, "last_linear.weight", 300,
+                     12_253_974_624),
+    "bert_base": (109_482_240, 199, 76, 101, 23_440_896, "embeddings.word_embeddings.weight", 111,
+                  11_174_215_680),
+    "bert_base_pretrain": (110_106_428, 206, 78, 105, 23_440_896,
+                           "embeddings.word_embeddings.weight", 115, 14_250_149_376),
+    "bert_base_pretrain_v30528": (110_111_042, 206, 78, 105, 23_445_504,
+                                  "embeddings.word_embeddings.weight", 115, 14_250_739_200),
+    "gpt2": (124_439_808, 148, 50, 75, 38_597_376, "wte.weight", 74, 145_824_153_600),
+    "gpt2_large": (774_030_080, 436, 146, 219, 64_328_960, "wte.weight", 0, 887_285_350_400),
+    "gpt2_xl": (1_557_611_200, 580, 194, 291, 80_411_200, "wte.weight", 0, 1_753_351_782_400),
+    "vgg16_cifar": (14_728_266, 54, 14, 27, 2_359_296, "conv4_2.weight", 40, 313_201_664),
+    "resnet20": (269_722, 59, 20, 39, 36_864, "layer3.0.conv2.weight", 41, 40_551_040),
+    "lstm_ptb": (66_034_000, 11, 6, 4, 15_000_000, "embedding.weight", 0, 1_785_000_000),
+}
+
+
+# Equations of the tables that have no pinned integers; each is also held against a pinned row
+
+
+def is_small(elements):
+    return 4 * elements <= 4096
+
+
+def bert_summary(blocks, h, vocabulary, pretrain, s=128):
+    """A block: 4 of h x h + h (q, k, v, dense), h x 4h + 4h, 4h x h + h, two norms of 2h."""
+    elements = (vocabulary + 512 + 2) * h + 2 * h + blocks * (12 * h**2 + 13 * h) + h**2 + h
+    macs = blocks * (12 * h**2 * s + 2 * s**2 * h) + h**2
+    small = (9 * blocks + 3) * is_small(h) + blocks * is_small(4 * h) + is_small(2 * h)
+    tensors, weights, layers = 3 + 2 + 16 * blocks + 2, 3 + 6 * blocks + 1, 4 + 8 * blocks + 1
+    if pretrain:  # decoder bias, h x h transform, its norm, h x 2 next-sentence classifier
+        elements += vocabulary + (h**2 + h) + 2 * h + (2 * h + 2)
+        macs += vocabulary * h * s + h**2 * s + 2 * h
+        small += 3 * is_small(h) + is_small(2 * h) + is_small(2)
+        tensors, weights, layers = tensors + 7, weights + 2, layers + 4
+    return (elements, tensors, weights, layers, vocabulary * h,
+            "embeddings.word_embeddings.weight", small, macs)
+
+
+def gpt2_summary(blocks, h, vocabulary=50257, s=1024):
+    """A block: h x 3h + 3h, h x h + h, h x 4h + 4h, 4h x h + h, two norms of 2h."""
+    elements = (vocabulary + 1024) * h + blocks * (12 * h**2 + 13 * h) + 2 * h
+    macs = blocks * (12 * h**2 * s + 2 * s**2 * h) + vocabulary * h * s
+    small = (6 * blocks + 2) * is_small(h) + blocks * (is_small(3 * h) + is_small(4 * h))
+    return (elements, 2 + 12 * blocks + 2, 2 + 4 * blocks, 2 + 6 * blocks + 1, vocabulary * h,
+            "wte.weight", small, macs)
+
+
+def densenet_summary(g, c, depths, largest):
+    """Layer j of a block of n reads c + j g channels: their sum is n c + g n (n - 1) / 2."""
+    elements, macs, small, size = 3 * c * 49 + 2 * c, 3 * c * 49 * 112**2, 2 * is_small(c), 56
+    for block, n in enumerate(depths, 1):
+        read = n * c + g * n * (n - 1) // 2
+        elements += (2 + 4 * g) * read + n * (8 * g + 36 * g**2)
+        macs += size**2 * (4 * g * read + n * 36 * g**2)
+        small += 2 * n * is_small(4 * g)
+        small += 2 * sum(is_small(c + j * g) for j in range(n))
+        c += n * g
+        if block < len(depths):  # norm, halving 1x1 at the block's size, 2x2 pool
+            elements += 2 * c + c * c // 2
+            macs += size**2 * (c * c // 2)
+            small += 2 * is_small(c)
+            c, size = c // 2, size // 2
+    elements += 2 * c + 1000 * c + 1000
+    macs += 1000 * c
+    small += 2 * is_small(c) + is_small(1000)
+    n, halvings = sum(depths), len(depths) - 1
+    return (elements, 3 + 6 * n + 3 * halvings + 2 + 2, 1 + 2 * n + halvings + 1,
+            2 + 4 * n + 2 * halvings + 1 + 1, *largest, small, macs)
+
+
+EQUATIONS = {
+    "bert_base": bert_summary(12, 768, 30522, pretrain=False),
+    "bert_base_pretrain": bert_summary(12, 768, 30522, pretrain=True),
+    "bert_base_pretrain_v30528": bert_summary(12, 768, 30528, pretrain=True),
+    "bert_large": bert_summary(24, 1024, 30522, pretrain=False),
+    "bert_large_pretrain": bert_summary(24, 1024, 30522, pretrain=True),
+    "bert_large_pretrain_v30528": bert_summary(24, 1024, 30528, pretrain=True),
+    "gpt2": gpt2_summary(12, 768),
+    "gpt2_medium": gpt2_summary(24, 1024),
+    "gpt2_large": gpt2_summary(36, 1280),
+    "gpt2_xl": gpt2_summary(48, 1600),
+    # the last halving convolution outweighs the classifier: 2112 x 1056 > 2208 x 1000
+    "densenet161": densenet_summary(48, 96, (6, 12, 36, 24),
+                                    (2112 * 1056, "features.transition3.conv.weight")),
+    "densenet201": densenet_summary(32, 64, (6, 12, 48, 32), (1920 * 1000, "classifier.weight")),
+}
+
+
+class Totals(unittest.TestCase):
+    def test_every_table_has_a_pinned_row_or_an_equation(self):
+        self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
+        self.assertEqual(len(RECIPES), 23 + 3)
+
+    def test_layers_add_up_to_the_published_totals(self):
+        for name, row in EXPECTED.items():
+            with self.subTest(name):
+                self.assertEqual(summary_of(TABLES[name]), row)
+
+    def test_layers_add_up_to_the_equations_in_width_depth_and_vocabulary(self):
+        for name, row in EQUATIONS.items():
+            with self.subTest(name):
+                self.assertEqual(summary_of(TABLES[name]), row)
+
+    def test_totals_in_the_file_are_the_sums_over_its_layers(self):
+        for name, table in TABLES.items():
+            with self.subTest(name):
+                elements, tensors, *_, macs = summary_of(table)
+                self.assertEqual(table["totals"], {
+                    "elements": elements, "tensors": tensors, "layers": len(table["layers"]),
+                    "macs": macs})
+
+    def test_original_stride_placement_would_give_fewer_macs(self):
+        # stride on the first 1x1: in block 0 of stages 2 to 4 conv1 runs on 1/4 of the area
+        # and nothing else of that block changes its output size
+        table = TABLES["resnet50"]
+        strided = [layer_of(table, f"layer{stage}.0.conv1")["macs"] for stage in (2, 3, 4)]
+        self.assertEqual(table["totals"]["macs"] - sum(3 * macs // 4 for macs in strided),
+                         3_857_973_248)
+
+    def test_attention_is_two_s_squared_h_per_block(self):
+        for name, blocks, s, h, macs in (("bert_base", 12, 128, 768, 301_989_888),
+                                         ("gpt2", 12, 1024, 768, 19_327_352_832)):
+            attention = [layer["macs"] for layer in TABLES[name]["layers"]
+                         if layer["kind"] == "attention"]
+            self.assertEqual(attention, [2 * s**2 * h] * blocks)
+            self.assertEqual(sum(attention), macs)
+
+
+# table, layer, weight elements, MACs; None where only the other is pinned
+ANCHORS = (
+    ("resnet50", "conv1", 9_408, 118_013_952),
+    ("resnet50", "layer1.0.conv1", 4_096, 12_845_056),
+    ("resnet50", "layer1.0.conv2", 36_864, 115_605_504),
+    ("resnet50", "layer1.0.downsample.0", 16_384, 51_380_224),
+    ("resnet50", "layer4.2.conv3", 1_048_576, 51_380_224),
+    ("resnet50", "fc", 2_048_000, 2_048_000),
+    ("vgg16", "conv1_1", None, 86_704_128),
+    ("vgg16", "conv1_2", None, 1_849_688_064),
+    ("vgg16", "fc6", None, 102_760_448),
+    ("alexnet", "conv1", None, 70_276_800),
+    ("alexnet_caffe", "conv2", 307_200, 223_948_800),
+    ("googlenet_caffe", "inception_3a/5x5", 12_800, 10_035_200),
+    ("googlenet", "inception3a.branch3.1.conv", 4_608, 3_612_672),
+    ("densenet201", "features.denseblock1.denselayer1.conv1", 8_192, 25_690_112),
+    ("densenet201", "features.transition1.conv", 32_768, 102_760_448),
+    ("inception_v4", "features.0.conv", 864, 19_181_664),
+    ("inception_v4", "features.4.branch1.1.conv", 28_672, 152_793_088),
+    ("inception_v4", "features.5.conv.conv", None, 406_425_600),
+    ("inception_v4", "features.19.branch1_1a.conv", 294_912, 18_874_368),
+    ("bert_base", "encoder.layer.0.attention.self.query", 589_824, 75_497_472),
+    ("bert_base", "encoder.layer.0.attention.scores", None, 25_165_824),
+    ("bert_base", "encoder.layer.0.intermediate.dense", 2_359_296, 301_989_888),
+    ("gpt2", "h.0.attn.c_attn", 1_769_472, 1_811_939_328),
+    ("gpt2", "lm_head", None, 39_523_713_024),
+)
+
+# elements and MACs of the modules whose names start so
+RESNET50_STAGES = {
+    ("conv1.", "bn1."): (9_536, 118_013_952),
+    ("layer1.",): (215_808, 667_942_912),
+    ("layer2.",): (1_219_584, 1_027_604_480),
+    ("layer3.",): (7_098_368, 1_464_336_384),
+    ("layer4.",): (14_964_736, 809_238_528),
+    ("fc.",): (2_049_000, 2_048_000),
+}
+
+
+class Layers(unittest.TestCase):
+    def test_anchor_layers_have_their_elements_and_macs(self):
+        for name, layer_name, elements, macs in ANCHORS:
+            with self.subTest(f"{name} {layer_name}"):
+                layer = layer_of(TABLES[name], layer_name)
+                self.assertEqual(layer["macs"], macs)
+                if elements is not None:
+                    self.assertEqual(weight_elements(layer), elements)
+
+    def test_stages_of_resnet50_have_their_elements_and_macs(self):
+        table = TABLES["resnet50"]
+        for prefixes, expected in RESNET50_STAGES.items():
+            with self.subTest(prefixes):
+                self.assertEqual(sum(elements_of(table, prefix) for prefix in prefixes),
+                                 expected[0])
+                self.assertEqual(sum(layer["macs"] for layer in table["layers"]
+                                     if f"{layer['name']}.".startswith(prefixes)), expected[1])
+
+    def test_downsample_of_a_resnet_block_is_registered_last(self):
+        names = [layer["name"] for layer in TABLES["resnet50"]["layers"]]
+        start = names.index("layer2.0.conv1")
+        self.assertEqual(
+            names[start:start + 9],
+            [f"layer2.0.{part}" for part in ("conv1", "bn1", "conv2", "bn2", "conv3", "bn3",
+                                             "downsample.0", "downsample.1")]
+            + ["layer2.1.conv1"])
+
+    def test_tensor_names_are_unique_and_shapes_positive(self):
+        for name, table in TABLES.items():
+            with self.subTest(name):
+                names = [tensor for tensor, _ in tensors_of(table)]
+                self.assertEqual(len(set(names)), len(names))
+                self.assertTrue(all(shape and min(shape) >= 1 for _, shape in tensors_of(table)))
+
+    def test_every_layer_owns_tensors_or_computes_and_is_of_a_known_kind(self):
+        for name, table in TABLES.items():
+            with self.subTest(name):
+                for layer in table["layers"]:
+                    self.assertTrue(layer["tensors"] or layer["macs"] > 0, layer["name"])
+                    self.assertIn(layer["kind"], KINDS)
+                    self.assertIn(layer["scales_with"], {"sample", "tokens", "tokens2"})
+
+    def test_keys_of_a_table_are_in_the_order_of_the_format(self):
+        for name, table in TABLES.items():
+            with self.subTest(name):
+                self.assertEqual(list(table), ["schema_version", "kind", "name", "family",
+                                               "source", "input", "totals", "layers"])
+                self.assertEqual((table["schema_version"], table["kind"], table["name"]),
+                                 (1, "model", name))
+                self.assertEqual({tuple(key for key in layer if key != "execution_index")
+                                  for layer in table["layers"]},
+                                 {("name", "kind", "macs", "scales_with", "tensors")})
+
+    def test_networks_sharing_blocks_agree_on_stages_of_equal_depth(self):
+        def stages(name, *numbers):
+            prefixes = tuple(f"layer{number}." for number in numbers) + ("conv1", "bn1", "fc")
+            return [layer for layer in TABLES[name]["layers"]
+                    if layer["name"].startswith(prefixes)]
+
+        self.assertEqual(stages("resnet50", 1, 2, 4), stages("resnet101", 1, 2, 4))
+        self.assertEqual(stages("resnet50", 1, 4), stages("resnet152", 1, 4))
+        self.assertNotEqual(stages("resnet50", 2), stages("resnet152", 2))
+
+    def test_networks_without_their_heads_are_the_plain_ones(self):
+        def without(name, *heads):
+            return [{key: value for key, value in layer.items() if key != "execution_index"}
+                    for layer in TABLES[name]["layers"] if not layer["name"].startswith(heads)]
+
+        self.assertEqual(without("googlenet_aux", "aux"), TABLES["googlenet"]["layers"])
+        self.assertEqual(len(TABLES["googlenet_aux"]["layers"]),
+                         len(TABLES["googlenet"]["layers"]) + 2 * 4)
+        self.assertEqual(without("googlenet_caffe_aux", "loss1/", "loss2/"),
+                         TABLES["googlenet_caffe"]["layers"])
+        for size in ("base", "large"):
+            self.assertEqual(without(f"bert_{size}_pretrain", "cls."),
+                             TABLES[f"bert_{size}"]["layers"])
+
+
+class Orders(unittest.TestCase):
+    REORDERED = {"googlenet_aux", "bert_base_pretrain", "bert_base_pretrain_v30528",
+                 "bert_large_pretrain", "bert_large_pretrain_v30528"}
+
+    @staticmethod
+    def executed(name):
+        layers = sorted(TABLES[name]["layers"], key=lambda layer: layer["execution_index"])
+        return [layer["name"] for layer in layers]
+
+    def test_only_tables_with_two_orders_have_an_execution_index_and_it_is_a_permutation(self):
+        for name, table in TABLES.items():
+            with self.subTest(name):
+                indices = [layer.get("execution_index") for layer in table["layers"]]
+                if name in self.REORDERED:
+                    self.assertEqual(sorted(indices), list(range(1, len(indices) + 1)))
+                    self.assertNotEqual(indices, sorted(indices))
+                else:
+                    self.assertEqual(set(indices), {None})
+
+    def test_auxiliary_heads_are_registered_before_fc_and_run_after_4a_and_4d(self):
+        heads = [[f"aux{k}.conv.conv", f"aux{k}.conv.bn", f"aux{k}.fc1", f"aux{k}.fc2"]
+                 for k in (1, 2)]
+        registered = [layer["name"] for layer in TABLES["googlenet_aux"]["layers"]]
+        self.assertEqual(registered[-9:], [*heads[0], *heads[1], "fc"])
+        executed = self.executed("googlenet_aux")
+        for head, before, after in ((heads[0], "inception4a", "inception4b"),
+                                    (heads[1], "inception4d", "inception4e")):
+            start = executed.index(head[0])
+            self.assertEqual(executed[start:start + 4], head)
+            self.assertEqual(executed[start - 1], f"{before}.branch4.1.bn")
+            self.assertEqual(executed[start + 4], f"{after}.branch1.conv")
+
+    def test_caffe_heads_stand_where_they_run(self):
+        names = [layer["name"] for layer in TABLES["googlenet_caffe_aux"]["layers"]]
+        for head, before, after in ((1, "4a", "4b"), (2, "4d", "4e")):
+            start = names.index(f"loss{head}/conv")
+            self.assertEqual(names[start - 1:start + 4],
+                             [f"inception_{before}/pool_proj", f"loss{head}/conv",
+                              f"loss{head}/fc", f"loss{head}/classifier",
+                              f"inception_{after}/1x1"])
+
+    def test_tied_decoder_is_registered_first_of_the_heads_and_runs_after_the_transform(self):
+        transform = ["cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm"]
+        for name in self.REORDERED - {"googlenet_aux"}:
+            with self.subTest(name):
+                registered = [layer["name"] for layer in TABLES[name]["layers"]]
+                self.assertEqual(registered[-5:], ["pooler.dense", "cls.predictions", *transform,
+                                                   "cls.seq_relationship"])
+                self.assertEqual(self.executed(name)[-5:],
+                                 ["pooler.dense", *transform, "cls.predictions",
+                                  "cls.seq_relationship"])
+
+
+# Buckets of PyTorch DDP
+
+
+def ddp_buckets(elements, first_cap=MIB, cap=25 * MIB, value_bytes=4):
+    """Closes a bucket with the tensor that reaches the cap; the first cap is smaller."""
+    buckets, size, limit = [[]], 0, first_cap
+    for count in reversed(elements):
+        if size >= limit:
+            buckets.append([])
+            size, limit = 0, cap
+        buckets[-1].append(count)
+        size += value_bytes * count
+    return buckets
+
+
+# buckets in launch order: elements, tensors
+DDP = {
+    "resnet50": ([2049000, 7875584, 6563840, 6637568, 2431040], [2, 15, 12, 51, 81]),
+    "resnet101": ([2049000, 7875584, 6563840, 6965760, 6703104, 6703104, 6590464, 1098304],
+                  [2, 15, 12, 54, 54, 54, 63, 60]),
+    "resnet152": ([2049000, 7875584, 6563840, 6965760, *[6703104] * 4, 6639104, 3287104],
+                  [2, 15, 12, *[54] * 6, 114]),
+    "densenet201": ([1921000, 6669120, 6630976, 4792832], [2, 180, 141, 281]),
+    "inception_v4": ([1537000, 6940416, 6718848, 6568576, 6629440, 6575936, 6588800, 1120800],
+                     [2, 45, 45, 57, 69, 66, 96, 69]),
+    "googlenet_caffe_aux": ([1025000, 6579608, 5773672], [2, 44, 82]),
+    "googlenet_caffe": ([1025000, 5973552], [2, 114]),
+    "googlenet": ([1025000, 5599904], [2, 171]),
+    "googlenet_aux": ([1025000, 6582320, 5397568], [2, 23, 162]),
+    "bert_base": ([590592, *[7087872] * 12, 23837184], [2, *[16] * 12, 5]),
+    "bert_base_pretrain": ([593666, 7118394, *[7087872] * 11, 24427776], [6, 17, *[16] * 11, 7]),
+    "gpt2": ([2361600, *[7087872] * 11, 44111616], [4, *[12] * 12]),
+}
+
+
+class DdpBuckets(unittest.TestCase):
+    @staticmethod
+    def elements(name):
+        return [prod(shape) for _, shape in tensors_of(TABLES[name])]
+
+    def test_buckets_have_their_elements_and_tensors_in_launch_order(self):
+        for name, (elements, tensors) in DDP.items():
+            with self.subTest(name):
+                buckets = ddp_buckets(self.elements(name))
+                self.assertEqual([sum(bucket) for bucket in buckets], elements)
+                self.assertEqual([len(bucket) for bucket in buckets], tensors)
+
+    def test_buckets_of_the_large_gpt2_follow_its_blocks(self):
+        # from the end: norm and the two halves of a block's feed-forward part, then its attention
+        for name, blocks, count in (("gpt2_large", 36, 109), ("gpt2_xl", 48, 145)):
+            with self.subTest(name):
+                buckets = ddp_buckets(self.elements(name))
+                self.assertEqual(len(buckets), count)
+                self.assertEqual(count, 3 * blocks + 1)
+                self.assertEqual([len(bucket) for bucket in buckets[:4]], [4, 2, 6, 4])
+
+    def test_buckets_are_the_reversed_tensors_cut_where_the_cap_is_reached(self):
+        for name in RECIPES:
+            with self.subTest(name):
+                elements = self.elements(name)
+                buckets = ddp_buckets(elements)
+                self.assertEqual([count for bucket in buckets for count in bucket],
+                                 elements[::-1])
+                for index, bucket in enumerate(buckets):
+                    cap = (25 * MIB if index else MIB) / 4
+                    self.assertLess(sum(bucket[:-1]), cap)
+                    if index < len(buckets) - 1:
+                        self.assertGreaterEqual(sum(bucket), cap)
+
+
+# Other inputs
+
+
+class OtherInputs(unittest.TestCase):
+    def test_doubling_the_image_of_resnet50_multiplies_every_convolution_by_four(self):
+        base = TABLES["resnet50"]
+        table = generate.model_table(RECIPES["resnet50"], image_size=(448, 448))
+        self.assertEqual(table["input"], {"channels": 3, "height": 448, "width": 448})
+        self.assertEqual(tensors_of(table), tensors_of(base))
+        for layer, original in zip(table["layers"], base["layers"], strict=True):
+            factor = 4 if layer["kind"] == "conv" else 1
+            self.assertEqual(layer["macs"], factor * original["macs"], layer["name"])
+        fc = layer_of(base, "fc")["macs"]
+        self.assertEqual(table["totals"]["macs"], 4 * (base["totals"]["macs"] - fc) + fc)
+        self.assertEqual(table["totals"]["macs"], 16_350_593_024)
+
+    def test_parameters_do_not_depend_on_the_image(self):
+        for name, recipe in RECIPES.items():
+            if recipe.image:
+                with self.subTest(name):
+                    height, width = recipe.image[1:]
+                    table = generate.model_table(recipe, image_size=(2 * height, 3 * width))
+                    self.assertEqual(tensors_of(table), tensors_of(TABLES[name]))
+                    self.assertGreater(table["totals"]["macs"], TABLES[name]["totals"]["macs"])
+
+    def test_height_comes_before_width(self):
+        network = Network((10, 20))
+        network.add("conv wide 1>1 k1x7 p0x3")
+        self.assertEqual(network.size, (10, 20))
+        network.add("conv tall 1>1 k7x1")
+        self.assertEqual(network.size, (4, 20))
+        self.assertEqual([layer["tensors"][0]["shape"] for layer in network.layers],
+                         [[1, 1, 1, 7], [1, 1, 7, 1]])
+
+    def test_scaling_rules_give_the_macs_of_a_regenerated_sequence_length(self):
+        for name, recipe in RECIPES.items():
+            if not recipe.sequence_length:
+                continue
+            with self.subTest(name):
+                s0, s = recipe.sequence_length, 3 * recipe.sequence_length + 1
+                divisor = {"sample": 1, "tokens": s0, "tokens2": s0 * s0}
+                factor = {"sample": 1, "tokens": s, "tokens2": s * s}
+                table = generate.model_table(recipe, sequence_length=s)
+                for layer, original in zip(table["layers"], TABLES[name]["layers"], strict=True):
+                    rule = original["scales_with"]
+                    self.assertEqual(original["macs"] % divisor[rule], 0)
+                    self.assertEqual(layer["macs"],
+                                     original["macs"] // divisor[rule] * factor[rule])
+
+    def test_doubling_the_sequence_of_bert_multiplies_attention_by_four_and_rows_by_two(self):
+        table = generate.model_table(RECIPES["bert_base"], sequence_length=256)
+        for layer, original in zip(table["layers"], TABLES["bert_base"]["layers"], strict=True):
+            attention, pooler = layer["kind"] == "attention", layer["name"] == "pooler.dense"
+            factor = 4 if attention else 1 if pooler else 2
+            self.assertEqual(layer["macs"], factor * original["macs"], layer["name"])
+        self.assertEqual(sum(layer["macs"] for layer in table["layers"]
+                             if layer["kind"] == "attention"), 4 * 301_989_888)
+        self.assertEqual(4 * 301_989_888, 1_207_959_552)
+        self.assertEqual(table["totals"]["macs"], 22_951_821_312)
+
+    def test_sequence_limits_are_given_where_positions_are_embedded(self):
+        limits = {name: TABLES[name]["input"].get("max_sequence_length") for name in RECIPES}
+        for name, limit in limits.items():
+            expected = 512 if name.startswith("bert") else 1024 if name.startswith("gpt2") else None
+            self.assertEqual(limit, expected, name)
+
+
+# Measured data
+
+
+def last_dump(path):
+    """Rows [id, elements, ...] of the last dump of a layer log; a dump starts where ids restart."""
+    rows = []
+    for line in path.read_text().splitlines():
+        if "[" in line:
+            row = line[line.rindex("[") + 1:line.rindex("]")].split(",")
+            if rows and int(row[0]) <= rows[-1][0]:
+                rows = []
+            rows.append((int(row[0]), int(row[1])))
+    return rows
+
+
+def padded(elements, multiple=64):
+    return -(-elements // multiple) * multiple
+
+
+class LayerLog(unittest.TestCase):
+    BLOBS = [padded(prod(shape)) for _, shape in tensors_of(TABLES["googlenet_caffe_aux"])]
+
+    def test_blobs_of_googlenet_padded_to_64_have_the_logged_total(self):
+        self.assertEqual(len(self.BLOBS), 128)
+        self.assertEqual(sum(self.BLOBS), 13_379_136)
+
+    @unittest.skipUnless(LAYER_LOG.is_file(), f"no measured layer log at {LAYER_LOG}")
+    def test_blobs_of_googlenet_are_the_rows_of_the_measured_log_in_order(self):
+        self.assertEqual(last_dump(LAYER_LOG), list(enumerate(self.BLOBS)))
+
+
+# The generator
+
+
+class Windows(unittest.TestCase):
+    def test_windows_that_do_not_fit_are_dropped_unless_ceil_counts_them(self):
+        self.assertEqual(windows(112, 3, 2, 0), (112 - 3) // 2 + 1)
+        self.assertEqual(windows(112, 3, 2, 0, ceil=True), (112 - 3) // 2 + 2)
+        self.assertEqual(windows(113, 3, 2, 0, ceil=True), (113 - 3) // 2 + 1)
+
+    def test_a_ceil_window_that_starts_in_the_right_padding_is_dropped(self):
+        # length 4, padding 1, kernel 2, stride 3: windows start at -1, 2, 5; 5 is past the 4
+        self.assertEqual(windows(4, 2, 3, 1, ceil=True), 2)
+        self.assertEqual(windows(5, 2, 3, 1, ceil=True), 3 - 1)
+        self.assertEqual(windows(6, 2, 3, 1, ceil=True), 3)
+
+
+class Errors(unittest.TestCase):
+    def refused(self, message, recipe, **arguments):
+        with self.assertRaises(RecipeError) as caught:
+            generate.model_table(recipe, **arguments)
+        self.assertEqual(str(caught.exception), message)
+
+    @staticmethod
+    def recipe(*lines, image=(3, 16, 16)):
+        return Recipe("tiny", "tiny", "a test", lines, image=image)
+
+    def test_a_layer_without_output_is_refused_with_its_name_and_the_input(self):
+        self.refused("features.3: output would be 0x0 for input 16x16",
+                     self.recipe("pool half k8 s8", "conv features.3 3>8 k3"))
+        self.refused("pool1: output would be 0x1 for input 2x3",
+                     self.recipe("pool pool1 k3"), image_size=(2, 3))
+        self.refused("conv1: output would be 0x0 for input 16x16",
+                     self.recipe("conv conv1 3>8 k40"))
+        self.refused("features.3: output would be 0x0 for input 10x10",
+                     RECIPES["inception_v4"], image_size=(10, 10))
+
+    def test_groups_that_do_not_divide_the_channels_are_refused(self):
+        self.refused("conv2: 96 channels do not divide into 5 groups",
+                     self.recipe("conv conv2 96>255 k5 p2 g5 +b"))
+        self.refused("conv2: 256 channels do not divide into 5 groups",
+                     self.recipe("conv conv2 95>256 k5 p2 g5 +b"))
+
+    def test_an_image_for_a_network_on_tokens_is_refused(self):
+        self.refused("bert_base has no image input", RECIPES["bert_base"], image_size=(64, 64))
+
+    def test_unknown_operations_and_options_are_refused(self):
+        self.refused("unknown operation dense in dense fc 3>4", self.recipe("dense fc 3>4"))
+        self.refused("unknown option q2 in k1 q2", self.recipe("conv conv1 3>4 k1 q2"))
+
+
+class Command(unittest.TestCase):
+    def call(self, *arguments):
+        """Exit code and standard error of generate.py."""
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            try:
+                code = generate.main(list(arguments))
+            except SystemExit as stop:
+                code = stop.code
+        return code, errors.getvalue()
+
+    def test_committed_tables_are_byte_for_byte_those_of_the_recipes(self):
+        for name, recipe in RECIPES.items():
+            with self.subTest(name):
+                text = generate.format_table(generate.model_table(recipe))
+                self.assertEqual((MODELS / f"{name}.json").read_bytes(), text.encode())
+                self.assertEqual(json.loads(text), TABLES[name])
+        self.assertEqual(self.call("--check"), (0, ""))
+
+    def test_every_committed_table_has_a_recipe(self):
+        self.assertEqual({path.stem for path in MODELS.glob("*.json")}, set(RECIPES))
+
+    def test_check_finds_a_changed_and_a_missing_table(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ("resnet20", "lstm_ptb", "--output", folder)
+            self.assertEqual(self.call(*arguments), (0, ""))
+            self.assertEqual(self.call("--check", *arguments), (0, ""))
+            path = Path(folder) / "resnet20.json"
+            path.write_bytes(path.read_bytes().replace(b"[16]", b"[17]", 1))
+            (Path(folder) / "lstm_ptb.json").unlink()
+            code, errors = self.call("--check", *arguments)
+            self.assertEqual(code, 4)
+            self.assertEqual(errors.splitlines(),
+                             [f"{folder}/{name}.json: differs from its recipe; "
+                              f"run generate.py {name}" for name in ("resnet20", "lstm_ptb")])
+
+    def test_another_image_size_is_written_elsewhere_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.call("resnet50", "--input", "256x320", "--output", folder),
+                             (0, ""))
+            table = json.loads((Path(folder) / "resnet50.json").read_text())
+            self.assertEqual(table["input"], {"channels": 3, "height": 256, "width": 320})
+            code, errors = self.call("resnet50", "--input", "256x256")
+            self.assertEqual(code, 2)
+            self.assertIn("--input needs the networks and --output", errors)
+
+    def test_wrong_use_exits_2_with_the_reason(self):
+        for arguments, reason in (
+                (("resnet-50",), 'unknown model "resnet-50"; did you mean "resnet50"?'),
+                (("resnet50", "--input", "0x64", "--output", "unused"),
+                 "--input: must be HxW with sizes >= 1, got 0x64"),
+                (("inception_v4", "--input", "10x10", "--output", "unused"),
+                 "features.3: output would be 0x0 for input 10x10")):
+            with self.subTest(reason):
+                code, errors = self.call(*arguments)
+                self.assertEqual(code, 2)
+                self.assertIn(reason, errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
