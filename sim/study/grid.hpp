@@ -1,0 +1,42 @@
+#pragma once
+// A study varies scenario fields and nothing else. An axis is a JSON pointer with its values; a
+// grid is all combinations, the first axis slowest, zipped axes moving together (IO 14). A point
+// number decodes to one value per axis, so that a grid of any size costs no memory.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/json.hpp"
+
+namespace stepsim::study {
+
+struct Axis {
+  std::string pointer;          // "/cluster/nodes"
+  std::vector<io::Json> values; // at least one
+};
+
+struct Grid {
+  std::vector<Axis> axes;
+  std::vector<std::vector<std::size_t>> zips; // indices of axes that move together
+  std::int64_t replications = 1;
+
+  [[nodiscard]] std::int64_t points() const;
+  // Index into `values` per axis.
+  [[nodiscard]] std::vector<std::size_t> position(std::int64_t point) const;
+  // Name of each varied field in flat records: last token of its pointer, the whole pointer where
+  // two would be equal.
+  [[nodiscard]] std::vector<std::string> field_names() const;
+};
+
+// The scenario tree with the point's values set.
+[[nodiscard]] io::Json scenario_at(const io::Json &base, const Grid &grid, std::int64_t point);
+
+// `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit
+// converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; lists and ranges as in
+// IO 13. Throws UsageError.
+[[nodiscard]] Axis parse_over(std::string_view text);
+[[nodiscard]] std::pair<std::string, io::Json> parse_set(std::string_view text);
+
+} // namespace stepsim::study

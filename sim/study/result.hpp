@@ -1,0 +1,79 @@
+#pragma once
+// What a run gives: a flat summary of numbers, the buckets, the iterations, and where it came from.
+// The same keys in every result; what does not exist is null. `result_tree` maps it to io's tree.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json.hpp"
+#include "study/scenario.hpp"
+
+namespace stepsim::study {
+
+// Seconds unless the name says otherwise; keys are the member names (interface: `summary`).
+struct Summary {
+  std::optional<double> iteration_time_s, forward_s, backward_s, update_s, codec_compute_s,
+      compute_s;
+  std::optional<double> communication_s, exposed_communication_s, overlap_fraction;
+  std::optional<double> speedup, scaling_efficiency, samples_per_s;
+  std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
+  std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s;
+  std::optional<double> iteration_time_low_s, iteration_time_high_s;
+  std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
+  std::optional<bool> merge_certified_optimal;
+  std::string bottleneck; // compute, latency, bandwidth, reduction
+  std::string baseline;   // of speedup, in words
+};
+
+// One numeric key of the summary: how JSON, CSV, tables, `compare` and `solve` reach it. Nested
+// keys are joined by "_" ("merge_gap_to_optimal").
+struct SummaryField {
+  std::string_view key;
+  std::optional<double> Summary::*value;
+};
+[[nodiscard]] std::span<const SummaryField> summary_fields();
+
+struct Bucket {
+  std::int64_t index{};         // launch order, from 0
+  std::int64_t first{}, last{}; // items, 1-based, backward order
+  Bytes bytes;
+  std::int64_t elements{};
+  std::int64_t items{};
+  double ready_s{}, start_s{}, end_s{}, exposed_s{}; // from the start of the iteration
+  std::string algorithm;
+};
+
+struct LayerResult {
+  std::string name;
+  double forward_start_s{}, forward_end_s{}; // in a steady iteration, from its start
+  double backward_start_s{}, backward_end_s{};
+  double gradient_done_s{}; // end of its last message; 0 without gradients
+};
+
+struct Iteration {
+  std::int64_t index{};
+  double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
+  double iteration_time_s{}, exposed_communication_s{};
+};
+
+struct Result {
+  Scenario scenario;
+  std::string method; // closed_form, max_plus, events
+  Summary summary;
+  std::vector<Iteration> iterations;
+  std::vector<Bucket> buckets;
+  std::vector<LayerResult> layers;
+  std::uint64_t events{};
+  std::vector<std::string> warnings;
+  train::StepTimes step; // for the timeline
+};
+
+// Meta: tool, version, git, command, wall_s; the caller adds it (it may differ between equal runs).
+[[nodiscard]] io::Json result_tree(const Result &result);
+// Flat: summary keys, nested ones joined by "_", nulls kept.
+[[nodiscard]] io::Object flat_summary(const Summary &summary);
+
+} // namespace stepsim::study

@@ -1,0 +1,101 @@
+#pragma once
+// A scenario: workload, cluster, training and communication, as plain values with every default
+// filled in. The file format is interface-stable (schemas/scenario.schema.json); `parse_scenario`
+// maps it from io's tree and `scenario_tree` maps it back, fully resolved.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "coll/collective.hpp"
+#include "io/json.hpp"
+#include "plan/planners.hpp"
+#include "study/files.hpp"
+#include "train/step.hpp"
+#include "train/workload.hpp"
+
+namespace stepsim::study {
+
+// Exactly one of trace, model and layers; already loaded.
+struct WorkloadSource {
+  std::string trace; // file as written
+  std::string model; // name or file as written
+  bool layers = false;
+  std::optional<std::int64_t> batch_size;
+  train::ProfileOptions profile;           // model only
+  std::optional<Seconds> measured_compute; // as given: splits into forward and backward
+  std::optional<std::int64_t> sequence_length;
+  std::optional<Seconds> scale_backward_to;
+};
+
+struct Network {
+  double latency_s{};
+  double bandwidth_Bps{}; // as given; times `efficiency` in costs
+  double reduction_Bps{}; // 0 = free
+  double block_latency_s{};
+  double efficiency = 1;
+  std::string calibration; // file as written, "" = none
+  std::string cost_file;   // file as written, "" = none or inline
+  std::string label;       // of the profile: measured, calibrated, default; "" without one
+  std::string grade;
+  std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
+  std::string curve_source;        // in words, for results
+};
+
+struct Cluster {
+  std::int64_t nodes = 1;
+  std::int64_t gpus_per_node = 1;
+  std::int64_t nics_per_node = 1;
+  std::optional<coll::LinkCost> intra;
+  Network network;
+  [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }
+};
+
+struct Training {
+  std::int64_t iterations = 10;
+  std::int64_t discard_iterations = 0;
+  Seconds update;
+  Seconds input;
+  bool input_pipelined = true;
+};
+
+struct Communication {
+  coll::AlgorithmId collective = coll::AlgorithmId::ring;
+  coll::Options options; // chunking real by default here
+  plan::Schedule schedule = plan::Schedule::wfbp;
+  plan::ScheduleOptions schedule_options;
+  double copy_bandwidth_Bps = 0; // 0 = no copies
+  bool reduce_broadcast = false; // `exchange`
+  bool overlap_backward = true;
+  train::NextForward next_forward = train::NextForward::per_layer;
+};
+
+struct Scenario {
+  std::string name;
+  std::int64_t seed = 1;
+  std::optional<coll::Method> method; // empty = auto
+  Seconds simulated_limit{1000};
+  WorkloadSource workload_source;
+  train::Workload workload; // loaded, granularity and scaling applied
+  Cluster cluster;
+  Training training;
+  Communication communication;
+  std::vector<std::string> warnings;
+};
+
+// Keys without a meaning for the chosen schedule or collective: an error in a scenario file,
+// ignored in a point that `--over`, axes and the like made from it.
+enum class Leftovers { refuse, ignore };
+
+// Throws InputError with all problems. File names inside are relative to the tree's file.
+[[nodiscard]] Scenario parse_scenario(const io::Json &tree, Files &files,
+                                      Leftovers leftovers = Leftovers::refuse);
+
+// "compression": "topk" -> {"method": "topk"} and the like, so that pointers find the long form.
+[[nodiscard]] io::Json expand_short_forms(io::Json tree);
+
+// All keys with their resolved values; what does not apply is left out.
+[[nodiscard]] io::Json scenario_tree(const Scenario &scenario);
+
+} // namespace stepsim::study

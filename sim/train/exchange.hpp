@@ -1,0 +1,46 @@
+#pragma once
+// How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
+// planners see: the closed form of the chosen collective with parts of exactly n / P (max_plus
+// where there is no closed form), or a cost or calibration curve where one is given (MER 4.1).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "coll/collective.hpp"
+#include "coll/evaluate.hpp"
+#include "plan/cost.hpp"
+
+namespace stepsim::train {
+
+// The cost function for planners. `collective` carries everything but the bytes.
+[[nodiscard]] plan::Cost planner_cost(const coll::Collective &collective);
+
+struct Exchange {
+  double seconds{};
+  coll::AlgorithmId algorithm{}; // the chosen one with `auto`
+  double max_bytes_sent{};       // by the rank that sends most
+};
+
+// Costs of messages by size, each size evaluated once. Not thread-safe.
+class ExchangeTimes {
+public:
+  // `method` as asked for; `curve` (a measured cost) stands for the evaluators where given.
+  ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
+                std::optional<plan::Cost> curve);
+
+  [[nodiscard]] const Exchange &operator()(Bytes bytes);
+  // The least faithful evaluator used so far that still was exact ("closed_form" before any use).
+  [[nodiscard]] coll::Method method() const { return used_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  coll::Collective collective_;
+  std::optional<coll::Method> asked_;
+  std::optional<plan::Cost> curve_;
+  coll::Method used_ = coll::Method::closed_form;
+  std::uint64_t events_{};
+  std::map<std::int64_t, Exchange> known_;
+};
+
+} // namespace stepsim::train
