@@ -18,7 +18,10 @@ std::string first_text(const std::vector<Problem> &problems) {
 
 std::string Problem::text() const {
   if (where.empty()) {
-    return file + ": " + message;
+    return file.empty() ? message : file + ": " + message;
+  }
+  if (file.empty()) { // a value that was made in memory
+    return where + ": " + message;
   }
   const bool pointer = where.front() == '/';
   return file + (pointer ? ": " : ":") + where + ": " + message;

@@ -1,0 +1,82 @@
+#include "base/nearest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace stepsim::base {
+
+// The unrestricted Damerau-Levenshtein distance: row and column 0 are a border larger than any
+// distance, `last_row[c]` is the last row whose character is c.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const std::size_t width = b.size() + 2;
+  const std::size_t border = a.size() + b.size();
+  std::vector<std::size_t> table((a.size() + 2) * width, border);
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t & {
+    return table[i * width + j];
+  };
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    at(i + 1, 1) = i;
+  }
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    at(1, j + 1) = j;
+  }
+  std::array<std::size_t, 256> last_row{};
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t last_match = 0;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t row = last_row[static_cast<unsigned char>(b[j - 1])];
+      const std::size_t column = last_match;
+      const bool same = a[i - 1] == b[j - 1];
+      if (same) {
+        last_match = j;
+      }
+      const std::size_t replaced = at(i, j) + (same ? 0 : 1);
+      const std::size_t inserted_or_deleted = std::min(at(i + 1, j), at(i, j + 1)) + 1;
+      const std::size_t swapped = at(row, column) + (i - row - 1) + 1 + (j - column - 1);
+      at(i + 1, j + 1) = std::min({replaced, inserted_or_deleted, swapped});
+    }
+    last_row[static_cast<unsigned char>(a[i - 1])] = i;
+  }
+  return at(a.size() + 1, b.size() + 1);
+}
+
+std::vector<std::string> nearest_words(std::string_view word,
+                                       std::span<const std::string_view> known) {
+  const std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
+  std::vector<std::pair<std::size_t, std::string_view>> found;
+  for (const std::string_view candidate : known) {
+    const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+    if (longer - shorter > limit) {
+      continue; // the distance is at least the difference of the lengths
+    }
+    if (const std::size_t distance = edit_distance(word, candidate); distance <= limit) {
+      found.emplace_back(distance, candidate);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  found.resize(std::min<std::size_t>(found.size(), 3));
+  std::vector<std::string> words;
+  for (const auto &[distance, candidate] : found) {
+    words.emplace_back(candidate);
+  }
+  return words;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
+  const std::vector<std::string> words = nearest_words(word, known);
+  if (words.empty()) {
+    return "";
+  }
+  std::string text = ", did you mean ";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) {
+      text += i + 1 == words.size() ? " or " : ", ";
+    }
+    text += words[i];
+  }
+  return text + "?";
+}
+
+} // namespace stepsim::base

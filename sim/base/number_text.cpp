@@ -1,0 +1,49 @@
+#include "base/number_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+
+namespace stepsim::base {
+
+void append_shortest(std::string &out, double value) {
+  assert(std::isfinite(value) && "only finite numbers have a text");
+  std::array<char, 32> buffer; // the longest shortest form has 24 characters
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  out.append(buffer.data(), result.ptr);
+}
+
+void append_integer(std::string &out, std::int64_t value) {
+  std::array<char, 24> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  out.append(buffer.data(), result.ptr);
+}
+
+std::string shortest(double value) {
+  std::string text;
+  append_shortest(text, value);
+  return text;
+}
+
+std::string significant(double value, int digits) {
+  assert(std::isfinite(value) && digits >= 1 && digits <= 17 && "a finite number, 1 to 17 digits");
+  if (value == 0.0) {
+    return "0";
+  }
+  std::array<char, 64> buffer;
+  char *const end = buffer.data() + buffer.size();
+  // The exponent after rounding: 9.9999 with 4 digits is 1.000e+01.
+  auto result = std::to_chars(buffer.data(), end, value, std::chars_format::scientific, digits - 1);
+  const std::string scientific(buffer.data(), result.ptr);
+  const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
+  if (exponent < -4 || exponent >= 9) {
+    return scientific;
+  }
+  const int decimals = std::max(0, digits - 1 - exponent);
+  result = std::to_chars(buffer.data(), end, value, std::chars_format::fixed, decimals);
+  return {buffer.data(), result.ptr};
+}
+
+} // namespace stepsim::base

@@ -1,0 +1,49 @@
+#pragma once
+// Quantities as users type them in flags: NUMBER [blanks] UNIT, units case-sensitive, results in SI
+// (seconds, bytes, bytes per second, FLOP/s, a ratio, a count).
+//     25Gbps = 3.125e9    25MiB = 26214400    5us = 5e-6    90% = 0.9
+// Lists `1,10,40Gbps` (a unit holds for all entries before it without one) and ranges
+// `4:64:x2` (geometric), `1:9:+2` (arithmetic), the end included if hit within 1e-9 relative.
+// Errors are returned as the text behind `--flag VALUE: `. JSON files take no units; the key does.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace stepsim::base {
+
+enum class QuantityKind { time, size, rate, flops, ratio, count };
+
+// refused: a bare number needs its unit (except 0); SI: it is taken in the SI unit, as in values
+// that are set through a JSON pointer. Counts and ratios are always bare.
+enum class BareNumber { refused, si };
+
+using QuantityResult = std::variant<double, std::string>;                  // value or error
+using QuantityListResult = std::variant<std::vector<double>, std::string>; // values or error
+inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // of a list
+
+[[nodiscard]] QuantityResult parse_quantity(std::string_view text, QuantityKind kind,
+                                            BareNumber bare = BareNumber::refused);
+[[nodiscard]] QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
+                                                     BareNumber bare = BareNumber::refused);
+
+// The kind that a JSON key's suffix tells: latency_s, size_bytes, bandwidth_Bps, flops_Ps. None for
+// other keys, also for per_byte_s.
+[[nodiscard]] std::optional<QuantityKind> kind_of_key(std::string_view key);
+// "seconds", "bytes", "bytes/s", "FLOP/s", "1" (ratio, count).
+[[nodiscard]] std::string_view si_unit(QuantityKind kind);
+// Every unit of a kind, in the order of the documentation (without alternative spellings).
+[[nodiscard]] std::vector<std::string_view> units(QuantityKind kind);
+
+// The value in one of the units above, shortest form, parsed back to the same value within 1e-15:
+// format_quantity(3.125e9, rate, "Gbps") = "25Gbps". The unit must exist (asserted).
+[[nodiscard]] std::string format_quantity(double value, QuantityKind kind, std::string_view unit);
+
+// For people, 4 significant digits in the unit that fits: "18.04 ms", "26.21 MB", "3.125 GB/s".
+[[nodiscard]] std::string readable_seconds(double seconds);
+[[nodiscard]] std::string readable_bytes(double bytes);
+[[nodiscard]] std::string readable_rate(double bytes_per_second);
+
+} // namespace stepsim::base

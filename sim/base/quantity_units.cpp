@@ -1,0 +1,216 @@
+#include "base/quantity_units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cctype>
+#include <cmath>
+
+#include "base/number_text.hpp"
+
+namespace stepsim::base {
+
+namespace {
+
+using enum QuantityKind;
+
+constexpr double kBit = 0.125;
+
+constexpr auto kUnits = std::to_array<Unit>({
+    {"ns", time, -9, 1},        {"us", time, -6, 1},
+    {"\xC2\xB5s", time, -6, 1}, // micro sign
+    {"\xCE\xBCs", time, -6, 1}, // Greek mu
+    {"ms", time, -3, 1},        {"s", time, 0, 1},
+    {"min", time, 0, 60},       {"h", time, 0, 3600},
+    {"B", size, 0, 1},          {"kB", size, 3, 1},
+    {"MB", size, 6, 1},         {"GB", size, 9, 1},
+    {"TB", size, 12, 1},        {"KiB", size, 0, 0x1p10},
+    {"MiB", size, 0, 0x1p20},   {"GiB", size, 0, 0x1p30},
+    {"TiB", size, 0, 0x1p40},   {"bps", rate, 0, kBit},
+    {"kbps", rate, 3, kBit},    {"Mbps", rate, 6, kBit},
+    {"Gbps", rate, 9, kBit},    {"Tbps", rate, 12, kBit},
+    {"bit/s", rate, 0, kBit},   {"kbit/s", rate, 3, kBit},
+    {"Mbit/s", rate, 6, kBit},  {"Gbit/s", rate, 9, kBit},
+    {"Tbit/s", rate, 12, kBit}, {"b/s", rate, 0, kBit},
+    {"kb/s", rate, 3, kBit},    {"Mb/s", rate, 6, kBit},
+    {"Gb/s", rate, 9, kBit},    {"Tb/s", rate, 12, kBit},
+    {"B/s", rate, 0, 1},        {"kB/s", rate, 3, 1},
+    {"MB/s", rate, 6, 1},       {"GB/s", rate, 9, 1},
+    {"TB/s", rate, 12, 1},      {"KiB/s", rate, 0, 0x1p10},
+    {"MiB/s", rate, 0, 0x1p20}, {"GiB/s", rate, 0, 0x1p30},
+    {"MBps", rate, 6, 1},       {"GBps", rate, 9, 1},
+    {"Flop/s", flops, 0, 1},    {"GFlop/s", flops, 9, 1},
+    {"TFlop/s", flops, 12, 1},  {"PFlop/s", flops, 15, 1},
+    {"%", ratio, -2, 1},
+});
+
+constexpr std::array<std::string_view, 4> kCommonTime{"s", "ms", "us", "ns"};
+constexpr std::array<std::string_view, 7> kCommonSize{"B", "kB", "MB", "GB", "KiB", "MiB", "GiB"};
+constexpr std::array<std::string_view, 5> kCommonRate{"Mbps", "Gbps", "MB/s", "GB/s", "B/s"};
+constexpr std::array<std::string_view, 3> kCommonFlops{"GFlop/s", "TFlop/s", "PFlop/s"};
+constexpr std::array<std::string_view, 1> kCommonRatio{"%"};
+
+// The unit of the largest of `names` (ascending) that leaves a number >= 1.
+std::string readable(double value, QuantityKind kind, std::span<const std::string_view> names) {
+  std::string_view chosen = names.front();
+  double shown = value;
+  for (const std::string_view name : names) {
+    const Unit *unit = find_unit(name, kind);
+    const double in_unit = value / std::pow(10.0, unit->exponent) / unit->factor;
+    if (name == names.front() || std::abs(in_unit) >= 1.0) {
+      chosen = name;
+      shown = in_unit;
+    }
+  }
+  return significant(shown) + " " + std::string(chosen);
+}
+
+} // namespace
+
+const Unit *find_unit(std::string_view name, QuantityKind kind) {
+  const auto *found = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit &unit) {
+    return unit.kind == kind && unit.name == name;
+  });
+  return found == kUnits.end() ? nullptr : found;
+}
+
+std::span<const std::string_view> common_units(QuantityKind kind) {
+  switch (kind) {
+  case time:
+    return kCommonTime;
+  case size:
+    return kCommonSize;
+  case rate:
+    return kCommonRate;
+  case flops:
+    return kCommonFlops;
+  case ratio:
+    return kCommonRatio;
+  case count:
+    return {};
+  }
+  return {};
+}
+
+std::string_view kind_name_of_unit(std::string_view name) {
+  const auto *found = std::find_if(kUnits.begin(), kUnits.end(),
+                                   [&](const Unit &unit) { return unit.name == name; });
+  if (found == kUnits.end()) {
+    return {};
+  }
+  switch (found->kind) {
+  case time:
+    return "time";
+  case size:
+    return "size";
+  case rate:
+    return "rate";
+  case flops:
+    return "speed of computing";
+  case ratio:
+    return "ratio";
+  case count:
+    return {};
+  }
+  return {};
+}
+
+std::string two_readings(std::string_view name, QuantityKind kind) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  static constexpr std::string_view kPrefixes = "kmgt";
+  const std::size_t index = lower.empty() ? std::string_view::npos : kPrefixes.find(lower[0]);
+  if (index == std::string_view::npos) {
+    return {};
+  }
+  const char decimal = "kMGT"[index];
+  const char binary = "KMGT"[index];
+  const std::string tail = lower.substr(1);
+  if (kind == size && (tail == "b" || tail == "")) {
+    std::int64_t thousands = 1;
+    for (std::size_t i = 0; i <= index; ++i) {
+      thousands *= 1000;
+    }
+    return std::string{decimal} + "B (" + std::to_string(thousands) + " B) or " +
+           std::string{binary} + "iB (" + std::to_string(std::int64_t{1} << (10 * (index + 1))) +
+           " B)";
+  }
+  if (kind == rate && (tail == "bps" || tail == "b/s" || tail == "bits" || tail == "bit" ||
+                       tail == "bit/s" || tail == "b" || tail == "")) {
+    return std::string{decimal} + "bps (bits) or " + std::string{decimal} + "B/s (bytes)";
+  }
+  return {};
+}
+
+std::vector<std::string_view> units(QuantityKind kind) {
+  std::vector<std::string_view> names;
+  for (const Unit &unit : kUnits) {
+    if (unit.kind == kind) {
+      names.push_back(unit.name);
+    }
+  }
+  return names;
+}
+
+std::optional<QuantityKind> kind_of_key(std::string_view key) {
+  if (key.ends_with("per_byte_s")) {
+    return std::nullopt; // seconds per byte
+  }
+  if (key.ends_with("flops_Ps")) {
+    return flops;
+  }
+  if (key.ends_with("_Bps")) {
+    return rate;
+  }
+  if (key.ends_with("_bytes") || key == "bytes") {
+    return size;
+  }
+  if (key.ends_with("_s")) {
+    return time;
+  }
+  return std::nullopt;
+}
+
+std::string_view si_unit(QuantityKind kind) {
+  switch (kind) {
+  case time:
+    return "seconds";
+  case size:
+    return "bytes";
+  case rate:
+    return "bytes/s";
+  case flops:
+    return "FLOP/s";
+  case ratio:
+  case count:
+    return "1";
+  }
+  return {};
+}
+
+std::string format_quantity(double value, QuantityKind kind, std::string_view unit) {
+  const Unit *found = find_unit(unit, kind);
+  assert(found != nullptr && "the unit belongs to the kind");
+  // Powers of ten up to 10^22 are exact doubles: one rounding, or two with a factor.
+  const double scale = std::pow(10.0, std::abs(found->exponent));
+  const double number = found->exponent < 0 ? value * scale : value / scale;
+  return shortest(number / found->factor) + std::string(unit);
+}
+
+std::string readable_seconds(double seconds) {
+  static constexpr std::array<std::string_view, 4> kNames{"ns", "us", "ms", "s"};
+  return seconds == 0.0 ? "0 s" : readable(seconds, time, kNames);
+}
+
+std::string readable_bytes(double bytes) {
+  static constexpr std::array<std::string_view, 5> kNames{"B", "kB", "MB", "GB", "TB"};
+  return bytes < 1000.0 ? shortest(bytes) + " B" : readable(bytes, size, kNames);
+}
+
+std::string readable_rate(double bytes_per_second) {
+  static constexpr std::array<std::string_view, 5> kNames{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+  return readable(bytes_per_second, rate, kNames);
+}
+
+} // namespace stepsim::base

@@ -1,0 +1,38 @@
+#include "base/nearest.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+using namespace stepsim::base;
+
+TEST_CASE("insert, delete, replace and a swap of neighbours cost one each") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("node", "nodes") == 1);
+  CHECK(edit_distance("nodes", "node") == 1);
+  CHECK(edit_distance("nodes", "modes") == 1);
+  CHECK(edit_distance("nodse", "nodes") == 1);
+  CHECK(edit_distance("ca", "abc") == 2); // swap to "ac", insert b between
+  CHECK(edit_distance("kitten", "sitting") == 3);
+}
+
+TEST_CASE("nearest words come by distance, ties alphabetical, at most three") {
+  constexpr std::array<std::string_view, 6> known{"ring", "rang", "rings", "bring", "king", "mst"};
+  CHECK(nearest_words("rinx", known) == std::vector<std::string>{"ring"});
+  CHECK(nearest_words("ring", known) == std::vector<std::string>{"ring", "bring", "king"});
+  CHECK(nearest_words("x", known).empty());
+}
+
+TEST_CASE("a suggestion names one, two or three words or nothing") {
+  constexpr std::array<std::string_view, 3> known{"nodes", "modes", "model"};
+  CHECK(did_you_mean("node", std::span(known).first(1)) == ", did you mean nodes?");
+  CHECK(did_you_mean("podes", known) == ", did you mean modes or nodes?");
+  CHECK(did_you_mean("mode", known) == ", did you mean model or modes?");
+  CHECK(did_you_mean("bandwidth", known).empty());
+}
+
+TEST_CASE("a very long word is compared with nothing") {
+  constexpr std::array<std::string_view, 1> known{"nodes"};
+  CHECK(nearest_words(std::string(100'000'000, 'n'), known).empty());
+}
