@@ -1,0 +1,111 @@
+#include "coll/algorithms.hpp"
+
+#include <array>
+
+namespace stepsim::coll {
+namespace {
+
+using Id = AlgorithmId;
+constexpr auto kAlways = Candidate::always;
+constexpr auto kTwoLevel = Candidate::two_level;
+constexpr auto kNever = Candidate::never;
+constexpr ClosedFormFunction kNone = nullptr;
+
+// clang-format off
+constexpr std::array kTable{
+  AlgorithmRow{Op::broadcast, Id::mst, kAlways, mst_broadcast, mst_broadcast, kNone,
+    "binomial tree, ceil(log2 P) rounds of the whole message"},
+  AlgorithmRow{Op::broadcast, Id::be, kAlways, be_broadcast, be_broadcast, kNone,
+    "binomial scatter, then ring all-gather"},
+  AlgorithmRow{Op::broadcast, Id::lp, kAlways, lp_broadcast, lp_broadcast_paper, kNone,
+    "linear pipeline: blocks travel down a chain of all ranks"},
+
+  AlgorithmRow{Op::reduce, Id::mst, kAlways, mst_reduce, mst_reduce_paper, kNone,
+    "binomial tree towards the root, ceil(log2 P) rounds of the whole message"},
+  AlgorithmRow{Op::reduce, Id::be, kAlways, be_reduce, be_paper, kNone,
+    "recursive halving, then binomial gather; ranks beyond a power of two are folded"},
+  AlgorithmRow{Op::reduce, Id::lp, kAlways, lp_reduce, lp_reduce_paper, kNone,
+    "linear pipeline: partial sums travel along a chain to the root"},
+
+  AlgorithmRow{Op::allreduce, Id::recursive_doubling, kAlways,
+    recursive_doubling_allreduce, recursive_doubling_paper, kNone,
+    "log2 P exchanges of the whole vector; fewest rounds, for small messages"},
+  AlgorithmRow{Op::allreduce, Id::be, kAlways, be_allreduce, be_paper, kNone,
+    "recursive halving, then doubling (Rabenseifner); folds ranks beyond a power of two"},
+  AlgorithmRow{Op::allreduce, Id::bruck, kAlways, bruck_allreduce, kNone, kNone,
+    "as be for any number of ranks, without folding"},
+  AlgorithmRow{Op::allreduce, Id::ring, kAlways, ring_allreduce, ring_allreduce, kNone,
+    "ring reduce-scatter, then ring all-gather; 2(P-1) rounds of n/P"},
+  AlgorithmRow{Op::allreduce, Id::double_binary_tree, kAlways,
+    double_binary_tree_allreduce, double_binary_tree_paper, double_binary_tree_ideal,
+    "two complementary trees, each pipelines half of the message"},
+  AlgorithmRow{Op::allreduce, Id::lp, kAlways, lp_allreduce, lp_allreduce_paper, kNone,
+    "linear pipeline around a ring: reduce and broadcast of blocks overlap"},
+  AlgorithmRow{Op::allreduce, Id::mst, kAlways, mst_allreduce, mst_allreduce_paper, kNone,
+    "binomial reduce, then binomial broadcast"},
+  AlgorithmRow{Op::allreduce, Id::hierarchical, kTwoLevel, hierarchical_allreduce, kNone, kNone,
+    "reduce-scatter in the node, all-reduce of shards between nodes, all-gather in the node"},
+  AlgorithmRow{Op::allreduce, Id::hierarchical_leader, kTwoLevel,
+    hierarchical_leader_allreduce, kNone, kNone,
+    "reduce to one leader per node, all-reduce between leaders, broadcast in the node"},
+  AlgorithmRow{Op::allreduce, Id::parameter_server, kNever, parameter_server_allreduce, kNone, kNone,
+    "all ranks push to servers, which add and send back"},
+
+  AlgorithmRow{Op::reduce_scatter, Id::be, kAlways, be_reduce_scatter, kNone, kNone,
+    "recursive halving; bruck where P is not a power of two"},
+  AlgorithmRow{Op::reduce_scatter, Id::bruck, kAlways, bruck_reduce_scatter, kNone, kNone,
+    "ceil(log2 P) rounds for any number of ranks"},
+  AlgorithmRow{Op::reduce_scatter, Id::ring, kAlways, ring_reduce_scatter, kNone, kNone,
+    "P-1 rounds of n/P around a ring"},
+  AlgorithmRow{Op::reduce_scatter, Id::mst, kAlways, mst_reduce_scatter, kNone, kNone,
+    "binomial reduce, then binomial scatter"},
+
+  AlgorithmRow{Op::allgather, Id::be, kAlways, be_allgather, kNone, kNone,
+    "recursive doubling; bruck where P is not a power of two"},
+  AlgorithmRow{Op::allgather, Id::bruck, kAlways, bruck_allgather, kNone, kNone,
+    "ceil(log2 P) rounds for any number of ranks"},
+  AlgorithmRow{Op::allgather, Id::ring, kAlways, ring_allgather, kNone, kNone,
+    "P-1 rounds of n/P around a ring"},
+  AlgorithmRow{Op::allgather, Id::mst, kAlways, mst_allgather, kNone, kNone,
+    "binomial gather, then binomial broadcast"},
+  AlgorithmRow{Op::allgather, Id::recursive_doubling, kNever, be_allgather, kNone, kNone,
+    "another name of be"},
+
+  AlgorithmRow{Op::allgatherv, Id::ring, kAlways, ring_allgatherv, kNone, kNone,
+    "P-1 rounds around a ring, parts of unequal size"},
+  AlgorithmRow{Op::allgatherv, Id::bruck, kAlways, bruck_allgatherv, kNone, kNone,
+    "ceil(log2 P) rounds, parts of unequal size"},
+  AlgorithmRow{Op::allgatherv, Id::be, kNever, bruck_allgatherv, kNone, kNone,
+    "recursive doubling, parts of unequal size; bruck where P is not a power of two"},
+};
+// clang-format on
+
+} // namespace
+
+std::span<const AlgorithmRow> algorithm_table() { return kTable; }
+
+const AlgorithmRow *find_algorithm(Op op, AlgorithmId algorithm) {
+  for (const AlgorithmRow &row : kTable) {
+    if (row.op == op && row.algorithm == algorithm) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<AlgorithmId> default_candidates(const Collective &collective) {
+  std::vector<AlgorithmId> candidates;
+  for (const AlgorithmRow &row : kTable) {
+    const bool taken =
+        row.candidate == kAlways || (row.candidate == kTwoLevel && collective.links.two_level);
+    // Unequal nodes have only the leader variant (COL 5.9).
+    const bool unequal = row.algorithm == Id::hierarchical && collective.links.two_level &&
+                         collective.ranks % collective.links.two_level->gpus_per_node != 0;
+    if (row.op == collective.op && taken && !unequal) {
+      candidates.push_back(row.algorithm);
+    }
+  }
+  return candidates;
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,32 @@
+#pragma once
+// The two complementary binary trees of `double_binary_tree` and the slots of their edges
+// (COL 5.7). A rank is a leaf in at least one of them. Block i of an edge has slot 2 i + offset;
+// no port is used twice in one slot.
+// Example, P = 4: parents of tree 0 are [-,2,0,2], of tree 1 [1,3,1,-].
+#include <cstdint>
+#include <vector>
+
+namespace stepsim::coll {
+
+struct DoubleTreeEdge {
+  std::uint32_t tree{};
+  std::uint32_t child{};
+  std::uint32_t parent{};
+  std::uint32_t reduce_offset{};    // child -> parent
+  std::uint32_t broadcast_offset{}; // parent -> child
+};
+
+struct DoubleTree {
+  std::vector<DoubleTreeEdge> edges; // tree 0 first, child ascending; 2 (P-1) of them
+  std::uint32_t reduce_slots{};      // D_r = 1 + largest reduce offset
+  std::uint32_t broadcast_slots{};   // D_b
+};
+
+// Needs P >= 2 (asserted). O(P log P).
+[[nodiscard]] DoubleTree double_tree(std::uint32_t ranks);
+
+// Parent of `rank`; the rank itself at the root.
+[[nodiscard]] std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank,
+                                               std::uint32_t ranks);
+
+} // namespace stepsim::coll

@@ -1,0 +1,27 @@
+#pragma once
+// The common cost of a collective whose ranks and links are all alike: what closed forms need.
+#include <optional>
+
+#include "coll/collective.hpp"
+
+namespace stepsim::coll {
+
+struct UniformCost {
+  LinkCost link; // of every pair; on two levels the link between nodes
+  double reduction_s_per_byte{};
+  double enter_s{}; // common entry time
+};
+
+// Empty where links, reduction rates or entry times differ. The two-level algorithms count as
+// uniform on two levels; a flat one only if a single level is left (one node, or one rank per
+// node).
+[[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective &collective);
+
+// Total bytes: the sum of `sizes` for allgatherv with sizes, else `bytes`.
+[[nodiscard]] double total_bytes(const Collective &collective);
+
+// Time 0 without any operation: one rank or nothing to send (COL 2.7); a dedicated parameter
+// server is another rank, so that one worker still crosses the network.
+[[nodiscard]] bool is_empty(const Collective &collective);
+
+} // namespace stepsim::coll
