@@ -1,0 +1,204 @@
+#include "cli/app.hpp"
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "cli/help.hpp"
+#include "cli/version.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kFormats{"json", "jsonl", "csv", "table"};
+constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
+constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
+constexpr const char *kGroup = "Output";
+
+void add_common(CLI::App &app, Common &common) {
+  app.add_flag("--json", common.json, "machine-readable result")->group(kGroup);
+  app.add_option("-o,--output", common.output, "where the result goes; default -, standard output")
+      ->type_name("FILE")
+      ->group(kGroup);
+  app.add_option("--format", common.format,
+                 "json, jsonl, csv or table; default by the name of the file, else the command's")
+      ->type_name("WORD")
+      ->group(kGroup);
+  app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")->group(kGroup);
+  app.add_option("--color", common.color, "always, never or auto; default auto")
+      ->type_name("WORD")
+      ->group(kGroup);
+  app.add_option("--progress", common.progress, "auto, plain or none; default auto")
+      ->type_name("WORD")
+      ->group(kGroup);
+  app.set_help_flag("-h,--help", "this text")->group(kGroup);
+}
+
+bool is_number_like(std::string_view text) {
+  return text.size() > 1 && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
+}
+
+// CLI11 reports unknown options after missing ones; a misspelt required option would then only be
+// "missing".
+void refuse_unknown_options(const CLI::App &app, const std::vector<std::string> &arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    if (argument == "--") {
+      return;
+    }
+    if (argument.size() < 2 || argument[0] != '-' || is_number_like(argument)) {
+      continue;
+    }
+    const bool is_long = argument[1] == '-';
+    const std::size_t equals = is_long ? argument.find('=') : std::string::npos;
+    const std::string name = is_long ? argument.substr(0, equals) : argument.substr(0, 2);
+    const CLI::Option *option = app.get_option_no_throw(name);
+    if (option == nullptr) {
+      std::vector<std::string> names;
+      for (const CLI::Option *each : app.get_options()) {
+        for (const std::string &word : each->get_lnames()) {
+          names.push_back("--" + word);
+        }
+      }
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      const std::string typed = is_long ? name : argument;
+      throw UsageError(base::shown_value(typed) + ": unknown option" +
+                       base::did_you_mean(is_long ? typed : "-" + typed, known));
+    }
+    const bool takes_value = option->get_items_expected_max() > 0;
+    if (takes_value && equals != std::string::npos && equals + 1 == argument.size()) {
+      throw UsageError(name + ": needs a value");
+    }
+    if (takes_value && equals == std::string::npos && (is_long || argument.size() == 2)) {
+      if (i + 1 == arguments.size()) {
+        throw UsageError(name + ": needs a value");
+      }
+      ++i;
+    }
+  }
+}
+
+void read_arguments(CLI::App &app, const CommandText &text,
+                    const std::vector<std::string> &arguments) {
+  refuse_unknown_options(app, arguments);
+  app.allow_extras();
+  const std::string hint = "; see stepsim " + std::string(text.name) + " --help";
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::RequiredError &error) {
+    throw UsageError(std::string(error.what()) + hint);
+  } catch (const CLI::ParseError &error) {
+    throw UsageError(error.what());
+  }
+  if (const std::vector<std::string> surplus = app.remaining(); !surplus.empty()) {
+    throw UsageError(base::shown_value(surplus.front()) + ": surplus argument" + hint);
+  }
+}
+
+} // namespace
+
+bool parse(CLI::App &app, const CommandText &text, const Invocation &invocation, Common &common) {
+  add_common(app, common);
+  const auto &arguments = invocation.arguments;
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  if (std::any_of(arguments.begin(), end,
+                  [](const std::string &word) { return word == "--help" || word == "-h"; })) {
+    std::cout << command_help(app, text);
+    return false;
+  }
+  read_arguments(app, text, arguments);
+  if (!common.format.empty()) {
+    require_word("--format", common.format, kFormats);
+  }
+  require_word("--color", common.color, kColors);
+  require_word("--progress", common.progress, kProgress);
+  return true;
+}
+
+void require_word(std::string_view flag, std::string_view value,
+                  std::span<const std::string_view> words) {
+  if (std::find(words.begin(), words.end(), value) != words.end()) {
+    return;
+  }
+  std::string text(flag);
+  text += ' ' + base::shown_value(value) + ": unknown";
+  const std::string nearest = base::did_you_mean(value, words);
+  if (!nearest.empty()) {
+    throw UsageError(text + nearest);
+  }
+  text += ", must be one of ";
+  for (const std::string_view word : words) {
+    text.append(word).append(word == words.back() ? "" : ", ");
+  }
+  throw UsageError(text);
+}
+
+Format format_of(const Common &common, Format fallback) {
+  constexpr std::array<Format, 4> kOrder{Format::json, Format::jsonl, Format::csv, Format::table};
+  if (!common.format.empty()) {
+    const auto *found = std::find(kFormats.begin(), kFormats.end(), common.format);
+    return kOrder[static_cast<std::size_t>(found - kFormats.begin())];
+  }
+  if (common.json) {
+    return Format::json;
+  }
+  const std::string_view name = common.output;
+  if (name.ends_with(".json")) {
+    return Format::json;
+  }
+  if (name.ends_with(".jsonl")) {
+    return Format::jsonl;
+  }
+  return name.ends_with(".csv") ? Format::csv : fallback;
+}
+
+bool use_color(std::string_view choice, Stream stream) {
+  if (choice != "auto") {
+    return choice == "always";
+  }
+  const auto variable = [](const char *name) {
+    const char *value = std::getenv(name);
+    return value == nullptr ? std::string_view() : std::string_view(value);
+  };
+  if (!variable("NO_COLOR").empty()) {
+    return false;
+  }
+  if (std::getenv("CLICOLOR_FORCE") != nullptr && variable("CLICOLOR_FORCE") != "0") {
+    return true;
+  }
+  const int descriptor = stream == Stream::output ? STDOUT_FILENO : STDERR_FILENO;
+  return isatty(descriptor) != 0 && variable("TERM") != "dumb";
+}
+
+void print_warnings(std::span<const std::string> warnings, const Common &common) {
+  const bool color = use_color(common.color, Stream::error);
+  for (const std::string &warning : warnings) {
+    std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << warning << '\n';
+  }
+}
+
+void print_note(std::string_view note, const Common &common) {
+  if (!common.quiet) {
+    std::cerr << note << '\n';
+  }
+}
+
+io::Json meta(const Invocation &invocation) {
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - invocation.started;
+  io::Json tree(io::Object{});
+  tree.set("tool", "stepsim");
+  tree.set("version", version());
+  tree.set("git", git_hash());
+  tree.set("command", invocation.command_line);
+  tree.set("wall_s", wall.count());
+  return tree;
+}
+
+} // namespace stepsim::cli

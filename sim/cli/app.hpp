@@ -1,0 +1,107 @@
+#pragma once
+// The shape of every command. `main` looks up the first word in the table of commands and calls its
+// function with the rest. A command is one .cpp: an options struct, a CLI::App as a local variable
+// that fills it, and the work. Standard output carries the result, standard error everything else.
+//
+//     int check(const Invocation &invocation) {
+//       CheckOptions options;
+//       CLI::App app;
+//       app.add_option("FILE", options.files, "files to check")->required();
+//       Common common;
+//       if (!parse(app, kText, invocation, common)) { return kOk; } // --help was answered
+//       ...
+//       return kOk;
+//     }
+//
+// Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. CLI11
+// is seen by the .cpp files of this folder only.
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace stepsim::cli {
+
+enum ExitCode : int {
+  kOk = 0,
+  kSimulationError = 1,
+  kUsage = 2,
+  kBadInput = 3,
+  kTargetNotMet = 4, // a check or target failed, a merge is incomplete
+  kSkipped = 77,
+  kInterrupted = 130,
+};
+
+// What the user typed and where the shipped data lies.
+struct Invocation {
+  std::vector<std::string> arguments; // after the name of the command
+  std::string command_line;           // all of it, for `meta`
+  std::string data_folder;            // holds models/ and topologies/
+  std::chrono::steady_clock::time_point started;
+};
+
+// Options that every command takes. Raw words as typed; checked by `parse`.
+struct Common {
+  bool json = false;
+  bool quiet = false;
+  std::string output = "-"; // file, "-" = standard output
+  std::string format;       // json, jsonl, csv, table; "" = by --json, the file's name, the command
+  std::string color = "auto";
+  std::string progress = "auto";
+};
+
+enum class Format { table, json, jsonl, csv };
+
+// What --help says besides the options.
+struct CommandText {
+  std::string_view name;     // "run"
+  std::string_view usage;    // positional arguments: "SCENARIO"
+  std::string_view sentence; // what it does, one or two sentences
+  std::string_view examples; // one per line
+  std::string_view see;      // where the file formats are described
+};
+
+// Adds the common options, reads the arguments into what `app` is bound to and answers --help
+// (then returns false). Options that the command should list in a group carry `->group("...")`;
+// their description ends with default and unit. Throws UsageError: unknown option with the nearest
+// known one, missing or surplus argument.
+[[nodiscard]] bool parse(CLI::App &app, const CommandText &text, const Invocation &invocation,
+                         Common &common);
+
+// The format asked for: --json, --format, else the extension of -o, else `fallback`.
+[[nodiscard]] Format format_of(const Common &common, Format fallback);
+
+// The result: to standard output, or to a temporary file beside the target that is then renamed, so
+// that a failed command leaves nothing. Throws SimulationError `FILE: write failed: reason`.
+void write_output(const Common &common, std::string_view text);
+// The same for another file (--timeline). "-" = standard output.
+void write_file(const std::string &path, std::string_view text);
+// Each warning once on standard error, `warning: ...`.
+void print_warnings(std::span<const std::string> warnings, const Common &common);
+// A remark on standard error; silent with --quiet.
+void print_note(std::string_view note, const Common &common);
+
+// Whether to colour what goes to standard output or standard error (IO 13).
+enum class Stream { output, error };
+[[nodiscard]] bool use_color(std::string_view choice, Stream stream);
+
+// {"tool", "version", "git", "command", "wall_s"}: may differ between equal runs.
+[[nodiscard]] io::Json meta(const Invocation &invocation);
+
+// "--format xml: unknown, did you mean json?" unless `value` is one of `words`.
+void require_word(std::string_view flag, std::string_view value,
+                  std::span<const std::string_view> words);
+
+// Ctrl-C. By default the command ends at once with 130 and its unfinished output file is removed.
+// After `catch_interrupts` the first Ctrl-C only sets the flag; a second one ends the command.
+void catch_interrupts();
+[[nodiscard]] bool interrupted();
+
+} // namespace stepsim::cli

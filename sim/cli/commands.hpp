@@ -1,0 +1,22 @@
+#pragma once
+// The table of commands: what exists, in the order and groups of `stepsim --help`. Adding one = one
+// .cpp with a function below and one row in commands.cpp.
+#include <span>
+#include <string_view>
+
+#include "cli/app.hpp"
+
+namespace stepsim::cli {
+
+struct Command {
+  std::string_view group;
+  std::string_view name;
+  std::string_view summary; // one line
+  int (*run)(const Invocation &);
+};
+
+[[nodiscard]] std::span<const Command> commands();
+
+int models(const Invocation &invocation);
+
+} // namespace stepsim::cli
