@@ -6,9 +6,9 @@
 //   CurveCost    any function of bytes, e.g. a collective whose block size depends on m
 // Optional copy bandwidth: a message of two or more items costs 4 m / copy_bandwidth more
 // (MER 4.4).
+#include <cstddef>
 #include <functional>
 #include <span>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,7 +31,7 @@ struct TableCost {
   double slope_s_per_byte{};
 };
 
-// Called O(items^2) times per plan at most; must be pure.
+// Called O(items^2) times per plan at most; must be pure, non-decreasing and > 0 for bytes > 0.
 struct CurveCost {
   std::function<double(double bytes)> seconds;
 };
@@ -42,7 +42,7 @@ struct Cost {
 
   // Linear, and without copies (which are charged only from the second item on).
   [[nodiscard]] bool is_linear() const;
-  // Seconds of one message of `bytes` made of `items` non-empty items.
+  // Seconds of one message of `bytes` made of `items` non-empty items; 0 for 0 bytes.
   [[nodiscard]] double seconds(double bytes, std::size_t items) const;
 };
 
@@ -55,5 +55,10 @@ struct TableReport { // what making the table monotone changed (MER 4.2, step 1)
 // least-squares slope of its upper half. Source: MER 4.2 (derived).
 [[nodiscard]] std::pair<TableCost, TableReport>
 make_table_cost(std::span<const std::pair<double, double>> points);
+
+// Whether T(x) + T(y) >= T(x + y) is known to hold, copies left out, for all x + y <=
+// `up_to_bytes`. Linear: always. Table: checked at the corners of its pieces, where the difference
+// of piecewise linear functions is least. Curve: never known.
+[[nodiscard]] bool known_subadditive(const Cost &cost, double up_to_bytes);
 
 } // namespace stepsim::plan

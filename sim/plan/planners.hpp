@@ -1,7 +1,7 @@
 #pragma once
 // The table of planners: what exists, and one call to run any of them. Adding one = one .cpp with a
-// function `Plan plan_NAME(const Problem&, const ScheduleOptions&)` and one row in planners.cpp.
-#include <cstdint>
+// function `Plan plan_NAME(const Problem&, const ScheduleOptions&)`, declared in schedules.hpp, and
+// one row in planners.cpp.
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,18 +22,20 @@ enum class Schedule {
   exhaustive,
 };
 
+inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
+
 enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
 
 // Keys of `communication` beside `schedule` (MER 5). A key is read by the schedules named with it.
 struct ScheduleOptions {
-  Bytes bucket_bytes{26'214'400}; // ddp
-  std::optional<Bytes>
-      first_bucket_bytes; // ddp; default 1 MiB with the default bucket, else bucket
+  Bytes bucket_bytes = kDefaultBucketBytes; // ddp, >= 1
+  // ddp, >= 1; 1 MiB where bucket_bytes has its default value, else bucket_bytes
+  std::optional<Bytes> first_bucket_bytes;
   DdpMode ddp_mode = DdpMode::rebuilt;
-  Bytes fusion_bytes{134'217'728}; // horovod
-  Seconds cycle{1e-3};             // horovod
-  Seconds phase{0};                // horovod
-  bool blocking = false;           // horovod
+  Bytes fusion_bytes{128 * 1024 * 1024}; // horovod, >= 0; 0 = no fusion
+  Seconds cycle{1e-3};                   // horovod, >= 0
+  Seconds phase{0};                      // horovod; first tick, from the start of backward
+  bool blocking = false;                 // horovod
 };
 
 struct Planner {
@@ -49,14 +51,15 @@ struct Planner {
 [[nodiscard]] const Planner *find_planner(std::string_view name);
 [[nodiscard]] const Planner &planner(Schedule schedule);
 
-// Items of 0 bytes are taken out, the planner runs, they are put back (MER 5, common rules), and
-// all times are computed forward from the groups once more (`replay_groups`).
+// Items of 0 bytes are taken out, the planner runs, all times are computed forward from its groups
+// (`replay_groups`), and the empty items are put back into the group of the next item with bytes
+// (MER 5, common rules). The problem must be valid: at least one item, ready times non-decreasing,
+// bytes >= 0. Throws UsageError for `exhaustive` with more than 20 items with bytes.
 [[nodiscard]] Plan make_plan(const Problem &problem, Schedule schedule,
                              const ScheduleOptions &options = {});
 
 // Lower bound of `finish` over all contiguous groupings: max(r_n + T(p_n), max(F_0, r_1) + T(S_n));
-// the second term only where the cost is sub-additive (linear, or checked). Source: MER 3
-// (derived).
+// the second term only where the cost is known to be sub-additive. Source: MER 3 (derived).
 [[nodiscard]] Seconds finish_lower_bound(const Problem &problem);
 
 // No waiting merge and a linear cost: the published greedy is then optimal. Source: MER 8, fact 4.

@@ -18,12 +18,15 @@
 namespace stepsim::plan {
 
 struct Item {
-  Seconds ready;               // non-decreasing over the list
-  Bytes bytes;                 // >= 0
-  std::int64_t elements{};     // 0 = unknown; mg_wfbp_small_tensors then counts bytes / 4
-  std::uint32_t dtype{};       // equal numbers = equal element type; bucket rules are per dtype
+  Seconds ready;           // non-decreasing over the list
+  Bytes bytes;             // >= 0
+  std::int64_t elements{}; // 0 = unknown; mg_wfbp_small_tensors then counts bytes / 4
+  std::uint32_t dtype{};   // equal numbers = equal element type; bucket rules are per dtype
+  // For ddp. Equal numbers fall through to the next rule: ready order, then reverse registration
+  // order, then the order of this list; so both may be left at 0.
   std::int64_t ready_order{};  // position in the measured gradient-ready order
-  std::int64_t registration{}; // position in registration (forward) order, for ddp
+  std::int64_t registration{}; // position in registration (forward) order
+  bool sparse_gradient{};      // ddp: a bucket of its own
 };
 
 struct Problem {
@@ -47,7 +50,7 @@ struct Group {
 struct Plan {
   std::vector<Group> groups;     // launch order
   Seconds finish;                // max(end of the last message, last ready time)
-  std::int64_t waiting_merges{}; // merges that delayed a ready gradient (mg_wfbp, 0 elsewhere)
+  std::int64_t waiting_merges{}; // merges that made a ready gradient wait (mg_wfbp*, 0 elsewhere)
   std::vector<std::string> warnings;
 };
 

@@ -1,0 +1,165 @@
+#include "plan/batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+// The lockstep loops are compiled once per instruction set and chosen when the program is loaded.
+// Multiply and add are never fused (see CMakeLists.txt), so all versions give the same bits.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
+#define STEPSIM_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define STEPSIM_VECTOR_CLONES
+#endif
+
+namespace stepsim::plan {
+
+namespace {
+
+constexpr std::size_t kLanes = 32;
+using Lanes = std::array<double, kLanes>;
+
+STEPSIM_VECTOR_CLONES
+void wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes &per_byte,
+                   Lanes &finish) {
+  Lanes end;
+  end.fill(items.channel_free_s);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const double ready = items.ready_s[i];
+    const double bytes = items.bytes[i];
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const double start = end[k] > ready ? end[k] : ready;
+      end[k] = start + (startup[k] + per_byte[k] * bytes);
+    }
+  }
+  finish = end;
+}
+
+// As plan_mg_wfbp: `start` and `size` are those of the open group.
+STEPSIM_VECTOR_CLONES
+void mg_wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes &per_byte,
+                      Lanes &finish) {
+  Lanes start;
+  start.fill(std::max(items.channel_free_s, items.ready_s[0]));
+  Lanes size;
+  size.fill(items.bytes[0]);
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    const double ready = items.ready_s[i];
+    const double bytes = items.bytes[i];
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const bool merge = ready - start[k] < startup[k];
+      const double closed = start[k] + (startup[k] + per_byte[k] * size[k]);
+      const double free = merge ? start[k] : closed;
+      start[k] = free > ready ? free : ready;
+      size[k] = (merge ? size[k] : 0.0) + bytes;
+    }
+  }
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    finish[k] = start[k] + (startup[k] + per_byte[k] * size[k]);
+  }
+}
+
+// Blocks of kLanes costs; the last block is filled up with zeros.
+template <class Lockstep>
+void for_each_block(const BatchItems &items, std::span<const double> startup_s,
+                    std::span<const double> per_byte_s, std::span<double> finish_s,
+                    Lockstep lockstep) {
+  assert(startup_s.size() == finish_s.size() && per_byte_s.size() == finish_s.size());
+  if (items.size() == 0) {
+    std::fill(finish_s.begin(), finish_s.end(), items.last_ready_s);
+    return;
+  }
+  Lanes startup{};
+  Lanes per_byte{};
+  Lanes finish{};
+  for (std::size_t first = 0; first < finish_s.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, finish_s.size() - first);
+    std::copy_n(startup_s.begin() + static_cast<std::ptrdiff_t>(first), count, startup.begin());
+    std::copy_n(per_byte_s.begin() + static_cast<std::ptrdiff_t>(first), count, per_byte.begin());
+    lockstep(items, startup, per_byte, finish);
+    for (std::size_t k = 0; k < count; ++k) {
+      finish_s[first + k] = std::max(finish[k], items.last_ready_s);
+    }
+  }
+}
+
+// F is non-decreasing, so J = the last j < i with F_j <= r_i never moves back; of all j <= J it is
+// the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
+// F_j - b S_j is non-decreasing.
+template <bool kWithBack>
+double optimal_scan(const BatchItems &items, const LinearCost &cost, double *finish,
+                    std::uint32_t *back) {
+  const double *sum = items.prefix_bytes.data();
+  const double startup = cost.startup_s;
+  const double per_byte = cost.per_byte_s;
+  finish[0] = items.channel_free_s;
+  std::size_t j = 0;
+  const std::size_t count = items.size();
+  for (std::size_t i = 1; i <= count; ++i) {
+    const double ready = items.ready_s[i - 1];
+    while (j + 1 < i && finish[j + 1] <= ready) {
+      ++j;
+    }
+    double best = std::max(finish[j], ready) + (startup + per_byte * (sum[i] - sum[j]));
+    std::size_t from = j;
+    if (j + 1 < i) {
+      const double next = finish[j + 1] + (startup + per_byte * (sum[i] - sum[j + 1]));
+      from = next < best ? j + 1 : j;
+      best = next < best ? next : best;
+    }
+    finish[i] = best;
+    if constexpr (kWithBack) {
+      back[i] = static_cast<std::uint32_t>(from);
+    }
+  }
+  return count == 0 ? items.last_ready_s : std::max(finish[count], items.last_ready_s);
+}
+
+} // namespace
+
+BatchItems batch_items(const Problem &problem) {
+  assert(!problem.items.empty() && "a problem has at least one item");
+  BatchItems items;
+  items.channel_free_s = problem.channel_free.value;
+  items.last_ready_s = problem.items.back().ready.value;
+  std::int64_t sum = 0;
+  items.prefix_bytes.push_back(0);
+  for (const Item &item : problem.items) {
+    if (item.bytes.value > 0) {
+      sum += item.bytes.value;
+      items.ready_s.push_back(item.ready.value);
+      items.bytes.push_back(static_cast<double>(item.bytes.value));
+      items.prefix_bytes.push_back(static_cast<double>(sum));
+    }
+  }
+  return items;
+}
+
+void wfbp_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+                       std::span<const double> per_byte_s, std::span<double> finish_s) {
+  for_each_block(items, startup_s, per_byte_s, finish_s, wfbp_lockstep);
+}
+
+void mg_wfbp_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+                          std::span<const double> per_byte_s, std::span<double> finish_s) {
+  for_each_block(items, startup_s, per_byte_s, finish_s, mg_wfbp_lockstep);
+}
+
+void optimal_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+                          std::span<const double> per_byte_s, std::span<double> prefix_finish_s,
+                          std::span<double> finish_s) {
+  assert(startup_s.size() == finish_s.size() && per_byte_s.size() == finish_s.size());
+  for (std::size_t k = 0; k < finish_s.size(); ++k) {
+    finish_s[k] = optimal_finish(items, {startup_s[k], per_byte_s[k]}, prefix_finish_s);
+  }
+}
+
+double optimal_finish(const BatchItems &items, const LinearCost &cost,
+                      std::span<double> prefix_finish_s, std::span<std::uint32_t> back) {
+  assert(prefix_finish_s.size() == items.size() + 1 && "one finish per prefix");
+  assert((back.empty() || back.size() == items.size() + 1) && "one choice per prefix");
+  return back.empty() ? optimal_scan<false>(items, cost, prefix_finish_s.data(), nullptr)
+                      : optimal_scan<true>(items, cost, prefix_finish_s.data(), back.data());
+}
+
+} // namespace stepsim::plan

@@ -1,0 +1,38 @@
+#include <algorithm>
+#include <cassert>
+
+#include "plan/planners.hpp"
+
+namespace stepsim::plan {
+
+Seconds finish_lower_bound(const Problem &problem) {
+  assert(!problem.items.empty() && "a problem has at least one item");
+  const Seconds last_ready = problem.items.back().ready;
+  const auto has_bytes = [](const Item &item) { return item.bytes.value > 0; };
+  const auto first = std::find_if(problem.items.begin(), problem.items.end(), has_bytes);
+  if (first == problem.items.end()) {
+    return last_ready;
+  }
+  const auto last = std::find_if(problem.items.rbegin(), problem.items.rend(), has_bytes);
+  double total = 0;
+  for (const Item &item : problem.items) {
+    total += static_cast<double>(item.bytes.value);
+  }
+  // The message with the last bytes starts no earlier than they are ready and is no shorter than
+  // they alone, since T does not decrease.
+  const double last_bytes = static_cast<double>(last->bytes.value);
+  Seconds bound = std::max(last_ready, last->ready + Seconds{problem.cost.seconds(last_bytes, 1)});
+  // All messages follow one another on the channel; together they take at least T(all bytes).
+  // Copies are left out: messages of one item need none.
+  if (known_subadditive(problem.cost, total)) {
+    bound = std::max(bound, std::max(problem.channel_free, first->ready) +
+                                Seconds{problem.cost.seconds(total, 1)});
+  }
+  return bound;
+}
+
+bool certified_optimal(const Problem &problem, const Plan &mg_wfbp_plan) {
+  return problem.cost.is_linear() && mg_wfbp_plan.waiting_merges == 0;
+}
+
+} // namespace stepsim::plan

@@ -1,0 +1,135 @@
+#include "plan/planners.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "plan/schedules.hpp"
+
+namespace stepsim::plan {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kDdpKeys{"bucket_bytes", "first_bucket_bytes",
+                                                   "ddp_mode"};
+constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
+                                                       "blocking"};
+
+constexpr std::array<Planner, 9> kPlanners{{
+    {Schedule::wfbp, "wfbp", "one message per gradient, as soon as it is ready", plan_wfbp, {}},
+    {Schedule::single, "single", "one message of everything, after backward", plan_single, {}},
+    {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes", plan_ddp, kDdpKeys},
+    {Schedule::horovod, "horovod", "Horovod: what is ready at each cycle, up to fusion_bytes",
+     plan_horovod, kHorovodKeys},
+    {Schedule::mg_wfbp, "mg_wfbp", "the published MG-WFBP greedy", plan_mg_wfbp, {}},
+    {Schedule::mg_wfbp_small_tensors,
+     "mg_wfbp_small_tensors",
+     "MG-WFBP that also merges below 8192 elements",
+     plan_mg_wfbp_small_tensors,
+     {}},
+    {Schedule::optimal, "optimal", "the best contiguous merge for the cost", plan_optimal, {}},
+    {Schedule::eager,
+     "eager",
+     "never wait: send everything ready when the channel is free",
+     plan_eager,
+     {}},
+    {Schedule::exhaustive,
+     "exhaustive",
+     "every contiguous merge, up to 20 gradients",
+     plan_exhaustive,
+     {}},
+}};
+
+// The problem without its items of 0 bytes, and where the others came from.
+struct NonEmpty {
+  Problem problem;
+  std::vector<std::uint32_t> origin;
+};
+
+NonEmpty without_empty_items(const Problem &problem) {
+  NonEmpty kept{{{}, problem.cost, problem.channel_free}, {}};
+  for (std::size_t item = 0; item < problem.items.size(); ++item) {
+    if (problem.items[item].bytes.value > 0) {
+      kept.problem.items.push_back(problem.items[item]);
+      kept.origin.push_back(static_cast<std::uint32_t>(item));
+    }
+  }
+  return kept;
+}
+
+// Every item of the whole problem into the group of the next item with bytes; those after the last
+// such item into the group of that one. Item i of the plan was item origin[i].
+void put_back_empty_items(Plan &plan, const std::vector<std::uint32_t> &origin, std::size_t count) {
+  for (Group &group : plan.groups) {
+    std::vector<std::uint32_t> items;
+    for (const std::uint32_t kept : group.items) {
+      const std::uint32_t first = kept == 0 ? 0 : origin[kept - 1] + 1;
+      const bool is_last = kept + 1 == origin.size();
+      const auto end = is_last ? static_cast<std::uint32_t>(count) : origin[kept] + 1;
+      for (std::uint32_t item = first; item < end; ++item) {
+        items.push_back(item);
+      }
+    }
+    group.items = std::move(items);
+  }
+}
+
+void warn_far_extrapolation(Plan &plan, const Cost &cost) {
+  const auto *table = std::get_if<TableCost>(&cost.base);
+  if (table == nullptr) {
+    return;
+  }
+  const bool is_far = std::any_of(plan.groups.begin(), plan.groups.end(), [&](const Group &group) {
+    return static_cast<double>(group.bytes.value) > 8 * table->bytes.back();
+  });
+  if (is_far) {
+    plan.warnings.push_back(
+        "a message is more than 8 times the largest size of the cost table: its time is "
+        "extrapolated");
+  }
+}
+
+[[maybe_unused]] bool is_valid(const Problem &problem) {
+  return !problem.items.empty() &&
+         std::is_sorted(problem.items.begin(), problem.items.end(),
+                        [](const Item &a, const Item &b) { return a.ready < b.ready; }) &&
+         std::all_of(problem.items.begin(), problem.items.end(),
+                     [](const Item &item) { return item.bytes.value >= 0; });
+}
+
+} // namespace
+
+std::span<const Planner> planners() { return kPlanners; }
+
+const Planner *find_planner(std::string_view name) {
+  const auto *found = std::find_if(kPlanners.begin(), kPlanners.end(),
+                                   [name](const Planner &row) { return row.name == name; });
+  return found == kPlanners.end() ? nullptr : found;
+}
+
+const Planner &planner(Schedule schedule) {
+  const auto *found =
+      std::find_if(kPlanners.begin(), kPlanners.end(),
+                   [schedule](const Planner &row) { return row.schedule == schedule; });
+  assert(found != kPlanners.end() && "every schedule has a row in the table");
+  return *found;
+}
+
+Plan make_plan(const Problem &problem, Schedule schedule, const ScheduleOptions &options) {
+  assert(is_valid(problem) && "items in order of ready time, bytes >= 0, at least one");
+  const NonEmpty kept = without_empty_items(problem);
+  Plan plan;
+  if (kept.origin.empty()) {
+    plan.warnings.emplace_back("all gradients have 0 bytes: nothing is sent");
+    plan.finish = problem.items.back().ready;
+  } else {
+    plan = planner(schedule).run(kept.problem, options);
+    replay_groups(kept.problem, plan);
+    put_back_empty_items(plan, kept.origin, problem.items.size());
+    warn_far_extrapolation(plan, problem.cost);
+  }
+  plan.finish = std::max(plan.finish, problem.items.back().ready);
+  return plan;
+}
+
+} // namespace stepsim::plan

@@ -1,0 +1,14 @@
+// One message per gradient (Poseidon, and the authors' baseline with a threshold of 0). MER 5.1.
+#include "plan/schedules.hpp"
+
+namespace stepsim::plan {
+
+Plan plan_wfbp(const Problem &problem, const ScheduleOptions & /*options*/) {
+  Plan plan;
+  for (std::size_t item = 0; item < problem.items.size(); ++item) {
+    add_run(plan, problem, item, item);
+  }
+  return plan;
+}
+
+} // namespace stepsim::plan
