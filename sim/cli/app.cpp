@@ -149,7 +149,8 @@ Format format_of(const Common &common, Format fallback) {
   if (common.json) {
     return Format::json;
   }
-  const std::string_view name = common.output;
+  std::string_view name = common.output;
+  name.remove_suffix(name.ends_with(".gz") ? 3 : 0);
   if (name.ends_with(".json")) {
     return Format::json;
   }

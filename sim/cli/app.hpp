@@ -78,11 +78,13 @@ struct CommandText {
 // The format asked for: --json, --format, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common &common, Format fallback);
 
-// The result: to standard output, or to a temporary file beside the target that is then renamed, so
-// that a failed command leaves nothing. Throws SimulationError `FILE: write failed: reason`.
+// The result: to standard output, or to the file of -o through a temporary one beside it, so that a
+// failed or interrupted command leaves nothing. Throws SimulationError `FILE: write failed:
+// reason`.
 void write_output(const Common &common, std::string_view text);
-// The same for another file (--timeline). "-" = standard output.
-void write_file(const std::string &path, std::string_view text);
+// The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
+void write_tree(const Common &common, const io::Json &tree);
+void require_finite(const io::Json &tree);
 // Each warning once on standard error, `warning: ...`.
 void print_warnings(std::span<const std::string> warnings, const Common &common);
 // A remark on standard error; silent with --quiet.
@@ -99,9 +101,18 @@ enum class Stream { output, error };
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 
-// Ctrl-C. By default the command ends at once with 130 and its unfinished output file is removed.
-// After `catch_interrupts` the first Ctrl-C only sets the flag; a second one ends the command.
+// Ctrl-C. By default the command ends at once with 130 (while a file is written: after it). After
+// `catch_interrupts` the first Ctrl-C only sets the flag; a second one ends the command.
 void catch_interrupts();
 [[nodiscard]] bool interrupted();
+
+// While one exists, a first Ctrl-C waits for its end.
+class DelayInterrupts {
+public:
+  DelayInterrupts();
+  ~DelayInterrupts();
+  DelayInterrupts(const DelayInterrupts &) = delete;
+  DelayInterrupts &operator=(const DelayInterrupts &) = delete;
+};
 
 } // namespace stepsim::cli

@@ -202,7 +202,11 @@ int list_models(study::Files &files, const Common &common) {
   }
   const bool as_table = format_of(common, Format::table) == Format::table;
   const io::Json tree(io::Object{{"models", std::move(models)}});
-  write_output(common, as_table ? table_text(text) : io::pretty(tree));
+  if (as_table) {
+    write_output(common, table_text(text));
+  } else {
+    write_tree(common, tree);
+  }
   return kOk;
 }
 

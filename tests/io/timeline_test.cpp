@@ -142,15 +142,3 @@ TEST_CASE("timeline: a time beyond the format is an error") {
   timeline.spans.push_back({{0, 0}, {0}, {1e10}, "long", "forward", {}, {}});
   CHECK_THROWS_AS(text_of(timeline), SimulationError);
 }
-
-TEST_CASE("timeline: gzip of the text is smaller and starts with the two bytes of gzip") {
-  const engine::Timeline timeline = random_timeline(1);
-  std::string packed;
-  io::GzipWriter gzip([&](std::string_view block) { packed += block; });
-  io::write_timeline(timeline, [&](std::string_view block) { gzip.write(block); });
-  gzip.finish();
-  REQUIRE(packed.size() > 2);
-  CHECK(static_cast<unsigned char>(packed[0]) == 0x1f);
-  CHECK(static_cast<unsigned char>(packed[1]) == 0x8b);
-  CHECK(packed.size() < text_of(timeline).size());
-}
