@@ -3,6 +3,7 @@
 // on the order of drawing, so that results are equal with 1 thread or 8 and on any shard.
 // The hash is three rounds of splitmix64's finaliser over the mixed key.
 #include <cstdint>
+#include <initializer_list>
 
 namespace stepsim::base {
 
