@@ -14,7 +14,7 @@
 namespace stepsim::train {
 
 // The cost function for planners. `collective` carries everything but the bytes.
-[[nodiscard]] plan::Cost planner_cost(const coll::Collective &collective);
+[[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
 
 struct Exchange {
   double seconds{};
@@ -29,8 +29,8 @@ public:
   ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
                 std::optional<plan::Cost> curve);
 
-  [[nodiscard]] const Exchange &operator()(Bytes bytes);
-  // The least faithful evaluator used so far that still was exact ("closed_form" before any use).
+  [[nodiscard]] const Exchange& operator()(Bytes bytes);
+  // The most faithful evaluator used so far; closed_form before any use.
   [[nodiscard]] coll::Method method() const { return used_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 

@@ -49,6 +49,6 @@ struct ModelTable {
 
 // The table at another sequence length, MACs re-scaled in exact integers (MOD 3). Needs `sequence`
 // and 1 <= length <= max (asserted; the reader of scenarios checks).
-[[nodiscard]] ModelTable with_sequence_length(const ModelTable &table, std::int64_t length);
+[[nodiscard]] ModelTable with_sequence_length(const ModelTable& table, std::int64_t length);
 
 } // namespace stepsim::train

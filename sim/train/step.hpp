@@ -50,16 +50,18 @@ struct StepTimes {
   double period_s{};        // = forward + backward + update + exposed (+ input)
   double exposed_s{};       // communication not hidden behind computation
   double communication_s{}; // all messages
+  double drained_s{};       // end of messages and updates when no iteration follows
+  double input_wait_s{};    // how long the next forward waits for its input
   std::vector<MessageTimes> messages;
   std::vector<double> layer_done_s;   // [layer] end of its last message, 0 without one
   std::vector<double> next_forward_s; // [layer] start of its forward in the next iteration
 };
 
-[[nodiscard]] StepTimes run_step(const StepInput &input);
+[[nodiscard]] StepTimes run_step(const StepInput& input);
 
 // Start of iteration `index` (from 0) and the end of a run of `iterations`, from the start of the
 // first forward.
-[[nodiscard]] double iteration_start_s(const StepTimes &step, std::int64_t index);
-[[nodiscard]] double makespan_s(const StepTimes &step, std::int64_t iterations);
+[[nodiscard]] double iteration_start_s(const StepTimes& step, std::int64_t index);
+[[nodiscard]] double makespan_s(const StepTimes& step, std::int64_t iterations);
 
 } // namespace stepsim::train

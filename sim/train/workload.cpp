@@ -20,9 +20,9 @@ struct TensorItem { // what a layer contributes, before granularity is applied
 
 using LayerItems = std::vector<std::vector<TensorItem>>; // [layer][tensor], gradient-ready order
 
-TensorItem joined(const std::vector<TensorItem> &items) {
+TensorItem joined(const std::vector<TensorItem>& items) {
   TensorItem sum = items.front();
-  for (const TensorItem &item : items | std::views::drop(1)) {
+  for (const TensorItem& item : items | std::views::drop(1)) {
     sum.elements += item.elements;
     sum.bytes += item.bytes;
     sum.registration = std::min(sum.registration, item.registration);
@@ -34,8 +34,8 @@ TensorItem joined(const std::vector<TensorItem> &items) {
   return sum;
 }
 
-void join_layers(LayerItems &layers) {
-  for (auto &items : layers) {
+void join_layers(LayerItems& layers) {
+  for (auto& items : layers) {
     if (items.size() > 1) {
       items = {joined(items)};
     }
@@ -43,9 +43,9 @@ void join_layers(LayerItems &layers) {
 }
 
 // Layers without a weight join the previous layer that has one, leading ones the first (MOD 8).
-void join_to_weights(LayerItems &layers) {
+void join_to_weights(LayerItems& layers) {
   join_layers(layers);
-  const auto has_weight = [](const auto &items) {
+  const auto has_weight = [](const auto& items) {
     return !items.empty() && items.front().is_weight;
   };
   const auto first = std::ranges::find_if(layers, has_weight);
@@ -63,7 +63,7 @@ void join_to_weights(LayerItems &layers) {
   }
 }
 
-void append_gradients(Workload &workload, LayerItems layers, Granularity granularity,
+void append_gradients(Workload& workload, LayerItems layers, Granularity granularity,
                       bool measured_order) {
   if (granularity == Granularity::layer) {
     join_layers(layers);
@@ -71,7 +71,7 @@ void append_gradients(Workload &workload, LayerItems layers, Granularity granula
     join_to_weights(layers);
   }
   for (std::size_t layer = layers.size(); layer-- > 0;) {
-    for (TensorItem &item : layers[layer]) {
+    for (TensorItem& item : layers[layer]) {
       workload.gradients.push_back({.layer = static_cast<std::uint32_t>(layer),
                                     .bytes = item.bytes,
                                     .elements = item.elements,
@@ -82,12 +82,12 @@ void append_gradients(Workload &workload, LayerItems layers, Granularity granula
   }
 }
 
-std::vector<Seconds> forward_times(const ModelTable &table, const std::vector<std::size_t> &order,
-                                   const ProfileOptions &options) {
+std::vector<Seconds> forward_times(const ModelTable& table, const std::vector<std::size_t>& order,
+                                   const ProfileOptions& options) {
   const auto macs = static_cast<double>(table.macs());
   std::vector<Seconds> times;
   for (const std::size_t index : order) {
-    const ModelLayer &layer = table.layers[index];
+    const ModelLayer& layer = table.layers[index];
     const auto layer_macs = static_cast<double>(layer.macs);
     if (options.measured) {
       const double share = macs > 0 ? layer_macs / macs : 0;
@@ -107,21 +107,21 @@ std::vector<Seconds> forward_times(const ModelTable &table, const std::vector<st
 
 Seconds Workload::forward() const {
   return std::accumulate(layers.begin(), layers.end(), Seconds{},
-                         [](Seconds sum, const WorkLayer &layer) { return sum + layer.forward; });
+                         [](Seconds sum, const WorkLayer& layer) { return sum + layer.forward; });
 }
 
 Seconds Workload::backward() const {
   // In backward order, so that the sum is bit-equal to the ready time of the last gradient.
   return std::accumulate(layers.rbegin(), layers.rend(), Seconds{},
-                         [](Seconds sum, const WorkLayer &layer) { return sum + layer.backward; });
+                         [](Seconds sum, const WorkLayer& layer) { return sum + layer.backward; });
 }
 
 Bytes Workload::bytes() const {
   return std::accumulate(gradients.begin(), gradients.end(), Bytes{},
-                         [](Bytes sum, const Gradient &gradient) { return sum + gradient.bytes; });
+                         [](Bytes sum, const Gradient& gradient) { return sum + gradient.bytes; });
 }
 
-Workload workload_from_trace(const Trace &trace, Granularity granularity) {
+Workload workload_from_trace(const Trace& trace, Granularity granularity) {
   Workload workload{.name = trace.name,
                     .provenance = trace.provenance,
                     .batch_size = trace.batch_size,
@@ -130,14 +130,16 @@ Workload workload_from_trace(const Trace &trace, Granularity granularity) {
                     .update = trace.update + trace.framework,
                     .warnings = trace.warnings};
   LayerItems items;
-  for (const Layer &layer : trace.layers) {
+  for (const Layer& layer : trace.layers) {
     assert(layer.forward && layer.backward && layer.gradient_bytes && "times and sizes are known");
     workload.layers.push_back({layer.name, *layer.forward, *layer.backward});
-    std::vector<TensorItem> &list = items.emplace_back();
-    const bool sized = !layer.tensors.empty() &&
-                       std::ranges::all_of(layer.tensors, [](const Tensor &t) { return t.bytes; });
+    std::vector<TensorItem>& list = items.emplace_back();
+    const bool sized =
+        !layer.tensors.empty() && std::ranges::all_of(layer.tensors, [](const Tensor& tensor) {
+          return tensor.bytes.has_value();
+        });
     if (sized) {
-      for (const Tensor &tensor : layer.tensors) {
+      for (const Tensor& tensor : layer.tensors) {
         list.push_back({tensor.elements.value_or(0), *tensor.bytes, tensor.dtype, 0, false});
       }
     } else if (layer.gradient_bytes->value > 0) {
@@ -147,8 +149,8 @@ Workload workload_from_trace(const Trace &trace, Granularity granularity) {
   }
   // Registration order is not in a trace: the reverse of the ready order stands in for it (MOD 7).
   std::int64_t position = 0;
-  for (auto &list : items) {
-    for (TensorItem &item : list | std::views::reverse) {
+  for (auto& list : items) {
+    for (TensorItem& item : list | std::views::reverse) {
       item.registration = position++;
     }
   }
@@ -156,7 +158,7 @@ Workload workload_from_trace(const Trace &trace, Granularity granularity) {
   return workload;
 }
 
-Workload workload_from_model(const ModelTable &table, const ProfileOptions &options) {
+Workload workload_from_model(const ModelTable& table, const ProfileOptions& options) {
   assert(options.device.has_value() != options.measured.has_value() && "exactly one is given");
   const bool scaled = options.measured.has_value();
   Workload workload{.name = table.name,
@@ -171,22 +173,22 @@ Workload workload_from_model(const ModelTable &table, const ProfileOptions &opti
   const double forward_total = options.measured ? options.measured->forward.value : 0;
   std::vector<std::int64_t> first_tensor; // registration position of each layer's first tensor
   std::int64_t position = 0;
-  for (const ModelLayer &layer : table.layers) {
+  for (const ModelLayer& layer : table.layers) {
     first_tensor.push_back(position);
     position += static_cast<std::int64_t>(layer.tensors.size());
   }
   LayerItems items;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const ModelLayer &layer = table.layers[order[k]];
+    const ModelLayer& layer = table.layers[order[k]];
     Seconds backward = forward[k] * options.backward_factor;
     if (options.measured) {
       const double share = forward_total > 0 ? forward[k].value / forward_total : 0;
       backward = options.measured->backward * share;
     }
     workload.layers.push_back({layer.name, forward[k], backward});
-    std::vector<TensorItem> &list = items.emplace_back();
+    std::vector<TensorItem>& list = items.emplace_back();
     for (std::size_t t = layer.tensors.size(); t-- > 0;) { // bias before weight
-      const ModelTensor &tensor = layer.tensors[t];
+      const ModelTensor& tensor = layer.tensors[t];
       list.push_back({.elements = tensor.elements(),
                       .bytes = {tensor.elements() * options.value_bytes},
                       .dtype = options.value_bytes == 2 ? "float16" : "float32",
@@ -201,11 +203,11 @@ Workload workload_from_model(const ModelTable &table, const ProfileOptions &opti
   return workload;
 }
 
-void scale_backward(Workload &workload, Seconds total) {
+void scale_backward(Workload& workload, Seconds total) {
   const Seconds now = workload.backward();
   if (now.value > 0) {
     const double factor = total / now;
-    for (WorkLayer &layer : workload.layers) {
+    for (WorkLayer& layer : workload.layers) {
       layer.backward = layer.backward * factor;
     }
   }

@@ -52,7 +52,7 @@ struct Workload {
 enum class Granularity { tensor, layer, weight }; // MOD 8
 
 // Layers without times or sizes are the caller's to refuse: both must be known (asserted).
-[[nodiscard]] Workload workload_from_trace(const Trace &trace, Granularity granularity);
+[[nodiscard]] Workload workload_from_trace(const Trace& trace, Granularity granularity);
 
 // How a model table gets its times (MOD 8).
 struct DeviceSpeed { // forward_s(l) = batch * 2 macs(l) / (flops * utilization) + overhead
@@ -72,9 +72,9 @@ struct ProfileOptions {
   Granularity granularity = Granularity::tensor;
 };
 // Labelled synthetic (device) or scaled (measured), with the warning of MOD 8.
-[[nodiscard]] Workload workload_from_model(const ModelTable &table, const ProfileOptions &options);
+[[nodiscard]] Workload workload_from_model(const ModelTable& table, const ProfileOptions& options);
 
 // All backward times times one factor, so that they sum to `total` (MER D11).
-void scale_backward(Workload &workload, Seconds total);
+void scale_backward(Workload& workload, Seconds total);
 
 } // namespace stepsim::train
