@@ -1,0 +1,27 @@
+#pragma once
+// One collective in a line, for tests: real chunking, as closed forms assume.
+#include "coll/collective.hpp"
+#include "coll/evaluate.hpp"
+
+namespace stepsim::coll::test {
+
+struct Rates {
+  double alpha{};
+  double beta{};
+  double gamma{};
+};
+
+inline Collective point(Op op, AlgorithmId algorithm, std::uint32_t ranks, double bytes,
+                        const Rates &rates) {
+  Collective collective;
+  collective.op = op;
+  collective.algorithm = algorithm;
+  collective.ranks = ranks;
+  collective.bytes = bytes;
+  collective.links.all = {rates.alpha, rates.alpha, rates.beta};
+  collective.reduction_s_per_byte = rates.gamma;
+  collective.options.chunking = Chunking::real;
+  return collective;
+}
+
+} // namespace stepsim::coll::test
