@@ -20,9 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kFormats{"json", "jsonl", "csv", "table"};
 constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
 constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
-constexpr const char *kGroup = "Output";
+constexpr const char* kGroup = "Output";
 
-void add_common(CLI::App &app, Common &common) {
+void add_common(CLI::App& app, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kGroup);
   app.add_option("-o,--output", common.output, "where the result goes; default -, standard output")
       ->type_name("FILE")
@@ -47,9 +47,9 @@ bool is_number_like(std::string_view text) {
 
 // CLI11 reports unknown options after missing ones; a misspelt required option would then only be
 // "missing".
-void refuse_unknown_options(const CLI::App &app, const std::vector<std::string> &arguments) {
+void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string &argument = arguments[i];
+    const std::string& argument = arguments[i];
     if (argument == "--") {
       return;
     }
@@ -59,11 +59,11 @@ void refuse_unknown_options(const CLI::App &app, const std::vector<std::string> 
     const bool is_long = argument[1] == '-';
     const std::size_t equals = is_long ? argument.find('=') : std::string::npos;
     const std::string name = is_long ? argument.substr(0, equals) : argument.substr(0, 2);
-    const CLI::Option *option = app.get_option_no_throw(name);
+    const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr) {
       std::vector<std::string> names;
-      for (const CLI::Option *each : app.get_options()) {
-        for (const std::string &word : each->get_lnames()) {
+      for (const CLI::Option* each : app.get_options()) {
+        for (const std::string& word : each->get_lnames()) {
           names.push_back("--" + word);
         }
       }
@@ -85,16 +85,16 @@ void refuse_unknown_options(const CLI::App &app, const std::vector<std::string> 
   }
 }
 
-void read_arguments(CLI::App &app, const CommandText &text,
-                    const std::vector<std::string> &arguments) {
+void read_arguments(CLI::App& app, const CommandText& text,
+                    const std::vector<std::string>& arguments) {
   refuse_unknown_options(app, arguments);
   app.allow_extras();
   const std::string hint = "; see stepsim " + std::string(text.name) + " --help";
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::RequiredError &error) {
+  } catch (const CLI::RequiredError& error) {
     throw UsageError(std::string(error.what()) + hint);
-  } catch (const CLI::ParseError &error) {
+  } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
   if (const std::vector<std::string> surplus = app.remaining(); !surplus.empty()) {
@@ -104,12 +104,12 @@ void read_arguments(CLI::App &app, const CommandText &text,
 
 } // namespace
 
-bool parse(CLI::App &app, const CommandText &text, const Invocation &invocation, Common &common) {
+bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
   add_common(app, common);
-  const auto &arguments = invocation.arguments;
+  const auto& arguments = invocation.arguments;
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end,
-                  [](const std::string &word) { return word == "--help" || word == "-h"; })) {
+                  [](const std::string& word) { return word == "--help" || word == "-h"; })) {
     std::cout << command_help(app, text);
     return false;
   }
@@ -140,10 +140,10 @@ void require_word(std::string_view flag, std::string_view value,
   throw UsageError(text);
 }
 
-Format format_of(const Common &common, Format fallback) {
+Format format_of(const Common& common, Format fallback) {
   constexpr std::array<Format, 4> kOrder{Format::json, Format::jsonl, Format::csv, Format::table};
   if (!common.format.empty()) {
-    const auto *found = std::find(kFormats.begin(), kFormats.end(), common.format);
+    const auto* found = std::find(kFormats.begin(), kFormats.end(), common.format);
     return kOrder[static_cast<std::size_t>(found - kFormats.begin())];
   }
   if (common.json) {
@@ -164,8 +164,8 @@ bool use_color(std::string_view choice, Stream stream) {
   if (choice != "auto") {
     return choice == "always";
   }
-  const auto variable = [](const char *name) {
-    const char *value = std::getenv(name);
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
     return value == nullptr ? std::string_view() : std::string_view(value);
   };
   if (!variable("NO_COLOR").empty()) {
@@ -178,20 +178,20 @@ bool use_color(std::string_view choice, Stream stream) {
   return isatty(descriptor) != 0 && variable("TERM") != "dumb";
 }
 
-void print_warnings(std::span<const std::string> warnings, const Common &common) {
+void print_warnings(std::span<const std::string> warnings, const Common& common) {
   const bool color = use_color(common.color, Stream::error);
-  for (const std::string &warning : warnings) {
+  for (const std::string& warning : warnings) {
     std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << warning << '\n';
   }
 }
 
-void print_note(std::string_view note, const Common &common) {
+void print_note(std::string_view note, const Common& common) {
   if (!common.quiet) {
     std::cerr << note << '\n';
   }
 }
 
-io::Json meta(const Invocation &invocation) {
+io::Json meta(const Invocation& invocation) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - invocation.started;
   io::Json tree(io::Object{});
   tree.set("tool", "stepsim");

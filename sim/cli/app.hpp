@@ -72,30 +72,30 @@ struct CommandText {
 // (then returns false). Options that the command should list in a group carry `->group("...")`;
 // their description ends with default and unit. Throws UsageError: unknown option with the nearest
 // known one, missing or surplus argument.
-[[nodiscard]] bool parse(CLI::App &app, const CommandText &text, const Invocation &invocation,
-                         Common &common);
+[[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
+                         Common& common);
 
 // The format asked for: --json, --format, else the extension of -o, else `fallback`.
-[[nodiscard]] Format format_of(const Common &common, Format fallback);
+[[nodiscard]] Format format_of(const Common& common, Format fallback);
 
 // The result: to standard output, or to the file of -o through a temporary one beside it, so that a
 // failed or interrupted command leaves nothing. Throws SimulationError `FILE: write failed:
 // reason`.
-void write_output(const Common &common, std::string_view text);
+void write_output(const Common& common, std::string_view text);
 // The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
-void write_tree(const Common &common, const io::Json &tree);
-void require_finite(const io::Json &tree);
+void write_tree(const Common& common, const io::Json& tree);
+void require_finite(const io::Json& tree);
 // Each warning once on standard error, `warning: ...`.
-void print_warnings(std::span<const std::string> warnings, const Common &common);
+void print_warnings(std::span<const std::string> warnings, const Common& common);
 // A remark on standard error; silent with --quiet.
-void print_note(std::string_view note, const Common &common);
+void print_note(std::string_view note, const Common& common);
 
 // Whether to colour what goes to standard output or standard error (IO 13).
 enum class Stream { output, error };
 [[nodiscard]] bool use_color(std::string_view choice, Stream stream);
 
 // {"tool", "version", "git", "command", "wall_s"}: may differ between equal runs.
-[[nodiscard]] io::Json meta(const Invocation &invocation);
+[[nodiscard]] io::Json meta(const Invocation& invocation);
 
 // "--format xml: unknown, did you mean json?" unless `value` is one of `words`.
 void require_word(std::string_view flag, std::string_view value,
@@ -111,8 +111,8 @@ class DelayInterrupts {
 public:
   DelayInterrupts();
   ~DelayInterrupts();
-  DelayInterrupts(const DelayInterrupts &) = delete;
-  DelayInterrupts &operator=(const DelayInterrupts &) = delete;
+  DelayInterrupts(const DelayInterrupts&) = delete;
+  DelayInterrupts& operator=(const DelayInterrupts&) = delete;
 };
 
 } // namespace stepsim::cli

@@ -7,6 +7,8 @@ namespace stepsim::cli {
 namespace {
 
 constexpr std::array kCommands{
+    Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
+    // compare and sweep belong here, merge after them
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},
 };
 

@@ -12,11 +12,12 @@ struct Command {
   std::string_view group;
   std::string_view name;
   std::string_view summary; // one line
-  int (*run)(const Invocation &);
+  int (*run)(const Invocation&);
 };
 
 [[nodiscard]] std::span<const Command> commands();
 
-int models(const Invocation &invocation);
+int models(const Invocation& invocation);
+int run(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kWidth = 100;
 
 // "  left   right", the right part wrapped at blanks under itself.
-void append_row(std::string &out, const std::string &left, std::size_t left_width,
+void append_row(std::string& out, const std::string& left, std::size_t left_width,
                 std::string_view right) {
   out += "  " + left;
   std::size_t column = 2 + left.size();
@@ -38,7 +38,7 @@ void append_row(std::string &out, const std::string &left, std::size_t left_widt
   out += '\n';
 }
 
-void append_indented_lines(std::string &out, std::string_view lines) {
+void append_indented_lines(std::string& out, std::string_view lines) {
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     out.append("  ").append(lines.substr(0, end)).append("\n");
@@ -46,15 +46,15 @@ void append_indented_lines(std::string &out, std::string_view lines) {
   }
 }
 
-std::string option_names(const CLI::Option &option) {
+std::string option_names(const CLI::Option& option) {
   if (option.get_positional()) {
     return option.get_name(true);
   }
   std::string names;
-  for (const std::string &name : option.get_snames()) {
+  for (const std::string& name : option.get_snames()) {
     names += "-" + name + ", ";
   }
-  for (const std::string &name : option.get_lnames()) {
+  for (const std::string& name : option.get_lnames()) {
     names += "--" + name + ", ";
   }
   names.resize(names.size() - 2);
@@ -66,7 +66,7 @@ std::string option_names(const CLI::Option &option) {
 
 } // namespace
 
-std::string command_help(const CLI::App &app, const CommandText &text) {
+std::string command_help(const CLI::App& app, const CommandText& text) {
   std::string out = "Usage: stepsim " + std::string(text.name);
   if (!text.usage.empty()) {
     out.append(" ").append(text.usage);
@@ -75,17 +75,17 @@ std::string command_help(const CLI::App &app, const CommandText &text) {
   append_indented_lines(out, text.examples);
   out.append("\n").append(text.sentence).append("\n");
   std::vector<std::string> groups;
-  for (const CLI::Option *option : app.get_options()) {
+  for (const CLI::Option* option : app.get_options()) {
     if (std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) {
       groups.push_back(option->get_group());
     }
   }
   std::stable_partition(groups.begin(), groups.end(),
-                        [](const std::string &group) { return group != "Output"; });
+                        [](const std::string& group) { return group != "Output"; });
   constexpr std::size_t kLeft = 30;
-  for (const std::string &group : groups) {
+  for (const std::string& group : groups) {
     out += "\n" + group + ":\n";
-    for (const CLI::Option *option : app.get_options()) {
+    for (const CLI::Option* option : app.get_options()) {
       if (option->get_group() == group) {
         append_row(out, option_names(*option), kLeft, option->get_description());
       }
@@ -101,14 +101,14 @@ std::string program_help() {
   std::string out = "stepsim predicts how long a training step takes on a GPU cluster, and why.\n\n"
                     "Usage: stepsim COMMAND [arguments] [options]\n";
   std::vector<std::string_view> groups;
-  for (const Command &command : commands()) {
+  for (const Command& command : commands()) {
     if (std::find(groups.begin(), groups.end(), command.group) == groups.end()) {
       groups.push_back(command.group);
     }
   }
   for (const std::string_view group : groups) {
     out.append("\n").append(group).append(":\n");
-    for (const Command &command : commands()) {
+    for (const Command& command : commands()) {
       if (command.group == group) {
         append_row(out, std::string(command.name), 10, command.summary);
       }

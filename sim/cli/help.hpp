@@ -8,6 +8,6 @@
 namespace stepsim::cli {
 
 [[nodiscard]] std::string program_help();
-[[nodiscard]] std::string command_help(const CLI::App &app, const CommandText &text);
+[[nodiscard]] std::string command_help(const CLI::App& app, const CommandText& text);
 
 } // namespace stepsim::cli

@@ -26,7 +26,7 @@ std::string find_data_folder() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
     const fs::path folder = program.parent_path();
-    for (const fs::path &candidate : {folder / "..", folder / "../share/stepsim"}) {
+    for (const fs::path& candidate : {folder / "..", folder / "../share/stepsim"}) {
       if (fs::is_directory(candidate / "models", error)) {
         return candidate.lexically_normal().string();
       }
@@ -36,7 +36,7 @@ std::string find_data_folder() {
 }
 
 // As one could paste it into a shell.
-std::string quoted(const std::string &word) {
+std::string quoted(const std::string& word) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
@@ -51,9 +51,9 @@ std::string quoted(const std::string &word) {
   return out + "'";
 }
 
-int run_command(const std::string &name, const Invocation &invocation) {
+int run_command(const std::string& name, const Invocation& invocation) {
   std::vector<std::string_view> known;
-  for (const Command &command : commands()) {
+  for (const Command& command : commands()) {
     if (command.name == name) {
       return command.run(invocation);
     }
@@ -64,7 +64,7 @@ int run_command(const std::string &name, const Invocation &invocation) {
                    (nearest.empty() ? "; see stepsim --help" : nearest));
 }
 
-int dispatch(int argc, char **argv) {
+int dispatch(int argc, char** argv) {
   Invocation invocation;
   invocation.started = std::chrono::steady_clock::now();
   invocation.command_line = "stepsim";
@@ -107,23 +107,23 @@ int report(std::string_view message, int code) {
 
 } // namespace stepsim::cli
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   using namespace stepsim;
   cli::handle_interrupts();
   try {
     return cli::dispatch(argc, argv);
-  } catch (const UsageError &error) {
+  } catch (const UsageError& error) {
     return cli::report(error.what(), cli::kUsage);
-  } catch (const InputError &error) {
-    for (const base::Problem &problem : error.problems()) {
+  } catch (const InputError& error) {
+    for (const base::Problem& problem : error.problems()) {
       cli::report(problem.text(), cli::kBadInput);
     }
     return cli::kBadInput;
-  } catch (const SimulationError &error) {
+  } catch (const SimulationError& error) {
     return cli::report(error.what(), cli::kSimulationError);
-  } catch (const std::bad_alloc &) {
+  } catch (const std::bad_alloc&) {
     return cli::report("out of memory", cli::kSimulationError);
-  } catch (const std::exception &error) {
+  } catch (const std::exception& error) {
     return cli::report(std::string("internal error: ") + error.what(), cli::kSimulationError);
   }
 }

@@ -51,7 +51,7 @@ struct Row {
 
 constexpr std::int64_t kValueBytes = 4;
 
-std::string shape_text(const train::ModelTensor &tensor) {
+std::string shape_text(const train::ModelTensor& tensor) {
   std::string text;
   for (const std::int64_t size : tensor.shape) {
     text += (text.empty() ? "" : "x") + std::to_string(size);
@@ -59,15 +59,15 @@ std::string shape_text(const train::ModelTensor &tensor) {
   return text;
 }
 
-std::int64_t elements_of(const train::ModelLayer &layer) {
+std::int64_t elements_of(const train::ModelLayer& layer) {
   std::int64_t sum = 0;
-  for (const train::ModelTensor &tensor : layer.tensors) {
+  for (const train::ModelTensor& tensor : layer.tensors) {
     sum += tensor.elements();
   }
   return sum;
 }
 
-std::vector<std::size_t> layer_order(const train::ModelTable &table, std::string_view order) {
+std::vector<std::size_t> layer_order(const train::ModelTable& table, std::string_view order) {
   if (order == "execution") {
     return table.execution_order();
   }
@@ -78,15 +78,15 @@ std::vector<std::size_t> layer_order(const train::ModelTable &table, std::string
   return positions;
 }
 
-std::vector<Row> rows_of(const train::ModelTable &table, const ModelsOptions &options) {
+std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& options) {
   std::vector<Row> rows;
   for (const std::size_t position : layer_order(table, options.order)) {
-    const train::ModelLayer &layer = table.layers[position];
+    const train::ModelLayer& layer = table.layers[position];
     if (options.granularity == "layer" || layer.tensors.empty()) {
       const std::string shape = layer.tensors.size() == 1 ? shape_text(layer.tensors[0]) : "";
       rows.push_back({layer.name, layer.kind, shape, elements_of(layer), layer.macs});
     } else if (options.granularity == "tensor") {
-      for (const train::ModelTensor &tensor : layer.tensors) {
+      for (const train::ModelTensor& tensor : layer.tensors) {
         const bool first = &tensor == &layer.tensors.front();
         rows.push_back({layer.name + "." + tensor.name, layer.kind, shape_text(tensor),
                         tensor.elements(), first ? layer.macs : 0});
@@ -94,10 +94,10 @@ std::vector<Row> rows_of(const train::ModelTable &table, const ModelsOptions &op
     } else { // weight: layers without a weight tensor join the previous one that has one (MOD 8)
       const bool has_weight =
           std::any_of(layer.tensors.begin(), layer.tensors.end(),
-                      [](const train::ModelTensor &tensor) { return tensor.shape.size() >= 2; });
+                      [](const train::ModelTensor& tensor) { return tensor.shape.size() >= 2; });
       const bool joins = !rows.empty() && (!has_weight || rows.back().kind.empty());
       if (joins) {
-        Row &item = rows.back();
+        Row& item = rows.back();
         item.elements += elements_of(layer);
         item.macs += layer.macs;
         if (has_weight) {
@@ -113,15 +113,15 @@ std::vector<Row> rows_of(const train::ModelTable &table, const ModelsOptions &op
   return rows;
 }
 
-std::vector<Row> largest_tensors(const train::ModelTable &table) {
+std::vector<Row> largest_tensors(const train::ModelTable& table) {
   std::vector<Row> tensors = rows_of(table, ModelsOptions{});
   std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const Row &a, const Row &b) { return a.elements > b.elements; });
+                   [](const Row& a, const Row& b) { return a.elements > b.elements; });
   tensors.resize(std::min<std::size_t>(tensors.size(), 5));
   return tensors;
 }
 
-io::Json row_tree(const Row &row) {
+io::Json row_tree(const Row& row) {
   return io::Object{{"name", row.name},
                     {"kind", row.kind},
                     {"shape", row.shape.empty() ? io::Json() : io::Json(row.shape)},
@@ -130,7 +130,7 @@ io::Json row_tree(const Row &row) {
                     {"macs", row.macs}};
 }
 
-io::Json totals_tree(const train::ModelTable &table) {
+io::Json totals_tree(const train::ModelTable& table) {
   return io::Object{{"elements", table.elements()},
                     {"tensors", table.tensors()},
                     {"layers", static_cast<std::int64_t>(table.layers.size())},
@@ -138,13 +138,13 @@ io::Json totals_tree(const train::ModelTable &table) {
                     {"bytes", table.elements() * kValueBytes}};
 }
 
-io::Json show_tree(const train::ModelTable &table, const ModelsOptions &options) {
+io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options) {
   io::Array items;
-  for (const Row &row : rows_of(table, options)) {
+  for (const Row& row : rows_of(table, options)) {
     items.push_back(row_tree(row));
   }
   io::Array largest;
-  for (const Row &row : largest_tensors(table)) {
+  for (const Row& row : largest_tensors(table)) {
     largest.push_back(row_tree(row));
   }
   return io::Object{
@@ -160,7 +160,7 @@ io::Json show_tree(const train::ModelTable &table, const ModelsOptions &options)
   };
 }
 
-std::string show_text(const train::ModelTable &table, const ModelsOptions &options) {
+std::string show_text(const train::ModelTable& table, const ModelsOptions& options) {
   std::string out = table.name + ": " + table.source + "\n";
   if (table.sequence) {
     out += "sequence length " + std::to_string(table.sequence->sequence_length) + "\n";
@@ -171,13 +171,13 @@ std::string show_text(const train::ModelTable &table, const ModelsOptions &optio
          base::significant(static_cast<double>(table.macs()) / 1e9) +
          " GMACs forward per sample\n\n";
   Table text{{options.granularity, "kind", "shape", "elements", "kB", "MMACs"}, {}};
-  for (const Row &row : rows_of(table, options)) {
+  for (const Row& row : rows_of(table, options)) {
     text.rows.push_back({row.name, row.kind, row.shape, std::to_string(row.elements),
                          base::significant(static_cast<double>(row.elements * kValueBytes) / 1e3),
                          base::significant(static_cast<double>(row.macs) / 1e6)});
   }
   out += table_text(text) + "\nlargest tensors:\n";
-  for (const Row &row : largest_tensors(table)) {
+  for (const Row& row : largest_tensors(table)) {
     out += "  " + row.name + " (" + row.shape + "), " +
            base::significant(
                100 * static_cast<double>(row.elements) / static_cast<double>(table.elements()), 3) +
@@ -186,11 +186,11 @@ std::string show_text(const train::ModelTable &table, const ModelsOptions &optio
   return out;
 }
 
-int list_models(study::Files &files, const Common &common) {
+int list_models(study::Files& files, const Common& common) {
   io::Array models;
   Table text{{"model", "elements", "tensors", "layers", "fp32 [MB]", "GMACs"}, {}};
-  for (const std::string &name : files.model_names()) {
-    const train::ModelTable &table = files.model(io::Json(name));
+  for (const std::string& name : files.model_names()) {
+    const train::ModelTable& table = files.model(io::Json(name));
     io::Json entry = totals_tree(table);
     entry.set("name", name);
     models.push_back(std::move(entry));
@@ -210,8 +210,8 @@ int list_models(study::Files &files, const Common &common) {
   return kOk;
 }
 
-train::ModelTable load(study::Files &files, const ModelsOptions &options) {
-  const std::string &name = options.name;
+train::ModelTable load(study::Files& files, const ModelsOptions& options) {
+  const std::string& name = options.name;
   if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
     const std::vector<std::string> names = files.model_names();
     if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -226,7 +226,7 @@ train::ModelTable load(study::Files &files, const ModelsOptions &options) {
   }
   const std::string flag = "--sequence-length " + base::shown_value(options.sequence_length) + ": ";
   const auto parsed = base::parse_quantity(options.sequence_length, base::QuantityKind::count);
-  if (const auto *message = std::get_if<std::string>(&parsed)) {
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
     throw UsageError(flag + *message);
   }
   const double length = std::get<double>(parsed);
@@ -246,7 +246,7 @@ train::ModelTable load(study::Files &files, const ModelsOptions &options) {
 
 } // namespace
 
-int models(const Invocation &invocation) {
+int models(const Invocation& invocation) {
   ModelsOptions options;
   CLI::App app;
   app.add_option("ACTION", options.action, "list or show")->required();

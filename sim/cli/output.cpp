@@ -41,7 +41,7 @@ void write_standard_output(std::string_view text) {
   }
 }
 
-void require_finite_at(const io::Json &tree, const std::string &pointer) {
+void require_finite_at(const io::Json& tree, const std::string& pointer) {
   if (tree.is_number() && !std::isfinite(tree.as_double())) {
     throw SimulationError("the result " + pointer + " is beyond the range of numbers");
   }
@@ -50,7 +50,7 @@ void require_finite_at(const io::Json &tree, const std::string &pointer) {
       require_finite_at(tree.as_array()[i], pointer + "/" + std::to_string(i));
     }
   } else if (tree.is_object()) {
-    for (const auto &[key, value] : tree.as_object()) {
+    for (const auto& [key, value] : tree.as_object()) {
       require_finite_at(value, pointer + "/" + io::escape_token(key));
     }
   }
@@ -78,7 +78,7 @@ DelayInterrupts::~DelayInterrupts() {
   }
 }
 
-void write_output(const Common &common, std::string_view text) {
+void write_output(const Common& common, std::string_view text) {
   if (common.output == "-") {
     write_standard_output(text);
     return;
@@ -87,9 +87,9 @@ void write_output(const Common &common, std::string_view text) {
   io::write_file(common.output, text);
 }
 
-void require_finite(const io::Json &tree) { require_finite_at(tree, ""); }
+void require_finite(const io::Json& tree) { require_finite_at(tree, ""); }
 
-void write_tree(const Common &common, const io::Json &tree) {
+void write_tree(const Common& common, const io::Json& tree) {
   require_finite(tree);
   write_output(common, io::pretty(tree));
 }

@@ -43,7 +43,7 @@ std::string progress_line(std::int64_t done, std::int64_t total, double per_seco
   return line;
 }
 
-Progress::Progress(const Common &common, std::int64_t total, std::int64_t already_done)
+Progress::Progress(const Common& common, std::int64_t total, std::int64_t already_done)
     : total_(total), first_(already_done), last_done_(already_done), began_(Clock::now()),
       last_shown_(began_) {
   if (common.quiet || common.progress == "none") {

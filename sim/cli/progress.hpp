@@ -20,9 +20,9 @@ namespace stepsim::cli {
 class Progress {
 public:
   using Clock = std::chrono::steady_clock;
-  Progress(const Common &common, std::int64_t total, std::int64_t already_done = 0);
-  Progress(const Progress &) = delete;
-  Progress &operator=(const Progress &) = delete;
+  Progress(const Common& common, std::int64_t total, std::int64_t already_done = 0);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
   void update(std::int64_t done);

@@ -10,32 +10,32 @@ namespace stepsim::cli {
 namespace {
 
 // Code points, not bytes.
-std::size_t width(const std::string &text) {
+std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-bool starts_with_letter(const std::string &text) {
+bool starts_with_letter(const std::string& text) {
   return !text.empty() &&
          ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
 }
 
 } // namespace
 
-std::string table_text(const Table &table) {
+std::string table_text(const Table& table) {
   const std::size_t columns = table.headings.size();
   std::vector<std::size_t> widths(columns);
   std::vector<bool> words(columns, false);
   for (std::size_t i = 0; i < columns; ++i) {
     widths[i] = width(table.headings[i]);
-    for (const auto &row : table.rows) {
+    for (const auto& row : table.rows) {
       assert(row.size() == columns && "every row has a cell per heading");
       widths[i] = std::max(widths[i], width(row[i]));
       words[i] = words[i] || starts_with_letter(row[i]);
     }
   }
   std::string out;
-  const auto append = [&](const std::vector<std::string> &row) {
+  const auto append = [&](const std::vector<std::string>& row) {
     for (std::size_t i = 0; i < columns; ++i) {
       const std::size_t blanks = widths[i] - width(row[i]);
       out.append(i == 0 ? 0 : 2, ' ');
@@ -46,7 +46,7 @@ std::string table_text(const Table &table) {
     out += '\n';
   };
   append(table.headings);
-  for (const auto &row : table.rows) {
+  for (const auto& row : table.rows) {
     append(row);
   }
   return out;

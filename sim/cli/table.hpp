@@ -13,7 +13,7 @@ struct Table {
   std::vector<std::vector<std::string>> rows; // each as long as `headings`
 };
 
-[[nodiscard]] std::string table_text(const Table &table);
+[[nodiscard]] std::string table_text(const Table& table);
 
 // Cells with 4 significant digits; "-" for a value that does not exist.
 [[nodiscard]] std::string cell(std::optional<double> value);

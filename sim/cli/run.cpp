@@ -1,0 +1,160 @@
+// stepsim run SCENARIO: one scenario, its result and its picture.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands.hpp"
+#include "cli/run_text.hpp"
+#include "cli/scenario_input.hpp"
+#include "io/file.hpp"
+#include "io/timeline.hpp"
+#include "study/run.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kText{
+    "run",
+    "SCENARIO",
+    "Predicts the time of one training iteration, where it goes and what was sent when.",
+    "stepsim run scenario.json\n"
+    "stepsim run scenario.json --set /cluster/nodes=64"
+    " --set /cluster/network/bandwidth_Bps=25Gbps\n"
+    "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz",
+    "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json; a\n"
+    "timeline opens in https://ui.perfetto.dev and chrome://tracing.",
+};
+
+struct RunOptions {
+  std::string file;
+  ScenarioFlags flags;
+  std::string timeline;
+  std::string nodes;
+  std::string iterations;
+};
+
+std::int64_t parse_count(std::string_view flag, std::string_view text) {
+  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": " + *message);
+  }
+  return static_cast<std::int64_t>(std::get<double>(parsed));
+}
+
+// "0,1" and "3-5", checked against the scenario.
+study::TimelineFilter parse_filter(const RunOptions& options, const study::Scenario& scenario) {
+  study::TimelineFilter filter;
+  if (!options.nodes.empty()) {
+    const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
+    const auto parsed = base::parse_quantity_list(options.nodes, base::QuantityKind::count);
+    if (const auto* message = std::get_if<std::string>(&parsed)) {
+      throw UsageError(flag + *message);
+    }
+    for (const double node : std::get<std::vector<double>>(parsed)) {
+      if (node >= static_cast<double>(scenario.cluster.nodes)) {
+        throw UsageError(flag + "nodes are 0.." + std::to_string(scenario.cluster.nodes - 1));
+      }
+      filter.nodes.push_back(static_cast<std::int64_t>(node));
+    }
+    std::sort(filter.nodes.begin(), filter.nodes.end());
+    filter.nodes.erase(std::unique(filter.nodes.begin(), filter.nodes.end()), filter.nodes.end());
+  }
+  if (!options.iterations.empty()) {
+    constexpr std::string_view kFlag = "--timeline-iterations";
+    const std::size_t dash = options.iterations.find('-');
+    const std::string_view text = options.iterations;
+    filter.first_iteration = parse_count(kFlag, text.substr(0, dash));
+    filter.last_iteration = dash == std::string::npos ? filter.first_iteration
+                                                      : parse_count(kFlag, text.substr(dash + 1));
+    if (filter.first_iteration > filter.last_iteration ||
+        filter.last_iteration >= scenario.training.iterations) {
+      throw UsageError(std::string(kFlag) + " " + base::shown_value(text) +
+                       ": must be A-B with A <= B, iterations are 0.." +
+                       std::to_string(scenario.training.iterations - 1));
+    }
+  }
+  return filter;
+}
+
+void write_timeline(const RunOptions& options, const Common& common, const study::Result& result) {
+  const engine::Timeline timeline = study::timeline(result, parse_filter(options, result.scenario));
+  const DelayInterrupts delay;
+  io::OutputFile file(options.timeline);
+  std::uint64_t bytes = 0;
+  io::write_timeline(timeline, [&](std::string_view block) {
+    file.write(block);
+    bytes += block.size();
+  });
+  file.commit();
+  constexpr std::uint64_t kViewerLimit = 200'000'000;
+  if (bytes > kViewerLimit) {
+    const std::string warning =
+        options.timeline + ": " + base::readable_bytes(static_cast<double>(bytes)) +
+        ", viewers fail near 256 MB; see --timeline-nodes and --timeline-iterations";
+    print_warnings({&warning, 1}, common);
+  }
+}
+
+void check_timeline_flags(const RunOptions& options, const Common& common) {
+  if (options.timeline.empty() && !(options.nodes.empty() && options.iterations.empty())) {
+    throw UsageError("--timeline-nodes and --timeline-iterations need --timeline FILE");
+  }
+  if (!options.timeline.empty() && options.timeline == common.output) {
+    throw UsageError("--timeline and -o name the same file");
+  }
+}
+
+} // namespace
+
+int run(const Invocation& invocation) {
+  RunOptions options;
+  CLI::App app;
+  app.add_option("SCENARIO", options.file, "file of kind scenario; - = standard input")->required();
+  add_scenario_flags(app, options.flags);
+  constexpr const char* kGroup = "Timeline";
+  app.add_option("--timeline", options.timeline,
+                 "also writes what happened when, as Chrome trace events; .gz compresses")
+      ->type_name("FILE.json[.gz]")
+      ->group(kGroup);
+  app.add_option("--timeline-nodes", options.nodes,
+                 "only these, as 0,1 or 0:8:+2; default the first 8")
+      ->type_name("LIST")
+      ->group(kGroup);
+  app.add_option("--timeline-iterations", options.iterations,
+                 "only these, from 0; default the last 3")
+      ->type_name("A-B")
+      ->group(kGroup);
+  Common common;
+  if (!parse(app, kText, invocation, common)) {
+    return kOk;
+  }
+  check_timeline_flags(options, common);
+  const Format format = format_of(common, Format::table);
+  if (format == Format::csv || format == Format::jsonl) {
+    throw UsageError("run writes json or a table; stepsim sweep writes csv and jsonl");
+  }
+  study::Files files(invocation.data_folder);
+  const io::Json tree = read_scenario_tree(options.file, options.flags);
+  const study::Scenario scenario =
+      load_scenario(tree, files, options.flags, study::Leftovers::refuse);
+  const study::Result result = study::run(scenario);
+  if (!options.timeline.empty()) {
+    write_timeline(options, common, result);
+  }
+  if (format == Format::json) {
+    io::Json out = study::result_tree(result);
+    out.set("meta", meta(invocation));
+    write_tree(common, out);
+  } else {
+    require_finite(study::flat_summary(result.summary));
+    write_output(common, run_text(result));
+  }
+  print_warnings(result.warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,136 @@
+#include "cli/run_text.hpp"
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kMaxBuckets = 40; // rows shown; all of them are in the JSON
+
+void append_line(std::string& out, std::string_view label, std::string_view text) {
+  constexpr std::size_t kLabel = 14;
+  out.append(label).append(kLabel - label.size(), ' ').append(text).append("\n");
+}
+
+std::string network_text(const study::Network& network) {
+  std::string text;
+  if (network.curve) {
+    text = "alpha_beta, cost of a message from " + network.curve_source;
+  } else {
+    text = "alpha_beta, " + base::readable_rate(network.bandwidth_Bps * network.efficiency) + ", " +
+           base::readable_seconds(network.latency_s) + " per message";
+    if (network.reduction_Bps > 0) {
+      text += ", adding at " + base::readable_rate(network.reduction_Bps);
+    }
+  }
+  if (!network.calibration.empty()) {
+    text += "; profile " + network.calibration + " (" + network.label +
+            (network.grade.empty() ? "" : ", grade " + network.grade) + ")";
+  }
+  return text;
+}
+
+std::string setting_text(const study::Result& result) {
+  const study::Scenario& scenario = result.scenario;
+  std::string out;
+  append_line(out, "scenario",
+              (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
+                  scenario.workload.name + " with " +
+                  std::string(train::name(scenario.workload.provenance)) + " layer times");
+  const study::Cluster& cluster = scenario.cluster;
+  append_line(out, "workers",
+              std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
+                  (cluster.nodes == 1 ? " node x " : " nodes x ") +
+                  std::to_string(cluster.gpus_per_node) + ")");
+  append_line(out, "network", network_text(cluster.network));
+  const std::size_t messages = result.buckets.size();
+  append_line(
+      out, "exchange",
+      std::string(scenario.communication.calibrated
+                      ? std::string_view("calibrated")
+                      : coll::name(scenario.communication.collective)) +
+          (scenario.communication.reduce_broadcast ? " reduce and broadcast" : " allreduce") +
+          ", schedule " + std::string(plan::planner(scenario.communication.schedule).name) + ": " +
+          std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
+          base::readable_bytes(static_cast<double>(scenario.workload.bytes().value)));
+  append_line(out, "method", result.method);
+  return out;
+}
+
+std::string times_text(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  Table table{{"", "[ms]", "share"}, {}};
+  const auto row = [&](const std::string& label, std::optional<double> seconds) {
+    const bool share = seconds && summary.iteration_time_s && *summary.iteration_time_s > 0;
+    table.rows.push_back(
+        {label, milliseconds_cell(seconds),
+         share ? percent_cell(*seconds / *summary.iteration_time_s) : std::string("-")});
+  };
+  row("iteration time", summary.iteration_time_s);
+  row("  forward", summary.forward_s);
+  row("  backward", summary.backward_s);
+  row("  update", summary.update_s);
+  row("  exposed communication", summary.exposed_communication_s);
+  row("communication, all", summary.communication_s);
+  return table_text(table);
+}
+
+std::string verdict_text(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  std::string out;
+  append_line(out, "overlap",
+              summary.overlap_fraction ? percent_cell(summary.overlap_fraction) +
+                                             " of communication hidden behind computation"
+                                       : std::string("no communication"));
+  append_line(out, "speed-up",
+              cell(summary.speedup) + " with " + std::to_string(result.scenario.cluster.ranks()) +
+                  " workers, efficiency " + percent_cell(summary.scaling_efficiency));
+  if (summary.samples_per_s) {
+    append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
+  }
+  append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
+  if (summary.merge_gap_to_optimal) {
+    append_line(out, "schedule",
+                percent_cell(summary.merge_gap_to_optimal) + " slower than the optimal merge (" +
+                    milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms)");
+  }
+  return out;
+}
+
+std::string buckets_text(const study::Result& result) {
+  if (result.buckets.empty()) {
+    return "";
+  }
+  Table table{{"bucket", "gradients", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
+               "algorithm"},
+              {}};
+  for (const study::Bucket& bucket : result.buckets) {
+    if (table.rows.size() == kMaxBuckets) {
+      break;
+    }
+    table.rows.push_back({std::to_string(bucket.index),
+                          std::to_string(bucket.first) + ".." + std::to_string(bucket.last),
+                          base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
+                          milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
+                          milliseconds_cell(bucket.end_s), milliseconds_cell(bucket.exposed_s),
+                          bucket.algorithm});
+  }
+  std::string out = "\n" + table_text(table);
+  if (result.buckets.size() > kMaxBuckets) {
+    out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
+           " more; --json lists all\n";
+  }
+  return out;
+}
+
+} // namespace
+
+std::string run_text(const study::Result& result) {
+  return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
+         buckets_text(result);
+}
+
+} // namespace stepsim::cli

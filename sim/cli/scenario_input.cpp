@@ -1,0 +1,105 @@
+#include "cli/scenario_input.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "study/grid.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kMethods{"auto", "closed_form", "max_plus", "events"};
+
+// Pointer that a flag sets, and the flag as typed.
+std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlags& flags) {
+  std::vector<std::pair<std::string, std::string>> pointers;
+  for (const std::string& text : flags.set) {
+    pointers.emplace_back(study::parse_set(text).first, "--set " + base::shown_value(text, 80));
+  }
+  if (!flags.method.empty()) {
+    pointers.emplace_back("/method", "--method " + flags.method);
+  }
+  if (!flags.seed.empty()) {
+    pointers.emplace_back("/seed", "--seed " + base::shown_value(flags.seed));
+  }
+  return pointers;
+}
+
+bool is_at_or_below(const std::string& place, const std::string& pointer) {
+  return place == pointer || place.starts_with(pointer + "/");
+}
+
+// The flag that set the value the problem is about; empty if no flag did.
+std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags) {
+  std::string blamed;
+  for (const auto& [pointer, flag] : set_pointers(flags)) {
+    blamed =
+        is_at_or_below(problem.where, pointer) ? flag : blamed; // the last one wins, as it does
+  }
+  return blamed;
+}
+
+} // namespace
+
+void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
+  app.add_option("--set", flags.set,
+                 "changes one value of the scenario, e.g. /cluster/nodes=64; a number with a unit "
+                 "is converted, a bare one is in the SI unit of the key; repeatable")
+      ->type_name("POINTER=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--method", flags.method,
+                 "auto, closed_form, max_plus or events; default the scenario's")
+      ->type_name("WORD");
+  app.add_option("--seed", flags.seed, "integer; default the scenario's")->type_name("N");
+}
+
+io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags) {
+  if (!flags.method.empty()) {
+    require_word("--method", flags.method, kMethods);
+  }
+  std::int64_t seed = 0;
+  if (!flags.seed.empty()) {
+    const auto parsed = base::parse_quantity(flags.seed, base::QuantityKind::count);
+    if (const auto* message = std::get_if<std::string>(&parsed)) {
+      throw UsageError("--seed " + base::shown_value(flags.seed) + ": " + *message);
+    }
+    seed = static_cast<std::int64_t>(std::get<double>(parsed));
+  }
+  io::Json tree = study::expand_short_forms(io::read_json(file));
+  for (const std::string& text : flags.set) {
+    auto [pointer, value] = study::parse_set(text);
+    try {
+      io::assign(tree, pointer, std::move(value));
+    } catch (const UsageError& error) {
+      throw UsageError("--set " + base::shown_value(text, 80) + ": " + error.what());
+    }
+  }
+  if (!flags.method.empty()) {
+    io::assign(tree, "/method", flags.method);
+  }
+  if (!flags.seed.empty()) {
+    io::assign(tree, "/seed", seed);
+  }
+  return tree;
+}
+
+study::Scenario load_scenario(const io::Json& tree, study::Files& files, const ScenarioFlags& flags,
+                              study::Leftovers leftovers) {
+  try {
+    return study::parse_scenario(tree, files, leftovers);
+  } catch (const InputError& error) {
+    const base::Problem& problem = error.problems().front();
+    const std::string flag = blamed_flag(problem, flags);
+    if (flag.empty() || problem.file != tree.file()) {
+      throw;
+    }
+    throw UsageError(flag + ": " + problem.message);
+  }
+}
+
+} // namespace stepsim::cli

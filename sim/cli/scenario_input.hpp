@@ -1,0 +1,29 @@
+#pragma once
+// A scenario as commands take it: a file, changed by --set, --method and --seed.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/app.hpp"
+#include "study/scenario.hpp"
+
+namespace stepsim::cli {
+
+struct ScenarioFlags {
+  std::vector<std::string> set; // POINTER=VALUE
+  std::string method;           // "" = the file's
+  std::string seed;             // "" = the file's
+};
+
+// Adds --set, --method and --seed.
+void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
+
+// The file with its short forms expanded and the flags applied, in their order.
+[[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
+
+// Loads it. A problem with a value that a flag has set is a UsageError that names the flag, all
+// others stay InputErrors.
+[[nodiscard]] study::Scenario load_scenario(const io::Json& tree, study::Files& files,
+                                            const ScenarioFlags& flags, study::Leftovers leftovers);
+
+} // namespace stepsim::cli
