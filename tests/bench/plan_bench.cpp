@@ -1,0 +1,136 @@
+// Finish times of one list of 160 gradients for many linear costs: the kernels of a sweep, and the
+// same recurrences written plainly with 32 points in lockstep, as the yardstick of the same run.
+// Rates are points (costs) per second on one core.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "base/random.hpp"
+#include "plan/batch.hpp"
+#include "plan/planners.hpp"
+
+namespace {
+
+using namespace stepsim::plan;
+using stepsim::Bytes;
+using stepsim::Seconds;
+
+constexpr std::size_t kLayers = 160;
+constexpr std::size_t kPoints = 100'000;
+
+struct Sweep {
+  Problem problem;
+  BatchItems items;
+  std::vector<double> startup_s;
+  std::vector<double> per_byte_s;
+  std::vector<double> finish_s = std::vector<double>(kPoints);
+};
+
+// 0.1 to 0.4 ms and 10 kB to 4 MB per layer; rings of 2 to 3,998 ranks at 1 to 100 GB/s.
+Sweep make_sweep() {
+  Sweep sweep;
+  stepsim::base::RandomStream random({.seed = 7});
+  double ready = 0;
+  for (std::size_t layer = 0; layer < kLayers; ++layer) {
+    ready += 1e-4 + 3e-4 * random.uniform();
+    Item item;
+    item.ready = Seconds{ready};
+    item.bytes = Bytes{static_cast<std::int64_t>(1e4 * std::exp(6 * random.uniform()))};
+    sweep.problem.items.push_back(item);
+  }
+  sweep.items = batch_items(sweep.problem);
+  for (std::size_t point = 0; point < kPoints; ++point) {
+    const double ranks = 2 + 4 * static_cast<double>(point % 1000);
+    const double bandwidth = 1e9 * (1 + static_cast<double>(point / 1000));
+    sweep.startup_s.push_back(2 * (ranks - 1) * 5e-6);
+    sweep.per_byte_s.push_back(2 * (ranks - 1) / ranks / bandwidth);
+  }
+  return sweep;
+}
+
+void count_points(benchmark::State& state) {
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPoints));
+}
+
+void wfbp_plain_lockstep(benchmark::State& state) {
+  Sweep sweep = make_sweep();
+  constexpr std::size_t kWidth = 32;
+  for (auto _ : state) {
+    for (std::size_t point = 0; point < kPoints; point += kWidth) {
+      std::array<double, kWidth> end{};
+      const double* startup = &sweep.startup_s[point];
+      const double* per_byte = &sweep.per_byte_s[point];
+      for (std::size_t layer = 0; layer < kLayers; ++layer) {
+        const double ready = sweep.items.ready_s[layer];
+        const double bytes = sweep.items.bytes[layer];
+        for (std::size_t k = 0; k < kWidth; ++k) {
+          const double start = end[k] > ready ? end[k] : ready;
+          end[k] = start + (startup[k] + per_byte[k] * bytes);
+        }
+      }
+      std::copy(end.begin(), end.end(), &sweep.finish_s[point]);
+    }
+    benchmark::DoNotOptimize(sweep.finish_s.data());
+    benchmark::ClobberMemory();
+  }
+  count_points(state);
+}
+BENCHMARK(wfbp_plain_lockstep);
+
+void wfbp_batch(benchmark::State& state) {
+  Sweep sweep = make_sweep();
+  for (auto _ : state) {
+    wfbp_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, sweep.finish_s);
+    benchmark::DoNotOptimize(sweep.finish_s.data());
+    benchmark::ClobberMemory();
+  }
+  count_points(state);
+}
+BENCHMARK(wfbp_batch);
+
+void mg_wfbp_batch(benchmark::State& state) {
+  Sweep sweep = make_sweep();
+  for (auto _ : state) {
+    mg_wfbp_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, sweep.finish_s);
+    benchmark::DoNotOptimize(sweep.finish_s.data());
+    benchmark::ClobberMemory();
+  }
+  count_points(state);
+}
+BENCHMARK(mg_wfbp_batch);
+
+void optimal_batch(benchmark::State& state) {
+  Sweep sweep = make_sweep();
+  std::vector<double> scratch(sweep.items.size() + 1);
+  for (auto _ : state) {
+    optimal_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, scratch, sweep.finish_s);
+    benchmark::DoNotOptimize(sweep.finish_s.data());
+    benchmark::ClobberMemory();
+  }
+  count_points(state);
+}
+BENCHMARK(optimal_batch);
+
+// The general path, one point: groups, all times.
+void make_plan_one(benchmark::State& state) {
+  Sweep sweep = make_sweep();
+  const auto schedule = static_cast<Schedule>(state.range(0));
+  std::size_t point = 0;
+  for (auto _ : state) {
+    sweep.problem.cost = {.base = LinearCost{sweep.startup_s[point], sweep.per_byte_s[point]}};
+    benchmark::DoNotOptimize(make_plan(sweep.problem, schedule));
+    point = (point + 1) % kPoints;
+  }
+  state.SetLabel(std::string(planner(schedule).name));
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(make_plan_one)
+    ->Arg(static_cast<int>(Schedule::wfbp))
+    ->Arg(static_cast<int>(Schedule::mg_wfbp))
+    ->Arg(static_cast<int>(Schedule::optimal));
+
+} // namespace
