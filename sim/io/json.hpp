@@ -25,19 +25,24 @@ public:
       std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
 
   Json() = default; // null
+  Json(const Json&);
+  Json(Json&&) noexcept;
+  Json& operator=(const Json&);
+  Json& operator=(Json&&) noexcept;
+  ~Json();
   Json(std::nullptr_t) {}
   Json(bool value) : value_(value) {}
   Json(int value) : value_(std::int64_t{value}) {}
   Json(std::int64_t value) : value_(value) {}
   Json(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {}
   Json(double value) : value_(value) {} // must be finite when written (asserted)
-  Json(const char *value) : value_(std::string(value)) {}
+  Json(const char* value) : value_(std::string(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
   Json(Array value) : value_(std::move(value)) {}
   Json(Object value) : value_(std::move(value)) {}
 
-  [[nodiscard]] const Value &value() const { return value_; }
+  [[nodiscard]] const Value& value() const { return value_; }
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   [[nodiscard]] bool is_bool() const { return std::holds_alternative<bool>(value_); }
   [[nodiscard]] bool is_integer() const { return std::holds_alternative<std::int64_t>(value_); }
@@ -50,56 +55,68 @@ public:
   [[nodiscard]] bool as_bool() const;
   [[nodiscard]] std::int64_t as_integer() const;
   [[nodiscard]] double as_double() const; // integer or double
-  [[nodiscard]] const std::string &as_string() const;
-  [[nodiscard]] const Array &as_array() const;
-  [[nodiscard]] const Object &as_object() const;
-  [[nodiscard]] Array &as_array();
-  [[nodiscard]] Object &as_object();
+  [[nodiscard]] const std::string& as_string() const;
+  [[nodiscard]] const Array& as_array() const;
+  [[nodiscard]] const Object& as_object() const;
+  [[nodiscard]] Array& as_array();
+  [[nodiscard]] Object& as_object();
 
   // Member of an object, null pointer if absent or if this is no object.
-  [[nodiscard]] const Json *find(std::string_view key) const;
-  [[nodiscard]] Json *find(std::string_view key);
+  [[nodiscard]] const Json* find(std::string_view key) const;
+  [[nodiscard]] Json* find(std::string_view key);
   // Sets a member, appended if new; a null value becomes an object first.
-  Json &set(std::string_view key, Json value);
+  Json& set(std::string_view key, Json value);
+
+  // Same type and value; 1 and 1.0 differ, the order of members counts, the origin does not.
+  bool operator==(const Json& other) const { return value_ == other.value_; }
 
   // Where the value was read: file name as given ("" if none), pointer ("" = root), line (0 =
   // none).
-  [[nodiscard]] std::string_view file() const { return file_ ? std::string_view(*file_) : ""; }
-  [[nodiscard]] std::string pointer() const { return pointer_; }
-  [[nodiscard]] std::int64_t line() const { return line_; }
+  [[nodiscard]] std::string_view file() const;
+  [[nodiscard]] std::string pointer() const { return origin_ ? origin_->pointer : std::string(); }
+  [[nodiscard]] std::int64_t line() const { return origin_ ? origin_->line : 0; }
   void set_origin(std::shared_ptr<const std::string> file, std::string pointer, std::int64_t line);
-  [[nodiscard]] const std::shared_ptr<const std::string> &file_pointer() const { return file_; }
+  [[nodiscard]] std::shared_ptr<const std::string> file_pointer() const;
 
 private:
+  struct Origin {
+    std::shared_ptr<const std::string> file;
+    std::string pointer;
+    std::int64_t line{};
+  };
   Value value_;
-  std::shared_ptr<const std::string> file_;
-  std::string pointer_;
-  std::int64_t line_{};
+  std::shared_ptr<const Origin> origin_; // null for values made in memory, shared by copies
 };
 
 struct ParseLimits {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // inflated
   std::size_t max_depth = 256;
   std::size_t max_string = std::size_t{16} << 20;
+  std::size_t max_values = 20'000'000; // a tree takes about 150 bytes per value
 };
 
 // Parses a text; throws InputError `FILE:LINE:COL: message` for syntax errors, duplicate keys,
-// NaN, infinities and numbers out of range of double.
+// NaN, infinities and numbers out of range of double. LINE and COL (in bytes) are where the
+// offending word starts.
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view file,
                               ParseLimits limits = {});
-// Reads a file ("-" = standard input), inflates gzip by content.
-[[nodiscard]] Json read_json(const std::string &path, ParseLimits limits = {});
+// Reads a file ("-" = standard input), inflates gzip by content; streams, so that memory grows with
+// the tree and not with the file.
+[[nodiscard]] Json read_json(const std::string& path, ParseLimits limits = {});
 
 // Sorted keys, 2-space indent, shortest doubles, newline at the end.
-[[nodiscard]] std::string pretty(const Json &value);
+[[nodiscard]] std::string pretty(const Json& value);
 // One line, sorted keys, no blanks, no newline.
-[[nodiscard]] std::string compact(const Json &value);
-void append_compact(std::string &out, const Json &value);
+[[nodiscard]] std::string compact(const Json& value);
+void append_compact(std::string& out, const Json& value);
 
 // JSON pointers (RFC 6901). `resolve` gives null if the path does not exist; `assign` creates
-// missing objects on the way and throws UsageError where a part is no object or array element.
-[[nodiscard]] const Json *resolve(const Json &root, std::string_view pointer);
-void assign(Json &root, std::string_view pointer, Json value);
+// missing objects on the way and throws UsageError where a part is no object or array element
+// ("-" or the length appends to an array). The new value gets the pointer and the root's file as
+// its origin, so that later errors name it. `pointer_tokens` throws UsageError for text that is
+// neither empty nor starts with "/".
+[[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
+void assign(Json& root, std::string_view pointer, Json value);
 [[nodiscard]] std::string escape_token(std::string_view token);
 [[nodiscard]] std::vector<std::string> pointer_tokens(std::string_view pointer);
 

@@ -19,14 +19,15 @@
 
 namespace stepsim::io {
 
-// Collects problems of one or several files, at most 20 texts; later ones are only counted.
+// Collects problems of one or several files, at most 20; later ones are only counted and become
+// one last line "and N more problems".
 class Problems {
 public:
-  void add(const Json &place, std::string message); // at the value's own pointer
-  void add(const Json &parent, std::string_view key,
+  void add(const Json& place, std::string message); // at the value's own pointer
+  void add(const Json& parent, std::string_view key,
            std::string message); // at parent's pointer/key
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  [[nodiscard]] const std::vector<base::Problem> &list() const { return problems_; }
+  [[nodiscard]] const std::vector<base::Problem>& list() const { return problems_; }
   void throw_if_any() const; // InputError
 
 private:
@@ -47,14 +48,15 @@ struct Range {
 [[nodiscard]] Range between(double low, double high);
 [[nodiscard]] Range above_to(double low, double high); // (low, high]
 
+// Keys are string literals, or live at least as long as the Fields.
 class Fields {
 public:
   // `json` must be an object; if not, one problem is recorded and every key reads as absent.
-  Fields(const Json &json, Problems &problems);
+  Fields(const Json& json, Problems& problems);
 
   [[nodiscard]] bool has(std::string_view key) const; // present and not null
   // The raw value (null pointer if absent); marks the key as known.
-  const Json *any(std::string_view key);
+  const Json* any(std::string_view key);
 
   // Required forms: a problem "required" is recorded when absent, and a harmless value returned.
   // With a fallback the key is optional.
@@ -73,18 +75,29 @@ public:
   // The array's elements, empty if absent or wrong.
   std::span<const Json> array(std::string_view key, bool required);
 
-  // `schema_version` (1; higher: "written by a newer stepsim"), `kind` (if present must be `kind`),
-  // `name`, `$schema`.
+  // `schema_version` (1, also if absent; higher: "written by a newer stepsim"), `kind` (if present
+  // must be `kind`), `name`, `$schema`.
   void header(std::string_view kind, bool kind_required = false);
   // Every key not asked for is a problem "unknown key, did you mean ...?".
   void no_more();
-  [[nodiscard]] const Json &json() const { return json_; }
-  [[nodiscard]] Problems &problems() { return problems_; }
+  [[nodiscard]] const Json& json() const { return json_; }
+  [[nodiscard]] Problems& problems() { return problems_; }
 
 private:
-  const Json &json_;
-  Problems &problems_;
-  std::vector<std::string> known_;
+  const Json* required(std::string_view key, std::string_view expected);
+
+  const Json& json_;
+  Problems& problems_;
+  std::vector<std::string_view> known_;
 };
+
+// Checks of single values, for lists: the element's own pointer is named. An integer may be written
+// as 16.0 or 1e6. Nothing is returned after a problem.
+[[nodiscard]] std::optional<double> checked_number(const Json& value, Range range,
+                                                   Problems& problems);
+[[nodiscard]] std::optional<std::int64_t> checked_integer(const Json& value, Range range,
+                                                          Problems& problems);
+// A value as error messages show it: compact, cut, "an object" or "a list" for those.
+[[nodiscard]] std::string shown(const Json& value);
 
 } // namespace stepsim::io

@@ -26,7 +26,7 @@ std::int64_t nanoseconds(Seconds time) {
 
 class EventWriter {
 public:
-  explicit EventWriter(const Sink &sink) : sink_(sink) {
+  explicit EventWriter(const Sink& sink) : sink_(sink) {
     text_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   }
 
@@ -52,7 +52,7 @@ public:
     text_.append(".").append(decimals, 1);
   }
 
-  void member(std::string_view key, const Json &value) {
+  void member(std::string_view key, const Json& value) {
     raw(key);
     append_compact(text_, value);
   }
@@ -76,20 +76,20 @@ private:
     text_.clear();
   }
 
-  const Sink &sink_;
+  const Sink& sink_;
   std::string text_;
   bool first_ = true;
 };
 
-void write_names(EventWriter &out, const engine::Timeline &timeline) {
+void write_names(EventWriter& out, const engine::Timeline& timeline) {
   std::set<std::uint32_t> shown;
-  for (const auto &[track, name] : timeline.lane_names) {
+  for (const auto& [track, name] : timeline.lane_names) {
     shown.insert(track.node);
   }
-  for (const engine::Span &span : timeline.spans) {
+  for (const engine::Span& span : timeline.spans) {
     shown.insert(span.track.node);
   }
-  for (const engine::CounterPoint &point : timeline.counters) {
+  for (const engine::CounterPoint& point : timeline.counters) {
     shown.insert(point.node);
   }
   for (const std::uint32_t node : shown) {
@@ -102,7 +102,7 @@ void write_names(EventWriter &out, const engine::Timeline &timeline) {
     out.member("args", Object{{"sort_index", static_cast<std::int64_t>(node)}});
     out.end();
   }
-  for (const auto &[track, name] : timeline.lane_names) {
+  for (const auto& [track, name] : timeline.lane_names) {
     out.begin('M', track.node, track.lane, "thread_name");
     out.member("args", Object{{"name", name}});
     out.end();
@@ -112,18 +112,18 @@ void write_names(EventWriter &out, const engine::Timeline &timeline) {
   }
 }
 
-void write_spans(EventWriter &out, const engine::Timeline &timeline) {
-  for (const engine::Span &span : timeline.spans) {
+void write_spans(EventWriter& out, const engine::Timeline& timeline) {
+  for (const engine::Span& span : timeline.spans) {
     const std::int64_t start = nanoseconds(span.start);
     out.begin('X', span.track.node, span.track.lane, span.name);
     out.member("cat", span.category);
     out.microseconds("ts", start);
     out.microseconds("dur", nanoseconds(span.end) - start);
     Object details;
-    for (const auto &[key, text] : span.texts) {
+    for (const auto& [key, text] : span.texts) {
       details.emplace_back(key, text);
     }
-    for (const auto &[key, number] : span.numbers) {
+    for (const auto& [key, number] : span.numbers) {
       details.emplace_back(key, number);
     }
     if (!details.empty()) {
@@ -133,9 +133,9 @@ void write_spans(EventWriter &out, const engine::Timeline &timeline) {
   }
 }
 
-void write_arrows(EventWriter &out, const engine::Timeline &timeline) {
+void write_arrows(EventWriter& out, const engine::Timeline& timeline) {
   std::int64_t id = 0;
-  for (const engine::Arrow &arrow : timeline.arrows) {
+  for (const engine::Arrow& arrow : timeline.arrows) {
     out.begin('s', arrow.from.node, arrow.from.lane, arrow.name);
     out.member("cat", "gradient");
     out.member("id", id);
@@ -153,12 +153,12 @@ void write_arrows(EventWriter &out, const engine::Timeline &timeline) {
 
 } // namespace
 
-void write_timeline(const engine::Timeline &timeline, const Sink &sink) {
+void write_timeline(const engine::Timeline& timeline, const Sink& sink) {
   EventWriter out(sink);
   write_names(out, timeline);
   write_spans(out, timeline);
   write_arrows(out, timeline);
-  for (const engine::CounterPoint &point : timeline.counters) {
+  for (const engine::CounterPoint& point : timeline.counters) {
     out.begin('C', point.node, 0, point.name);
     out.microseconds("ts", nanoseconds(point.time));
     out.member("args", Object{{point.name, point.value}});

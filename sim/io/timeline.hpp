@@ -15,6 +15,6 @@ namespace stepsim::io {
 using Sink = std::function<void(std::string_view block)>;
 
 // Throws SimulationError where a time does not fit the format (from 9e9 s on). All times >= 0.
-void write_timeline(const engine::Timeline &timeline, const Sink &sink);
+void write_timeline(const engine::Timeline& timeline, const Sink& sink);
 
 } // namespace stepsim::io

@@ -17,15 +17,15 @@ namespace {
 
 using namespace stepsim;
 
-std::string text_of(const engine::Timeline &timeline) {
+std::string text_of(const engine::Timeline& timeline) {
   std::string text;
   io::write_timeline(timeline, [&](std::string_view block) { text += block; });
   return text;
 }
 
 // Spans of one track that nest: a span, then inside it spans of a shorter stretch.
-void add_nested(engine::Timeline &timeline, engine::Track track, double start, double end,
-                int depth, base::RandomStream &random) {
+void add_nested(engine::Timeline& timeline, engine::Track track, double start, double end,
+                int depth, base::RandomStream& random) {
   timeline.spans.push_back(
       {track, {start}, {end}, "s\"" + std::to_string(depth), "forward", {}, {}});
   double at = start;
@@ -61,11 +61,11 @@ struct Slice {
   std::int64_t start, end; // whole nanoseconds
 };
 
-std::int64_t nanoseconds(const io::Json &event, std::string_view key) {
+std::int64_t nanoseconds(const io::Json& event, std::string_view key) {
   return std::llround(event.find(key)->as_double() * 1e3);
 }
 
-bool nest_or_disjoint(const Slice &a, const Slice &b) {
+bool nest_or_disjoint(const Slice& a, const Slice& b) {
   const bool disjoint = a.end <= b.start || b.end <= a.start;
   const bool a_in_b = b.start <= a.start && a.end <= b.end;
   const bool b_in_a = a.start <= b.start && b.end <= a.end;
@@ -84,7 +84,7 @@ TEST_CASE("timeline: valid JSON, names first, slices nest or are disjoint, arrow
     std::map<std::int64_t, std::string> flows; // id -> phases
     bool names_over = false;
     std::size_t slices = 0;
-    for (const io::Json &event : tree.find("traceEvents")->as_array()) {
+    for (const io::Json& event : tree.find("traceEvents")->as_array()) {
       const std::string phase = event.find("ph")->as_string();
       REQUIRE((phase == "M" ? !names_over : true));
       names_over = phase != "M";
@@ -107,7 +107,7 @@ TEST_CASE("timeline: valid JSON, names first, slices nest or are disjoint, arrow
     }
     CHECK(slices == timeline.spans.size());
     CHECK(tracks.size() == 6);
-    for (const auto &[track, list] : tracks) {
+    for (const auto& [track, list] : tracks) {
       for (std::size_t i = 0; i < list.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
           REQUIRE(nest_or_disjoint(list[i], list[j]));
@@ -115,7 +115,7 @@ TEST_CASE("timeline: valid JSON, names first, slices nest or are disjoint, arrow
       }
     }
     CHECK(flows.size() == timeline.arrows.size());
-    for (const auto &[id, phases] : flows) {
+    for (const auto& [id, phases] : flows) {
       CHECK(phases == "sf");
     }
   }

@@ -1,0 +1,363 @@
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cassert>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "io/sha256.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 16;
+
+std::string error_text(int code) { return std::generic_category().message(code); }
+
+std::string lower_first(std::string text) {
+  if (!text.empty()) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+Bytef* zlib_bytes(char* bytes) { return reinterpret_cast<Bytef*>(bytes); }
+
+} // namespace
+
+struct ByteSource::State {
+  std::string name;
+  int descriptor = -1;
+  std::uint64_t max_bytes{};
+  std::uint64_t raw_bytes{};
+  std::uint64_t given_bytes{};
+  bool with_digest = false;
+  Sha256 hash;
+  std::vector<char> raw = std::vector<char>(kChunk);
+  std::size_t raw_begin{}, raw_end{}; // unread part of `raw`
+  bool raw_at_end = false;
+  enum class Format { unknown, plain, gzip } format = Format::unknown;
+  std::vector<char> inflated;
+  z_stream stream{};
+  bool stream_open = false;
+  bool member_open = false; // inside a gzip member
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (stream_open) {
+      inflateEnd(&stream);
+    }
+    if (descriptor > 0) {
+      ::close(descriptor);
+    }
+  }
+
+  [[noreturn]] void fail(std::string message) const { throw InputError(name, "", message); }
+
+  // Appends to the unread part; false at the end of the file.
+  bool fill() {
+    if (raw_at_end) {
+      return false;
+    }
+    if (raw_begin == raw_end) {
+      raw_begin = raw_end = 0;
+    }
+    ssize_t got{};
+    do {
+      got = ::read(descriptor, raw.data() + raw_end, raw.size() - raw_end);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+      fail("cannot read: " + lower_first(error_text(errno)));
+    }
+    if (got == 0) {
+      raw_at_end = true;
+      return false;
+    }
+    const auto count = static_cast<std::size_t>(got);
+    if (with_digest) {
+      hash.update({raw.data() + raw_end, count});
+    }
+    raw_end += count;
+    raw_bytes += count;
+    return true;
+  }
+
+  void detect() {
+    while (raw_end - raw_begin < 2 && fill()) {}
+    const bool gzip =
+        raw_end - raw_begin >= 2 && raw[raw_begin] == '\x1f' && raw[raw_begin + 1] == '\x8b';
+    format = gzip ? Format::gzip : Format::plain;
+    if (gzip) {
+      inflated.resize(4 * kChunk);
+      open_member();
+    }
+  }
+
+  void open_member() {
+    constexpr int kGzipOnly = 15 + 16;
+    const int result = stream_open ? inflateReset(&stream) : inflateInit2(&stream, kGzipOnly);
+    if (result != Z_OK) {
+      fail("cannot inflate: out of memory");
+    }
+    stream_open = member_open = true;
+  }
+
+  // After a member: another one, zero padding, or the end.
+  bool next_member() {
+    while (raw_begin < raw_end || fill()) {
+      if (raw[raw_begin] == '\x1f') {
+        open_member();
+        return true;
+      }
+      if (raw[raw_begin] != '\0') {
+        fail("bytes that are no gzip stream at byte " +
+             std::to_string(raw_bytes - (raw_end - raw_begin)));
+      }
+      ++raw_begin;
+    }
+    return false;
+  }
+
+  std::string_view inflate_some() {
+    while (member_open || next_member()) {
+      if (raw_begin == raw_end && !fill()) {
+        fail("gzip stream ends at byte " + std::to_string(raw_bytes));
+      }
+      stream.next_in = zlib_bytes(raw.data() + raw_begin);
+      stream.avail_in = static_cast<uInt>(raw_end - raw_begin);
+      stream.next_out = zlib_bytes(inflated.data());
+      stream.avail_out = static_cast<uInt>(inflated.size());
+      const int result = inflate(&stream, Z_NO_FLUSH);
+      raw_begin = raw_end - stream.avail_in;
+      if (result == Z_STREAM_END) {
+        member_open = false;
+      } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        const std::string reason = stream.msg != nullptr ? stream.msg : "unknown reason";
+        const bool check = reason == "incorrect data check" || reason == "incorrect length check";
+        const std::string place = std::to_string(raw_bytes - (raw_end - raw_begin));
+        fail(check ? "gzip checksum does not match (" + reason + " at byte " + place + ")"
+                   : "gzip stream is damaged at byte " + place + ": " + reason);
+      }
+      if (const std::size_t made = inflated.size() - stream.avail_out; made > 0) {
+        return {inflated.data(), made};
+      }
+    }
+    return {};
+  }
+};
+
+ByteSource::ByteSource(const std::string& path, std::uint64_t max_bytes, bool with_digest)
+    : state_(std::make_unique<State>()) {
+  state_->name = path == "-" ? "<stdin>" : path;
+  state_->max_bytes = max_bytes;
+  state_->with_digest = with_digest;
+  state_->descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (state_->descriptor < 0) {
+    state_->fail("cannot read: " + lower_first(error_text(errno)));
+  }
+}
+
+ByteSource::~ByteSource() = default;
+ByteSource::ByteSource(ByteSource&&) noexcept = default;
+ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
+
+std::string_view ByteSource::next() {
+  State& s = *state_;
+  if (s.format == State::Format::unknown) {
+    s.detect();
+  }
+  std::string_view chunk;
+  if (s.format == State::Format::gzip) {
+    chunk = s.inflate_some();
+  } else if (s.raw_begin < s.raw_end || s.fill()) {
+    chunk = {s.raw.data() + s.raw_begin, s.raw_end - s.raw_begin};
+    s.raw_begin = s.raw_end;
+  }
+  s.given_bytes += chunk.size();
+  if (s.given_bytes > s.max_bytes) {
+    s.fail("larger than " + std::to_string(s.max_bytes) + " bytes");
+  }
+  return chunk;
+}
+
+const std::string& ByteSource::name() const { return state_->name; }
+std::uint64_t ByteSource::file_bytes() const { return state_->raw_bytes; }
+std::string ByteSource::digest() const {
+  assert(state_->with_digest && "the digest was asked for when the file was opened");
+  return state_->hash.hex();
+}
+
+std::string read_text(const std::string& path, std::uint64_t max_bytes) {
+  ByteSource source(path, max_bytes);
+  std::string text;
+  for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
+    text += chunk;
+  }
+  return text;
+}
+
+struct OutputFile::State {
+  std::string path;   // as given, for messages
+  std::string target; // symbolic links resolved
+  std::string temporary;
+  int descriptor = -1;
+  std::vector<char> buffer; // what waits for the next write
+  bool compressed = false;
+  z_stream stream{};
+  bool stream_open = false;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (stream_open) {
+      deflateEnd(&stream);
+    }
+    if (descriptor >= 0) {
+      ::close(descriptor);
+    }
+    if (!temporary.empty()) {
+      ::unlink(temporary.c_str());
+    }
+  }
+
+  [[noreturn]] void fail(int code) const {
+    throw SimulationError(path + ": write failed: " + error_text(code));
+  }
+
+  void open() {
+    std::error_code ignored;
+    target = path;
+    if (std::filesystem::is_symlink(path, ignored)) {
+      target = std::filesystem::weakly_canonical(path, ignored).string();
+    }
+    struct stat status {};
+    const bool exists = ::stat(target.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+      fail(EISDIR);
+    }
+    if (exists && !S_ISREG(status.st_mode)) {
+      descriptor = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor < 0) {
+        fail(errno);
+      }
+      return;
+    }
+    for (int attempt = 0; descriptor < 0; ++attempt) {
+      temporary = target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+      descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (descriptor < 0 && (errno != EEXIST || attempt > 1000)) {
+        temporary.clear(); // nothing to remove
+        fail(errno);
+      }
+    }
+  }
+
+  void put(const char* bytes, std::size_t size) {
+    while (size > 0) {
+      const ssize_t done = ::write(descriptor, bytes, size);
+      if (done < 0 && errno == EINTR) {
+        continue;
+      }
+      if (done < 0) {
+        fail(errno);
+      }
+      bytes += done;
+      size -= static_cast<std::size_t>(done);
+    }
+  }
+
+  void compress_buffer(int flush) {
+    std::array<char, kChunk> out;
+    stream.next_in = zlib_bytes(buffer.data());
+    stream.avail_in = static_cast<uInt>(buffer.size());
+    do {
+      stream.next_out = zlib_bytes(out.data());
+      stream.avail_out = static_cast<uInt>(out.size());
+      deflate(&stream, flush);
+      put(out.data(), out.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  }
+
+  void flush(bool last) {
+    if (compressed) {
+      compress_buffer(last ? Z_FINISH : Z_NO_FLUSH);
+    } else {
+      put(buffer.data(), buffer.size());
+    }
+    buffer.clear();
+  }
+};
+
+OutputFile::OutputFile(const std::string& path) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->compressed = path.ends_with(".gz");
+  state_->open();
+  if (state_->compressed) {
+    constexpr int kGzip = 15 + 16;
+    if (deflateInit2(&state_->stream, 6, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      state_->fail(ENOMEM);
+    }
+    state_->stream_open = true;
+  }
+}
+
+OutputFile::~OutputFile() = default;
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
+
+void OutputFile::write(std::string_view bytes) {
+  State& s = *state_;
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, kChunk);
+    s.buffer.insert(s.buffer.end(), part.begin(), part.end());
+    bytes.remove_prefix(part.size());
+    if (s.buffer.size() >= kChunk) {
+      s.flush(false);
+    }
+  }
+}
+
+void OutputFile::commit() {
+  State& s = *state_;
+  assert(s.descriptor >= 0 && "a file is committed once");
+  s.flush(true);
+  const int descriptor = std::exchange(s.descriptor, -1);
+  if (::close(descriptor) != 0) {
+    s.fail(errno);
+  }
+  if (!s.temporary.empty()) {
+    if (::rename(s.temporary.c_str(), s.target.c_str()) != 0) {
+      s.fail(errno);
+    }
+    s.temporary.clear();
+  }
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  OutputFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+std::string relative_to(std::string_view file, std::string_view name) {
+  if (file.empty() || file == "<stdin>" || name == "-") {
+    return std::string(name);
+  }
+  return (std::filesystem::path(file).parent_path() / std::filesystem::path(name)).string();
+}
+
+} // namespace stepsim::io

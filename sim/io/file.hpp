@@ -1,0 +1,66 @@
+#pragma once
+// Files as streams of bytes. Reading is by chunks and inflates gzip (recognised by its first two
+// bytes, 1f 8b, not by name), so that memory does not grow with the file and a bomb ends in an
+// error. Writing goes to a temporary file beside the target and is renamed at the end, so that a
+// failed command leaves nothing behind.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace stepsim::io {
+
+inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{8} << 30;
+
+// Throws InputError `x.json: cannot read: is a directory`, `x.json.gz: gzip stream ends at byte N`
+// (N counts compressed bytes), `... larger than N bytes`. Path "-" is standard input.
+class ByteSource {
+public:
+  explicit ByteSource(const std::string& path, std::uint64_t max_bytes = kDefaultMaxBytes,
+                      bool with_digest = false);
+  ~ByteSource();
+  ByteSource(ByteSource&&) noexcept;
+  ByteSource& operator=(ByteSource&&) noexcept;
+
+  // The next bytes, inflated; empty at the end. Valid until the next call.
+  [[nodiscard]] std::string_view next();
+  // The name for messages: the path, or "<stdin>".
+  [[nodiscard]] const std::string& name() const;
+  // Bytes of the file itself so far (compressed), and their SHA-256 in hex (with_digest; asserted).
+  [[nodiscard]] std::uint64_t file_bytes() const;
+  [[nodiscard]] std::string digest() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The whole content; for small files and logs.
+[[nodiscard]] std::string read_text(const std::string& path,
+                                    std::uint64_t max_bytes = kDefaultMaxBytes);
+
+// Throws SimulationError `out.json: write failed: No space left on device`. A target that exists
+// and is no regular file (/dev/null, a pipe) is written directly. A name ending in .gz is
+// compressed.
+class OutputFile {
+public:
+  explicit OutputFile(const std::string& path);
+  ~OutputFile(); // without commit() the temporary file is removed
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) noexcept;
+
+  void write(std::string_view bytes);
+  void commit(); // flush, close, rename; once
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+void write_file(const std::string& path, std::string_view content);
+
+// `name` as it is meant inside `file`: relative to that file's folder. Absolute names and names in
+// values without a file stay as they are.
+[[nodiscard]] std::string relative_to(std::string_view file, std::string_view name);
+
+} // namespace stepsim::io

@@ -1,0 +1,115 @@
+// JSON pointers (RFC 6901) of json.hpp.
+#include <charconv>
+#include <optional>
+
+#include "base/error.hpp"
+#include "io/json.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// An array index as RFC 6901 writes it: no sign, no leading zero.
+std::optional<std::size_t> array_index(std::string_view token) {
+  if (token.empty() || (token.size() > 1 && token.front() == '0')) {
+    return std::nullopt;
+  }
+  std::size_t index{};
+  const auto result = std::from_chars(token.data(), token.data() + token.size(), index);
+  if (result.ec != std::errc{} || result.ptr != token.data() + token.size()) {
+    return std::nullopt;
+  }
+  return index;
+}
+
+std::string_view type_name(const Json& value) {
+  static constexpr std::string_view kNames[] = {"null",   "true or false", "a number", "a number",
+                                                "a text", "a list",        "an object"};
+  return kNames[value.value().index()];
+}
+
+} // namespace
+
+std::string escape_token(std::string_view token) {
+  std::string out;
+  for (const char c : token) {
+    if (c == '~') {
+      out += "~0";
+    } else if (c == '/') {
+      out += "~1";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> pointer_tokens(std::string_view pointer) {
+  std::vector<std::string> tokens;
+  if (pointer.empty()) {
+    return tokens;
+  }
+  if (pointer.front() != '/') {
+    throw UsageError("a JSON pointer starts with \"/\", got \"" + base::shown_value(pointer) +
+                     "\"");
+  }
+  for (std::size_t i = 0; i < pointer.size(); ++i) {
+    if (pointer[i] == '/') {
+      tokens.emplace_back();
+    } else if (pointer[i] == '~' && i + 1 < pointer.size() &&
+               (pointer[i + 1] == '0' || pointer[i + 1] == '1')) {
+      tokens.back() += pointer[++i] == '0' ? '~' : '/';
+    } else {
+      tokens.back() += pointer[i];
+    }
+  }
+  return tokens;
+}
+
+const Json* resolve(const Json& root, std::string_view pointer) {
+  const Json* at = &root;
+  for (const std::string& token : pointer_tokens(pointer)) {
+    if (at->is_array()) {
+      const auto index = array_index(token);
+      at = index && *index < at->as_array().size() ? &at->as_array()[*index] : nullptr;
+    } else {
+      at = at->find(token);
+    }
+    if (at == nullptr) {
+      return nullptr;
+    }
+  }
+  return at;
+}
+
+void assign(Json& root, std::string_view pointer, Json value) {
+  const auto file = root.file_pointer();
+  Json* at = &root;
+  std::string so_far;
+  for (const std::string& token : pointer_tokens(pointer)) {
+    if (at->is_array()) {
+      Array& array = at->as_array();
+      const std::size_t size = array.size();
+      const auto index = token == "-" ? std::optional(size) : array_index(token);
+      if (!index || *index > size) {
+        throw UsageError(std::string(pointer) + ": " + so_far + " has " + std::to_string(size) +
+                         " elements, no element \"" + base::shown_value(token) + "\"");
+      }
+      if (*index == size) {
+        array.emplace_back();
+      }
+      at = &array[*index];
+    } else if (at->is_object() || at->is_null()) {
+      Json* member = at->find(token);
+      at = member != nullptr ? member : &at->set(token, nullptr);
+    } else {
+      throw UsageError(std::string(pointer) + ": " + (so_far.empty() ? "the root" : so_far) +
+                       " is " + std::string(type_name(*at)) + ", not an object");
+    }
+    so_far.append("/").append(escape_token(token));
+  }
+  value.set_origin(file, std::string(pointer), 0);
+  *at = std::move(value);
+}
+
+} // namespace stepsim::io
