@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace stepsim::base {
 
 // The unrestricted Damerau-Levenshtein distance: row and column 0 are a border larger than any
@@ -12,7 +14,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 2;
   const std::size_t border = a.size() + b.size();
   std::vector<std::size_t> table((a.size() + 2) * width, border);
-  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t & {
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& {
     return table[i * width + j];
   };
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -58,7 +60,7 @@ std::vector<std::string> nearest_words(std::string_view word,
   found.erase(std::unique(found.begin(), found.end()), found.end());
   found.resize(std::min<std::size_t>(found.size(), 3));
   std::vector<std::string> words;
-  for (const auto &[distance, candidate] : found) {
+  for (const auto& [distance, candidate] : found) {
     words.emplace_back(candidate);
   }
   return words;
@@ -77,6 +79,23 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
     text += words[i];
   }
   return text + "?";
+}
+
+std::string unknown_word(std::string_view noun, std::string_view word,
+                         std::span<const std::string_view> known) {
+  std::string text = "unknown " + std::string(noun) + " \"" + shown_value(word) + "\"";
+  const std::vector<std::string> near = nearest_words(word, known);
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    text += i == 0 ? "; did you mean " : (i + 1 == near.size() ? " or " : ", ");
+    text += "\"" + near[i] + "\"";
+  }
+  if (!near.empty()) {
+    return text + "?";
+  }
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    text.append(i == 0 ? "; one of " : ", ").append(known[i]);
+  }
+  return text;
 }
 
 } // namespace stepsim::base

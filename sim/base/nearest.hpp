@@ -19,4 +19,9 @@ namespace stepsim::base {
 [[nodiscard]] std::string did_you_mean(std::string_view word,
                                        std::span<const std::string_view> known);
 
+// `unknown model "resnet-50"; did you mean "resnet50"?`, or `...; one of a, b, c` where none is
+// near.
+[[nodiscard]] std::string unknown_word(std::string_view noun, std::string_view word,
+                                       std::span<const std::string_view> known);
+
 } // namespace stepsim::base

@@ -18,6 +18,7 @@ struct Command {
 [[nodiscard]] std::span<const Command> commands();
 
 int models(const Invocation& invocation);
+int plan(const Invocation& invocation);
 int run(const Invocation& invocation);
 
 } // namespace stepsim::cli

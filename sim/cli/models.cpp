@@ -216,8 +216,7 @@ train::ModelTable load(study::Files& files, const ModelsOptions& options) {
     const std::vector<std::string> names = files.model_names();
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::vector<std::string_view> known(names.begin(), names.end());
-      throw UsageError(base::shown_value(name) + ": unknown model" +
-                       base::did_you_mean(name, known));
+      throw UsageError(base::unknown_word("model", name, known));
     }
   }
   train::ModelTable table = files.model(io::Json(name));
