@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+"""The architecture checks find a planted violation of each kind, and nothing in a clean tree."""
+import pathlib
+import tempfile
+import unittest
+
+import architecture_test as checks
+
+CLEAN = "#pragma once\n// A header.\n#include \"base/units.hpp\"\nnamespace stepsim::coll {}\n"
+
+
+def found(check, name, text):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, name)
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return list(check(pathlib.Path(folder)))
+
+
+class Includes(unittest.TestCase):
+    def test_a_clean_header_passes(self):
+        self.assertEqual(found(checks.check_includes, "sim/coll/a.hpp", CLEAN), [])
+
+    def test_an_include_going_up_is_found(self):
+        self.assertIn("coll is below train; includes go down", found(
+            checks.check_includes, "sim/coll/a.cpp", '#include "train/step.hpp"\n')[0])
+
+    def test_a_third_party_header_outside_its_floor_is_found(self):
+        for header in ["boost/graph/graph_traits.hpp", "nlohmann/json.hpp", "CLI/CLI.hpp", "zlib.h"]:
+            self.assertEqual(len(found(checks.check_includes, "sim/coll/a.cpp",
+                                       f"#include <{header}>\n")), 1, header)
+
+    def test_a_third_party_header_in_a_header_is_found_even_at_home(self):
+        self.assertIn("no third-party header in a header", found(
+            checks.check_includes, "sim/io/a.hpp", "#include <nlohmann/json.hpp>\n")[0])
+        self.assertEqual(found(checks.check_includes, "sim/io/a.cpp",
+                               "#include <nlohmann/json.hpp>\n"), [])
+
+    def test_a_path_that_is_not_from_sim_is_found(self):
+        self.assertEqual(len(found(checks.check_includes, "sim/coll/a.cpp",
+                                   '#include "ring.hpp"\n')), 1)
+
+
+class Rules(unittest.TestCase):
+    def rule(self, floor, line):
+        return found(checks.check_rules, f"sim/{floor}/a.cpp",
+                     f"namespace stepsim::{floor} {{\n{line}\n}}\n")
+
+    def test_each_rule_finds_its_violation(self):
+        for line in ["struct A { virtual int f(); };", "auto a = std::make_unique<int*>(new int);",
+                     "std::shared_ptr<int> a;", "#define A 1", "void f() { std::exit(1); }",
+                     "void f() { std::cout << 1; }", 'auto a = std::getenv("A");',
+                     "std::random_device a;", "auto a = std::chrono::steady_clock::now();"]:
+            self.assertEqual(len(self.rule("base", line)), 1, line)
+
+    def test_comments_and_strings_are_not_code(self):
+        for line in ["// a new rank, virtual or not", 'auto a = "new exit(1) std::cout";',
+                     "auto a = '\"'; int b = 1'000'000;", "/* new\n virtual */"]:
+            self.assertEqual(self.rule("base", line), [], line)
+
+    def test_printing_is_the_right_of_cli(self):
+        self.assertEqual(self.rule("cli", "void f() { std::cout << 1; }"), [])
+
+    def test_the_namespace_is_the_folder(self):
+        self.assertEqual(len(found(checks.check_rules, "sim/base/a.cpp", "namespace other {}\n")), 1)
+
+
+class Words(unittest.TestCase):
+    def test_each_word_of_unfinished_work_is_found(self):
+        for word in ["TO" "DO", "FIX" "ME", "not " "implemented", "Place" "holder"]:
+            self.assertEqual(len(found(checks.check_words, "sim/a.cpp", f"// {word}: later\n")), 1)
+        self.assertEqual(found(checks.check_words, "tests/a.sh", "mktemp -d /tmp/a." + "X" * 6), [])
+
+
+class Sizes(unittest.TestCase):
+    def test_a_file_over_400_lines_is_found(self):
+        self.assertEqual(len(found(checks.check_sizes, "sim/base/a.cpp", "//\n" * 401)), 1)
+        self.assertEqual(found(checks.check_sizes, "sim/base/a.cpp", "//\n" * 400), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
