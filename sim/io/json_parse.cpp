@@ -85,7 +85,7 @@ private:
   void begin_word() {
     previous_ = word_;
     word_ = here_;
-    length_ = 0;
+    length_ = blanks_ = 0;
     std::swap(text_, previous_text_);
     text_.clear();
   }
@@ -113,6 +113,9 @@ private:
     case '\r':
     case '\n':
       in_word_ = false;
+      if (++blanks_ > limits_.max_string) { // the lexer keeps them
+        fail(here_, "more than " + std::to_string(limits_.max_string) + " blanks in a row");
+      }
       return;
     case '"':
       delimiter();
@@ -146,6 +149,7 @@ private:
   std::string_view chunk_;
   std::size_t consumed_{};
   std::size_t length_{}; // of the current word
+  std::size_t blanks_{}; // since then
   Place here_, word_, previous_;
   std::string text_, previous_text_;
   bool end_seen_ = false;
@@ -252,6 +256,9 @@ public:
           std::any_of(std::begin(kNotFinite), std::end(kNotFinite),
                       [&](std::string_view start) { return text.starts_with(start); }) &&
           !text.starts_with("nu"); // a mistyped null
+      if (!text.empty() && static_cast<unsigned char>(text[0]) >= 0x80) {
+        cursor_.fail(word, "not JSON: byte " + std::to_string(static_cast<unsigned char>(text[0])));
+      }
       cursor_.fail(word, not_finite ? "NaN and infinity are not allowed in JSON"
                                     : "not a JSON value: " + base::shown_value(text));
     }

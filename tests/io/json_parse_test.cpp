@@ -60,6 +60,7 @@ TEST_CASE("a syntax error is at the line and column where the wrong word starts"
   CHECK(error("[1, ]") == "x.json:1:5: unexpected ']'; expected '[', '{', or a literal");
   CHECK(error("[tru]") == "x.json:1:2: not a JSON value: tru");
   CHECK(error("[@]") == "x.json:1:2: not a JSON value: @");
+  CHECK(error("[\xFF]") == "x.json:1:2: not JSON: byte 255");
   CHECK(error("[-]") == "x.json:1:2: not a JSON value: -");
   CHECK(error("[1, nul]") == "x.json:1:5: not a JSON value: nul");
   CHECK(error("[1.\n]") == "x.json:1:2: not a JSON value: 1.");
@@ -106,6 +107,8 @@ TEST_CASE("depth, text length, number length and the count of values are limited
   CHECK(error("[\"123456\"]", limits) == "x.json:1:2: text longer than 5 bytes");
   CHECK(error("[1,2,3]", limits) == "no error");
   CHECK(error("[1,2,3,4]", limits) == "x.json:1:8: more than 4 values");
+  CHECK(error("[1,     2]", limits) == "no error");
+  CHECK(error("[1,      2]", limits) == "x.json:1:9: more than 5 blanks in a row");
   CHECK(error("[" + std::string(5000, '1') + "]") ==
         "x.json:1:2: number longer than 4096 characters");
   CHECK(error(std::string(300, '[')) == "x.json:1:257: nested deeper than 256 levels");
