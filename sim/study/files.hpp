@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/json.hpp"
@@ -14,31 +15,48 @@
 
 namespace stepsim::study {
 
+// T(bytes) as a file of kind cost gives it.
+struct CostFile {
+  std::string op;
+  std::int64_t ranks{};
+  plan::TableCost table;
+  plan::TableReport report;
+};
+
 class Files {
 public:
   // `data_folder` holds models/ and topologies/ for names without a folder ("resnet50").
   explicit Files(std::string data_folder) : data_folder_(std::move(data_folder)) {}
 
-  // `name` as written in a file called `referrer` ("" = the working directory). Each throws
-  // InputError; the results live as long as this object.
-  const train::Trace &trace(const std::string &name, const std::string &referrer);
-  const train::ModelTable &model(const std::string &name, const std::string &referrer);
-  const net::NetworkProfile &profile(const std::string &name, const std::string &referrer);
-  const io::Json &json(const std::string &name, const std::string &referrer);
+  // `name` is a string value: a path relative to the file it was written in (to the working
+  // directory if it came from a flag), or for models the name of a shipped table. All throw
+  // InputError; what they return lives as long as this object. A trace comes with its path.
+  const std::pair<train::Trace, std::string>& trace(const io::Json& name);
+  const train::ModelTable& model(const io::Json& name);
+  const net::NetworkProfile& profile(const io::Json& name);
+  const CostFile& cost(const io::Json& name);
 
-  // Every file read so far with its content hash, sorted by path: part of a sweep's identity.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> read_so_far() const;
-  [[nodiscard]] const std::string &data_folder() const { return data_folder_; }
+  // Every file read so far, sorted: part of a sweep's identity. Content, not place.
+  [[nodiscard]] std::vector<std::string> contents_so_far() const;
+  [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
   // Names of the shipped model tables, sorted.
   [[nodiscard]] std::vector<std::string> model_names() const;
 
 private:
+  template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
+
+  io::Json read(const std::string& path); // remembers the content
+
   std::string data_folder_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<const train::Trace>> traces_;
-  std::map<std::string, std::unique_ptr<const train::ModelTable>> models_;
-  std::map<std::string, std::unique_ptr<const net::NetworkProfile>> profiles_;
-  std::map<std::string, std::unique_ptr<const io::Json>> trees_;
+  std::map<std::string, std::string> contents_; // path -> canonical text
+  ByPath<std::pair<train::Trace, std::string>> traces_;
+  ByPath<train::ModelTable> models_;
+  ByPath<net::NetworkProfile> profiles_;
+  ByPath<CostFile> costs_;
 };
+
+// `name` relative to the folder of the file it was written in.
+[[nodiscard]] std::string path_of(const io::Json& name);
 
 } // namespace stepsim::study

@@ -23,15 +23,18 @@ struct Grid {
   std::int64_t replications = 1;
 
   [[nodiscard]] std::int64_t points() const;
+  // [0] = points, [a + 1] = how many points apart two neighbouring values of axis a are:
+  // position[a] = (point / strides[a + 1]) mod values. Throws UsageError beyond 2^63 points.
+  [[nodiscard]] std::vector<std::int64_t> strides() const;
   // Index into `values` per axis.
   [[nodiscard]] std::vector<std::size_t> position(std::int64_t point) const;
   // Name of each varied field in flat records: last token of its pointer, the whole pointer where
-  // two would be equal.
+  // two names, or a name and another column of the record, would be equal.
   [[nodiscard]] std::vector<std::string> field_names() const;
 };
 
 // The scenario tree with the point's values set.
-[[nodiscard]] io::Json scenario_at(const io::Json &base, const Grid &grid, std::int64_t point);
+[[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 
 // `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit
 // converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; lists and ranges as in

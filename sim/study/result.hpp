@@ -72,8 +72,8 @@ struct Result {
 };
 
 // Meta: tool, version, git, command, wall_s; the caller adds it (it may differ between equal runs).
-[[nodiscard]] io::Json result_tree(const Result &result);
+[[nodiscard]] io::Json result_tree(const Result& result);
 // Flat: summary keys, nested ones joined by "_", nulls kept.
-[[nodiscard]] io::Object flat_summary(const Summary &summary);
+[[nodiscard]] io::Object flat_summary(const Summary& summary);
 
 } // namespace stepsim::study

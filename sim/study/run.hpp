@@ -14,17 +14,17 @@
 namespace stepsim::study {
 
 // Throws SimulationError where the simulation cannot go on (limits, bounds violated).
-[[nodiscard]] Result run(const Scenario &scenario);
+[[nodiscard]] Result run(const Scenario& scenario);
 
 // The collective of the scenario without its bytes, and the merge problem its planner sees.
-[[nodiscard]] coll::Collective exchange_of(const Scenario &scenario);
-[[nodiscard]] plan::Problem merge_problem(const Scenario &scenario);
+[[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
+[[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);
 
 struct TimelineFilter {
   std::vector<std::int64_t> nodes;   // empty = the first 8
   std::int64_t first_iteration = -1; // -1 = the last three
   std::int64_t last_iteration = -1;
 };
-[[nodiscard]] engine::Timeline timeline(const Result &result, const TimelineFilter &filter);
+[[nodiscard]] engine::Timeline timeline(const Result& result, const TimelineFilter& filter);
 
 } // namespace stepsim::study

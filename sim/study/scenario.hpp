@@ -37,6 +37,7 @@ struct Network {
   double efficiency = 1;
   std::string calibration; // file as written, "" = none
   std::string cost_file;   // file as written, "" = none or inline
+  io::Json cost_tree;      // an inline cost as written
   std::string label;       // of the profile: measured, calibrated, default; "" without one
   std::string grade;
   std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
@@ -62,7 +63,8 @@ struct Training {
 
 struct Communication {
   coll::AlgorithmId collective = coll::AlgorithmId::ring;
-  coll::Options options; // chunking real by default here
+  bool calibrated = false; // `collective` is "calibrated": a library's measured curve
+  coll::Options options;   // chunking real by default here
   plan::Schedule schedule = plan::Schedule::wfbp;
   plan::ScheduleOptions schedule_options;
   double copy_bandwidth_Bps = 0; // 0 = no copies
@@ -89,13 +91,13 @@ struct Scenario {
 enum class Leftovers { refuse, ignore };
 
 // Throws InputError with all problems. File names inside are relative to the tree's file.
-[[nodiscard]] Scenario parse_scenario(const io::Json &tree, Files &files,
+[[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
 
 // "compression": "topk" -> {"method": "topk"} and the like, so that pointers find the long form.
 [[nodiscard]] io::Json expand_short_forms(io::Json tree);
 
 // All keys with their resolved values; what does not apply is left out.
-[[nodiscard]] io::Json scenario_tree(const Scenario &scenario);
+[[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -59,9 +59,10 @@ struct StepTimes {
 
 [[nodiscard]] StepTimes run_step(const StepInput& input);
 
-// Start of iteration `index` (from 0) and the end of a run of `iterations`, from the start of the
-// first forward.
+// Start of the first forward and of backward in iteration `index` (from 0), and the end of a run of
+// `iterations`, all from the start of the run.
 [[nodiscard]] double iteration_start_s(const StepTimes& step, std::int64_t index);
+[[nodiscard]] double backward_start_s(const StepTimes& step, std::int64_t index);
 [[nodiscard]] double makespan_s(const StepTimes& step, std::int64_t iterations);
 
 } // namespace stepsim::train

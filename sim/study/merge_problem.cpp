@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "study/run_parts.hpp"
+#include "train/exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Copies in and out of a merged buffer (MER 4.4).
+double copy_seconds(const Communication& communication, const plan::Group& group) {
+  return communication.copy_bandwidth_Bps > 0 && group.items.size() > 1
+             ? 4 * static_cast<double>(group.bytes.value) / communication.copy_bandwidth_Bps
+             : 0.0;
+}
+
+// What the planner sees of one message.
+plan::Cost channel_cost(const Scenario& scenario) {
+  plan::Cost cost = scenario.cluster.network.curve.value_or(plan::Cost{});
+  if (!scenario.cluster.network.curve) {
+    cost = train::planner_cost(exchange_of(scenario));
+  } else if (scenario.cluster.ranks() == 1) {
+    cost = plan::Cost{.base = plan::LinearCost{}};
+  }
+  cost.copy_bandwidth_Bps = scenario.communication.copy_bandwidth_Bps;
+  return cost;
+}
+
+} // namespace
+
+coll::Op exchange_op(const Communication& communication) {
+  return communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+}
+
+coll::Collective exchange_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Network& network = cluster.network;
+  coll::Collective collective;
+  collective.op = exchange_op(scenario.communication);
+  collective.algorithm = scenario.communication.collective;
+  collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
+  const double rate = network.bandwidth_Bps * network.efficiency;
+  collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
+  if (cluster.intra && cluster.gpus_per_node > 1) {
+    collective.links.two_level =
+        coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),
+                       static_cast<std::uint32_t>(cluster.nics_per_node), *cluster.intra};
+  }
+  collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
+  collective.options = scenario.communication.options;
+  return collective;
+}
+
+plan::Problem merge_problem(const Scenario& scenario) {
+  const train::Workload& workload = scenario.workload;
+  plan::Problem problem;
+  std::vector<Seconds> layer_ready(workload.layers.size());
+  Seconds t;
+  for (std::size_t l = workload.layers.size(); l-- > 0;) {
+    t += workload.layers[l].backward;
+    layer_ready[l] = t;
+  }
+  std::map<std::string, std::uint32_t> dtypes;
+  std::int64_t position = 0;
+  const auto count = static_cast<std::int64_t>(workload.gradients.size());
+  for (const train::Gradient& gradient : workload.gradients) {
+    const auto dtype =
+        dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size()));
+    problem.items.push_back(
+        {.ready = scenario.communication.overlap_backward ? layer_ready[gradient.layer] : t,
+         .bytes = gradient.bytes,
+         .elements = gradient.elements,
+         .dtype = dtype.first->second,
+         .ready_order = gradient.measured_order ? position : count - 1 - gradient.registration,
+         .registration = gradient.registration});
+    ++position;
+  }
+  problem.cost = channel_cost(scenario);
+  return problem;
+}
+
+train::StepInput step_input(const Scenario& scenario) {
+  train::StepInput input;
+  const train::Workload& workload = scenario.workload;
+  for (const train::WorkLayer& layer : workload.layers) {
+    input.forward_s.push_back(layer.forward.value);
+    input.backward_s.push_back(layer.backward.value);
+  }
+  input.gradient_bytes.assign(workload.layers.size(), 0);
+  for (const train::Gradient& gradient : workload.gradients) {
+    input.gradient_bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  const Communication& communication = scenario.communication;
+  input.update_s = scenario.training.update.value;
+  input.input_s = scenario.training.input.value;
+  input.input_pipelined = scenario.training.input_pipelined;
+  input.next_forward = communication.next_forward;
+  input.reduce_broadcast = communication.reduce_broadcast;
+  if (communication.reduce_broadcast && !communication.overlap_backward) {
+    input.next_forward = train::NextForward::barrier;
+  }
+  return input;
+}
+
+train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
+                            std::span<const MessageSeconds> seconds) {
+  train::StepInput input = step_input(scenario);
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    train::Message& message = input.messages.emplace_back();
+    message.bytes = static_cast<double>(group.bytes.value);
+    message.ready_s = group.ready.value;
+    message.seconds = seconds[g].exchange + copy_seconds(scenario.communication, group);
+    message.broadcast_s = seconds[g].broadcast;
+    for (const std::uint32_t item : group.items) {
+      const std::uint32_t layer = scenario.workload.gradients[item].layer;
+      if (message.layers.empty() || message.layers.back() != layer) {
+        message.layers.push_back(layer);
+      }
+    }
+  }
+  return input;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,191 @@
+#include "study/result.hpp"
+
+#include <array>
+#include <utility>
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::array kSummaryFields{
+    SummaryField{"closed_form_s", &Summary::closed_form_s},
+    SummaryField{"codec_compute_s", &Summary::codec_compute_s},
+    SummaryField{"communication_s", &Summary::communication_s},
+    SummaryField{"compute_s", &Summary::compute_s},
+    SummaryField{"exposed_communication_s", &Summary::exposed_communication_s},
+    SummaryField{"forward_s", &Summary::forward_s},
+    SummaryField{"backward_s", &Summary::backward_s},
+    SummaryField{"iteration_time_high_s", &Summary::iteration_time_high_s},
+    SummaryField{"iteration_time_low_s", &Summary::iteration_time_low_s},
+    SummaryField{"iteration_time_s", &Summary::iteration_time_s},
+    SummaryField{"lower_bound_s", &Summary::lower_bound_s},
+    SummaryField{"makespan_drained_s", &Summary::makespan_drained_s},
+    SummaryField{"makespan_s", &Summary::makespan_s},
+    SummaryField{"merge_gap_to_optimal", &Summary::merge_gap_to_optimal},
+    SummaryField{"merge_optimal_iteration_time_s", &Summary::merge_optimal_iteration_time_s},
+    SummaryField{"merge_waiting_merges", &Summary::merge_waiting_merges},
+    SummaryField{"overlap_fraction", &Summary::overlap_fraction},
+    SummaryField{"paper_form_s", &Summary::paper_form_s},
+    SummaryField{"samples_per_s", &Summary::samples_per_s},
+    SummaryField{"scaling_efficiency", &Summary::scaling_efficiency},
+    SummaryField{"speedup", &Summary::speedup},
+    SummaryField{"straggler_wait_s", &Summary::straggler_wait_s},
+    SummaryField{"update_s", &Summary::update_s},
+    SummaryField{"wire_bytes", &Summary::wire_bytes},
+};
+
+// Keys that later training algorithms, compressions and network models fill; null here.
+constexpr std::array<std::string_view, 27> kAbsentKeys{"pipeline_width",
+                                                       "staleness_mean",
+                                                       "staleness_max",
+                                                       "in_flight_gradients",
+                                                       "codec_hops",
+                                                       "select_s",
+                                                       "residual_s",
+                                                       "compress_s",
+                                                       "staging_s",
+                                                       "wire_s",
+                                                       "merge_s",
+                                                       "scatter_s",
+                                                       "density",
+                                                       "k",
+                                                       "speedup_vs_dense_sequential",
+                                                       "speedup_vs_dense_overlapped",
+                                                       "fct_mean_s",
+                                                       "fct_p50_s",
+                                                       "fct_p95_s",
+                                                       "fct_p99_s",
+                                                       "fct_max_s",
+                                                       "loss_fraction",
+                                                       "stale_fraction",
+                                                       "effective_loss",
+                                                       "epochs",
+                                                       "converges",
+                                                       "time_to_accuracy_s"};
+
+io::Json number_or_null(const std::optional<double>& value) {
+  return value ? io::Json(*value) : io::Json();
+}
+
+io::Json text_or_null(const std::string& text) {
+  return text.empty() ? io::Json() : io::Json(text);
+}
+
+// "merge_gap_to_optimal" -> {"merge": {"gap_to_optimal": ..}}, likewise "fct_".
+io::Json nested(const io::Object& flat) {
+  io::Json tree{io::Object{}};
+  io::Json merge{io::Object{}};
+  io::Json fct{io::Object{}};
+  for (const auto& [key, value] : flat) {
+    if (key.starts_with("merge_") && key != "merge_s") {
+      merge.set(key.substr(6), value);
+    } else if (key.starts_with("fct_")) {
+      fct.set(key.substr(4), value);
+    } else {
+      tree.set(key, value);
+    }
+  }
+  tree.set("merge", std::move(merge));
+  tree.set("fct", std::move(fct));
+  return tree;
+}
+
+io::Json bucket_tree(const Bucket& bucket) {
+  return io::Object{{"index", bucket.index},
+                    {"layers", io::Array{bucket.first, bucket.last}},
+                    {"bytes", bucket.bytes.value},
+                    {"elements", bucket.elements > 0 ? io::Json(bucket.elements) : io::Json()},
+                    {"tensors", bucket.items},
+                    {"ready_s", bucket.ready_s},
+                    {"start_s", bucket.start_s},
+                    {"end_s", bucket.end_s},
+                    {"exposed_s", bucket.exposed_s},
+                    {"algorithm", bucket.algorithm}};
+}
+
+io::Json iteration_tree(const Iteration& iteration) {
+  return io::Object{{"index", iteration.index},
+                    {"start_s", iteration.start_s},
+                    {"compute_end_s", iteration.compute_end_s},
+                    {"exchange_start_s", iteration.exchange_start_s},
+                    {"exchange_end_s", iteration.exchange_end_s},
+                    {"iteration_time_s", iteration.iteration_time_s},
+                    {"exposed_communication_s", iteration.exposed_communication_s},
+                    {"applied_gradient", iteration.index},
+                    {"density", nullptr},
+                    {"k", nullptr},
+                    {"loss_fraction", nullptr}};
+}
+
+io::Json layer_tree(const LayerResult& layer) {
+  return io::Object{{"name", layer.name},
+                    {"forward_start_s", layer.forward_start_s},
+                    {"forward_end_s", layer.forward_end_s},
+                    {"backward_start_s", layer.backward_start_s},
+                    {"backward_end_s", layer.backward_end_s},
+                    {"gradient_done_s", layer.gradient_done_s}};
+}
+
+template <class Value, class Tree> io::Json list(const std::vector<Value>& values, Tree tree) {
+  io::Array array;
+  for (const Value& value : values) {
+    array.push_back(tree(value));
+  }
+  return array;
+}
+
+} // namespace
+
+std::span<const SummaryField> summary_fields() { return kSummaryFields; }
+
+io::Object flat_summary(const Summary& summary) {
+  io::Object flat;
+  flat.reserve(kSummaryFields.size() + kAbsentKeys.size() + 3);
+  for (const SummaryField& field : kSummaryFields) {
+    flat.emplace_back(field.key, number_or_null(summary.*field.value));
+  }
+  flat.emplace_back("merge_certified_optimal", summary.merge_certified_optimal
+                                                   ? io::Json(*summary.merge_certified_optimal)
+                                                   : io::Json());
+  flat.emplace_back("bottleneck", text_or_null(summary.bottleneck));
+  flat.emplace_back("baseline", text_or_null(summary.baseline));
+  for (const std::string_view key : kAbsentKeys) {
+    flat.emplace_back(key, nullptr);
+  }
+  return flat;
+}
+
+io::Json result_tree(const Result& result) {
+  const Network& network = result.scenario.cluster.network;
+  io::Json calibration;
+  if (!network.calibration.empty()) {
+    calibration = io::Object{{"file", network.calibration},
+                             {"grade", text_or_null(network.grade)},
+                             {"extrapolated", nullptr},
+                             {"extrapolation_factor", nullptr}};
+  }
+  io::Json summary = nested(flat_summary(result.summary));
+  summary.set("staleness_histogram", io::Array{});
+  return io::Object{
+      {"schema_version", 1},
+      {"kind", "result"},
+      {"scenario", scenario_tree(result.scenario)},
+      {"method", result.method},
+      {"provenance", train::name(result.scenario.workload.provenance)},
+      {"label", text_or_null(network.label)},
+      {"calibration", std::move(calibration)},
+      {"network",
+       io::Object{{"model", "alpha_beta"}, {"transport", nullptr}, {"queue_discipline", nullptr}}},
+      {"summary", std::move(summary)},
+      {"iterations", list(result.iterations, iteration_tree)},
+      {"workers", io::Array{}},
+      {"buckets", list(result.buckets, bucket_tree)},
+      {"layers", list(result.layers, layer_tree)},
+      {"links", io::Array{}},
+      {"tensors", io::Array{}},
+      {"events", static_cast<std::int64_t>(result.events)},
+      {"packet_hops", nullptr},
+      {"warnings", list(result.warnings, [](const std::string& text) { return io::Json(text); })}};
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "study/run_parts.hpp"
+
+namespace stepsim::study {
+
+std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,
+                                const train::StepTimes& step,
+                                std::span<const std::string> algorithms) {
+  std::vector<Bucket> buckets;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    Bucket& bucket = buckets.emplace_back();
+    bucket.index = static_cast<std::int64_t>(g);
+    bucket.first = std::ranges::min(group.items) + std::int64_t{1};
+    bucket.last = std::ranges::max(group.items) + std::int64_t{1};
+    bucket.bytes = group.bytes;
+    bucket.items = static_cast<std::int64_t>(group.items.size());
+    for (const std::uint32_t item : group.items) {
+      bucket.elements += scenario.workload.gradients[item].elements;
+    }
+    bucket.ready_s = step.forward_s + group.ready.value;
+    bucket.start_s = step.forward_s + step.messages[g].start_s;
+    bucket.end_s =
+        step.forward_s + std::max(step.messages[g].end_s, step.messages[g].broadcast_end_s);
+    bucket.exposed_s = step.messages[g].exposed_s;
+    bucket.algorithm = algorithms[g];
+  }
+  return buckets;
+}
+
+std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepTimes& step) {
+  std::vector<LayerResult> layers(scenario.workload.layers.size());
+  const double iteration =
+      step.next_forward_s.front() - step.period_s; // start, from backward start
+  double t = 0;
+  for (std::size_t l = layers.size(); l-- > 0;) {
+    const train::WorkLayer& work = scenario.workload.layers[l];
+    LayerResult& layer = layers[l];
+    layer.name = work.name;
+    layer.backward_start_s = t - iteration;
+    t += work.backward.value;
+    layer.backward_end_s = t - iteration;
+    layer.forward_start_s = step.next_forward_s[l] - step.next_forward_s.front();
+    layer.forward_end_s = layer.forward_start_s + work.forward.value;
+    layer.gradient_done_s = step.layer_done_s[l] > 0 ? step.layer_done_s[l] - iteration : 0;
+  }
+  return layers;
+}
+
+std::vector<Iteration> iteration_list(const Scenario& scenario, const train::StepTimes& step) {
+  std::vector<Iteration> iterations;
+  for (std::int64_t k = 0; k < scenario.training.iterations; ++k) {
+    const double backward = train::backward_start_s(step, k);
+    Iteration& iteration = iterations.emplace_back();
+    iteration.index = k;
+    iteration.start_s = train::iteration_start_s(step, k);
+    iteration.compute_end_s = backward + step.backward_s;
+    iteration.exchange_start_s =
+        backward + (step.messages.empty() ? step.backward_s : step.messages.front().start_s);
+    iteration.exchange_end_s = backward + step.finish_s;
+    iteration.iteration_time_s = step.period_s;
+    iteration.exposed_communication_s = step.exposed_s;
+  }
+  return iterations;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,103 @@
+#include "study/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "io/reader.hpp"
+#include "study/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// ddp keeps one open bucket per element type: with several types every gradient must name its own.
+void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  const auto& gradients = scenario.workload.gradients;
+  const auto unknown = std::ranges::find(gradients, "", &train::Gradient::dtype);
+  const bool any_known = std::ranges::any_of(
+      gradients, [](const train::Gradient& gradient) { return !gradient.dtype.empty(); });
+  const bool inline_layers = scenario.workload_source.layers;
+  if (scenario.communication.schedule == plan::Schedule::ddp && inline_layers && any_known &&
+      unknown != gradients.end()) {
+    const io::Json* layer = io::resolve(tree, "/workload/layers/" + std::to_string(unknown->layer));
+    problems.add(*layer, "dtype", "needed because bucket rules are per dtype");
+  }
+}
+
+// An object that is absent reads as empty, so that its required keys are reported by their
+// pointers.
+io::Json object_or_empty(const io::Json& tree, std::string_view key) {
+  if (const io::Json* found = tree.find(key)) {
+    return *found;
+  }
+  io::Json empty{io::Object{}};
+  empty.set_origin(tree.file_pointer(), tree.pointer() + "/" + std::string(key), tree.line());
+  return empty;
+}
+
+template <class Parse>
+void parse_part(io::Fields& top, std::string_view key, const ParseContext& context, Parse parse) {
+  (void)top.any(key);
+  const io::Json part = object_or_empty(top.json(), key);
+  io::Fields fields(part, context.problems);
+  parse(fields);
+  fields.no_more();
+}
+
+} // namespace
+
+void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
+                                 std::string_view where) const {
+  if (!meaningful && leftovers == Leftovers::refuse && fields.has(key)) {
+    problems.add(fields.json(), key,
+                 std::string(key) + " has no meaning for " + std::string(where));
+  }
+}
+
+io::Json expand_short_forms(io::Json tree) {
+  // The only short form of the keys this version knows is "cost": "FILE", which is read as it is.
+  return tree;
+}
+
+Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
+  io::Problems problems;
+  const ParseContext context{problems, files, leftovers};
+  Scenario scenario;
+  io::Fields top(tree, problems);
+  top.header("scenario");
+  scenario.name = top.string("name", "");
+  scenario.seed = top.integer("seed", io::between(0, 9007199254740992.0), 1);
+  static constexpr std::array<std::string_view, 4> kMethods{"auto", "closed_form", "max_plus",
+                                                            "events"};
+  const std::size_t method = top.word("method", kMethods, 0);
+  if (method > 0) {
+    scenario.method = static_cast<coll::Method>(method - 1);
+  }
+  parse_part(top, "limits", context, [&](io::Fields& fields) {
+    scenario.simulated_limit = {fields.number("simulated_s", io::above(0), 1000)};
+  });
+  parse_part(top, "workload", context,
+             [&](io::Fields& fields) { parse_workload(fields, context, scenario); });
+  parse_part(top, "cluster", context,
+             [&](io::Fields& fields) { parse_cluster(fields, context, scenario); });
+  parse_part(top, "training", context,
+             [&](io::Fields& fields) { parse_training(fields, context, scenario); });
+  parse_part(top, "communication", context,
+             [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
+  parse_part(top, "variability", context,
+             [&](io::Fields& fields) { parse_variability(fields, context); });
+  top.no_more();
+  problems.throw_if_any();
+  check_dtypes(tree, problems, scenario);
+  resolve_curve(tree, context, scenario);
+  problems.throw_if_any();
+  if (scenario.communication.options.cost_form != coll::CostForm::exact) {
+    scenario.warnings.emplace_back(
+        "cost_form is not exact: times follow a published formula and can "
+        "lie below what the network can do");
+  }
+  return scenario;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "study/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kMaxRanks = 1 << 20;
+
+void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
+  const io::Json* json = fields.any("intra_network");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields intra(*json, context.problems);
+  coll::LinkCost cost;
+  cost.latency_s = intra.number("latency_s", io::at_least(0));
+  cost.block_latency_s = cost.latency_s;
+  cost.per_byte_s = 1 / intra.number("bandwidth_Bps", io::above(0));
+  intra.no_more();
+  cluster.intra = cost;
+}
+
+std::string_view label_word(net::ProfileLabel label) {
+  switch (label) {
+  case net::ProfileLabel::measured:
+    return "measured";
+  case net::ProfileLabel::calibrated:
+    return "calibrated";
+  case net::ProfileLabel::default_value:
+    return "default";
+  }
+  return "";
+}
+
+// Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
+// block (CAL 5).
+void apply_profile(const net::NetworkProfile& profile, const io::Json& place,
+                   const ParseContext& context, Network& network) {
+  network.label = label_word(profile.label);
+  network.grade = profile.grade;
+  const auto of_class = [&](std::string_view name) {
+    return std::ranges::find(profile.links, name, &net::LinkClass::name);
+  };
+  if (const auto link = of_class("network"); link != profile.links.end()) {
+    network.latency_s = link->latency_s;
+    network.bandwidth_Bps = link->per_byte_s > 0 ? 1 / link->per_byte_s : 0;
+  } else {
+    network.latency_s = profile.latency_s.value_or(0);
+    network.bandwidth_Bps = profile.bandwidth_Bps.value_or(0);
+  }
+  network.reduction_Bps = profile.reduction_Bps.value_or(0);
+  const bool same_device_only =
+      of_class("same-device") != profile.links.end() && network.bandwidth_Bps == 0;
+  if (same_device_only) {
+    context.problems.add(place, "measured between ranks of one device (class same-device): "
+                                "that is not a network");
+  }
+}
+
+// An inline cost object or a cost file; `ranks` of a file must be those of the cluster.
+std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
+                                     Scenario& scenario) {
+  const io::Json* json = fields.any("cost");
+  if (json == nullptr || json->is_null()) {
+    return std::nullopt;
+  }
+  Network& network = scenario.cluster.network;
+  if (json->is_string()) {
+    const CostFile& file = context.files.cost(*json);
+    network.cost_file = json->as_string();
+    network.curve_source = "cost file " + json->as_string();
+    if (file.ranks != scenario.cluster.ranks()) {
+      context.problems.add(*json, "measured with " + std::to_string(file.ranks) +
+                                      " ranks, the cluster has " +
+                                      std::to_string(scenario.cluster.ranks()));
+    }
+    return plan::Cost{.base = file.table};
+  }
+  network.cost_tree = *json;
+  network.curve_source = "cost given in the scenario";
+  return inline_cost(*json, context.problems);
+}
+
+} // namespace
+
+void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  cluster.nodes = fields.integer("nodes", io::between(1, kMaxRanks));
+  cluster.gpus_per_node = fields.integer("gpus_per_node", io::between(1, kMaxRanks), 1);
+  cluster.nics_per_node = fields.integer("nics_per_node", io::between(1, kMaxRanks), 1);
+  if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
+      static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) > kMaxRanks) {
+    context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
+  }
+  parse_intra(fields, context, cluster);
+
+  const io::Json* network_json = fields.any("network");
+  if (network_json == nullptr || network_json->is_null()) {
+    context.problems.add(fields.json(), "network", "required");
+    return;
+  }
+  io::Fields part(*network_json, context.problems);
+  Network& network = cluster.network;
+  static constexpr std::array<std::string_view, 1> kModels{"alpha_beta"};
+  (void)part.word("model", kModels, 0);
+  network.efficiency = part.number("efficiency", io::above_to(0, 1), 1);
+  if (part.integer("copy_engines", io::between(1, 2), 2) == 1) {
+    context.problems.add(part.json(), "copy_engines", "half-duplex ranks are not supported");
+  }
+  if (part.has("calibration")) {
+    network.calibration = part.string("calibration");
+    const io::Json& place = *part.any("calibration");
+    if (place.is_string()) {
+      apply_profile(context.files.profile(place), place, context, network);
+    }
+  }
+  network.curve = parse_cost(part, context, scenario);
+  // Values beside a profile win; without one, latency and bandwidth are required (not with a cost).
+  const bool optional = network.curve.has_value() || network.bandwidth_Bps > 0;
+  const io::Range latency = io::at_least(0);
+  const io::Range bandwidth = io::above(0);
+  network.latency_s = optional ? part.number("latency_s", latency, network.latency_s)
+                               : part.number("latency_s", latency);
+  network.bandwidth_Bps = optional ? part.number("bandwidth_Bps", bandwidth, network.bandwidth_Bps)
+                                   : part.number("bandwidth_Bps", bandwidth);
+  network.reduction_Bps = part.number("reduction_Bps", io::at_least(0), network.reduction_Bps);
+  network.block_latency_s = part.number("block_latency_s", io::at_least(0), network.latency_s);
+  if (network.block_latency_s > network.latency_s) {
+    context.problems.add(part.json(), "block_latency_s",
+                         "per-block latency must not exceed latency_s (" +
+                             base::shortest(network.latency_s) + "), got " +
+                             base::shortest(network.block_latency_s));
+  }
+  part.no_more();
+}
+
+namespace {
+
+// Piecewise: the segment that holds m, else the last one that begins before m, else the first.
+plan::Cost curve_cost(const net::CollectiveCurve& curve) {
+  return {.base = plan::CurveCost{[segments = curve.segments](double bytes) {
+            if (bytes <= 0) {
+              return 0.0;
+            }
+            const net::CurveSegment* use = &segments.front();
+            for (const net::CurveSegment& segment : segments) {
+              if (segment.from_bytes <= bytes) {
+                use = &segment;
+              }
+            }
+            return use->startup_s + use->per_byte_s * bytes;
+          }}};
+}
+
+} // namespace
+
+void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  Network& network = scenario.cluster.network;
+  const io::Json* place = io::resolve(tree, "/cluster/network/calibration");
+  const bool calibrated = scenario.communication.calibrated;
+  if (network.curve || place == nullptr || !place->is_string()) {
+    if (calibrated) {
+      context.problems.add(tree, "/communication/collective: calibrated needs a calibration with a "
+                                 "measured allreduce curve");
+    }
+    return;
+  }
+  const net::NetworkProfile& profile = context.files.profile(*place);
+  const std::string algorithm =
+      calibrated ? "nccl" : std::string(coll::name(scenario.communication.collective));
+  std::string available;
+  for (const net::CollectiveCurve& curve : profile.collectives) {
+    if (curve.op != "allreduce" || curve.algorithm != algorithm || curve.segments.empty()) {
+      continue;
+    }
+    if (curve.ranks == scenario.cluster.ranks()) {
+      network.curve = curve_cost(curve);
+      network.curve_source = "calibration " + network.calibration + ", " + algorithm;
+      return;
+    }
+    available += (available.empty() ? "" : ", ") + std::to_string(curve.ranks);
+  }
+  if (calibrated) {
+    context.problems.add(*place, "no allreduce curve of " +
+                                     std::to_string(scenario.cluster.ranks()) + " ranks" +
+                                     (available.empty() ? "" : "; measured: " + available));
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "study/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using coll::AlgorithmId;
+using Words = std::vector<std::string_view>;
+
+constexpr std::int64_t kDefaultBucketBytes = 26'214'400;
+
+bool is_one_of(AlgorithmId algorithm, std::initializer_list<AlgorithmId> list) {
+  return std::ranges::find(list, algorithm) != list.end();
+}
+
+std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext& context) {
+  std::vector<AlgorithmId> candidates;
+  const auto list = fields.array("candidates", false);
+  if (fields.has("candidates") && list.empty()) {
+    context.problems.add(fields.json(), "candidates", "needs at least one algorithm");
+  }
+  for (const io::Json& word : list) {
+    const auto algorithm =
+        word.is_string() ? coll::parse_algorithm(word.as_string()) : std::nullopt;
+    if (!algorithm || *algorithm == AlgorithmId::automatic) {
+      context.problems.add(word, "must be the name of an allreduce algorithm");
+    } else {
+      candidates.push_back(*algorithm);
+    }
+  }
+  return candidates;
+}
+
+AlgorithmId parse_level(io::Fields& fields, std::string_view key,
+                        const std::vector<AlgorithmId>& offered, AlgorithmId fallback) {
+  Words words;
+  std::size_t fallback_index = 0;
+  for (const AlgorithmId algorithm : offered) {
+    fallback_index = algorithm == fallback ? words.size() : fallback_index;
+    words.push_back(coll::name(algorithm));
+  }
+  return offered[fields.word(key, words, fallback_index)];
+}
+
+void parse_collective(io::Fields& fields, const ParseContext& context, Communication& out) {
+  std::vector<AlgorithmId> offered = coll::valid_algorithms(coll::Op::allreduce);
+  if (std::ranges::find(offered, AlgorithmId::automatic) == offered.end()) {
+    offered.push_back(AlgorithmId::automatic);
+  }
+  Words words;
+  std::size_t ring = 0;
+  for (const AlgorithmId algorithm : offered) {
+    ring = algorithm == AlgorithmId::ring ? words.size() : ring;
+    words.push_back(coll::name(algorithm));
+  }
+  words.push_back("calibrated");
+  const std::size_t chosen = fields.word("collective", words, ring);
+  out.calibrated = chosen == offered.size();
+  out.collective = out.calibrated ? AlgorithmId::ring : offered[chosen];
+  const AlgorithmId algorithm = out.collective;
+  const std::string where = "collective " + std::string(words[chosen]);
+  const bool automatic = algorithm == AlgorithmId::automatic;
+  coll::Options& options = out.options;
+
+  options.candidates = parse_candidates(fields, context);
+  context.needs_meaning(fields, "candidates", automatic, where);
+  if (const io::Json* block = fields.any("block_bytes");
+      block != nullptr && !(block->is_string() && block->as_string() == "optimal")) {
+    const auto bytes = fields.optional_integer("block_bytes", io::at_least(1));
+    options.block = bytes ? std::optional<Bytes>(Bytes{*bytes}) : std::nullopt;
+  }
+  const bool blocked =
+      automatic ||
+      is_one_of(algorithm, {AlgorithmId::lp, AlgorithmId::double_binary_tree,
+                            AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader});
+  context.needs_meaning(fields, "block_bytes", blocked, where);
+  static constexpr std::array<std::string_view, 2> kReduction{"overlapped", "serial"};
+  options.reduction_mode =
+      static_cast<coll::ReductionMode>(fields.word("reduction_mode", kReduction, 0));
+  static constexpr std::array<std::string_view, 2> kChunking{"integer", "real"};
+  options.chunking = static_cast<coll::Chunking>(fields.word("chunking", kChunking, 1));
+  options.element_bytes = fields.integer("element_bytes", io::at_least(1), 1);
+  static constexpr std::array<std::string_view, 3> kForms{"exact", "paper", "ideal"};
+  options.cost_form = static_cast<coll::CostForm>(fields.word("cost_form", kForms, 0));
+  static constexpr std::array<std::string_view, 2> kStartup{"2(P-1)", "2P"};
+  options.ring_startup_2p = fields.word("ring_startup", kStartup, 0) == 1;
+  context.needs_meaning(fields, "ring_startup", algorithm == AlgorithmId::ring, where);
+  options.lp_last_hop = fields.boolean("lp_last_hop", true);
+  context.needs_meaning(fields, "lp_last_hop", automatic || algorithm == AlgorithmId::lp, where);
+  options.exchange_sizes = fields.boolean("exchange_sizes", false);
+  context.needs_meaning(fields, "exchange_sizes", false, "a dense allreduce");
+  const std::vector<AlgorithmId> trees{AlgorithmId::mst, AlgorithmId::be, AlgorithmId::lp};
+  options.intra_algorithm = parse_level(fields, "intra_algorithm", trees, AlgorithmId::mst);
+  context.needs_meaning(fields, "intra_algorithm", algorithm == AlgorithmId::hierarchical_leader,
+                        where);
+  const std::vector<AlgorithmId> flat{AlgorithmId::mst,
+                                      AlgorithmId::be,
+                                      AlgorithmId::bruck,
+                                      AlgorithmId::ring,
+                                      AlgorithmId::recursive_doubling,
+                                      AlgorithmId::lp,
+                                      AlgorithmId::double_binary_tree};
+  options.inter_algorithm = parse_level(fields, "inter_algorithm", flat, AlgorithmId::ring);
+  context.needs_meaning(
+      fields, "inter_algorithm",
+      is_one_of(algorithm, {AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader}), where);
+}
+
+void parse_schedule(io::Fields& fields, const ParseContext& context, Communication& out) {
+  Words words;
+  for (const plan::Planner& planner : plan::planners()) {
+    words.push_back(planner.name);
+  }
+  const plan::Planner& planner = plan::planners()[fields.word("schedule", words, 0)];
+  out.schedule = planner.schedule;
+  out.schedule_options = parse_schedule_options(fields, context, planner);
+}
+
+} // namespace
+
+plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
+                                             const plan::Planner& planner) {
+  plan::ScheduleOptions options;
+  options.bucket_bytes = {fields.integer("bucket_bytes", io::at_least(1), kDefaultBucketBytes)};
+  if (const auto first = fields.optional_integer("first_bucket_bytes", io::at_least(1))) {
+    options.first_bucket_bytes = Bytes{*first};
+  }
+  static constexpr std::array<std::string_view, 4> kModes{"rebuilt", "first_iteration",
+                                                          "unused_parameters", "last_small"};
+  options.ddp_mode = static_cast<plan::DdpMode>(fields.word("ddp_mode", kModes, 0));
+  options.fusion_bytes = {
+      fields.integer("fusion_bytes", io::at_least(0), options.fusion_bytes.value)};
+  options.cycle = {fields.number("cycle_s", io::at_least(0), options.cycle.value)};
+  options.phase = {fields.number("phase_s", io::at_least(0), 0)};
+  options.blocking = fields.boolean("blocking", false);
+  for (const std::string_view key : {"bucket_bytes", "first_bucket_bytes", "ddp_mode",
+                                     "fusion_bytes", "cycle_s", "phase_s", "blocking"}) {
+    const bool meaningful = std::ranges::find(planner.keys, key) != planner.keys.end();
+    context.needs_meaning(fields, key, meaningful, "schedule " + std::string(planner.name));
+  }
+  return options;
+}
+
+void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Training& training = scenario.training;
+  static constexpr std::array<std::string_view, 1> kAlgorithms{"sync_sgd"};
+  (void)fields.word("algorithm", kAlgorithms, 0);
+  training.iterations = fields.integer("iterations", io::between(1, 1e6), 10);
+  training.discard_iterations = fields.integer("discard_iterations", io::at_least(0), 0);
+  if (training.discard_iterations >= training.iterations) {
+    context.problems.add(fields.json(), "discard_iterations",
+                         "must be less than iterations (" + std::to_string(training.iterations) +
+                             "), got " + std::to_string(training.discard_iterations));
+  }
+  training.update = {fields.number("update_s", io::at_least(0), scenario.workload.update.value)};
+  training.input = {fields.number("input_s", io::at_least(0), 0)};
+  training.input_pipelined = fields.boolean("input_pipelined", true);
+}
+
+void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Communication& out = scenario.communication;
+  parse_collective(fields, context, out);
+  parse_schedule(fields, context, out);
+  static constexpr std::array<std::string_view, 2> kExchange{"allreduce", "reduce_broadcast"};
+  out.reduce_broadcast = fields.word("exchange", kExchange, 0) == 1;
+  const auto trees = coll::valid_algorithms(coll::Op::reduce);
+  if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
+    context.problems.add(fields.json(), "collective",
+                         "reduce_broadcast needs mst, be or lp, got " +
+                             std::string(coll::name(out.collective)));
+  }
+  out.overlap_backward = fields.boolean("overlap_backward", true);
+  static constexpr std::array<std::string_view, 2> kNext{"per_layer", "barrier"};
+  out.next_forward = static_cast<train::NextForward>(fields.word("next_forward", kNext, 0));
+  out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps", io::above(0)).value_or(0);
+  const bool two_level = coll::AlgorithmId::hierarchical == out.collective ||
+                         coll::AlgorithmId::hierarchical_leader == out.collective;
+  if (two_level && !scenario.cluster.intra) {
+    context.problems.add(fields.json(), "collective",
+                         std::string(coll::name(out.collective)) + " needs /cluster/intra_network");
+  }
+}
+
+void parse_variability(io::Fields& fields, const ParseContext& context) {
+  for (const std::string_view key : {"compute_cv", "exchange_cv"}) {
+    if (fields.number(key, io::at_least(0), 0) > 0) {
+      context.problems.add(fields.json(), key, "only 0 is supported: workers do not vary");
+    }
+  }
+  static constexpr std::array<std::string_view, 5> kLaws{"lognormal", "uniform", "exponential",
+                                                         "gamma", "empirical"};
+  (void)fields.word("distribution", kLaws, 0);
+  (void)fields.array("factors", false);
+  if (!fields.array("stragglers", false).empty()) {
+    context.problems.add(fields.json(), "stragglers",
+                         "only an empty list is supported: workers do not vary");
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,43 @@
+#pragma once
+// The parts of parse_scenario, one function per top-level object of the file. Internal to study.
+#include <string>
+#include <string_view>
+
+#include "io/reader.hpp"
+#include "study/scenario.hpp"
+
+namespace stepsim::study {
+
+// What every part needs: the place to report problems, the files, and how to treat keys without a
+// meaning.
+struct ParseContext {
+  io::Problems& problems;
+  Files& files;
+  Leftovers leftovers;
+
+  // Reports `key` of `fields` if it is present, has no meaning here and leftovers are refused:
+  // "cycle_s has no meaning for schedule ddp".
+  void needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
+                     std::string_view where) const;
+};
+
+void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+void parse_variability(io::Fields& fields, const ParseContext& context);
+
+// {"startup_s", "per_byte_s"} or {"table": [[bytes, seconds], ...]} (MER 4), as in problem files.
+// Problems are reported; the cost is then free. `report`: what made a table monotone.
+[[nodiscard]] plan::Cost inline_cost(const io::Json& json, io::Problems& problems,
+                                     plan::TableReport* report = nullptr);
+
+// The option keys of a schedule (MER 5), beside `schedule` or in a problem's `planners`.
+[[nodiscard]] plan::ScheduleOptions parse_schedule_options(io::Fields& fields,
+                                                           const ParseContext& context,
+                                                           const plan::Planner& planner);
+
+// After cluster and communication are known: the measured curve that stands for the evaluators.
+void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+
+} // namespace stepsim::study

@@ -1,0 +1,226 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include "study/scenario.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using coll::AlgorithmId;
+
+std::string_view word(coll::ReductionMode mode) {
+  return mode == coll::ReductionMode::serial ? "serial" : "overlapped";
+}
+
+std::string_view word(coll::Chunking chunking) {
+  return chunking == coll::Chunking::real ? "real" : "integer";
+}
+
+std::string_view word(coll::CostForm form) {
+  static constexpr std::array<std::string_view, 3> kWords{"exact", "paper", "ideal"};
+  return kWords[static_cast<std::size_t>(form)];
+}
+
+std::string_view word(plan::DdpMode mode) {
+  static constexpr std::array<std::string_view, 4> kWords{"rebuilt", "first_iteration",
+                                                          "unused_parameters", "last_small"};
+  return kWords[static_cast<std::size_t>(mode)];
+}
+
+std::string_view word(train::Granularity granularity) {
+  static constexpr std::array<std::string_view, 3> kWords{"tensor", "layer", "weight"};
+  return kWords[static_cast<std::size_t>(granularity)];
+}
+
+io::Json inline_layers(const train::Workload& workload) {
+  std::vector<std::int64_t> bytes(workload.layers.size());
+  std::vector<std::string> dtypes(workload.layers.size());
+  for (const train::Gradient& gradient : workload.gradients) {
+    bytes[gradient.layer] += gradient.bytes.value;
+    dtypes[gradient.layer] = gradient.dtype;
+  }
+  io::Array layers;
+  for (std::size_t l = 0; l < workload.layers.size(); ++l) {
+    io::Json layer = io::Object{{"name", workload.layers[l].name},
+                                {"forward_s", workload.layers[l].forward.value},
+                                {"backward_s", workload.layers[l].backward.value},
+                                {"gradient_bytes", bytes[l]}};
+    if (!dtypes[l].empty()) {
+      layer.set("dtype", dtypes[l]);
+    }
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+io::Json workload_tree(const Scenario& scenario) {
+  const WorkloadSource& source = scenario.workload_source;
+  io::Json tree{io::Object{}};
+  if (!source.trace.empty()) {
+    tree.set("trace", source.trace);
+  } else if (!source.model.empty()) {
+    tree.set("model", source.model);
+    const train::ProfileOptions& profile = source.profile;
+    tree.set("backward_factor", profile.backward_factor);
+    tree.set("layer_overhead_s", profile.layer_overhead.value);
+    tree.set("value_bytes", profile.value_bytes);
+    if (profile.device) {
+      tree.set("device", io::Object{{"flops_Ps", profile.device->flops.value},
+                                    {"utilization", profile.device->utilization}});
+    } else if (source.measured_compute) {
+      tree.set("measured", io::Object{{"compute_s", source.measured_compute->value}});
+    } else {
+      tree.set("measured", io::Object{{"forward_s", profile.measured->forward.value},
+                                      {"backward_s", profile.measured->backward.value}});
+    }
+    if (source.sequence_length) {
+      tree.set("sequence_length", *source.sequence_length);
+    }
+  } else {
+    tree.set("layers", inline_layers(scenario.workload));
+  }
+  if (scenario.workload.batch_size) {
+    tree.set("batch_size", *scenario.workload.batch_size);
+  }
+  if (source.scale_backward_to) {
+    tree.set("scale_backward_to_s", source.scale_backward_to->value);
+  }
+  tree.set("granularity", word(source.profile.granularity));
+  return tree;
+}
+
+io::Json cluster_tree(const Cluster& cluster) {
+  const Network& network = cluster.network;
+  io::Json net{io::Object{{"model", "alpha_beta"},
+                          {"latency_s", network.latency_s},
+                          {"reduction_Bps", network.reduction_Bps},
+                          {"block_latency_s", network.block_latency_s},
+                          {"efficiency", network.efficiency},
+                          {"copy_engines", 2}}};
+  if (network.bandwidth_Bps > 0) {
+    net.set("bandwidth_Bps", network.bandwidth_Bps);
+  }
+  if (!network.calibration.empty()) {
+    net.set("calibration", network.calibration);
+  }
+  if (!network.cost_file.empty()) {
+    net.set("cost", network.cost_file);
+  } else if (network.cost_tree.is_object()) {
+    net.set("cost", network.cost_tree);
+  }
+  io::Json tree = io::Object{{"nodes", cluster.nodes},
+                             {"gpus_per_node", cluster.gpus_per_node},
+                             {"nics_per_node", cluster.nics_per_node},
+                             {"network", std::move(net)}};
+  if (cluster.intra) {
+    tree.set("intra_network", io::Object{{"latency_s", cluster.intra->latency_s},
+                                         {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}});
+  }
+  return tree;
+}
+
+void add_schedule_keys(io::Json& tree, const Communication& communication) {
+  const plan::ScheduleOptions& options = communication.schedule_options;
+  const auto value = [&](std::string_view key) -> io::Json {
+    if (key == "bucket_bytes") {
+      return options.bucket_bytes.value;
+    }
+    if (key == "first_bucket_bytes") {
+      return options.first_bucket_bytes ? io::Json(options.first_bucket_bytes->value) : io::Json();
+    }
+    if (key == "ddp_mode") {
+      return word(options.ddp_mode);
+    }
+    if (key == "fusion_bytes") {
+      return options.fusion_bytes.value;
+    }
+    if (key == "cycle_s") {
+      return options.cycle.value;
+    }
+    if (key == "phase_s") {
+      return options.phase.value;
+    }
+    return options.blocking;
+  };
+  for (const std::string_view key : plan::planner(communication.schedule).keys) {
+    if (io::Json shown = value(key); !shown.is_null()) {
+      tree.set(key, std::move(shown));
+    }
+  }
+}
+
+io::Json communication_tree(const Communication& communication) {
+  const coll::Options& options = communication.options;
+  const AlgorithmId algorithm = communication.collective;
+  const bool automatic = algorithm == AlgorithmId::automatic;
+  const bool two_level =
+      algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
+  io::Json tree = io::Object{
+      {"collective", communication.calibrated ? "calibrated" : coll::name(algorithm)},
+      {"reduction_mode", word(options.reduction_mode)},
+      {"chunking", word(options.chunking)},
+      {"element_bytes", options.element_bytes},
+      {"cost_form", word(options.cost_form)},
+      {"exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce"},
+      {"overlap_backward", communication.overlap_backward},
+      {"schedule", plan::planner(communication.schedule).name},
+      {"next_forward",
+       communication.next_forward == train::NextForward::barrier ? "barrier" : "per_layer"}};
+  if (automatic && !options.candidates.empty()) {
+    io::Array names;
+    for (const AlgorithmId candidate : options.candidates) {
+      names.emplace_back(coll::name(candidate));
+    }
+    tree.set("candidates", std::move(names));
+  }
+  if (automatic || two_level || algorithm == AlgorithmId::lp ||
+      algorithm == AlgorithmId::double_binary_tree) {
+    tree.set("block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal"));
+  }
+  if (automatic || algorithm == AlgorithmId::lp) {
+    tree.set("lp_last_hop", options.lp_last_hop);
+  }
+  if (algorithm == AlgorithmId::ring) {
+    tree.set("ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)");
+  }
+  if (algorithm == AlgorithmId::hierarchical_leader) {
+    tree.set("intra_algorithm", coll::name(options.intra_algorithm));
+  }
+  if (two_level) {
+    tree.set("inter_algorithm", coll::name(options.inter_algorithm));
+  }
+  if (communication.copy_bandwidth_Bps > 0) {
+    tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
+  }
+  add_schedule_keys(tree, communication);
+  return tree;
+}
+
+} // namespace
+
+io::Json scenario_tree(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  io::Json tree = io::Object{
+      {"schema_version", 1},
+      {"kind", "scenario"},
+      {"seed", scenario.seed},
+      {"method", scenario.method ? coll::name(*scenario.method) : std::string_view("auto")},
+      {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
+      {"workload", workload_tree(scenario)},
+      {"cluster", cluster_tree(scenario.cluster)},
+      {"training", io::Object{{"algorithm", "sync_sgd"},
+                              {"iterations", training.iterations},
+                              {"discard_iterations", training.discard_iterations},
+                              {"update_s", training.update.value},
+                              {"input_s", training.input.value},
+                              {"input_pipelined", training.input_pipelined}}},
+      {"communication", communication_tree(scenario.communication)}};
+  if (!scenario.name.empty()) {
+    tree.set("name", scenario.name);
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "coll/evaluate.hpp"
+#include "plan/planners.hpp"
+#include "study/run_parts.hpp"
+#include "train/exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The step with every message costed as the planner costs it.
+double planned_period(const Scenario& scenario, const plan::Problem& problem,
+                      const plan::Plan& plan) {
+  const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
+  std::vector<MessageSeconds> seconds;
+  for (const plan::Group& group : plan.groups) {
+    seconds.push_back(
+        {cost.seconds(static_cast<double>(group.bytes.value), group.items.size()), 0});
+  }
+  return train::run_step(step_input(scenario, plan, seconds)).period_s;
+}
+
+// MER 3: any order and partition, linear cost.
+std::optional<double> period_lower_bound(const plan::Problem& problem, const Scenario& scenario) {
+  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+  if (linear == nullptr || problem.items.empty() || scenario.communication.reduce_broadcast) {
+    return std::nullopt;
+  }
+  const train::Workload& workload = scenario.workload;
+  const double forward = workload.forward().value;
+  const double backward = workload.backward().value;
+  double total = 0;
+  double first_layer = 0;
+  for (const train::Gradient& gradient : workload.gradients) {
+    const auto bytes = static_cast<double>(gradient.bytes.value);
+    total += bytes;
+    first_layer += gradient.layer == 0 ? bytes : 0;
+  }
+  double bound = forward + backward;
+  if (first_layer > 0) {
+    bound =
+        std::max(bound, backward + linear->startup_s + linear->per_byte_s * first_layer + forward);
+  }
+  if (total > 0) {
+    const auto first = std::ranges::find_if(
+        problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
+    bound = std::max(bound, first->ready.value + linear->startup_s + linear->per_byte_s * total +
+                                workload.layers.back().forward.value);
+  }
+  return bound;
+}
+
+// Which part of the alpha-beta-gamma cost of the messages is the largest.
+std::string largest_part(const Scenario& scenario, const plan::Plan& plan) {
+  if (scenario.cluster.network.curve) {
+    return "bandwidth"; // a measured curve has no parts
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const auto total = [&](bool latency, bool bandwidth, bool reduction) {
+    coll::Collective part = collective;
+    const auto keep = [&](coll::LinkCost& cost) {
+      cost.latency_s *= latency ? 1 : 0;
+      cost.block_latency_s *= latency ? 1 : 0;
+      cost.per_byte_s *= bandwidth ? 1 : 0;
+    };
+    keep(part.links.all);
+    if (part.links.two_level) {
+      keep(part.links.two_level->intra);
+    }
+    part.reduction_s_per_byte *= reduction ? 1 : 0;
+    double sum = 0;
+    const plan::Cost cost = train::planner_cost(part);
+    for (const plan::Group& group : plan.groups) {
+      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+    }
+    return sum;
+  };
+  if (collective.algorithm == coll::AlgorithmId::automatic && !plan.groups.empty()) {
+    collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
+    collective.algorithm = coll::choose_algorithm(collective).chosen;
+  }
+  if (const auto blocks = coll::resolve_blocks(collective)) {
+    collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
+  }
+  const double latency = total(true, false, false);
+  const double bandwidth = total(false, true, false);
+  const double reduction = total(false, false, true);
+  if (latency >= bandwidth && latency >= reduction) {
+    return "latency";
+  }
+  return bandwidth >= reduction ? "bandwidth" : "reduction";
+}
+
+constexpr double kHiddenShare =
+    0.01; // exposed communication below 1 % of the period: compute-bound
+
+void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                Summary& summary) {
+  const plan::Schedule schedule = scenario.communication.schedule;
+  if (schedule == plan::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
+    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
+  }
+  if (scenario.communication.reduce_broadcast) {
+    return; // the planner's cost is the reduce alone: no optimum of the whole exchange
+  }
+  const double planned = planned_period(scenario, problem, plan);
+  const double best =
+      schedule == plan::Schedule::optimal
+          ? planned
+          : planned_period(scenario, problem, plan::make_plan(problem, plan::Schedule::optimal));
+  summary.merge_optimal_iteration_time_s = best;
+  summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
+  if (!scenario.cluster.network.curve) {
+    summary.closed_form_s = planned;
+  }
+}
+
+} // namespace
+
+Summary summarize(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                  const train::StepTimes& step, double wire_bytes) {
+  Summary summary;
+  summary.iteration_time_s = step.period_s;
+  summary.forward_s = step.forward_s;
+  summary.backward_s = step.backward_s;
+  summary.update_s = step.update_s;
+  summary.codec_compute_s = 0;
+  summary.compute_s = step.forward_s + step.backward_s + step.update_s;
+  summary.communication_s = step.communication_s;
+  summary.exposed_communication_s = step.exposed_s;
+  summary.overlap_fraction = step.communication_s > 0
+                                 ? std::clamp(1 - step.exposed_s / step.communication_s, 0.0, 1.0)
+                                 : 1;
+  summary.wire_bytes = wire_bytes;
+  summary.straggler_wait_s = 0;
+  summary.makespan_s = train::makespan_s(step, scenario.training.iterations);
+
+  const train::StepTimes alone = train::run_step(step_input(scenario));
+  const auto workers = static_cast<double>(scenario.cluster.ranks());
+  summary.baseline = "one worker: forward, backward and update without communication";
+  if (step.period_s > 0) {
+    summary.scaling_efficiency = alone.period_s / step.period_s;
+    summary.speedup = workers * *summary.scaling_efficiency;
+    if (scenario.workload.batch_size) {
+      summary.samples_per_s =
+          workers * static_cast<double>(*scenario.workload.batch_size) / step.period_s;
+    }
+  }
+  summary.lower_bound_s = period_lower_bound(problem, scenario);
+  fill_merge(scenario, problem, plan, summary);
+  const bool hidden = plan.groups.empty() || step.exposed_s <= kHiddenShare * step.period_s;
+  summary.bottleneck = hidden ? "compute" : largest_part(scenario, plan);
+  return summary;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <string>
+
+#include "study/run.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::uint32_t kComputeLane = 0;
+constexpr std::uint32_t kCommunicationLane = 1;
+constexpr std::int64_t kDefaultNodes = 8;
+constexpr std::int64_t kDefaultIterations = 3;
+
+struct Painter {
+  const Result& result;
+  engine::Timeline& timeline;
+
+  void compute(std::uint32_t node, double start, double end, const std::string& name,
+               std::string_view category) {
+    if (end > start) {
+      timeline.spans.push_back({.track = {node, kComputeLane},
+                                .start = {start},
+                                .end = {end},
+                                .name = name,
+                                .category = std::string(category),
+                                .texts = {},
+                                .numbers = {}});
+    }
+  }
+
+  // Forward of iteration k: at the start of the run without waiting, later as messages arrive.
+  void forward(std::uint32_t node, std::int64_t k) {
+    const auto& layers = result.scenario.workload.layers;
+    double t = 0;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      if (k > 0) {
+        t = train::backward_start_s(result.step, k - 1) + result.step.next_forward_s[l];
+      }
+      compute(node, t, t + layers[l].forward.value, layers[l].name, "forward");
+      t += layers[l].forward.value;
+    }
+  }
+
+  void backward(std::uint32_t node, std::int64_t k) {
+    const auto& layers = result.scenario.workload.layers;
+    double t = train::backward_start_s(result.step, k);
+    for (std::size_t l = layers.size(); l-- > 0;) {
+      compute(node, t, t + layers[l].backward.value, layers[l].name, "backward");
+      t += layers[l].backward.value;
+    }
+  }
+
+  void message(std::uint32_t node, const Bucket& bucket, double start, double end,
+               const std::string& name) {
+    timeline.spans.push_back({.track = {node, kCommunicationLane},
+                              .start = {start},
+                              .end = {end},
+                              .name = name,
+                              .category = "communication",
+                              .texts = {{"algorithm", bucket.algorithm}},
+                              .numbers = {{"bucket", static_cast<double>(bucket.index)},
+                                          {"bytes", static_cast<double>(bucket.bytes.value)},
+                                          {"first_item", static_cast<double>(bucket.first)},
+                                          {"last_item", static_cast<double>(bucket.last)}}});
+  }
+
+  void messages(std::uint32_t node, std::int64_t k) {
+    const double origin = train::backward_start_s(result.step, k);
+    for (std::size_t g = 0; g < result.buckets.size(); ++g) {
+      const Bucket& bucket = result.buckets[g];
+      const train::MessageTimes& times = result.step.messages[g];
+      const std::string name = "bucket " + std::to_string(bucket.index);
+      const double ready = origin + bucket.ready_s - result.step.forward_s;
+      message(node, bucket, origin + times.start_s, origin + times.end_s, name);
+      timeline.arrows.push_back({.from = {node, kComputeLane},
+                                 .from_time = {ready},
+                                 .to = {node, kCommunicationLane},
+                                 .to_time = {origin + times.start_s},
+                                 .name = name + " ready"});
+      if (times.broadcast_end_s > times.broadcast_start_s) {
+        message(node, bucket, origin + times.broadcast_start_s, origin + times.broadcast_end_s,
+                name + " broadcast");
+      }
+    }
+  }
+};
+
+} // namespace
+
+engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
+  engine::Timeline timeline;
+  const Scenario& scenario = result.scenario;
+  std::vector<std::int64_t> nodes = filter.nodes;
+  for (std::int64_t n = 0;
+       filter.nodes.empty() && n < std::min(scenario.cluster.nodes, kDefaultNodes); ++n) {
+    nodes.push_back(n);
+  }
+  const std::int64_t iterations = scenario.training.iterations;
+  const std::int64_t first = filter.first_iteration >= 0
+                                 ? filter.first_iteration
+                                 : std::max<std::int64_t>(0, iterations - kDefaultIterations);
+  const std::int64_t last =
+      filter.last_iteration >= 0 ? std::min(filter.last_iteration, iterations - 1) : iterations - 1;
+  Painter painter{result, timeline};
+  for (const std::int64_t number : nodes) {
+    const auto node = static_cast<std::uint32_t>(number);
+    timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
+    timeline.node_names[node] = "node " + std::to_string(number);
+    timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
+    timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
+    for (std::int64_t k = first; k <= last; ++k) {
+      painter.forward(node, k);
+      painter.backward(node, k);
+      painter.messages(node, k);
+    }
+  }
+  return timeline;
+}
+
+} // namespace stepsim::study
