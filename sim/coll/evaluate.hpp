@@ -37,19 +37,22 @@ struct Evaluation {
 
 // Form `cost_form`; empty where that form does not exist. Needs `homogeneous()` (asserted).
 // `chunking` is ignored: parts are n / k.
-[[nodiscard]] std::optional<ClosedForm> closed_form(const Collective &collective);
+[[nodiscard]] std::optional<ClosedForm> closed_form(const Collective& collective);
 
 // Throws SimulationError naming the pair where a link is missing.
-[[nodiscard]] Evaluation max_plus(const Collective &collective, bool with_transfer_times = false);
-[[nodiscard]] Evaluation events(const Collective &collective, bool with_transfer_times = false);
+[[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
+[[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false);
+
+// False for several parameter servers, which share ports in no fixed order: max_plus then throws.
+[[nodiscard]] bool max_plus_defined(const Collective& collective);
 
 // The cheapest evaluator that is exact here: closed_form where it is equal (not a bound) and parts
 // divide or chunking is real; else max_plus; events for several parameter servers that enter at
 // different times and for two levels with shared interfaces and a flat algorithm.
-[[nodiscard]] Method automatic_method(const Collective &collective);
+[[nodiscard]] Method automatic_method(const Collective& collective);
 
 // Seconds by `method`; the result never lies below `lower_bound` (checked: SimulationError).
-[[nodiscard]] double seconds(const Collective &collective, Method method);
+[[nodiscard]] double seconds(const Collective& collective, Method method);
 
 struct LowerBound { // COL 6
   double latency_s{};
@@ -57,7 +60,7 @@ struct LowerBound { // COL 6
   double reduction_s{};
   [[nodiscard]] double seconds() const;
 };
-[[nodiscard]] LowerBound lower_bound(const Collective &collective);
+[[nodiscard]] LowerBound lower_bound(const Collective& collective);
 
 // Resolved block size of lp and double_binary_tree (COL 7); empty for other algorithms.
 struct Blocks {
@@ -65,7 +68,7 @@ struct Blocks {
   std::int64_t blocks{};
   bool clamped = false; // the asked block was larger than the message
 };
-[[nodiscard]] std::optional<Blocks> resolve_blocks(const Collective &collective);
+[[nodiscard]] std::optional<Blocks> resolve_blocks(const Collective& collective);
 
 // `auto` (COL 9): the cheapest candidate; ties (relative 1e-12) go to the first in the list.
 struct Choice {
@@ -74,7 +77,7 @@ struct Choice {
   std::optional<AlgorithmId> runner_up;
   std::optional<double> runner_up_s;
 };
-[[nodiscard]] Choice choose_algorithm(const Collective &collective);
+[[nodiscard]] Choice choose_algorithm(const Collective& collective);
 
 // One message of the schedule, for `--transfers` and the contribution tests.
 struct TransferRecord {
@@ -88,7 +91,7 @@ struct TransferRecord {
   double end_s{};
 };
 // At most `limit` transfers in program order, timed by max_plus.
-[[nodiscard]] std::vector<TransferRecord> list_transfers(const Collective &collective,
+[[nodiscard]] std::vector<TransferRecord> list_transfers(const Collective& collective,
                                                          std::size_t limit);
 
 struct Traffic { // bytes that ranks send
@@ -98,6 +101,6 @@ struct Traffic { // bytes that ranks send
   std::int64_t steps{};
   std::uint64_t messages{};
 };
-[[nodiscard]] Traffic traffic(const Collective &collective);
+[[nodiscard]] Traffic traffic(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -1,0 +1,43 @@
+#include "coll/evaluate.hpp"
+#include "coll/event_run.hpp"
+#include "coll/parameter_server.hpp"
+#include "net/alpha_beta.hpp"
+#include "net/fair_ports.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+// Two ports per interface: 2 nic sends, 2 nic + 1 receives.
+net::FairPorts interfaces(const TwoLevelLinks& links) {
+  const double capacity = 1 / links.between_nodes().per_byte_s;
+  return net::FairPorts(
+      std::vector<double>(std::size_t{2} * links.nodes() * links.nics_per_node(), capacity));
+}
+
+struct Runner {
+  const Collective& collective;
+  const Schedule& schedule;
+  bool with_transfer_times;
+
+  template <class Links> Evaluation operator()(const Links& links) const {
+    if constexpr (std::same_as<Links, TwoLevelLinks>) {
+      if (collective.links.two_level->gpus_per_node > 1) {
+        return EventRun(collective, schedule, links, interfaces(links), with_transfer_times).run();
+      }
+    }
+    return EventRun(collective, schedule, links, net::AlphaBeta(), with_transfer_times).run();
+  }
+};
+
+} // namespace
+
+Evaluation events(const Collective& collective, bool with_transfer_times) {
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return parameter_server_events(collective, with_transfer_times);
+  }
+  const Schedule schedule = make_schedule(collective);
+  const AnyLinks links = make_links(collective.links, collective.ranks);
+  return std::visit(Runner{collective, schedule, with_transfer_times}, links);
+}
+
+} // namespace stepsim::coll

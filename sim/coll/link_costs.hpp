@@ -1,0 +1,72 @@
+#pragma once
+// The three kinds of link cost that evaluators are compiled for:
+//   EqualLinks     every pair alike
+//   PairLinks      pairs listed one by one, others alike or missing
+//   TwoLevelLinks  ranks of one node over the inner link, others through the interfaces (NICs) of
+//                  their nodes; a listed pair has a link of its own beside them
+// `cost(src, dst)` throws SimulationError where there is no link; `shared(src, dst)` says whether
+// the transfer leaves its node through a shared interface.
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "coll/collective.hpp"
+
+namespace stepsim::coll {
+
+struct EqualLinks {
+  LinkCost all;
+  [[nodiscard]] const LinkCost& cost(std::uint32_t /*src*/, std::uint32_t /*dst*/) const {
+    return all;
+  }
+};
+
+class PairLinks {
+public:
+  PairLinks(const Links& links, std::uint32_t ranks);
+  [[nodiscard]] const LinkCost& cost(std::uint32_t src, std::uint32_t dst) const;
+  // Null if the pair is not listed.
+  [[nodiscard]] const LinkCost* listed(std::uint32_t src, std::uint32_t dst) const;
+
+private:
+  std::vector<PairCost> pairs_;
+  std::vector<std::size_t> row_; // [ranks + 1] first pair of a source
+  LinkCost all_;
+  bool pairs_only_;
+};
+
+class TwoLevelLinks {
+public:
+  TwoLevelLinks(const Links& links, std::uint32_t ranks);
+  [[nodiscard]] const LinkCost& cost(std::uint32_t src, std::uint32_t dst) const;
+  [[nodiscard]] bool shared(std::uint32_t src, std::uint32_t dst) const {
+    return node(src) != node(dst) && (!any_pairs_ || pairs_.listed(src, dst) == nullptr);
+  }
+  [[nodiscard]] std::uint32_t node(std::uint32_t rank) const {
+    return rank / levels_.gpus_per_node;
+  }
+  [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
+  [[nodiscard]] std::uint32_t nics_per_node() const { return levels_.nics_per_node; }
+  // Interface of a rank, counted over all nodes.
+  [[nodiscard]] std::uint32_t nic(std::uint32_t rank) const {
+    return node(rank) * levels_.nics_per_node +
+           rank % levels_.gpus_per_node % levels_.nics_per_node;
+  }
+  [[nodiscard]] const LinkCost& between_nodes() const { return inter_; }
+
+private:
+  TwoLevel levels_;
+  LinkCost inter_;
+  PairLinks pairs_;
+  bool any_pairs_;
+  std::uint32_t nodes_;
+};
+
+using AnyLinks = std::variant<EqualLinks, PairLinks, TwoLevelLinks>;
+[[nodiscard]] AnyLinks make_links(const Links& links, std::uint32_t ranks);
+
+// Per-rank values with their defaults.
+[[nodiscard]] std::vector<double> entry_times(const Collective& collective);
+[[nodiscard]] std::vector<double> reduction_costs(const Collective& collective); // s per byte
+
+} // namespace stepsim::coll

@@ -1,0 +1,267 @@
+#include "coll/parameter_server.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+
+#include "base/error.hpp"
+#include "coll/busy_time.hpp"
+#include "coll/link_costs.hpp"
+#include "coll/partition.hpp"
+#include "coll/uniform.hpp"
+#include "engine/event_queue.hpp"
+#include "net/fair_ports.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+struct Servers {
+  std::uint32_t workers{};
+  std::uint32_t servers{};
+  bool dedicated{};
+  [[nodiscard]] std::uint32_t host(std::uint32_t server) const {
+    return dedicated ? workers + server : server; // ranks, then dedicated servers
+  }
+  [[nodiscard]] bool crosses(std::uint32_t worker, std::uint32_t server) const {
+    return dedicated || worker != server;
+  }
+  [[nodiscard]] std::uint32_t pushes() const { return dedicated ? workers : workers - 1; }
+};
+
+Servers servers_of(const Collective& collective) {
+  const Options& options = collective.options;
+  if (collective.op != Op::allreduce) {
+    throw SimulationError(std::string(name(collective.op)) + " has no algorithm parameter_server");
+  }
+  if (collective.links.two_level || collective.links.pairs_only ||
+      !collective.links.pairs.empty()) {
+    throw SimulationError("parameter_server needs equal links on one level");
+  }
+  const bool sharded = options.placement == Placement::sharded;
+  const Servers result{collective.ranks, sharded ? collective.ranks : options.servers,
+                       options.placement == Placement::dedicated};
+  if (result.servers < 1 || (!result.dedicated && result.servers > result.workers)) {
+    throw SimulationError("parameter_server: " + std::to_string(result.servers) +
+                          " servers do not fit " + std::to_string(result.workers) + " workers");
+  }
+  return result;
+}
+
+double reduction_at(const Collective& collective, const Servers& servers, std::uint32_t server) {
+  const bool per_rank = !servers.dedicated && !collective.reduction_s_per_byte_rank.empty();
+  return per_rank ? collective.reduction_s_per_byte_rank[server] : collective.reduction_s_per_byte;
+}
+
+Evaluation nothing_to_do(const Collective& collective, bool with_transfer_times) {
+  Evaluation result;
+  result.ranks.finish_s = entry_times(collective);
+  result.seconds = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
+  if (with_transfer_times) {
+    result.ranks.transfer_s.assign(collective.ranks, 0.0);
+  }
+  return result;
+}
+
+class ServerRun {
+public:
+  ServerRun(const Collective& collective, bool with_transfer_times)
+      : collective_(collective), servers_(servers_of(collective)),
+        parts_(Partition::equal(collective.bytes, servers_.servers, collective.options)),
+        network_(std::vector<double>(std::size_t{2} * (servers_.workers + servers_.servers),
+                                     1 / collective.links.all.per_byte_s)),
+        enter_(entry_times(collective)), finish_(enter_),
+        missing_(servers_.servers, servers_.pushes() + (servers_.dedicated ? 0 : 1)),
+        watches_(with_transfer_times), busy_(with_transfer_times ? collective.ranks : 0) {}
+
+  Evaluation run() {
+    for (std::uint32_t worker = 0; worker < servers_.workers; ++worker) {
+      timers_.push(enter_[worker], worker);
+    }
+    std::vector<std::uint32_t> done;
+    for (;;) {
+      now_ = std::min(network_.next_time(), timers_.empty() ? net::kNever : timers_.next_time());
+      if (now_ == net::kNever) {
+        break;
+      }
+      done.clear();
+      network_.advance(now_, done);
+      for (const std::uint32_t id : done) {
+        ++result_.events;
+        transferred(id);
+      }
+      while (!timers_.empty() && timers_.next_time() <= now_) {
+        const std::uint32_t id = timers_.pop().id();
+        ++result_.events;
+        id < servers_.workers ? push_all(id) : added(id - servers_.workers);
+      }
+    }
+    result_.ranks.finish_s = finish_;
+    result_.seconds = *std::max_element(finish_.begin(), finish_.end());
+    if (watches_) {
+      result_.ranks.transfer_s = busy_.lengths();
+    }
+    return std::move(result_);
+  }
+
+private:
+  struct Flow {
+    std::uint32_t worker{};
+    std::uint32_t server{};
+    bool push{};
+    double begin_s{};
+  };
+
+  void start(std::uint32_t worker, std::uint32_t server, bool push) {
+    const LinkCost& link = collective_.links.all;
+    const std::uint32_t host = servers_.host(server);
+    network_.submit(now_, {.id = static_cast<std::uint32_t>(flows_.size()),
+                           .latency_s = link.latency_s,
+                           .per_byte_s = link.per_byte_s,
+                           .bytes = parts_.bytes(server, 1),
+                           .send_port = 2 * (push ? worker : host),
+                           .receive_port = 2 * (push ? host : worker) + 1});
+    flows_.push_back({worker, server, push, now_ + link.latency_s});
+    ++result_.messages;
+  }
+
+  void push_all(std::uint32_t worker) {
+    for (std::uint32_t server = 0; server < servers_.servers; ++server) {
+      if (servers_.crosses(worker, server)) {
+        start(worker, server, true);
+      } else {
+        arrived(server); // its own part
+      }
+    }
+  }
+
+  void transferred(std::uint32_t id) {
+    const Flow flow = flows_[id];
+    occupied(flow.worker, flow.begin_s);
+    if (!servers_.dedicated) {
+      occupied(flow.server, flow.begin_s);
+    }
+    if (flow.push) {
+      arrived(flow.server);
+    }
+  }
+
+  void arrived(std::uint32_t server) {
+    if (--missing_[server] == 0) {
+      const double seconds =
+          servers_.pushes() * parts_.bytes(server, 1) * reduction_at(collective_, servers_, server);
+      timers_.push(now_ + seconds, servers_.workers + server);
+      if (!servers_.dedicated && watches_) {
+        busy_.add(server, now_, now_ + seconds);
+      }
+    }
+  }
+
+  void added(std::uint32_t server) {
+    if (!servers_.dedicated) {
+      finish_[server] = now_;
+    }
+    for (std::uint32_t worker = 0; worker < servers_.workers; ++worker) {
+      if (servers_.crosses(worker, server)) {
+        start(worker, server, false);
+      }
+    }
+  }
+
+  void occupied(std::uint32_t rank, double begin) {
+    finish_[rank] = now_;
+    if (watches_) {
+      busy_.add(rank, begin, now_);
+    }
+  }
+
+  const Collective& collective_;
+  Servers servers_;
+  Partition parts_;
+  net::FairPorts network_;
+  engine::EventQueue<double> timers_; // worker enters, or workers + server: its additions end
+  std::vector<double> enter_, finish_;
+  std::vector<std::uint32_t> missing_; // pushes (and the own part) a server waits for
+  std::vector<Flow> flows_;
+  bool watches_;
+  BusyTime busy_;
+  double now_ = 0;
+  Evaluation result_;
+};
+
+} // namespace
+
+Evaluation parameter_server_events(const Collective& collective, bool with_transfer_times) {
+  if (is_empty(collective)) {
+    return nothing_to_do(collective, with_transfer_times);
+  }
+  return ServerRun(collective, with_transfer_times).run();
+}
+
+Evaluation parameter_server_max_plus(const Collective& collective, bool with_transfer_times) {
+  if (is_empty(collective)) {
+    return nothing_to_do(collective, with_transfer_times);
+  }
+  const Servers servers = servers_of(collective);
+  if (servers.servers != 1) {
+    throw SimulationError("max_plus is not defined for " + std::to_string(servers.servers) +
+                          " parameter servers; use events");
+  }
+  if (with_transfer_times) {
+    // Pushes share the port of the server, so that their busy times need the flows.
+    Evaluation result = parameter_server_events(collective, true);
+    result.events = 0;
+    return result;
+  }
+  const LinkCost& link = collective.links.all;
+  std::vector<double> arrivals;
+  const std::vector<double> enter = entry_times(collective);
+  for (std::uint32_t worker = 0; worker < servers.workers; ++worker) {
+    if (servers.crosses(worker, 0)) {
+      arrivals.push_back(enter[worker] + link.latency_s);
+    }
+  }
+  std::sort(arrivals.begin(), arrivals.end());
+  double time = servers.dedicated ? 0 : enter[0];
+  double pushed = 0;
+  for (const double arrival : arrivals) {
+    pushed = std::max(pushed, arrival) + collective.bytes * link.per_byte_s;
+  }
+  const double all = servers.pushes() * collective.bytes;
+  time = std::max(time, pushed) + all * reduction_at(collective, servers, 0) + link.latency_s +
+         all * link.per_byte_s;
+  Evaluation result;
+  result.seconds = time;
+  result.messages = std::uint64_t{2} * servers.pushes();
+  result.ranks.finish_s.assign(servers.workers, time);
+  return result;
+}
+
+Traffic parameter_server_traffic(const Collective& collective) {
+  Traffic traffic;
+  if (is_empty(collective)) {
+    return traffic;
+  }
+  const Servers servers = servers_of(collective);
+  const Partition parts = Partition::equal(collective.bytes, servers.servers, collective.options);
+  for (std::uint32_t worker = 0; worker < servers.workers; ++worker) {
+    double sent = collective.bytes;
+    if (!servers.dedicated && worker < servers.servers) {
+      sent += (servers.pushes() - 1.0) * parts.bytes(worker, 1); // less its own part, plus pulls
+    }
+    traffic.min_per_rank = worker == 0 ? sent : std::min(traffic.min_per_rank, sent);
+    traffic.max_per_rank = std::max(traffic.max_per_rank, sent);
+  }
+  traffic.steps = 2;
+  traffic.total = 2 * servers.pushes() * collective.bytes;
+  traffic.messages = std::uint64_t{2} * servers.pushes() * servers.servers;
+  return traffic;
+}
+
+bool max_plus_defined(const Collective& collective) {
+  if (collective.algorithm != AlgorithmId::parameter_server || is_empty(collective)) {
+    return true;
+  }
+  return servers_of(collective).servers == 1;
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,20 @@
+#pragma once
+// The parameter server (COL 5.10), which is no list of transfers in program order: every worker
+// pushes n/S bytes to each of S servers at once, a server adds when all its pushes have arrived and
+// sends its part to every worker at once. Latency holds no port; ports are shared max-min fairly.
+//   max_plus   one server only: pushes end by t = max(t, enter_i + alpha) + n beta in the order of
+//              arrival (the same for FIFO and fair sharing)
+//   events     flows through net::FairPorts, any entry times and servers
+#include "coll/evaluate.hpp"
+
+namespace stepsim::coll {
+
+// Both throw SimulationError where links differ or the ranks stand on two levels; max_plus also for
+// several servers.
+[[nodiscard]] Evaluation parameter_server_max_plus(const Collective& collective,
+                                                   bool with_transfer_times);
+[[nodiscard]] Evaluation parameter_server_events(const Collective& collective,
+                                                 bool with_transfer_times);
+[[nodiscard]] Traffic parameter_server_traffic(const Collective& collective);
+
+} // namespace stepsim::coll
