@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
 
 // The lockstep loops are compiled once per instruction set and chosen when the program is loaded.
 // Multiply and add are never fused (see CMakeLists.txt), so all versions give the same bits.
+// Branches inside would keep the lanes apart: every choice below is a select.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
 #define STEPSIM_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -20,8 +22,8 @@ constexpr std::size_t kLanes = 32;
 using Lanes = std::array<double, kLanes>;
 
 STEPSIM_VECTOR_CLONES
-void wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes &per_byte,
-                   Lanes &finish) {
+void wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                   Lanes& finish) {
   Lanes end;
   end.fill(items.channel_free_s);
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -37,8 +39,8 @@ void wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes &p
 
 // As plan_mg_wfbp: `start` and `size` are those of the open group.
 STEPSIM_VECTOR_CLONES
-void mg_wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes &per_byte,
-                      Lanes &finish) {
+void mg_wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                      Lanes& finish) {
   Lanes start;
   start.fill(std::max(items.channel_free_s, items.ready_s[0]));
   Lanes size;
@@ -47,11 +49,10 @@ void mg_wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes
     const double ready = items.ready_s[i];
     const double bytes = items.bytes[i];
     for (std::size_t k = 0; k < kLanes; ++k) {
-      const bool merge = ready - start[k] < startup[k];
-      const double closed = start[k] + (startup[k] + per_byte[k] * size[k]);
-      const double free = merge ? start[k] : closed;
+      const double keep = ready - start[k] < startup[k] ? 1.0 : 0.0; // 1: merge, 0: close
+      const double free = start[k] + (1.0 - keep) * (startup[k] + per_byte[k] * size[k]);
       start[k] = free > ready ? free : ready;
-      size[k] = (merge ? size[k] : 0.0) + bytes;
+      size[k] = keep * size[k] + bytes;
     }
   }
   for (std::size_t k = 0; k < kLanes; ++k) {
@@ -59,9 +60,59 @@ void mg_wfbp_lockstep(const BatchItems &items, const Lanes &startup, const Lanes
   }
 }
 
+// The linear-time optimum (see optimal_scan) without branches. Row i of `prefix_finish` holds F_i
+// of every lane, infinite while unknown; row j of `sums` the bytes of the first j items, in every
+// lane, so that one index serves both. `next` points at row J + 1 of its lane.
+STEPSIM_VECTOR_CLONES
+void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                      const double* __restrict sums, double* __restrict prefix_finish,
+                      Lanes& finish) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  Lanes sent{}; // S_J
+  Lanes next_sum;
+  Lanes next_finish;
+  next_sum.fill(items.prefix_bytes[1]);
+  next_finish.fill(kUnknown);
+  std::array<std::int64_t, kLanes> next;
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    next[k] = static_cast<std::int64_t>(kLanes + k);
+    prefix_finish[kLanes + k] = kUnknown;
+  }
+  for (std::size_t i = 1; i <= items.size(); ++i) {
+    // No F_j is before the channel is free, so a start is never before it either.
+    const double ready = std::max(items.ready_s[i - 1], items.channel_free_s);
+    const double sum = items.prefix_bytes[i];
+    double* row = prefix_finish + i * kLanes;
+    std::fill_n(row + kLanes, kLanes, kUnknown);
+    for (std::int64_t any = 1; any != 0;) { // J moves on in the lanes where F_(J+1) <= r_i
+      any = 0;
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        const bool moves = next_finish[k] <= ready;
+        sent[k] = moves ? next_sum[k] : sent[k];
+        next[k] += moves ? static_cast<std::int64_t>(kLanes) : 0;
+        any |= moves ? 1 : 0;
+      }
+      if (any != 0) {
+        for (std::size_t k = 0; k < kLanes; ++k) {
+          next_finish[k] = prefix_finish[next[k]];
+          next_sum[k] = sums[next[k]];
+        }
+      }
+    }
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
+      const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
+      const double best = from_next < from_ready ? from_next : from_ready;
+      row[k] = best;
+      next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
+    }
+  }
+  std::copy_n(prefix_finish + items.size() * kLanes, kLanes, finish.begin());
+}
+
 // Blocks of kLanes costs; the last block is filled up with zeros.
 template <class Lockstep>
-void for_each_block(const BatchItems &items, std::span<const double> startup_s,
+void for_each_block(const BatchItems& items, std::span<const double> startup_s,
                     std::span<const double> per_byte_s, std::span<double> finish_s,
                     Lockstep lockstep) {
   assert(startup_s.size() == finish_s.size() && per_byte_s.size() == finish_s.size());
@@ -87,9 +138,9 @@ void for_each_block(const BatchItems &items, std::span<const double> startup_s,
 // the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
 // F_j - b S_j is non-decreasing.
 template <bool kWithBack>
-double optimal_scan(const BatchItems &items, const LinearCost &cost, double *finish,
-                    std::uint32_t *back) {
-  const double *sum = items.prefix_bytes.data();
+double optimal_scan(const BatchItems& items, const LinearCost& cost, double* finish,
+                    std::uint32_t* back) {
+  const double* sum = items.prefix_bytes.data();
   const double startup = cost.startup_s;
   const double per_byte = cost.per_byte_s;
   finish[0] = items.channel_free_s;
@@ -117,14 +168,14 @@ double optimal_scan(const BatchItems &items, const LinearCost &cost, double *fin
 
 } // namespace
 
-BatchItems batch_items(const Problem &problem) {
+BatchItems batch_items(const Problem& problem) {
   assert(!problem.items.empty() && "a problem has at least one item");
   BatchItems items;
   items.channel_free_s = problem.channel_free.value;
   items.last_ready_s = problem.items.back().ready.value;
   std::int64_t sum = 0;
   items.prefix_bytes.push_back(0);
-  for (const Item &item : problem.items) {
+  for (const Item& item : problem.items) {
     if (item.bytes.value > 0) {
       sum += item.bytes.value;
       items.ready_s.push_back(item.ready.value);
@@ -135,26 +186,34 @@ BatchItems batch_items(const Problem &problem) {
   return items;
 }
 
-void wfbp_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+void wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                        std::span<const double> per_byte_s, std::span<double> finish_s) {
   for_each_block(items, startup_s, per_byte_s, finish_s, wfbp_lockstep);
 }
 
-void mg_wfbp_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                           std::span<const double> per_byte_s, std::span<double> finish_s) {
   for_each_block(items, startup_s, per_byte_s, finish_s, mg_wfbp_lockstep);
 }
 
-void optimal_finish_batch(const BatchItems &items, std::span<const double> startup_s,
-                          std::span<const double> per_byte_s, std::span<double> prefix_finish_s,
+void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
+                          std::span<const double> per_byte_s, std::vector<double>& scratch,
                           std::span<double> finish_s) {
-  assert(startup_s.size() == finish_s.size() && per_byte_s.size() == finish_s.size());
-  for (std::size_t k = 0; k < finish_s.size(); ++k) {
-    finish_s[k] = optimal_finish(items, {startup_s[k], per_byte_s[k]}, prefix_finish_s);
+  const std::size_t rows = items.size() + 2;
+  scratch.resize(std::max(scratch.size(), 2 * rows * kLanes));
+  double* sums = scratch.data();
+  double* prefix_finish = sums + rows * kLanes;
+  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
+    std::fill_n(sums + row * kLanes, kLanes, items.prefix_bytes[row]);
   }
+  for_each_block(
+      items, startup_s, per_byte_s, finish_s,
+      [&](const BatchItems& list, const Lanes& startup, const Lanes& per_byte, Lanes& finish) {
+        optimal_lockstep(list, startup, per_byte, sums, prefix_finish, finish);
+      });
 }
 
-double optimal_finish(const BatchItems &items, const LinearCost &cost,
+double optimal_finish(const BatchItems& items, const LinearCost& cost,
                       std::span<double> prefix_finish_s, std::span<std::uint32_t> back) {
   assert(prefix_finish_s.size() == items.size() + 1 && "one finish per prefix");
   assert((back.empty() || back.size() == items.size() + 1) && "one choice per prefix");

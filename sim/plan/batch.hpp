@@ -4,8 +4,8 @@
 //     wfbp      end = max(end, r_i) + a + b m_i
 //     mg_wfbp   the same over the greedy's groups        (MER 5.4)
 //     optimal   F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)   (MER 5.7)
-// wfbp and mg_wfbp advance 32 costs in lockstep through the list (one vector lane each). Seconds
-// and bytes are raw doubles here; finish times equal those of make_plan bit for bit.
+// 32 costs advance in lockstep through the list, one vector lane each. Seconds and bytes are raw
+// doubles here; finish times equal those of make_plan bit for bit.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,22 +24,22 @@ struct BatchItems {
   [[nodiscard]] std::size_t size() const { return ready_s.size(); }
 };
 
-[[nodiscard]] BatchItems batch_items(const Problem &problem);
+[[nodiscard]] BatchItems batch_items(const Problem& problem);
 
 // finish_s[k] for the cost startup_s[k] + per_byte_s[k] m; three spans of equal length.
-void wfbp_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+void wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                        std::span<const double> per_byte_s, std::span<double> finish_s);
-void mg_wfbp_finish_batch(const BatchItems &items, std::span<const double> startup_s,
+void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                           std::span<const double> per_byte_s, std::span<double> finish_s);
-// `prefix_finish_s` is scratch of items.size() + 1 doubles.
-void optimal_finish_batch(const BatchItems &items, std::span<const double> startup_s,
-                          std::span<const double> per_byte_s, std::span<double> prefix_finish_s,
+// `scratch` grows at the first call and can be used again for any items.
+void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
+                          std::span<const double> per_byte_s, std::vector<double>& scratch,
                           std::span<double> finish_s);
 
 // One cost. Fills prefix_finish_s[i] = F_i and, unless `back` is empty, back[i] = the number of
 // items before the last group of the best plan of the first i items; both have items.size() + 1
 // entries.
-[[nodiscard]] double optimal_finish(const BatchItems &items, const LinearCost &cost,
+[[nodiscard]] double optimal_finish(const BatchItems& items, const LinearCost& cost,
                                     std::span<double> prefix_finish_s,
                                     std::span<std::uint32_t> back = {});
 

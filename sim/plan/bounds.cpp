@@ -5,17 +5,17 @@
 
 namespace stepsim::plan {
 
-Seconds finish_lower_bound(const Problem &problem) {
+Seconds finish_lower_bound(const Problem& problem) {
   assert(!problem.items.empty() && "a problem has at least one item");
   const Seconds last_ready = problem.items.back().ready;
-  const auto has_bytes = [](const Item &item) { return item.bytes.value > 0; };
+  const auto has_bytes = [](const Item& item) { return item.bytes.value > 0; };
   const auto first = std::find_if(problem.items.begin(), problem.items.end(), has_bytes);
   if (first == problem.items.end()) {
     return last_ready;
   }
   const auto last = std::find_if(problem.items.rbegin(), problem.items.rend(), has_bytes);
   double total = 0;
-  for (const Item &item : problem.items) {
+  for (const Item& item : problem.items) {
     total += static_cast<double>(item.bytes.value);
   }
   // The message with the last bytes starts no earlier than they are ready and is no shorter than
@@ -31,7 +31,7 @@ Seconds finish_lower_bound(const Problem &problem) {
   return bound;
 }
 
-bool certified_optimal(const Problem &problem, const Plan &mg_wfbp_plan) {
+bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan) {
   return problem.cost.is_linear() && mg_wfbp_plan.waiting_merges == 0;
 }
 

@@ -9,11 +9,11 @@ namespace stepsim::plan {
 
 namespace {
 
-double seconds_of(const LinearCost &cost, double bytes) {
+double seconds_of(const LinearCost& cost, double bytes) {
   return cost.startup_s + cost.per_byte_s * bytes;
 }
 
-double seconds_of(const TableCost &cost, double bytes) {
+double seconds_of(const TableCost& cost, double bytes) {
   const auto above = std::lower_bound(cost.bytes.begin(), cost.bytes.end(), bytes);
   if (above == cost.bytes.begin()) {
     return cost.seconds.front();
@@ -27,7 +27,7 @@ double seconds_of(const TableCost &cost, double bytes) {
   return cost.seconds[left] + share * (cost.seconds[right] - cost.seconds[left]);
 }
 
-double seconds_of(const CurveCost &cost, double bytes) { return cost.seconds(bytes); }
+double seconds_of(const CurveCost& cost, double bytes) { return cost.seconds(bytes); }
 
 // Slope beyond the last point: least squares over the points with at least half its bytes; with
 // only one of them, the slope of the last two points.
@@ -39,7 +39,7 @@ double tail_slope(std::span<const double> bytes, std::span<const double> seconds
 
 // g(x, y) = T(x) + T(y) - T(x + y) is linear between the lines x = k, y = k and x + y = k (k a byte
 // count of the table), so it is least where two of them meet, or on the border x + y = limit.
-bool subadditive(const TableCost &cost, double limit) {
+bool subadditive(const TableCost& cost, double limit) {
   std::vector<double> corners = cost.bytes;
   corners.push_back(limit);
   const auto holds = [&](double x, double y) {
@@ -70,7 +70,7 @@ double Cost::seconds(double bytes, std::size_t items) const {
   if (bytes == 0) {
     return 0;
   }
-  double total = std::visit([bytes](const auto &cost) { return seconds_of(cost, bytes); }, base);
+  double total = std::visit([bytes](const auto& cost) { return seconds_of(cost, bytes); }, base);
   if (items >= 2 && copy_bandwidth_Bps > 0) {
     total += 4 * bytes / copy_bandwidth_Bps;
   }
@@ -82,7 +82,7 @@ make_table_cost(std::span<const std::pair<double, double>> points) {
   assert(points.size() >= 2 && "a cost table needs at least two points");
   TableCost table;
   std::vector<double> measured;
-  for (const auto &[bytes, seconds] : points) {
+  for (const auto& [bytes, seconds] : points) {
     assert(bytes > (table.bytes.empty() ? 0 : table.bytes.back()) && "bytes strictly ascending");
     table.bytes.push_back(bytes);
     measured.push_back(seconds);
@@ -93,8 +93,8 @@ make_table_cost(std::span<const std::pair<double, double>> points) {
   return {std::move(table), {fit.points_changed, fit.largest_change}};
 }
 
-bool known_subadditive(const Cost &cost, double up_to_bytes) {
-  if (const auto *table = std::get_if<TableCost>(&cost.base)) {
+bool known_subadditive(const Cost& cost, double up_to_bytes) {
+  if (const auto* table = std::get_if<TableCost>(&cost.base)) {
     return subadditive(*table, up_to_bytes);
   }
   return std::holds_alternative<LinearCost>(cost.base);

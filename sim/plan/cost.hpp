@@ -59,6 +59,6 @@ make_table_cost(std::span<const std::pair<double, double>> points);
 // Whether T(x) + T(y) >= T(x + y) is known to hold, copies left out, for all x + y <=
 // `up_to_bytes`. Linear: always. Table: checked at the corners of its pieces, where the difference
 // of piecewise linear functions is least. Curve: never known.
-[[nodiscard]] bool known_subadditive(const Cost &cost, double up_to_bytes);
+[[nodiscard]] bool known_subadditive(const Cost& cost, double up_to_bytes);
 
 } // namespace stepsim::plan

@@ -18,7 +18,7 @@ namespace {
 using Bucket = std::vector<std::uint32_t>; // items, in bucketing order
 
 // Ready order of iteration 1; without a measured one, reverse registration; else list order.
-std::vector<std::uint32_t> ready_order(const std::vector<Item> &items) {
+std::vector<std::uint32_t> ready_order(const std::vector<Item>& items) {
   std::vector<std::uint32_t> order(items.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> ready_order(const std::vector<Item> &items) {
   return order;
 }
 
-std::vector<std::uint32_t> registration_order(const std::vector<Item> &items) {
+std::vector<std::uint32_t> registration_order(const std::vector<Item>& items) {
   std::vector<std::uint32_t> order(items.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -54,17 +54,17 @@ struct Placed { // a closed bucket, and where its first item stood in the bucket
   std::size_t first_position;
 };
 
-std::vector<Placed> fill_buckets(const Problem &problem, const std::vector<std::uint32_t> &order,
+std::vector<Placed> fill_buckets(const Problem& problem, const std::vector<std::uint32_t>& order,
                                  Limits limits) {
   std::vector<Placed> closed;
   std::map<std::uint32_t, OpenBucket> open; // by dtype
   for (std::size_t position = 0; position < order.size(); ++position) {
-    const Item &item = problem.items[order[position]];
+    const Item& item = problem.items[order[position]];
     if (item.sparse_gradient) {
       closed.push_back({{order[position]}, position});
       continue;
     }
-    OpenBucket &bucket =
+    OpenBucket& bucket =
         open.try_emplace(item.dtype, OpenBucket{{}, 0, 0, limits.first}).first->second;
     if (bucket.items.empty()) {
       bucket.first_position = position;
@@ -77,25 +77,25 @@ std::vector<Placed> fill_buckets(const Problem &problem, const std::vector<std::
     }
   }
   std::vector<Placed> rest;
-  for (auto &[dtype, bucket] : open) {
+  for (auto& [dtype, bucket] : open) {
     if (!bucket.items.empty()) {
       rest.push_back({std::move(bucket.items), bucket.first_position});
     }
   }
   std::sort(rest.begin(), rest.end(),
-            [](const Placed &a, const Placed &b) { return a.first_position < b.first_position; });
+            [](const Placed& a, const Placed& b) { return a.first_position < b.first_position; });
   std::move(rest.begin(), rest.end(), std::back_inserter(closed));
   return closed;
 }
 
 // Buckets in launch order.
-std::vector<Placed> buckets_of(const Problem &problem, DdpMode mode, Limits limits) {
+std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limits) {
   std::vector<Placed> buckets;
   // Buckets formed in registration order are sorted by their first parameter, then reversed.
   const auto reversed_registration = [&](Limits used) {
     buckets = fill_buckets(problem, registration_order(problem.items), used);
     std::sort(buckets.begin(), buckets.end(),
-              [](const Placed &a, const Placed &b) { return a.first_position > b.first_position; });
+              [](const Placed& a, const Placed& b) { return a.first_position > b.first_position; });
   };
   switch (mode) {
   case DdpMode::rebuilt:
@@ -122,14 +122,14 @@ std::vector<Placed> buckets_of(const Problem &problem, DdpMode mode, Limits limi
 
 } // namespace
 
-Plan plan_ddp(const Problem &problem, const ScheduleOptions &options) {
+Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
   constexpr Bytes kDefaultFirstBucket{1024 * 1024};
   const bool is_default = options.bucket_bytes == kDefaultBucketBytes;
   const Bytes first =
       options.first_bucket_bytes.value_or(is_default ? kDefaultFirstBucket : options.bucket_bytes);
   Plan plan;
   Seconds ready = problem.items.front().ready;
-  for (Placed &bucket :
+  for (Placed& bucket :
        buckets_of(problem, options.ddp_mode, {first.value, options.bucket_bytes.value})) {
     Group group;
     group.items = std::move(bucket.items);
@@ -142,7 +142,7 @@ Plan plan_ddp(const Problem &problem, const ScheduleOptions &options) {
                           problem.items.size() > 1;
   if (never_full) {
     Bytes total;
-    for (const Item &item : problem.items) {
+    for (const Item& item : problem.items) {
       total += item.bytes;
     }
     if (options.bucket_bytes > total) {

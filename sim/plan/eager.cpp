@@ -5,7 +5,7 @@
 
 namespace stepsim::plan {
 
-Plan plan_eager(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_eager(const Problem& problem, const ScheduleOptions& /*options*/) {
   Plan plan;
   const std::size_t count = problem.items.size();
   double now = problem.channel_free.value;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxItems = 20;
 
 struct Search {
-  const Problem &problem;
+  const Problem& problem;
   std::vector<std::size_t> firsts; // of the groups chosen so far
   std::vector<std::size_t> best;
   double best_finish = std::numeric_limits<double>::infinity();
@@ -42,7 +42,7 @@ struct Search {
 
 } // namespace
 
-Plan plan_exhaustive(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& /*options*/) {
   const std::size_t count = problem.items.size();
   if (count > kMaxItems) {
     throw UsageError("exhaustive search is limited to " + std::to_string(kMaxItems) +

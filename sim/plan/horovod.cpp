@@ -30,15 +30,15 @@ double first_tick(double tick, double cycle, double ready) {
 
 // Takes one message off the queue. Items of another dtype are looked past while the message and
 // everything skipped would still fit; they stay in the queue, in order.
-std::vector<std::uint32_t> take_message(std::deque<std::uint32_t> &queue, const Problem &problem,
+std::vector<std::uint32_t> take_message(std::deque<std::uint32_t>& queue, const Problem& problem,
                                         std::int64_t fusion_bytes) {
   std::vector<std::uint32_t> message{queue.front()};
-  const Item &head = problem.items[queue.front()];
+  const Item& head = problem.items[queue.front()];
   queue.pop_front();
   std::int64_t size = head.bytes.value;
   std::int64_t skipped = 0;
   for (auto next = queue.begin(); next != queue.end();) {
-    const Item &item = problem.items[*next];
+    const Item& item = problem.items[*next];
     if (item.dtype == head.dtype && size + item.bytes.value <= fusion_bytes) {
       size += item.bytes.value;
       message.push_back(*next);
@@ -56,8 +56,8 @@ std::vector<std::uint32_t> take_message(std::deque<std::uint32_t> &queue, const 
 
 } // namespace
 
-Plan plan_horovod(const Problem &problem, const ScheduleOptions &options) {
-  const std::vector<Item> &items = problem.items;
+Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
+  const std::vector<Item>& items = problem.items;
   const double cycle = options.cycle.value;
   Plan plan;
   double tick = options.phase.value;

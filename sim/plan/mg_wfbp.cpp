@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kSmallGroupElements = 8192;
 
-std::int64_t elements_of(const Item &item) {
+std::int64_t elements_of(const Item& item) {
   return item.elements > 0 ? item.elements : item.bytes.value / 4;
 }
 
@@ -25,10 +25,10 @@ struct Open {
   std::int64_t elements{};
 };
 
-Plan plan_greedy(const Problem &problem, std::int64_t always_merge_below_elements) {
-  const std::vector<Item> &items = problem.items;
-  const Cost &cost = problem.cost;
-  const auto *linear = cost.is_linear() ? std::get_if<LinearCost>(&cost.base) : nullptr;
+Plan plan_greedy(const Problem& problem, std::int64_t always_merge_below_elements) {
+  const std::vector<Item>& items = problem.items;
+  const Cost& cost = problem.cost;
+  const auto* linear = cost.is_linear() ? std::get_if<LinearCost>(&cost.base) : nullptr;
   Plan plan;
   const auto open_at = [&](std::size_t item, double free) {
     return Open{item, std::max(free, items[item].ready.value),
@@ -62,11 +62,11 @@ Plan plan_greedy(const Problem &problem, std::int64_t always_merge_below_element
 
 } // namespace
 
-Plan plan_mg_wfbp(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_mg_wfbp(const Problem& problem, const ScheduleOptions& /*options*/) {
   return plan_greedy(problem, 0);
 }
 
-Plan plan_mg_wfbp_small_tensors(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_mg_wfbp_small_tensors(const Problem& problem, const ScheduleOptions& /*options*/) {
   return plan_greedy(problem, kSmallGroupElements);
 }
 

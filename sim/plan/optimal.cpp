@@ -13,7 +13,7 @@ namespace stepsim::plan {
 namespace {
 
 // back[i] = number of items before the last group of the best plan of the first i items.
-Plan plan_from_back(const Problem &problem, const std::vector<std::uint32_t> &back) {
+Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& back) {
   Plan plan;
   for (std::size_t end = problem.items.size(); end > 0; end = back[end]) {
     add_run(plan, problem, back[end], end - 1);
@@ -22,7 +22,7 @@ Plan plan_from_back(const Problem &problem, const std::vector<std::uint32_t> &ba
   return plan;
 }
 
-std::vector<std::uint32_t> best_back_any_cost(const Problem &problem, const BatchItems &items) {
+std::vector<std::uint32_t> best_back_any_cost(const Problem& problem, const BatchItems& items) {
   const std::size_t count = items.size();
   std::vector<double> finish(count + 1);
   std::vector<std::uint32_t> back(count + 1);
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> best_back_any_cost(const Problem &problem, const Batc
 
 } // namespace
 
-Plan plan_optimal(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_optimal(const Problem& problem, const ScheduleOptions& /*options*/) {
   const BatchItems items = batch_items(problem);
   if (!problem.cost.is_linear()) {
     return plan_from_back(problem, best_back_any_cost(problem, items));

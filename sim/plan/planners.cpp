@@ -46,7 +46,7 @@ struct NonEmpty {
   std::vector<std::uint32_t> origin;
 };
 
-NonEmpty without_empty_items(const Problem &problem) {
+NonEmpty without_empty_items(const Problem& problem) {
   NonEmpty kept{{{}, problem.cost, problem.channel_free}, {}};
   for (std::size_t item = 0; item < problem.items.size(); ++item) {
     if (problem.items[item].bytes.value > 0) {
@@ -59,8 +59,8 @@ NonEmpty without_empty_items(const Problem &problem) {
 
 // Every item of the whole problem into the group of the next item with bytes; those after the last
 // such item into the group of that one. Item i of the plan was item origin[i].
-void put_back_empty_items(Plan &plan, const std::vector<std::uint32_t> &origin, std::size_t count) {
-  for (Group &group : plan.groups) {
+void put_back_empty_items(Plan& plan, const std::vector<std::uint32_t>& origin, std::size_t count) {
+  for (Group& group : plan.groups) {
     std::vector<std::uint32_t> items;
     for (const std::uint32_t kept : group.items) {
       const std::uint32_t first = kept == 0 ? 0 : origin[kept - 1] + 1;
@@ -74,12 +74,12 @@ void put_back_empty_items(Plan &plan, const std::vector<std::uint32_t> &origin, 
   }
 }
 
-void warn_far_extrapolation(Plan &plan, const Cost &cost) {
-  const auto *table = std::get_if<TableCost>(&cost.base);
+void warn_far_extrapolation(Plan& plan, const Cost& cost) {
+  const auto* table = std::get_if<TableCost>(&cost.base);
   if (table == nullptr) {
     return;
   }
-  const bool is_far = std::any_of(plan.groups.begin(), plan.groups.end(), [&](const Group &group) {
+  const bool is_far = std::any_of(plan.groups.begin(), plan.groups.end(), [&](const Group& group) {
     return static_cast<double>(group.bytes.value) > 8 * table->bytes.back();
   });
   if (is_far) {
@@ -89,33 +89,33 @@ void warn_far_extrapolation(Plan &plan, const Cost &cost) {
   }
 }
 
-[[maybe_unused]] bool is_valid(const Problem &problem) {
+[[maybe_unused]] bool is_valid(const Problem& problem) {
   return !problem.items.empty() &&
          std::is_sorted(problem.items.begin(), problem.items.end(),
-                        [](const Item &a, const Item &b) { return a.ready < b.ready; }) &&
+                        [](const Item& a, const Item& b) { return a.ready < b.ready; }) &&
          std::all_of(problem.items.begin(), problem.items.end(),
-                     [](const Item &item) { return item.bytes.value >= 0; });
+                     [](const Item& item) { return item.bytes.value >= 0; });
 }
 
 } // namespace
 
 std::span<const Planner> planners() { return kPlanners; }
 
-const Planner *find_planner(std::string_view name) {
-  const auto *found = std::find_if(kPlanners.begin(), kPlanners.end(),
-                                   [name](const Planner &row) { return row.name == name; });
+const Planner* find_planner(std::string_view name) {
+  const auto* found = std::find_if(kPlanners.begin(), kPlanners.end(),
+                                   [name](const Planner& row) { return row.name == name; });
   return found == kPlanners.end() ? nullptr : found;
 }
 
-const Planner &planner(Schedule schedule) {
-  const auto *found =
+const Planner& planner(Schedule schedule) {
+  const auto* found =
       std::find_if(kPlanners.begin(), kPlanners.end(),
-                   [schedule](const Planner &row) { return row.schedule == schedule; });
+                   [schedule](const Planner& row) { return row.schedule == schedule; });
   assert(found != kPlanners.end() && "every schedule has a row in the table");
   return *found;
 }
 
-Plan make_plan(const Problem &problem, Schedule schedule, const ScheduleOptions &options) {
+Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
   assert(is_valid(problem) && "items in order of ready time, bytes >= 0, at least one");
   const NonEmpty kept = without_empty_items(problem);
   Plan plan;

@@ -42,27 +42,27 @@ struct Planner {
   Schedule schedule;
   std::string_view name;
   std::string_view summary; // one line for --help
-  Plan (*run)(const Problem &, const ScheduleOptions &);
+  Plan (*run)(const Problem&, const ScheduleOptions&);
   std::span<const std::string_view> keys; // option keys that have a meaning for it
 };
 
 [[nodiscard]] std::span<const Planner> planners();
 // Null if there is no such name.
-[[nodiscard]] const Planner *find_planner(std::string_view name);
-[[nodiscard]] const Planner &planner(Schedule schedule);
+[[nodiscard]] const Planner* find_planner(std::string_view name);
+[[nodiscard]] const Planner& planner(Schedule schedule);
 
 // Items of 0 bytes are taken out, the planner runs, all times are computed forward from its groups
 // (`replay_groups`), and the empty items are put back into the group of the next item with bytes
 // (MER 5, common rules). The problem must be valid: at least one item, ready times non-decreasing,
 // bytes >= 0. Throws UsageError for `exhaustive` with more than 20 items with bytes.
-[[nodiscard]] Plan make_plan(const Problem &problem, Schedule schedule,
-                             const ScheduleOptions &options = {});
+[[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,
+                             const ScheduleOptions& options = {});
 
 // Lower bound of `finish` over all contiguous groupings: max(r_n + T(p_n), max(F_0, r_1) + T(S_n));
 // the second term only where the cost is known to be sub-additive. Source: MER 3 (derived).
-[[nodiscard]] Seconds finish_lower_bound(const Problem &problem);
+[[nodiscard]] Seconds finish_lower_bound(const Problem& problem);
 
 // No waiting merge and a linear cost: the published greedy is then optimal. Source: MER 8, fact 4.
-[[nodiscard]] bool certified_optimal(const Problem &problem, const Plan &mg_wfbp_plan);
+[[nodiscard]] bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan);
 
 } // namespace stepsim::plan

@@ -6,7 +6,7 @@
 
 namespace stepsim::plan {
 
-void add_run(Plan &plan, const Problem &problem, std::size_t first, std::size_t last) {
+void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last) {
   assert(first <= last && last < problem.items.size() && "a group is a run of items");
   Group group;
   group.items.resize(last - first + 1);
@@ -15,9 +15,9 @@ void add_run(Plan &plan, const Problem &problem, std::size_t first, std::size_t 
   plan.groups.push_back(std::move(group));
 }
 
-void replay_groups(const Problem &problem, Plan &plan) {
+void replay_groups(const Problem& problem, Plan& plan) {
   Seconds free = problem.channel_free;
-  for (Group &group : plan.groups) {
+  for (Group& group : plan.groups) {
     group.bytes = {};
     for (const std::uint32_t item : group.items) {
       group.bytes += problem.items[item].bytes;

@@ -3,7 +3,7 @@
 
 namespace stepsim::plan {
 
-Plan plan_single(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_single(const Problem& problem, const ScheduleOptions& /*options*/) {
   Plan plan;
   add_run(plan, problem, 0, problem.items.size() - 1);
   return plan;

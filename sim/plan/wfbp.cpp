@@ -3,7 +3,7 @@
 
 namespace stepsim::plan {
 
-Plan plan_wfbp(const Problem &problem, const ScheduleOptions & /*options*/) {
+Plan plan_wfbp(const Problem& problem, const ScheduleOptions& /*options*/) {
   Plan plan;
   for (std::size_t item = 0; item < problem.items.size(); ++item) {
     add_run(plan, problem, item, item);

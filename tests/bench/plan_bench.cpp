@@ -105,7 +105,7 @@ BENCHMARK(mg_wfbp_batch);
 
 void optimal_batch(benchmark::State& state) {
   Sweep sweep = make_sweep();
-  std::vector<double> scratch(sweep.items.size() + 1);
+  std::vector<double> scratch;
   for (auto _ : state) {
     optimal_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, scratch, sweep.finish_s);
     benchmark::DoNotOptimize(sweep.finish_s.data());

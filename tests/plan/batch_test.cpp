@@ -20,7 +20,7 @@ struct Costs {
   std::vector<double> per_byte_s;
 };
 
-Costs costs_around(const Problem &problem, std::size_t count, RandomStream &random) {
+Costs costs_around(const Problem& problem, std::size_t count, RandomStream& random) {
   const auto base = std::get<LinearCost>(problem.cost.base);
   const auto factor = [&] {
     return random.integer(0, 9) == 0 ? 0.0 : std::pow(10, random.uniform(-1, 1));
@@ -33,7 +33,7 @@ Costs costs_around(const Problem &problem, std::size_t count, RandomStream &rand
   return costs;
 }
 
-std::vector<double> planned(Problem problem, Schedule schedule, const Costs &costs) {
+std::vector<double> planned(Problem problem, Schedule schedule, const Costs& costs) {
   std::vector<double> finish;
   for (std::size_t k = 0; k < costs.startup_s.size(); ++k) {
     problem.cost = linear(costs.startup_s[k], costs.per_byte_s[k]);
@@ -62,7 +62,7 @@ TEST_CASE("batch kernels give the finish times of make_plan, bit for bit") {
       CHECK(finish == planned(problem, Schedule::wfbp, costs));
       mg_wfbp_finish_batch(items, costs.startup_s, costs.per_byte_s, finish);
       CHECK(finish == planned(problem, Schedule::mg_wfbp, costs));
-      std::vector<double> scratch(items.size() + 1);
+      std::vector<double> scratch;
       optimal_finish_batch(items, costs.startup_s, costs.per_byte_s, scratch, finish);
       CHECK(finish == planned(problem, Schedule::optimal, costs));
     }
@@ -75,7 +75,7 @@ TEST_CASE("batch kernels: all bytes 0 finish with backward") {
   const BatchItems items = batch_items(problem);
   const std::vector<double> one{1};
   std::vector<double> finish{0};
-  std::vector<double> scratch(1);
+  std::vector<double> scratch;
   wfbp_finish_batch(items, one, one, finish);
   CHECK(finish[0] == 2);
   mg_wfbp_finish_batch(items, one, one, finish);

@@ -16,7 +16,7 @@ namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
-Cost table_of(const Points &points) { return {.base = make_table_cost(points).first}; }
+Cost table_of(const Points& points) { return {.base = make_table_cost(points).first}; }
 
 Approx near(double value) { return Approx(value).epsilon(1e-9); }
 

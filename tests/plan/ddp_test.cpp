@@ -46,7 +46,7 @@ Sizes resnet50_elements() {
 }
 
 // fp32, items in backward order = reverse registration.
-Problem problem_of_model(const Sizes &elements) {
+Problem problem_of_model(const Sizes& elements) {
   Problem problem;
   problem.cost = linear(1e-3, 1e-9);
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -61,23 +61,23 @@ Problem problem_of_model(const Sizes &elements) {
   return problem;
 }
 
-Sizes elements_of(const Plan &plan) {
+Sizes elements_of(const Plan& plan) {
   Sizes sizes;
-  for (const Group &group : plan.groups) {
+  for (const Group& group : plan.groups) {
     sizes.push_back(group.bytes.value / 4);
   }
   return sizes;
 }
 
-Sizes counts_of(const Plan &plan) {
+Sizes counts_of(const Plan& plan) {
   Sizes counts;
-  for (const Group &group : plan.groups) {
+  for (const Group& group : plan.groups) {
     counts.push_back(static_cast<std::int64_t>(group.items.size()));
   }
   return counts;
 }
 
-Plan ddp(const Problem &problem, const ScheduleOptions &options = {}) {
+Plan ddp(const Problem& problem, const ScheduleOptions& options = {}) {
   return make_plan(problem, Schedule::ddp, options);
 }
 
@@ -94,11 +94,11 @@ ScheduleOptions in_mode(DdpMode mode, ScheduleOptions options = {}) {
 }
 
 // Wrong on purpose: the crossing tensor opens the next bucket.
-Sizes buckets_with_crossing_tensor_moved(const Problem &problem) {
+Sizes buckets_with_crossing_tensor_moved(const Problem& problem) {
   Sizes sizes;
   std::int64_t size = 0;
   std::int64_t limit = 1024 * 1024;
-  for (const Item &item : problem.items) {
+  for (const Item& item : problem.items) {
     if (size > 0 && size + item.bytes.value > limit) {
       sizes.push_back(size / 4);
       size = 0;

@@ -27,7 +27,7 @@ ScheduleOptions options_of(double cycle_s, std::int64_t fusion_bytes, bool block
   return options;
 }
 
-Plan horovod(const Problem &problem, const ScheduleOptions &options) {
+Plan horovod(const Problem& problem, const ScheduleOptions& options) {
   return make_plan(problem, Schedule::horovod, options);
 }
 

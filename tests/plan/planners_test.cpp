@@ -23,12 +23,12 @@ struct Planned {
   std::int64_t waits;
 };
 
-Planned plan_with(const Problem &problem, Schedule schedule, const ScheduleOptions &options = {}) {
+Planned plan_with(const Problem& problem, Schedule schedule, const ScheduleOptions& options = {}) {
   const Plan plan = make_plan(problem, schedule, options);
   return {plan.finish.value, text_of(plan), plan.waiting_merges};
 }
 
-double finish_of(const Problem &problem, Schedule schedule) {
+double finish_of(const Problem& problem, Schedule schedule) {
   return make_plan(problem, schedule).finish.value;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("the ratio greedy / optimum of the chain grows towards 2") {
 TEST_CASE("a tie, wait = start-up, does not merge") {
   const Problem problem = problem_of({0, 1}, {1, 1}, linear(1, 1));
   CHECK(plan_with(problem, Schedule::mg_wfbp).groups == "{1}{2}");
-  for (const Planner &row : planners()) {
+  for (const Planner& row : planners()) {
     if (row.schedule != Schedule::ddp && row.schedule != Schedule::horovod) {
       CAPTURE(row.name);
       CHECK(finish_of(problem, row.schedule) == near(4)); // 0 + 2 + 2, and 1 + 3
@@ -177,7 +177,7 @@ TEST_CASE("mg_wfbp_small_tensors goes on merging below 8192 elements") {
   CHECK(plan_with(problem, Schedule::mg_wfbp_small_tensors).groups == "{1-3}{4}");
   CHECK(plan_with(problem, Schedule::mg_wfbp_small_tensors).waits == 2);
   // The same bytes in fp16 are twice the elements.
-  for (Item &item : problem.items) {
+  for (Item& item : problem.items) {
     item.elements = item.bytes.value / 2;
   }
   CHECK(plan_with(problem, Schedule::mg_wfbp_small_tensors).groups == "{1-2}{3-4}");
@@ -218,7 +218,7 @@ TEST_CASE("items of 0 bytes join the group of the next item with bytes and delay
 TEST_CASE("all bytes 0: no groups, the finish is the last ready time, and a warning") {
   Problem problem = problem_of({1, 2, 3}, {0, 0, 0}, linear(1, 1));
   problem.channel_free = Seconds{50};
-  for (const Planner &row : planners()) {
+  for (const Planner& row : planners()) {
     CAPTURE(row.name);
     const Plan plan = make_plan(problem, row.schedule);
     CHECK(plan.groups.empty());
@@ -247,7 +247,7 @@ TEST_CASE("a message far beyond the table is a warning") {
 }
 
 TEST_CASE("the table of planners has every schedule once, and finds it by name") {
-  for (const Planner &row : planners()) {
+  for (const Planner& row : planners()) {
     CHECK(find_planner(row.name) == &row);
     CHECK(&planner(row.schedule) == &row);
   }

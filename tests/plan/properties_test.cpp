@@ -22,7 +22,7 @@ constexpr std::uint64_t kSeed = 2021;
 
 // Runs `check(problem, random)` on `count` instances.
 template <class Check>
-void for_random_problems(std::uint64_t purpose, std::uint64_t count, const RandomShape &shape,
+void for_random_problems(std::uint64_t purpose, std::uint64_t count, const RandomShape& shape,
                          Check check) {
   for (std::uint64_t instance = 0; instance < count; ++instance) {
     INFO("seed ", kSeed, ", purpose ", purpose, ", instance ", instance);
@@ -44,13 +44,13 @@ struct Setting {
   std::string name;
 };
 
-std::vector<Setting> settings_of(const Problem &problem, RandomStream &random) {
+std::vector<Setting> settings_of(const Problem& problem, RandomStream& random) {
   std::int64_t total = 0;
-  for (const Item &item : problem.items) {
+  for (const Item& item : problem.items) {
     total += item.bytes.value;
   }
   std::vector<Setting> settings;
-  for (const Planner &row : planners()) {
+  for (const Planner& row : planners()) {
     if (row.schedule == Schedule::exhaustive) {
       continue;
     }
@@ -75,19 +75,19 @@ std::vector<Setting> settings_of(const Problem &problem, RandomStream &random) {
   return settings;
 }
 
-Plan plan_of(const Problem &problem, const Setting &setting) {
+Plan plan_of(const Problem& problem, const Setting& setting) {
   return make_plan(problem, setting.schedule, setting.options);
 }
 
-double finish_of(const Problem &problem, Schedule schedule, const ScheduleOptions &options = {}) {
+double finish_of(const Problem& problem, Schedule schedule, const ScheduleOptions& options = {}) {
   return make_plan(problem, schedule, options).finish.value;
 }
 
 bool at_most(double a, double b) { return a <= b * (1 + 1e-9); }
 
-void check_times(const Problem &problem, const Plan &plan) {
+void check_times(const Problem& problem, const Plan& plan) {
   double free = problem.channel_free.value;
-  for (const Group &group : plan.groups) {
+  for (const Group& group : plan.groups) {
     double bytes = 0;
     std::size_t with_bytes = 0;
     double ready = 0;
@@ -116,17 +116,17 @@ TEST_CASE("every planner: every item in exactly one group, times as by hand, bou
     for (const bool copies : {false, true}) {
       RandomShape shape = any_shape(kind);
       shape.copies = copies;
-      for_random_problems(1, 150, shape, [](const Problem &problem, RandomStream &random) {
+      for_random_problems(1, 150, shape, [](const Problem& problem, RandomStream& random) {
         const double optimum = finish_of(problem, Schedule::optimal);
         const double bound = finish_lower_bound(problem).value;
         CHECK(at_most(bound, optimum));
-        for (const Setting &setting : settings_of(problem, random)) {
+        for (const Setting& setting : settings_of(problem, random)) {
           CAPTURE(setting.name);
           const Plan plan = plan_of(problem, setting);
           check_times(problem, plan);
           CHECK(at_most(optimum, plan.finish.value));
           std::vector<int> seen(problem.items.size());
-          for (const Group &group : plan.groups) {
+          for (const Group& group : plan.groups) {
             for (const std::uint32_t item : group.items) {
               ++seen[item];
             }
@@ -140,7 +140,7 @@ TEST_CASE("every planner: every item in exactly one group, times as by hand, bou
 }
 
 TEST_CASE("linear cost: optimum <= greedy < 2 optimum, greedy <= wfbp and single") {
-  for_random_problems(2, 500, any_shape(CostKind::linear), [](const Problem &problem, auto &) {
+  for_random_problems(2, 500, any_shape(CostKind::linear), [](const Problem& problem, auto&) {
     const Plan greedy = make_plan(problem, Schedule::mg_wfbp);
     const double optimum = finish_of(problem, Schedule::optimal);
     CHECK(at_most(optimum, greedy.finish.value));
@@ -155,7 +155,7 @@ TEST_CASE("linear cost: optimum <= greedy < 2 optimum, greedy <= wfbp and single
 }
 
 TEST_CASE("without a start-up, wfbp is optimal") {
-  for_random_problems(3, 200, any_shape(CostKind::linear), [](Problem problem, auto &) {
+  for_random_problems(3, 200, any_shape(CostKind::linear), [](Problem problem, auto&) {
     std::get<LinearCost>(problem.cost.base).startup_s = 0;
     CHECK(finish_of(problem, Schedule::wfbp) ==
           Approx(finish_of(problem, Schedule::optimal)).epsilon(1e-9));
@@ -165,7 +165,7 @@ TEST_CASE("without a start-up, wfbp is optimal") {
 TEST_CASE("one or two gradients, linear cost: the greedy is optimal") {
   RandomShape shape = any_shape(CostKind::linear);
   shape.max_items = 2;
-  for_random_problems(4, 300, shape, [](const Problem &problem, auto &) {
+  for_random_problems(4, 300, shape, [](const Problem& problem, auto&) {
     CHECK(finish_of(problem, Schedule::mg_wfbp) ==
           Approx(finish_of(problem, Schedule::optimal)).epsilon(1e-9));
   });
@@ -173,13 +173,13 @@ TEST_CASE("one or two gradients, linear cost: the greedy is optimal") {
 
 TEST_CASE("scaling all times by 4 scales every finish by 4") {
   for_random_problems(5, 200, any_shape(CostKind::linear),
-                      [](const Problem &problem, RandomStream &random) {
+                      [](const Problem& problem, RandomStream& random) {
                         Problem scaled = problem;
-                        auto &cost = std::get<LinearCost>(scaled.cost.base);
+                        auto& cost = std::get<LinearCost>(scaled.cost.base);
                         cost.startup_s *= 4;
                         cost.per_byte_s *= 4;
                         scaled.channel_free.value *= 4;
-                        for (Item &item : scaled.items) {
+                        for (Item& item : scaled.items) {
                           item.ready.value *= 4;
                         }
                         for (Setting setting : settings_of(problem, random)) {
@@ -196,13 +196,13 @@ TEST_CASE("scaling all times by 4 scales every finish by 4") {
 
 TEST_CASE("four times the bytes at a quarter of the time per byte changes nothing") {
   for_random_problems(6, 200, any_shape(CostKind::linear),
-                      [](Problem problem, RandomStream &random) {
-                        for (Item &item : problem.items) {
+                      [](Problem problem, RandomStream& random) {
+                        for (Item& item : problem.items) {
                           item.elements = item.bytes.value;
                         }
                         Problem scaled = problem;
                         std::get<LinearCost>(scaled.cost.base).per_byte_s /= 4;
-                        for (Item &item : scaled.items) {
+                        for (Item& item : scaled.items) {
                           item.bytes = item.bytes * 4;
                         }
                         for (Setting setting : settings_of(problem, random)) {
@@ -219,11 +219,11 @@ TEST_CASE("four times the bytes at a quarter of the time per byte changes nothin
 
 TEST_CASE("a later start of everything shifts every finish by as much") {
   for_random_problems(7, 200, any_shape(CostKind::table),
-                      [](const Problem &problem, RandomStream &random) {
+                      [](const Problem& problem, RandomStream& random) {
                         const double shift = 3;
                         Problem later = problem;
                         later.channel_free.value += shift;
-                        for (Item &item : later.items) {
+                        for (Item& item : later.items) {
                           item.ready.value += shift;
                         }
                         for (Setting setting : settings_of(problem, random)) {
@@ -240,7 +240,7 @@ TEST_CASE("inserting items of 0 bytes changes no start and no end of a message")
   for (const auto kind : {CostKind::linear, CostKind::table}) {
     RandomShape shape = any_shape(kind);
     shape.empty_items = false;
-    for_random_problems(8, 200, shape, [](const Problem &problem, RandomStream &random) {
+    for_random_problems(8, 200, shape, [](const Problem& problem, RandomStream& random) {
       Problem padded = problem;
       for (std::size_t at = padded.items.size() + 1; at-- > 0;) {
         if (random.integer(0, 2) == 0) {
@@ -251,7 +251,7 @@ TEST_CASE("inserting items of 0 bytes changes no start and no end of a message")
           padded.items.insert(padded.items.begin() + static_cast<std::ptrdiff_t>(at), empty);
         }
       }
-      for (const Setting &setting : settings_of(problem, random)) {
+      for (const Setting& setting : settings_of(problem, random)) {
         CAPTURE(setting.name);
         const Plan without = plan_of(problem, setting);
         const Plan with = plan_of(padded, setting);
@@ -269,7 +269,7 @@ TEST_CASE("inserting items of 0 bytes changes no start and no end of a message")
 TEST_CASE("horovod without cycle and limit: blocking = eager, non-blocking = wfbp") {
   RandomShape shape = any_shape(CostKind::linear);
   shape.repeated_ready = false; // all ready times differ
-  for_random_problems(9, 300, shape, [](Problem problem, auto &) {
+  for_random_problems(9, 300, shape, [](Problem problem, auto&) {
     problem.channel_free = {};
     ScheduleOptions options;
     options.cycle = Seconds{0};
@@ -287,7 +287,7 @@ TEST_CASE("horovod without cycle and limit: blocking = eager, non-blocking = wfb
 TEST_CASE("horovod with a cycle longer than backward: one message at the first tick after it") {
   RandomShape shape = any_shape(CostKind::linear);
   shape.empty_items = false;
-  for_random_problems(10, 200, shape, [](const Problem &problem, RandomStream &random) {
+  for_random_problems(10, 200, shape, [](const Problem& problem, RandomStream& random) {
     ScheduleOptions options;
     options.cycle = problem.items.back().ready * random.uniform(1, 3);
     options.fusion_bytes = Bytes{std::int64_t{1} << 50};
@@ -298,7 +298,7 @@ TEST_CASE("horovod with a cycle longer than backward: one message at the first t
 }
 
 TEST_CASE("ddp: buckets of 1 byte are wfbp, a bucket above everything is single") {
-  for_random_problems(11, 200, any_shape(CostKind::table), [](const Problem &problem, auto &) {
+  for_random_problems(11, 200, any_shape(CostKind::table), [](const Problem& problem, auto&) {
     ScheduleOptions options;
     options.bucket_bytes = Bytes{1};
     CHECK(text_of(make_plan(problem, Schedule::ddp, options)) ==

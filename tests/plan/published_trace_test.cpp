@@ -30,7 +30,7 @@ struct Row {
   double communication_us{};
 };
 
-std::vector<Row> read_rows(const std::string &path) {
+std::vector<Row> read_rows(const std::string& path) {
   std::vector<Row> rows;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -56,7 +56,7 @@ struct Layer {
 };
 
 // The last dump; neighbours with equal backward time are one layer. Forward order.
-std::vector<Layer> last_dump_layers(const std::vector<Row> &rows) {
+std::vector<Layer> last_dump_layers(const std::vector<Row>& rows) {
   std::size_t start = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     if (rows[i].id <= rows[i - 1].id) {
@@ -71,14 +71,14 @@ std::vector<Layer> last_dump_layers(const std::vector<Row> &rows) {
       layers.push_back({rows[i].elements, rows[i].backward_us * 1e-6});
     }
   }
-  std::erase_if(layers, [](const Layer &layer) { return layer.backward_s == 0; });
+  std::erase_if(layers, [](const Layer& layer) { return layer.backward_s == 0; });
   return layers;
 }
 
 // Both dumps, every row whose times are both at least one whole microsecond, no grouping.
-std::vector<Layer> layers_as_released_reader(const std::vector<Row> &rows) {
+std::vector<Layer> layers_as_released_reader(const std::vector<Row>& rows) {
   std::vector<Layer> layers;
-  for (const Row &row : rows) {
+  for (const Row& row : rows) {
     if (std::floor(row.backward_us) != 0 && std::floor(row.communication_us) != 0) {
       layers.push_back({row.elements, row.backward_us * 1e-6});
     }
@@ -86,7 +86,7 @@ std::vector<Layer> layers_as_released_reader(const std::vector<Row> &rows) {
   return layers;
 }
 
-Problem backward_problem(const std::vector<Layer> &layers, Cost cost) {
+Problem backward_problem(const std::vector<Layer>& layers, Cost cost) {
   Problem problem;
   problem.cost = std::move(cost);
   double ready = 0;
@@ -127,14 +127,14 @@ constexpr Expected kTable[] = {
      882.269},
 };
 
-double finish_of(const Problem &problem, Schedule schedule) {
+double finish_of(const Problem& problem, Schedule schedule) {
   return make_plan(problem, schedule).finish.value;
 }
 
 Approx rounded(double value, double tolerance = 1e-5) { return Approx(value).epsilon(tolerance); }
 
 // Table of an OSU log: rows "ranks,bytes microseconds" or "bytes microseconds".
-std::vector<std::pair<double, double>> read_osu(const std::string &path) {
+std::vector<std::pair<double, double>> read_osu(const std::string& path) {
   std::vector<std::pair<double, double>> points;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -164,14 +164,14 @@ TEST_CASE("GoogLeNet on K80, 4 to 2048 nodes: the published trace simulation") {
   REQUIRE(layers.size() == 64);
   std::int64_t elements = 0;
   double backward = 0;
-  for (const Layer &layer : layers) {
+  for (const Layer& layer : layers) {
     elements += layer.elements;
     backward += layer.backward_s;
   }
   CHECK(4 * elements == 53'516'544);
   CHECK(backward == rounded(0.205334312, 1e-9));
 
-  for (const Expected &row : kTable) {
+  for (const Expected& row : kTable) {
     CAPTURE(row.ranks);
     const Problem problem = backward_problem(layers, published_cost(row.ranks));
     const Plan greedy = make_plan(problem, Schedule::mg_wfbp);
@@ -220,7 +220,7 @@ TEST_CASE("the headline of the paper comes from both dumps of the log, ungrouped
   REQUIRE(layers.size() == 130);
   std::int64_t elements = 0;
   double backward = 0;
-  for (const Layer &layer : layers) {
+  for (const Layer& layer : layers) {
     elements += layer.elements;
     backward += layer.backward_s;
   }
@@ -229,7 +229,7 @@ TEST_CASE("the headline of the paper comes from both dumps of the log, ungrouped
   struct Iteration {
     double ranks, wfbp, single, greedy, optimum;
   };
-  for (const Iteration &row : {Iteration{8, 0.721175, 1.040927, 0.635663, 0.635019},
+  for (const Iteration& row : {Iteration{8, 0.721175, 1.040927, 0.635663, 0.635019},
                                Iteration{32, 1.048512, 1.088077, 0.706114, 0.693447},
                                Iteration{64, 1.432488, 1.098469, 0.838265, 0.720072}}) {
     CAPTURE(row.ranks);
