@@ -58,7 +58,7 @@ void add_node_phases(Schedule& schedule, const Collective& collective, const Lev
   const LinkCost& link =
       collective.links.two_level ? collective.links.two_level->intra : collective.links.all;
   for (const Layout& layout : layouts) {
-    if (layout.size <= 1 || layout.groups == 0 || (even && layout.base > 0)) {
+    if (layout.size <= 1 || layout.groups == 0 || (even && &layout == &layouts.back())) {
       continue;
     }
     PhaseList list{schedule.phases, layout, collective.options};

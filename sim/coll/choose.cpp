@@ -1,0 +1,66 @@
+// The choice of `auto` (COL 9): every candidate at its cheapest, all ranks entering at 0.
+#include <cassert>
+#include <vector>
+
+#include "coll/algorithms.hpp"
+#include "coll/cost.hpp"
+
+namespace stepsim::coll {
+namespace {
+constexpr double kTie = 1e-12; // relative; ties go to the first in the list
+}
+
+double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
+  Collective candidate = collective;
+  candidate.algorithm = algorithm;
+  candidate.enter_s.clear();
+  candidate.options.cost_form = CostForm::exact;
+  if (candidate.homogeneous()) {
+    if (const std::optional<ClosedForm> form = closed_form(candidate)) {
+      return form->seconds;
+    }
+  }
+  return max_plus(candidate).seconds;
+}
+
+std::vector<AlgorithmId> candidates_of(const Collective& collective) {
+  const std::vector<AlgorithmId>& asked = collective.options.candidates;
+  return asked.empty() ? default_candidates(collective) : asked;
+}
+
+Choice choose_algorithm(const Collective& collective) {
+  const std::vector<AlgorithmId> candidates = candidates_of(collective);
+  std::vector<double> costs;
+  for (const AlgorithmId candidate : candidates) {
+    costs.push_back(candidate_cost(collective, candidate));
+  }
+  const auto cheapest = [&](std::size_t except) {
+    std::size_t best = candidates.size();
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (i != except && (best == candidates.size() || costs[i] < costs[best] * (1 - kTie))) {
+        best = i;
+      }
+    }
+    return best;
+  };
+  const std::size_t first = cheapest(candidates.size());
+  assert(first < candidates.size() && "at least one candidate");
+  Choice choice;
+  choice.chosen = candidates[first];
+  choice.chosen_s = costs[first];
+  if (const std::size_t second = cheapest(first); second < candidates.size()) {
+    choice.runner_up = candidates[second];
+    choice.runner_up_s = costs[second];
+  }
+  return choice;
+}
+
+Collective with_chosen_algorithm(const Collective& collective) {
+  Collective result = collective;
+  if (collective.algorithm == AlgorithmId::automatic) {
+    result.algorithm = choose_algorithm(collective).chosen;
+  }
+  return result;
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,32 @@
+#pragma once
+// The price of one algorithm, as `auto` and the crossover search compare them, and the check that
+// no time lies below its physical bound.
+#include <vector>
+
+#include "coll/evaluate.hpp"
+
+namespace stepsim::coll {
+
+// Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: its exact
+// closed form if ranks and links are alike and there is one, else max_plus (COL 9).
+[[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
+
+// The asked candidates, or the defaults of the operation.
+[[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
+
+// The same collective with `automatic` replaced by the choice.
+[[nodiscard]] Collective with_chosen_algorithm(const Collective& collective);
+
+// Whether every part of the schedule has as many bytes as the closed form assumes (COL 2.5).
+[[nodiscard]] bool parts_divide(const Collective& collective);
+
+// Several ranks behind one interface send at once, so that max_plus only estimates: a flat
+// algorithm on two levels, but not the ring and the pipeline in rank order, which leave every node
+// once.
+[[nodiscard]] bool shares_interfaces(const Collective& collective);
+
+// Throws SimulationError naming operation, algorithm, ranks and bytes if `seconds` lies below the
+// lower bound by more than 1e-9 of it.
+void check_bound(const Collective& collective, Method method, double seconds);
+
+} // namespace stepsim::coll

@@ -1,0 +1,158 @@
+// Which evaluator is the cheapest exact one, and its time.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "coll/cost.hpp"
+#include "coll/uniform.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+// A flat algorithm cuts its message into this many equal parts; 1 if it sends it whole. Blocks
+// count as 1: closed forms know their short last one.
+double part_count(Op op, AlgorithmId algorithm, std::uint32_t ranks) {
+  const bool scatters = op == Op::reduce_scatter || op == Op::allgather;
+  switch (algorithm) {
+  case AlgorithmId::ring:
+  case AlgorithmId::bruck:
+    return ranks;
+  case AlgorithmId::mst:
+  case AlgorithmId::recursive_doubling:
+    return scatters ? ranks : 1;
+  case AlgorithmId::be: {
+    const bool folds = op == Op::reduce || op == Op::allreduce;
+    return folds ? std::bit_floor(ranks) : ranks;
+  }
+  case AlgorithmId::lp:
+  case AlgorithmId::double_binary_tree:
+  case AlgorithmId::hierarchical:
+  case AlgorithmId::hierarchical_leader:
+  case AlgorithmId::parameter_server:
+  case AlgorithmId::automatic:
+    return 1;
+  }
+  return 1;
+}
+
+} // namespace
+
+bool parts_divide(const Collective& collective) {
+  const Options& options = collective.options;
+  if (options.chunking == Chunking::real || collective.op == Op::allgatherv) {
+    return true;
+  }
+  const double elements = collective.bytes / static_cast<double>(options.element_bytes);
+  const auto into = [&](double parts) { return std::fmod(elements, parts) == 0; };
+  const std::uint32_t ranks = collective.ranks;
+  const std::uint32_t gpus =
+      collective.links.two_level ? collective.links.two_level->gpus_per_node : 1;
+  const std::uint32_t per_node = std::min(gpus, ranks);
+  const std::uint32_t nodes = (ranks + gpus - 1) / gpus;
+  const double inter = part_count(Op::allreduce, options.inter_algorithm, nodes);
+  if (collective.algorithm == AlgorithmId::hierarchical) {
+    return into(per_node * inter);
+  }
+  if (collective.algorithm == AlgorithmId::hierarchical_leader) {
+    return into(inter) && into(part_count(Op::reduce, options.intra_algorithm, per_node)) &&
+           into(part_count(Op::broadcast, options.intra_algorithm, per_node));
+  }
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return into(options.placement == Placement::sharded ? ranks : options.servers);
+  }
+  return into(part_count(collective.op, collective.algorithm, ranks));
+}
+
+bool shares_interfaces(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  if (!two || collective.ranks <= two->gpus_per_node || two->nics_per_node >= two->gpus_per_node) {
+    return false;
+  }
+  switch (collective.algorithm) {
+  case AlgorithmId::hierarchical:
+  case AlgorithmId::hierarchical_leader:
+  case AlgorithmId::ring:
+    return false;
+  case AlgorithmId::lp:
+    return !collective.chain.empty();
+  case AlgorithmId::mst:
+  case AlgorithmId::be:
+  case AlgorithmId::bruck:
+  case AlgorithmId::recursive_doubling:
+  case AlgorithmId::double_binary_tree:
+  case AlgorithmId::parameter_server:
+  case AlgorithmId::automatic:
+    return true;
+  }
+  return true;
+}
+
+Method automatic_method(const Collective& asked) {
+  const Collective collective = with_chosen_algorithm(asked);
+  const bool printed = collective.options.cost_form != CostForm::exact ||
+                       (collective.options.ring_startup_2p && collective.op == Op::allreduce &&
+                        collective.algorithm == AlgorithmId::ring);
+  if (collective.homogeneous()) {
+    const std::optional<ClosedForm> form = closed_form(collective);
+    if (form &&
+        (printed || is_empty(collective) || (!form->upper_bound && parts_divide(collective)))) {
+      return Method::closed_form;
+    }
+  }
+  const bool several_servers =
+      collective.algorithm == AlgorithmId::parameter_server &&
+      (collective.options.servers > 1 || collective.options.placement == Placement::sharded);
+  if (several_servers || shares_interfaces(collective)) {
+    return Method::events;
+  }
+  return Method::max_plus;
+}
+
+double seconds(const Collective& asked, Method method) {
+  const Collective collective = with_chosen_algorithm(asked);
+  switch (method) {
+  case Method::closed_form: {
+    const std::optional<ClosedForm> form =
+        collective.homogeneous() ? closed_form(collective) : std::nullopt;
+    if (!form) {
+      throw SimulationError(std::string(name(collective.op)) + " " +
+                            std::string(name(collective.algorithm)) +
+                            " has no closed form here; use max_plus");
+    }
+    if (collective.options.cost_form == CostForm::exact) {
+      check_bound(collective, method, form->seconds);
+    }
+    return form->seconds;
+  }
+  case Method::max_plus: {
+    const double time = max_plus(collective).seconds;
+    check_bound(collective, method, time);
+    return time;
+  }
+  case Method::events: {
+    const double time = events(collective).seconds;
+    check_bound(collective, method, time);
+    return time;
+  }
+  }
+  return 0;
+}
+
+void check_bound(const Collective& collective, Method method, double seconds) {
+  constexpr double kSlack = 1e-9;
+  const double bound = lower_bound(collective).seconds();
+  if (seconds >= bound * (1 - kSlack)) {
+    return;
+  }
+  throw SimulationError("internal error: " + std::string(name(collective.op)) + " " +
+                        std::string(name(collective.algorithm)) + " of " +
+                        base::shortest(collective.bytes) + " bytes on " +
+                        std::to_string(collective.ranks) + " ranks takes " +
+                        base::shortest(seconds) + " s by " + std::string(name(method)) +
+                        ", less than the lower bound of " + base::shortest(bound) + " s");
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,208 @@
+#include "coll/record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "coll/cost.hpp"
+#include "coll/uniform.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+bool wants(AskedMethod asked, Method method, Method automatic) {
+  switch (asked) {
+  case AskedMethod::automatic:
+    return method == automatic;
+  case AskedMethod::closed_form:
+    return method == Method::closed_form;
+  case AskedMethod::max_plus:
+    return method == Method::max_plus;
+  case AskedMethod::events:
+    return method == Method::events;
+  case AskedMethod::all:
+    return true;
+  }
+  return false;
+}
+
+PerRank per_rank(const Collective& collective, const RankTimes& times) {
+  PerRank ranks;
+  ranks.enter_s = collective.enter_s;
+  ranks.enter_s.resize(collective.ranks, 0);
+  ranks.finish_s = times.finish_s;
+  ranks.finish_s.resize(collective.ranks); // without dedicated servers
+  ranks.transfer_s = times.transfer_s;
+  ranks.transfer_s.resize(collective.ranks);
+  for (std::size_t rank = 0; rank < collective.ranks; ++rank) {
+    ranks.wait_s.push_back(ranks.finish_s[rank] - ranks.enter_s[rank] - ranks.transfer_s[rank]);
+  }
+  return ranks;
+}
+
+void fill_forms(CollectiveRecord& record, const Collective& collective) {
+  if (!collective.homogeneous()) {
+    return;
+  }
+  const std::optional<ClosedForm> form = closed_form(collective);
+  if (form) {
+    record.closed_form_s = form->seconds;
+    record.startup_s = form->startup_s;
+    record.per_byte_s = form->per_byte_s;
+    if (collective.options.cost_form == CostForm::exact) {
+      check_bound(collective, Method::closed_form, form->seconds);
+    }
+  }
+  Collective other = collective;
+  const auto seconds_of = [&](CostForm cost_form) {
+    other.options.cost_form = cost_form;
+    const std::optional<ClosedForm> found = closed_form(other);
+    return found ? std::optional(found->seconds) : std::nullopt;
+  };
+  const std::optional<double> exact = seconds_of(CostForm::exact);
+  const auto if_different = [&](std::optional<double> seconds) {
+    const bool same = seconds && exact && std::abs(*seconds - *exact) <= 1e-12 * *exact;
+    return same ? std::nullopt : seconds;
+  };
+  record.paper_form_s = if_different(seconds_of(CostForm::paper));
+  record.ideal_form_s = if_different(seconds_of(CostForm::ideal));
+  record.below_bound =
+      record.paper_form_s && *record.paper_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
+}
+
+void fill_comparison(CollectiveRecord& record) {
+  double least = record.seconds;
+  double most = record.seconds;
+  int present = 0;
+  for (const auto& time : {record.closed_form_s, record.max_plus_s, record.events_s}) {
+    if (time) {
+      ++present;
+      least = std::min(least, *time);
+      most = std::max(most, *time);
+    }
+  }
+  if (present > 1) {
+    record.relative_difference = most > 0 ? (most - least) / most : 0;
+  }
+  if (record.ranks > 1 && record.seconds > 0) {
+    record.algbw_Bps = record.bytes / record.seconds;
+    record.busbw_Bps = *record.algbw_Bps * bus_factor(record.op, record.ranks);
+  }
+  if (const double bound = record.lower_bounds.seconds(); bound > 0) {
+    record.gap_ratio = record.seconds / bound;
+  }
+}
+
+void fill_inputs(CollectiveRecord& record, const Collective& collective) {
+  record.link = collective.links.all;
+  double gamma = collective.reduction_s_per_byte;
+  if (const std::optional<UniformCost> cost = uniform_cost(collective)) {
+    record.link = cost->link;
+    gamma = cost->reduction_s_per_byte;
+  }
+  if (record.link.per_byte_s > 0) {
+    record.bandwidth_Bps = 1 / record.link.per_byte_s;
+  }
+  record.reduction_Bps = gamma > 0 ? 1 / gamma : 0;
+  record.reduction_mode = collective.options.reduction_mode;
+  record.chunking = collective.options.chunking;
+  record.blocks = resolve_blocks(collective);
+}
+
+void add_warnings(CollectiveRecord& record, const Collective& collective) {
+  std::vector<std::string>& warnings = record.warnings;
+  if (record.blocks && record.blocks->clamped && collective.options.block) {
+    warnings.push_back(
+        "block_bytes " + base::shortest(static_cast<double>(collective.options.block->value)) +
+        " is more than there is to send, cut to " + base::shortest(record.blocks->block_bytes));
+  }
+  if (collective.options.cost_form != CostForm::exact) {
+    const bool below =
+        record.closed_form_s && *record.closed_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
+    warnings.push_back(std::string("closed_form_s is not the time of the schedule, as cost_form "
+                                   "asks") +
+                       (below ? "; it lies below the lower bound" : ""));
+  }
+  if (collective.options.ring_startup_2p && collective.algorithm == AlgorithmId::ring &&
+      collective.op == Op::allreduce) {
+    warnings.push_back("ring_startup 2P charges two start-ups more than the schedule has");
+  }
+  if (record.method == Method::closed_form && collective.options.cost_form == CostForm::exact) {
+    if (closed_form(collective)->upper_bound) {
+      warnings.push_back("the closed form is an upper bound here; max_plus is exact");
+    } else if (!parts_divide(collective)) {
+      warnings.push_back("the closed form takes equal parts, but the bytes do not divide; "
+                         "max_plus is exact");
+    }
+  }
+  if (record.method == Method::max_plus && shares_interfaces(collective)) {
+    warnings.push_back("max_plus estimates the sharing of interfaces; events is exact");
+  }
+}
+
+} // namespace
+
+double bus_factor(Op op, std::uint32_t ranks) {
+  const double share = (ranks - 1.0) / ranks;
+  switch (op) {
+  case Op::allreduce:
+    return 2 * share;
+  case Op::reduce_scatter:
+  case Op::allgather:
+  case Op::allgatherv:
+    return share;
+  case Op::broadcast:
+  case Op::reduce:
+    return 1;
+  }
+  return 1;
+}
+
+CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, bool with_ranks) {
+  CollectiveRecord record;
+  Collective collective = asked_for;
+  if (collective.algorithm == AlgorithmId::automatic) {
+    record.choice = choose_algorithm(collective);
+    collective.algorithm = record.choice->chosen;
+  }
+  record.op = asked_for.op;
+  record.algorithm = asked_for.algorithm;
+  record.ranks = collective.ranks;
+  record.bytes = total_bytes(collective);
+  record.traffic = traffic(collective);
+  record.lower_bounds = lower_bound(collective);
+  fill_inputs(record, collective);
+  fill_forms(record, collective);
+
+  const Method automatic = automatic_method(collective);
+  if (asked == AskedMethod::closed_form && !record.closed_form_s) {
+    (void)seconds(collective, Method::closed_form); // throws: there is none
+  }
+  const bool run_events = wants(asked, Method::events, automatic);
+  const bool run_max_plus =
+      wants(asked, Method::max_plus, automatic) || (with_ranks && !run_events);
+  std::optional<Evaluation> last;
+  record.method = Method::closed_form;
+  if (run_max_plus) {
+    last = max_plus(collective, with_ranks);
+    check_bound(collective, Method::max_plus, last->seconds);
+    record.max_plus_s = last->seconds;
+    record.method = Method::max_plus;
+  }
+  if (run_events) {
+    last = events(collective, with_ranks);
+    check_bound(collective, Method::events, last->seconds);
+    record.events_s = last->seconds;
+    record.method = Method::events;
+  }
+  record.seconds = last ? last->seconds : record.closed_form_s.value();
+  if (with_ranks) {
+    record.per_rank = per_rank(collective, last->ranks);
+  }
+  fill_comparison(record);
+  add_warnings(record, collective);
+  return record;
+}
+
+} // namespace stepsim::coll

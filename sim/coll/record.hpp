@@ -1,0 +1,68 @@
+#pragma once
+// The full record of one collective: its times by every method asked for, how far they differ, what
+// the wire carries, and how near the result is to the physical bound (COL 14).
+// Every time is checked against the lower bound; one below it is an internal error.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coll/evaluate.hpp"
+
+namespace stepsim::coll {
+
+enum class AskedMethod { automatic, closed_form, max_plus, events, all };
+
+// [P] each; wait = finish - enter - transfer.
+struct PerRank {
+  std::vector<double> enter_s;
+  std::vector<double> finish_s;
+  std::vector<double> transfer_s; // union of busy send, receive and reduction time
+  std::vector<double> wait_s;
+};
+
+struct CollectiveRecord {
+  Op op{};
+  AlgorithmId algorithm{}; // as asked; `choice` names the winner of `automatic`
+  std::uint32_t ranks{};
+  double bytes{}; // total
+  Traffic traffic;
+
+  std::optional<double> closed_form_s; // wherever defined
+  std::optional<double> max_plus_s;    // if asked for or chosen, as the next
+  std::optional<double> events_s;
+  Method method{};                           // the most faithful one present
+  double seconds{};                          // its time
+  std::optional<double> relative_difference; // largest between those present
+  std::optional<double> paper_form_s;        // only where they differ from the exact form
+  std::optional<double> ideal_form_s;
+  bool below_bound = false; // the paper form lies below the lower bound
+
+  std::optional<double> algbw_Bps; // empty for one rank or time 0
+  std::optional<double> busbw_Bps;
+  LowerBound lower_bounds;
+  std::optional<double> gap_ratio; // seconds / bound; empty for bound 0
+
+  LinkCost link;                       // the main link
+  std::optional<double> bandwidth_Bps; // of it; empty if every link is listed
+  double reduction_Bps{};              // 0 = free
+  ReductionMode reduction_mode{};
+  Chunking chunking{};
+  std::optional<Blocks> blocks;
+  std::optional<double> startup_s; // where the closed form is linear in bytes
+  std::optional<double> per_byte_s;
+
+  std::optional<Choice> choice; // of `automatic`
+  std::optional<PerRank> per_rank;
+  std::vector<std::string> warnings;
+};
+
+// Needs a valid collective (`validate.hpp`). Throws SimulationError where the asked evaluator has
+// no answer, or gives one below the bound.
+[[nodiscard]] CollectiveRecord make_record(const Collective& collective, AskedMethod asked,
+                                           bool with_ranks = false);
+
+// busbw = algbw * factor: the share of the wire that an optimal algorithm would use (COL 10).
+[[nodiscard]] double bus_factor(Op op, std::uint32_t ranks);
+
+} // namespace stepsim::coll

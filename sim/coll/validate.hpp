@@ -1,0 +1,24 @@
+#pragma once
+// What makes a collective unusable (COL 15), as text for the user. `what` names the value as in
+// files, below the object that holds it ("latency_s", "links/3/src", "enter_s/2"); the cli maps it
+// to a flag, readers to a JSON pointer.
+#include <string>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "coll/record.hpp"
+
+namespace stepsim::coll {
+
+struct Finding {
+  std::string what;
+  std::string message; // "must be >= 0, got -1"
+};
+
+// All problems, in the order of the struct; empty if there are none.
+[[nodiscard]] std::vector<Finding> validate(const Collective& collective);
+
+// The same, and whether the asked method can answer.
+[[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
+
+} // namespace stepsim::coll
