@@ -25,6 +25,10 @@ namespace stepsim::coll {
 // once.
 [[nodiscard]] bool shares_interfaces(const Collective& collective);
 
+// The static share of `hierarchical` (COL 5.9) fits transfers of equal size that start together;
+// others overlap differently.
+[[nodiscard]] bool static_share_estimates(const Collective& collective);
+
 // Throws SimulationError naming operation, algorithm, ranks and bytes if `seconds` lies below the
 // lower bound by more than 1e-9 of it.
 void check_bound(const Collective& collective, Method method, double seconds);

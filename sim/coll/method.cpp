@@ -15,7 +15,7 @@ namespace {
 // A flat algorithm cuts its message into this many equal parts; 1 if it sends it whole. Blocks
 // count as 1: closed forms know their short last one.
 double part_count(Op op, AlgorithmId algorithm, std::uint32_t ranks) {
-  const bool scatters = op == Op::reduce_scatter || op == Op::allgather;
+  const bool scatters = op == Op::reduce_scatter || op == Op::allgather || op == Op::allgatherv;
   switch (algorithm) {
   case AlgorithmId::ring:
   case AlgorithmId::bruck:
@@ -38,12 +38,18 @@ double part_count(Op op, AlgorithmId algorithm, std::uint32_t ranks) {
   return 1;
 }
 
+// Several nodes, each with more ranks than interfaces.
+bool few_interfaces(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  return two && collective.ranks > two->gpus_per_node && two->nics_per_node < two->gpus_per_node;
+}
+
 } // namespace
 
 bool parts_divide(const Collective& collective) {
   const Options& options = collective.options;
-  if (options.chunking == Chunking::real || collective.op == Op::allgatherv) {
-    return true;
+  if (options.chunking == Chunking::real || !collective.sizes.empty()) {
+    return true; // given sizes are no parts of a whole
   }
   const double elements = collective.bytes / static_cast<double>(options.element_bytes);
   const auto into = [&](double parts) { return std::fmod(elements, parts) == 0; };
@@ -66,9 +72,13 @@ bool parts_divide(const Collective& collective) {
   return into(part_count(collective.op, collective.algorithm, ranks));
 }
 
+bool static_share_estimates(const Collective& collective) {
+  return collective.algorithm == AlgorithmId::hierarchical && few_interfaces(collective) &&
+         !(collective.homogeneous() && parts_divide(collective));
+}
+
 bool shares_interfaces(const Collective& collective) {
-  const std::optional<TwoLevel>& two = collective.links.two_level;
-  if (!two || collective.ranks <= two->gpus_per_node || two->nics_per_node >= two->gpus_per_node) {
+  if (!few_interfaces(collective)) {
     return false;
   }
   switch (collective.algorithm) {

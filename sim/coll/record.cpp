@@ -136,6 +136,10 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
                          "max_plus is exact");
     }
   }
+  if (record.method == Method::max_plus && static_share_estimates(collective)) {
+    warnings.push_back("max_plus gives every rank a fixed share of its interface, but transfers "
+                       "differ in size or start; events is exact");
+  }
   if (record.method == Method::max_plus && shares_interfaces(collective)) {
     warnings.push_back("max_plus estimates the sharing of interfaces; events is exact");
   }

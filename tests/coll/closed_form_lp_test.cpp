@@ -45,7 +45,7 @@ TEST_CASE("lp: broadcast, all-reduce, all-reduce without last hop in unit steps"
     double allreduce;
     double no_last_hop;
   };
-  for (const Row &row : {Row{3, 4, 5, 9, 8}, Row{2, 1, 1, 3, 2}, Row{4, 1, 3, 7, 6},
+  for (const Row& row : {Row{3, 4, 5, 9, 8}, Row{2, 1, 1, 3, 2}, Row{4, 1, 3, 7, 6},
                          Row{4, 4, 6, 10, 9}, Row{8, 8, 14, 22, 21}}) {
     CAPTURE(row.ranks);
     CAPTURE(row.blocks);
@@ -101,7 +101,7 @@ TEST_CASE("lp: only the first block of a stream pays the message latency") {
 TEST_CASE("lp: the printed forms count one hop (broadcast) or P hops (all-reduce) too many") {
   const double tau = 1e-6 + 65536 * 1e-10;
   for (const std::uint32_t ranks : {2U, 4U, 9U, 33U}) {
-    for (const auto &[op, hops] :
+    for (const auto& [op, hops] :
          {std::pair{Op::broadcast, 1.0}, std::pair{Op::allreduce, static_cast<double>(ranks)}}) {
       Collective c = preset(op, ranks, 0);
       const double exact = seconds(c);
@@ -126,7 +126,7 @@ TEST_CASE("lp: small messages against the tree, us") {
     double lp;
     double mst;
   };
-  for (const Row &row : {Row{65536, 22.661, 15.107}, Row{131072, 30.214, 28.214},
+  for (const Row& row : {Row{65536, 22.661, 15.107}, Row{131072, 30.214, 28.214},
                          Row{262144, 45.322, 54.429}, Row{1048576, 135.965, 211.715}}) {
     Collective c = preset(Op::broadcast, 4, 0);
     c.bytes = row.bytes;

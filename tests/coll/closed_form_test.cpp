@@ -15,7 +15,7 @@ namespace {
 
 constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 
-ClosedForm form(Op op, Id id, std::uint32_t ranks, double bytes, const Rates &rates,
+ClosedForm form(Op op, Id id, std::uint32_t ranks, double bytes, const Rates& rates,
                 CostForm cost_form = CostForm::exact) {
   Collective collective = point(op, id, ranks, bytes, rates);
   collective.options.cost_form = cost_form;
@@ -67,7 +67,7 @@ TEST_CASE("closed form: folding six ranks costs be twice as much as bruck") {
 }
 
 TEST_CASE("closed form: one rank or no byte takes no time, and entering late shifts the end") {
-  for (const AlgorithmRow &row : algorithm_table()) {
+  for (const AlgorithmRow& row : algorithm_table()) {
     CAPTURE(name(row.op));
     CAPTURE(name(row.algorithm));
     Collective alone = point(row.op, row.algorithm, 1, 1e8, kRates);
@@ -88,7 +88,7 @@ TEST_CASE("closed form: an upper bound exactly where additions overlap with an u
     c.options.reduction_mode = mode;
     return closed_form(c)->upper_bound;
   };
-  for (const auto &[op, id] :
+  for (const auto& [op, id] :
        {std::pair{Op::reduce, Id::mst}, std::pair{Op::allreduce, Id::mst},
         std::pair{Op::reduce_scatter, Id::mst}, std::pair{Op::allreduce, Id::recursive_doubling}}) {
     CHECK(bound(op, id, 6, ReductionMode::overlapped, 1e-10));
@@ -131,7 +131,7 @@ TEST_CASE("closed form: mst, be and lp as printed, 64 MiB at 10 GB/s and 1 us") 
        {7.757547, 8.430602, 16.188149}},
   };
   const Op ops[] = {Op::broadcast, Op::reduce, Op::allreduce};
-  for (const Row &row : rows) {
+  for (const Row& row : rows) {
     for (int i = 0; i < 3; ++i) {
       const auto milliseconds = [&](Id id) {
         Collective c = point(ops[i], id, row.ranks, 67108864, {1e-6, 1e-10, row.gamma});

@@ -34,7 +34,7 @@ TEST_CASE("double tree: parents of 4, 5 and 8 ranks; a root is its own parent") 
 TEST_CASE("double tree: slots until the first block is through") {
   const std::vector<std::vector<std::uint32_t>> rows{{2, 1, 1}, {3, 3, 3}, {4, 4, 4}, {5, 5, 5},
                                                      {6, 4, 5}, {7, 4, 5}, {8, 5, 5}, {16, 8, 8}};
-  for (const std::vector<std::uint32_t> &row : rows) {
+  for (const std::vector<std::uint32_t>& row : rows) {
     CAPTURE(row[0]);
     CHECK(double_tree(row[0]).reduce_slots == row[1]);
     CHECK(double_tree(row[0]).broadcast_slots == row[2]);
@@ -51,12 +51,12 @@ TEST_CASE("double tree: for 2 to 65 ranks no port is used twice in a slot and da
     std::set<std::pair<std::uint32_t, std::uint32_t>> up_receive;
     std::set<std::pair<std::uint32_t, std::uint32_t>> down_send;
     std::set<std::pair<std::uint32_t, std::uint32_t>> down_receive;
-    for (const DoubleTreeEdge &edge : trees.edges) {
+    for (const DoubleTreeEdge& edge : trees.edges) {
       CHECK(up_send.insert({edge.child, edge.reduce_offset % 2}).second);
       CHECK(up_receive.insert({edge.parent, edge.reduce_offset % 2}).second);
       CHECK(down_send.insert({edge.parent, edge.broadcast_offset % 2}).second);
       CHECK(down_receive.insert({edge.child, edge.broadcast_offset % 2}).second);
-      for (const DoubleTreeEdge &above : trees.edges) {
+      for (const DoubleTreeEdge& above : trees.edges) {
         if (above.tree == edge.tree && above.child == edge.parent) {
           CHECK(above.reduce_offset > edge.reduce_offset);
           CHECK(above.broadcast_offset < edge.broadcast_offset);

@@ -96,7 +96,7 @@ TEST_CASE("lower bound: no closed form is below it (random instances)") {
   CAPTURE(kSeed);
   stepsim::base::RandomStream random({kSeed, 0, 0, 0, 0});
   for (int i = 0; i < 200; ++i) {
-    for (const AlgorithmRow &row : algorithm_table()) {
+    for (const AlgorithmRow& row : algorithm_table()) {
       const auto ranks = static_cast<std::uint32_t>(random.integer(1, 33));
       Collective c =
           point(row.op, row.algorithm, ranks, static_cast<double>(random.integer(0, 5000000)),

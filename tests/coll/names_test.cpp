@@ -10,7 +10,7 @@ using namespace stepsim::coll;
 using stepsim::coll::test::point;
 
 TEST_CASE("names: every operation and algorithm reads back from its word") {
-  for (const AlgorithmRow &row : algorithm_table()) {
+  for (const AlgorithmRow& row : algorithm_table()) {
     CHECK(parse_op(name(row.op)) == row.op);
     CHECK(parse_algorithm(name(row.algorithm)) == row.algorithm);
   }
@@ -31,7 +31,7 @@ TEST_CASE("names: operations offer what the overview table lists") {
 
 TEST_CASE("algorithm table: no row twice, every row has a closed form and a summary") {
   std::set<std::pair<Op, AlgorithmId>> seen;
-  for (const AlgorithmRow &row : algorithm_table()) {
+  for (const AlgorithmRow& row : algorithm_table()) {
     CHECK(seen.insert({row.op, row.algorithm}).second);
     CHECK(bool(row.exact != nullptr));
     CHECK(!row.summary.empty());
