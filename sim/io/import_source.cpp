@@ -1,8 +1,13 @@
 #include "io/import_source.hpp"
 
+#include "base/error.hpp"
+#include "io/file.hpp"
+
 namespace stepsim::io {
 
 namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.find_last_of('/');
@@ -37,6 +42,60 @@ std::string stem_of(std::string_view path) {
 
 std::string result_name(const ImportOptions& options, const std::string& first_file) {
   return options.name.empty() ? stem_of(first_file) : options.name;
+}
+
+ImportedText read_import(const std::string& path, std::uint64_t max_bytes) {
+  ByteSource source(path, max_bytes, true);
+  ImportedText result;
+  for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
+    result.text += chunk;
+  }
+  result.name = source.name();
+  result.file = source_file(path, source.file_bytes(), source.digest());
+  if (result.text.empty()) {
+    throw InputError(result.name, "", "empty");
+  }
+  return result;
+}
+
+std::vector<TextLine> lines_of(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  std::vector<TextLine> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
+    lines.push_back({std::ssize(lines) + 1, line});
+  }
+  return lines;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) {
+      return words;
+    }
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 } // namespace stepsim::io

@@ -1,7 +1,10 @@
 #pragma once
-// The `source` of an imported file (IO 2): what was read and by whom, without any private data.
+// What importers share: reading an input with its digest, and the `source` of the result (IO 2):
+// what was read and by whom, without any private data.
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/import_options.hpp"
 
@@ -18,5 +21,24 @@ namespace stepsim::io {
 
 // `options.name`, else the stem of the first file.
 [[nodiscard]] std::string result_name(const ImportOptions& options, const std::string& first_file);
+
+// A small input (log, table) as a whole. Throws InputError `x.log: empty`.
+struct ImportedText {
+  std::string name; // for messages
+  std::string text; // inflated
+  train::SourceFile file;
+};
+[[nodiscard]] ImportedText read_import(const std::string& path, std::uint64_t max_bytes);
+
+// Lines without their ends (LF or CRLF), numbered from 1; a byte order mark is dropped.
+struct TextLine {
+  std::int64_t number{};
+  std::string_view text;
+};
+[[nodiscard]] std::vector<TextLine> lines_of(std::string_view text);
+
+// Words between blanks and tabs; text without blanks at its ends.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
+[[nodiscard]] std::string_view trimmed(std::string_view text);
 
 } // namespace stepsim::io

@@ -1,13 +1,11 @@
 #pragma once
 // The parser events of a profiler trace, gathered into a KinetoRecording. Levels: file > array of
-// events > event > args > arrays in args; `depth` counts open objects and arrays. An event is
-// judged when its object closes, because its keys come in any order.
+// events > event > args > arrays in args; `depth` counts open objects and arrays.
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
-#include "io/kineto_events.hpp"
+#include "io/kineto_collect.hpp"
 
 namespace stepsim::io {
 
@@ -38,7 +36,7 @@ enum class KinetoKey : std::uint8_t {
 
 class KinetoSax {
 public:
-  explicit KinetoSax(KinetoRecording& recording) : recording_(recording) {}
+  explicit KinetoSax(KinetoRecording& recording) : recording_(recording), collector_(recording) {}
 
   // The interface that nlohmann's parser calls.
   bool null() { return scalar("null"); }
@@ -65,41 +63,25 @@ public:
   [[nodiscard]] std::uint64_t values() const { return values_; }
 
 private:
-  struct Time {
-    enum class State : std::uint8_t { missing, good, bad } state = State::missing;
-    Nanoseconds value{};
-    std::string shown; // what was read, when bad
-  };
-  enum class Shape : std::uint8_t { missing, open, done };
-  struct Fields {          // of the event being read
-    bool complete = false; // ph is X
-    Shape shape = Shape::missing;
-    KinetoEvent event;
-    Time ts, dur;
-    std::string category, name, pid, tid, collective, dtype, input_type;
-    std::int64_t elements{}, shape_elements{};
-  };
-
   [[nodiscard]] bool in_event() const { return in_events_ && depth_ == event_depth_; }
   [[nodiscard]] bool in_args() const { return in_args_ && depth_ == event_depth_ + 1; }
+  [[nodiscard]] bool in_shape() const { // in an entry of "Input Dims"
+    return in_args_ && depth_ == event_depth_ + 3 && key_ == KinetoKey::input_dims;
+  }
   bool scalar(std::string_view shown);
-  bool integer(std::int64_t value, std::string_view literal);
   void open();
   bool close();
-  void set_time(Time& field, std::string_view literal);
-  [[nodiscard]] Time* time_field();
+  // Where the value that comes next belongs; null pointers if to no such field.
+  [[nodiscard]] RawTime* time_field();
+  [[nodiscard]] std::string* text_field();
+  void set_argument(std::int64_t value);
   void count_element(); // before a value directly inside the array of events
-  void clear_event();
-  void finish_event();
-  void add_detail(KinetoEvent& event);
-  [[nodiscard]] Nanoseconds checked(const Time& field, std::string_view key) const;
   [[noreturn]] void syntax_error(std::string_view text) const;
   [[nodiscard]] std::string event_pointer() const;
-  std::int32_t name_number();
-  std::int32_t thread_number();
 
   KinetoRecording& recording_;
-  Fields fields_;
+  KinetoCollector collector_;
+  RawEvent raw_;
   KinetoKey key_ = KinetoKey::other;
   std::size_t depth_{};
   std::size_t event_depth_{}; // depth inside an event object
@@ -111,9 +93,6 @@ private:
   bool bare_array_ = false;
   std::int64_t event_index_ = -1;
   std::uint64_t values_{};
-  Nanoseconds durations_{}; // of the events kept
-  std::unordered_map<std::string, std::int32_t> names_, threads_;
-  std::string thread_key_;
 };
 
 } // namespace stepsim::io

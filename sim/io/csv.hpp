@@ -1,0 +1,21 @@
+#pragma once
+// Comma- or tab-separated text (RFC 4180): quoted fields may hold separators, line ends and
+// doubled quotes; lines that start with '#' and empty lines are skipped; CRLF and a byte order
+// mark are accepted.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepsim::io {
+
+struct CsvRow {
+  std::int64_t line{}; // where it starts, from 1
+  std::vector<std::string> fields;
+};
+
+// The separator is a tab if the first row has tabs and no comma. Throws InputError for a quote that
+// is not closed or followed by text.
+[[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
+
+} // namespace stepsim::io

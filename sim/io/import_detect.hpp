@@ -1,0 +1,36 @@
+#pragma once
+// `import auto`: which format a file has, from its first bytes (IO 1, 10).
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stepsim::io {
+
+enum class ImportFormat {
+  kineto,
+  nccl_tests,
+  osu,
+  nccl_topology,
+  layer_table,
+  caffe_log,
+  astra_text,
+  pytorch_et
+};
+
+// "kineto", "nccl-tests", ...: the words of the command line.
+[[nodiscard]] std::string_view name(ImportFormat format);
+[[nodiscard]] std::optional<ImportFormat> parse_import_format(std::string_view word);
+
+// From the beginning of a file (a megabyte is plenty). Empty if unknown; `advice` then says what to
+// export instead for formats that are recognised but not supported.
+struct DetectedFormat {
+  std::optional<ImportFormat> format;
+  std::string advice;
+};
+[[nodiscard]] DetectedFormat detect_format(std::string_view head);
+
+// Of a file; throws InputError `x.bin: unknown format: ...`. Not for standard input, which cannot
+// be read twice (UsageError).
+[[nodiscard]] ImportFormat detect_file(const std::string& path);
+
+} // namespace stepsim::io
