@@ -33,6 +33,11 @@ struct Grid {
   [[nodiscard]] std::vector<std::string> field_names() const;
 };
 
+// Whether a string at this place of a scenario is the name of a file: then it is relative to the
+// file that the axis was written in (to the working directory if it came from a flag), not to the
+// scenario's.
+[[nodiscard]] bool names_file(std::string_view pointer);
+
 // The scenario tree with the point's values set.
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 

@@ -1,0 +1,116 @@
+#include "study/grid.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "study/result.hpp"
+#include "study/scenario.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The value at a pointer that exists.
+io::Json& value_at(io::Json& root, std::string_view pointer) {
+  io::Json* at = &root;
+  for (const std::string& token : io::pointer_tokens(pointer)) {
+    at = at->find(token);
+  }
+  return *at;
+}
+
+} // namespace
+
+bool names_file(std::string_view pointer) {
+  static constexpr std::array<std::string_view, 4> kFiles{"/workload/trace", "/workload/model",
+                                                          "/cluster/network/calibration",
+                                                          "/cluster/network/cost"};
+  return std::find(kFiles.begin(), kFiles.end(), pointer) != kFiles.end();
+}
+
+std::vector<std::int64_t> Grid::strides() const {
+  // Leader of an axis: the first axis of its zip, else itself. Only leaders count as dimensions.
+  std::vector<std::size_t> leader(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    leader[a] = a;
+  }
+  for (const auto& zip : zips) {
+    for (const std::size_t a : zip) {
+      leader[a] = *std::min_element(zip.begin(), zip.end());
+    }
+  }
+  std::vector<std::int64_t> result(axes.size() + 1);
+  std::int64_t stride = replications;
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    if (leader[a] == a) {
+      result[a + 1] = stride;
+      if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(axes[a].values.size()),
+                                 &stride)) {
+        throw UsageError("the grid has more than 2^63 points");
+      }
+    }
+  }
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    result[a + 1] = result[leader[a] + 1];
+  }
+  result[0] = stride;
+  return result;
+}
+
+std::int64_t Grid::points() const { return strides()[0]; }
+
+std::vector<std::size_t> Grid::position(std::int64_t point) const {
+  const std::vector<std::int64_t> stride = strides();
+  std::vector<std::size_t> result(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    result[a] = static_cast<std::size_t>(point / stride[a + 1]) % axes[a].values.size();
+  }
+  return result;
+}
+
+std::vector<std::string> Grid::field_names() const {
+  static constexpr std::array<std::string_view, 6> kReserved{"record", "point", "status",
+                                                             "method", "error", "replication"};
+  std::vector<std::string> last;
+  for (const Axis& axis : axes) {
+    const auto tokens = io::pointer_tokens(axis.pointer);
+    last.push_back(tokens.empty() ? std::string() : tokens.back());
+  }
+  std::vector<std::string> taken(kReserved.begin(), kReserved.end());
+  for (const io::Member& member : flat_summary(Summary{})) {
+    taken.push_back(member.first);
+  }
+  std::vector<std::string> names = last;
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    if (std::count(last.begin(), last.end(), last[a]) > 1 ||
+        std::find(taken.begin(), taken.end(), last[a]) != taken.end()) {
+      names[a] = axes[a].pointer;
+    }
+  }
+  return names;
+}
+
+io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point) {
+  io::Json tree = base;
+  const std::vector<std::size_t> position = grid.position(point);
+  for (std::size_t a = 0; a < grid.axes.size(); ++a) {
+    const Axis& axis = grid.axes[a];
+    const io::Json& value = axis.values[position[a]];
+    io::assign(tree, axis.pointer, value);
+    if (names_file(axis.pointer) && value.is_string()) {
+      value_at(tree, axis.pointer).set_origin(value.file_pointer(), axis.pointer, 0);
+    }
+    // A later axis may point into what this one has just set in its short form.
+    const auto inside = [&](const Axis& later) {
+      return later.pointer.starts_with(axis.pointer + "/");
+    };
+    if (std::any_of(grid.axes.begin() + static_cast<std::ptrdiff_t>(a) + 1, grid.axes.end(),
+                    inside)) {
+      tree = expand_short_forms(std::move(tree));
+    }
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

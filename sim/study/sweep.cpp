@@ -1,0 +1,343 @@
+#include "study/sweep.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "study/sweep_point.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Consecutive points of the shard, worked on by one thread and written at once.
+struct Chunk {
+  std::int64_t begin = 0, end = 0; // indices in the shard
+  std::string lines;
+  std::int64_t failed = 0;
+  std::string first_error;
+  bool done = false;
+};
+
+// How many points to take at a time: about a millisecond of work, so that the counter and the
+// window cost nothing while slow points still spread over the threads.
+class ChunkSize {
+public:
+  [[nodiscard]] std::int64_t value() const { return size_; }
+  void took(double seconds) {
+    if (seconds < 1e-3 && size_ < kLargest) {
+      size_ *= 2;
+    } else if (seconds > 4e-3 && size_ > 1) {
+      size_ /= 2;
+    }
+  }
+
+private:
+  static constexpr std::int64_t kLargest = 256;
+  std::int64_t size_ = 1;
+};
+
+class Runner {
+public:
+  Runner(const Sweep& sweep, Files& files, const SweepOptions& options, const Records& records,
+         SweepOutput& output, SweepReport& report)
+      : sweep_(sweep), files_(files), options_(options), records_(records), output_(output),
+        report_(report) {}
+
+  // The points of the shard from index `first` on.
+  void run(std::int64_t first) {
+    next_ = first;
+    if (options_.jobs <= 1) {
+      run_alone();
+    } else {
+      run_threads();
+    }
+    report_.interrupted = report_.interrupted && next_ < report_.points;
+  }
+
+private:
+  [[nodiscard]] bool stop_asked() const { return options_.interrupted && options_.interrupted(); }
+
+  void compute(PointRunner& points, Chunk& chunk) const {
+    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
+      const std::int64_t point = options_.shard.point(i);
+      const PointOutcome& outcome = points.run(point);
+      records_.append(chunk.lines, point, outcome);
+      if (!outcome.error.empty()) {
+        ++chunk.failed;
+        if (chunk.first_error.empty()) {
+          chunk.first_error = outcome.error;
+        }
+      }
+    }
+  }
+
+  void write(const Chunk& chunk) {
+    output_.write(chunk.lines);
+    report_.failed += chunk.failed;
+    if (report_.first_error.empty()) {
+      report_.first_error = chunk.first_error;
+    }
+    if (options_.progress) {
+      options_.progress(chunk.end, report_.points);
+    }
+  }
+
+  void collect(const PointRunner& points) {
+    for (const auto& [text, count] : points.warnings()) {
+      report_.warnings[text] += count;
+    }
+  }
+
+  void run_alone() {
+    PointRunner points(sweep_, files_);
+    ChunkSize size;
+    Chunk chunk;
+    while (next_ < report_.points && !(report_.interrupted = stop_asked())) {
+      chunk.begin = next_;
+      chunk.end = next_ = std::min(next_ + size.value(), report_.points);
+      chunk.lines.clear();
+      chunk.first_error.clear();
+      chunk.failed = 0;
+      const auto begin = Clock::now();
+      compute(points, chunk);
+      size.took(seconds_since(begin));
+      write(chunk);
+    }
+    collect(points);
+  }
+
+  // Takes the next chunk into the window, waiting for room; null when there is nothing left to do.
+  Chunk* take(std::int64_t size) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock,
+               [&] { return stopped_ || next_ >= report_.points || window_.size() < limit_; });
+    if (stopped_ || next_ >= report_.points) {
+      return nullptr;
+    }
+    Chunk& chunk = window_.emplace_back();
+    chunk.lines = std::move(spare_);
+    chunk.lines.clear();
+    spare_.clear();
+    chunk.begin = next_;
+    chunk.end = next_ = std::min(next_ + size, report_.points);
+    return &chunk;
+  }
+
+  void work() {
+    PointRunner points(sweep_, files_);
+    ChunkSize size;
+    try {
+      while (Chunk* chunk = take(size.value())) {
+        const auto begin = Clock::now();
+        compute(points, *chunk);
+        size.took(seconds_since(begin));
+        {
+          const std::scoped_lock lock(mutex_);
+          chunk->done = true;
+        }
+        ready_.notify_one();
+      }
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      failure_ = failure_ ? failure_ : std::current_exception();
+      stopped_ = true;
+    }
+    const std::scoped_lock lock(mutex_);
+    collect(points);
+    --working_;
+    ready_.notify_one();
+    room_.notify_all();
+  }
+
+  void run_threads() {
+    const auto jobs = static_cast<std::size_t>(
+        std::min<std::int64_t>(options_.jobs, std::max<std::int64_t>(report_.points - next_, 1)));
+    limit_ = 8 * jobs;
+    working_ = jobs;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < jobs; ++i) {
+      threads.emplace_back([this] { work(); });
+    }
+    try {
+      write_in_order();
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      failure_ = failure_ ? failure_ : std::current_exception();
+      stopped_ = true;
+    }
+    room_.notify_all();
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
+
+  // Until every thread has ended and the front of the window is not a finished chunk.
+  void write_in_order() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const auto front_done = [&] { return !window_.empty() && window_.front().done; };
+      ready_.wait_for(lock, std::chrono::milliseconds(100),
+                      [&] { return front_done() || working_ == 0; });
+      if (!stopped_ && stop_asked()) {
+        stopped_ = true;
+        report_.interrupted = true;
+        room_.notify_all();
+      }
+      if (!front_done()) {
+        if (working_ == 0) {
+          return;
+        }
+        continue;
+      }
+      Chunk chunk = std::move(window_.front());
+      window_.pop_front();
+      lock.unlock();
+      room_.notify_one();
+      write(chunk);
+      lock.lock();
+      spare_ = std::move(chunk.lines);
+    }
+  }
+
+  const Sweep& sweep_;
+  Files& files_;
+  const SweepOptions& options_;
+  const Records& records_;
+  SweepOutput& output_;
+  SweepReport& report_;
+
+  std::mutex mutex_; // guards all below
+  std::condition_variable ready_, room_;
+  std::int64_t next_ = 0;
+  std::deque<Chunk> window_; // addresses of chunks stay while others come and go at the ends
+  std::size_t limit_ = 1;
+  std::size_t working_ = 0;
+  bool stopped_ = false;
+  std::string spare_; // memory of a written chunk
+  std::exception_ptr failure_;
+};
+
+// Tries the failed points of an earlier run again; false if interrupted, the file is then as
+// before.
+bool retry_failed(const Sweep& sweep, Files& files, const SweepOptions& options,
+                  const Records& records, const std::string& header, const Existing& existing,
+                  SweepReport& report) {
+  struct Interrupted {};
+  PointRunner points(sweep, files);
+  try {
+    replace_records(options.output, header, existing, options.format, [&](std::int64_t index) {
+      if (options.interrupted && options.interrupted()) {
+        throw Interrupted{};
+      }
+      const std::int64_t point = options.shard.point(index);
+      const PointOutcome& outcome = points.run(point);
+      if (!outcome.error.empty()) {
+        ++report.failed;
+        report.first_error = report.first_error.empty() ? outcome.error : report.first_error;
+      }
+      std::string line;
+      records.append(line, point, outcome);
+      return line;
+    });
+  } catch (const Interrupted&) {
+    return false;
+  }
+  report.warnings = points.warnings();
+  return true;
+}
+
+bool file_exists(const std::string& path) {
+  return path != "-" && ::access(path.c_str(), F_OK) == 0;
+}
+
+} // namespace
+
+SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options) {
+  const bool exists = file_exists(options.output);
+  if (exists && options.if_exists == IfExists::refuse) {
+    throw UsageError(options.output + " exists: use --resume or --force");
+  }
+  check_some_point(sweep, files);
+  const Records records(sweep.grid, options.format);
+  const std::string header =
+      records.header(options.tool, grid_hash(sweep, files.data_folder()), options.shard);
+  SweepReport report;
+  report.points = options.shard.points(records.points());
+  Existing existing;
+  if (exists && options.if_exists == IfExists::resume) {
+    existing = scan_existing(options.output, header, options.shard, options.format);
+    const bool rewritten = !existing.failed.empty();
+    if (rewritten && !retry_failed(sweep, files, options, records, header, existing, report)) {
+      report.interrupted = true;
+      report.failed = static_cast<std::int64_t>(existing.failed.size());
+      return report;
+    }
+    if (!rewritten && existing.end > 0 &&
+        ::truncate(options.output.c_str(), static_cast<off_t>(existing.end)) != 0) {
+      throw SimulationError(options.output + ": cannot cut off the incomplete last line");
+    }
+    report.resumed = existing.records - static_cast<std::int64_t>(existing.failed.size());
+  }
+  SweepOutput output(options.output,
+                     existing.end > 0 ? SweepOutput::Open::append : SweepOutput::Open::create);
+  if (existing.end == 0) {
+    output.write(header);
+  }
+  if (existing.records > 0) {
+    output.set_safe(options.shard.point(existing.records - 1));
+  }
+  Runner(sweep, files, options, records, output, report).run(existing.records);
+  output.close();
+  return report;
+}
+
+SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
+                      std::string& text) {
+  check_some_point(sweep, files);
+  const Records records(sweep.grid, options.format);
+  SweepOutput output(&text);
+  output.write(records.header(options.tool, grid_hash(sweep, files.data_folder()), options.shard));
+  SweepReport report;
+  report.points = options.shard.points(records.points());
+  Runner(sweep, files, options, records, output, report).run(0);
+  return report;
+}
+
+double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& options) {
+  const Records records(sweep.grid, options.format);
+  const std::int64_t points = options.shard.points(records.points());
+  if (points == 0) {
+    return 0;
+  }
+  PointRunner runner(sweep, files);
+  std::string lines;
+  (void)runner.run(options.shard.point(0)); // reads the files
+  double sum = 0;
+  for (const std::int64_t i : {std::int64_t{0}, points / 2, points - 1}) {
+    const auto begin = Clock::now();
+    records.append(lines, options.shard.point(i), runner.run(options.shard.point(i)));
+    sum += seconds_since(begin);
+  }
+  return sum / 3 * static_cast<double>(points) / std::max(1, options.jobs);
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,86 @@
+#pragma once
+// Where a sweep's lines go, and what an interrupted sweep has left there. A file grows by whole
+// records in point order and nothing is ever buffered across a call, so that after a kill it is a
+// prefix of the finished file: complete lines, perhaps a piece of one more.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "study/shard.hpp"
+#include "study/sweep_records.hpp"
+
+namespace stepsim::study {
+
+// An open file, standard output ("-"), or a string in memory.
+class SweepOutput {
+public:
+  enum class Open { create, append };
+  explicit SweepOutput(std::string* text) : text_(text) {}
+  // create: empties the file. Throws SimulationError with the system's reason.
+  SweepOutput(const std::string& path, Open mode);
+  SweepOutput(const SweepOutput&) = delete;
+  SweepOutput& operator=(const SweepOutput&) = delete;
+  ~SweepOutput();
+
+  // All of it, or SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: up to the
+  // last complete record.
+  void write(std::string_view lines);
+  void close(); // reports what the system only tells then
+  void set_safe(std::int64_t point) { safe_point_ = point; } // the last one in the file already
+
+private:
+  void note_last_record(std::string_view done);
+  [[noreturn]] void fail(int error) const;
+
+  std::string path_;
+  std::string* text_ = nullptr;
+  int descriptor_ = -1;
+  std::int64_t safe_point_ = -1;
+};
+
+// Reads rows in bounded memory.
+class RowReader {
+public:
+  explicit RowReader(const std::string& path);
+  RowReader(const RowReader&) = delete;
+  RowReader& operator=(const RowReader&) = delete;
+  ~RowReader();
+
+  // The next complete row without its line end, valid until the next call; false at the end or
+  // where only an incomplete row is left. In CSV a line end inside quotes does not end the row;
+  // header lines are read as `jsonl`.
+  bool next(std::string_view& row, RecordFormat format);
+  [[nodiscard]] std::uint64_t offset() const { return offset_; } // behind the last row given
+  [[nodiscard]] std::string_view rest() const; // the incomplete row, after `next` gave false
+
+private:
+  bool fill();
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  std::size_t begin_ = 0; // of the unread part of the buffer
+  std::uint64_t offset_ = 0;
+};
+
+// What is in an output file of this sweep and shard.
+struct Existing {
+  std::int64_t records = 0;         // complete ones; the first `records` points of the shard
+  std::uint64_t end = 0;            // offset behind the last complete row; 0: not even the header
+  std::vector<std::int64_t> failed; // indices of the records that are errors
+};
+
+// `header` is the text that the file must begin with. Throws InputError where it belongs to another
+// sweep or shard, or where its records are not the first points of the shard in order.
+[[nodiscard]] Existing scan_existing(const std::string& path, std::string_view header,
+                                     const Shard& shard, RecordFormat format);
+
+// Copies the file up to its last complete record, with the records of `existing.failed` replaced by
+// `again(index)`, and puts the copy in its place.
+void replace_records(const std::string& path, std::string_view header, const Existing& existing,
+                     RecordFormat format,
+                     const std::function<std::string(std::int64_t index)>& again);
+
+} // namespace stepsim::study

@@ -1,0 +1,76 @@
+#pragma once
+// The lines of a sweep's output: a header, then one flat record per point. Everything that does not
+// change from point to point (keys, texts of axis values) is written out once, so that a record
+// costs its numbers only.
+//   jsonl   {"record":"header",...}              keys sorted
+//           {"bottleneck":"compute",...,"point":0,...,"status":"ok",...}
+//   csv     # {"record":"header",...}
+//           point,status,<varied>,<summary, sorted>,method,error           RFC 4180
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json.hpp"
+#include "study/grid.hpp"
+#include "study/result.hpp"
+#include "study/shard.hpp"
+
+namespace stepsim::study {
+
+enum class RecordFormat { jsonl, csv };
+
+// What a record says of its point: a summary, or the error (then all numbers are null).
+struct PointOutcome {
+  Summary summary;
+  std::string method;
+  std::string error; // "" = ok; one line
+};
+
+// RFC 4180: quoted where it holds a comma, a quote or a line end.
+void append_csv_text(std::string& out, std::string_view text);
+
+class Records {
+public:
+  Records(const Grid& grid, RecordFormat format);
+
+  // The first line, or for CSV the first two, with line ends. `tool` names program and version.
+  [[nodiscard]] std::string header(std::string_view tool, std::string_view grid_hash,
+                                   const Shard& shard) const;
+  // Appends the record of a point, with its line end.
+  void append(std::string& out, std::int64_t point, const PointOutcome& outcome) const;
+
+  [[nodiscard]] RecordFormat format() const { return format_; }
+  [[nodiscard]] std::int64_t points() const { return strides_[0]; }
+
+private:
+  enum class Source { record, point, status, axis, replication, number, other, method, error };
+  struct Column {
+    std::string key;
+    Source source{};
+    std::size_t axis{};
+    std::optional<double> Summary::*number{};
+    std::string prefix; // text before the value: separator and, in JSON, the key
+  };
+  void append_value(std::string& out, const Column& column, std::int64_t point,
+                    const PointOutcome& outcome) const;
+  void append_text(std::string& out, std::string_view text) const;
+  void append_json(std::string& out, const io::Json& value) const;
+
+  RecordFormat format_;
+  io::Json axes_; // of the header
+  std::int64_t replications_;
+  std::vector<std::int64_t> strides_;
+  std::vector<std::vector<std::string>> axis_texts_; // [axis][value]
+  std::vector<Column> columns_;
+};
+
+// What existing output says, without parsing whole records: point number and whether it failed.
+struct RecordMark {
+  std::int64_t point = -1; // -1: not a record
+  bool failed = false;
+};
+[[nodiscard]] RecordMark record_mark(std::string_view line, RecordFormat format);
+
+} // namespace stepsim::study
