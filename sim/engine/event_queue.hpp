@@ -31,6 +31,8 @@ public:
 
   [[nodiscard]] bool empty() const { return run_size_ == 0 && heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return run_size_ + heap_.size(); }
+  // Events for which memory is held.
+  [[nodiscard]] std::size_t capacity() const { return run_.size() + heap_.capacity(); }
   [[nodiscard]] Time next_time() const { return next().time; }
 
   void push(Time time, std::uint32_t id) {

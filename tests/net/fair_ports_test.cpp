@@ -1,0 +1,140 @@
+#include "net/fair_ports.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.hpp"
+#include "net/alpha_beta.hpp"
+
+namespace stepsim::net {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+
+struct Arrival {
+  double time_s{};
+  Transfer transfer;
+};
+
+// End time per id; arrivals in time order.
+template <NetworkModel Model>
+std::vector<double> run(Model model, const std::vector<Arrival>& arrivals) {
+  std::vector<double> ends(arrivals.size(), -1);
+  std::vector<std::uint32_t> done;
+  std::size_t next = 0;
+  for (;;) {
+    const double arrival = next < arrivals.size() ? arrivals[next].time_s : kNever;
+    const double now = std::min<double>(arrival, model.next_time());
+    if (now == kNever) {
+      return ends;
+    }
+    done.clear();
+    model.advance(now, done);
+    for (const std::uint32_t id : done) {
+      ends[id] = now;
+    }
+    for (; next < arrivals.size() && arrivals[next].time_s <= now; ++next) {
+      model.submit(now, arrivals[next].transfer);
+    }
+  }
+}
+
+// Port pair 0 (send), 1 (receive) of capacity 1 B/s.
+Transfer on_port(std::uint32_t id, double latency, double bytes) {
+  return {.id = id, .latency_s = latency, .per_byte_s = 1, .bytes = bytes, .send_port = 0};
+}
+
+TEST_CASE("alpha-beta: transfers end latency + bytes per rate after their start, side by side") {
+  const auto ends = run(AlphaBeta(), {{0, on_port(0, 2, 10)}, {1, on_port(1, 2, 3)}});
+  CHECK(ends[0] == 0 + 2 + 10);
+  CHECK(ends[1] == 1 + 2 + 3);
+}
+
+TEST_CASE("fair ports: a transfer alone takes latency + bytes / capacity") {
+  const auto ends = run(FairPorts({0.5, 1}), {{1, on_port(0, 2, 10)}});
+  CHECK(ends[0] == doctest::Approx(1 + 2 + 10 / 0.5).epsilon(kTolerance));
+}
+
+TEST_CASE("fair ports: two transfers on one port take turns in rate, not in time") {
+  // Alone 4 s each. Both from 0: 2 bytes of each by 4 ... the short one ends at 2 * 2, then the
+  // other has 6 - 2 bytes left and the port alone.
+  const auto ends = run(FairPorts({1}), {{0, on_port(0, 0, 2)}, {0, on_port(1, 0, 6)}});
+  CHECK(ends[0] == doctest::Approx(2 + 2).epsilon(kTolerance));
+  CHECK(ends[1] == doctest::Approx(2 + 6).epsilon(kTolerance));
+}
+
+TEST_CASE("fair ports: latency holds no port") {
+  const auto ends = run(FairPorts({1}), {{0, on_port(0, 5, 1)}, {0, on_port(1, 0, 5)}});
+  CHECK(ends[1] == doctest::Approx(5).epsilon(kTolerance)); // the other is still on its way
+  CHECK(ends[0] == doctest::Approx(5 + 1).epsilon(kTolerance));
+}
+
+TEST_CASE("fair ports: no bytes take the latency only, no port the transfer's own rate") {
+  Transfer free = on_port(1, 1, 8);
+  free.send_port = kNoPort;
+  const auto ends = run(FairPorts({1}), {{0, on_port(0, 3, 0)}, {0, free}});
+  CHECK(ends[0] == 3);
+  CHECK(ends[1] == doctest::Approx(1 + 8).epsilon(kTolerance));
+}
+
+TEST_CASE("fair ports: symmetric transfers end together") {
+  std::vector<Arrival> arrivals;
+  for (std::uint32_t id = 0; id < 7; ++id) {
+    arrivals.push_back({0, on_port(id, 0.1, 1.0 / 3)});
+  }
+  const auto ends = run(FairPorts({0.7}), arrivals);
+  for (const double end : ends) {
+    CHECK(end == ends[0]);
+  }
+  CHECK(ends[0] == doctest::Approx(0.1 + 7.0 / 3 / 0.7).epsilon(kTolerance));
+}
+
+// One port: the fluid limit of round robin (processor sharing), in small steps between changes.
+TEST_CASE("fair ports: random arrivals at one port agree with processor sharing") {
+  constexpr std::uint64_t kSeed = 3;
+  CAPTURE(kSeed);
+  base::RandomStream random({.seed = kSeed});
+  for (int round = 0; round < 40; ++round) {
+    std::vector<Arrival> arrivals;
+    std::vector<double> left;
+    double time = 0;
+    for (std::uint32_t id = 0; id < 25; ++id) {
+      time += random.uniform(0, 2);
+      arrivals.push_back({time, on_port(id, 0, random.uniform(0.1, 4))});
+      left.push_back(arrivals.back().transfer.bytes);
+    }
+    const auto ends = run(FairPorts({1}), arrivals);
+    // Oracle: the next change is an arrival or the end of the transfer with the least left.
+    std::vector<double> expected(left.size(), -1);
+    std::vector<std::size_t> active;
+    double now = 0;
+    std::size_t next = 0;
+    while (next < arrivals.size() || !active.empty()) {
+      const auto shortest =
+          std::min_element(active.begin(), active.end(),
+                           [&](std::size_t a, std::size_t b) { return left[a] < left[b]; });
+      const double end =
+          active.empty() ? kNever : now + left[*shortest] * static_cast<double>(active.size());
+      const double arrival = next < arrivals.size() ? arrivals[next].time_s : kNever;
+      const double then = std::min(end, arrival);
+      for (const std::size_t id : active) {
+        left[id] -= (then - now) / static_cast<double>(active.size());
+      }
+      now = then;
+      if (end <= arrival) {
+        expected[*shortest] = now;
+        active.erase(shortest);
+      } else {
+        active.push_back(next++);
+      }
+    }
+    for (std::size_t id = 0; id < ends.size(); ++id) {
+      CHECK(ends[id] == doctest::Approx(expected[id]).epsilon(kTolerance));
+    }
+  }
+}
+
+} // namespace
+} // namespace stepsim::net
