@@ -1,5 +1,6 @@
 // Block size of the pipelined algorithms (COL 7): the cheapest of the splits around the real-valued
-// optimum m* = sqrt(X / alpha_blk) of each region of the closed form.
+// optimum m* = sqrt(X / alpha_blk) of each region of the closed form; a search over 1, 2, 4, ..
+// blocks where the optimum is not known.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -17,7 +18,7 @@ constexpr double kSmallestBlock = 4096; // bytes, of a block that the search may
 constexpr double kTie = 1e-12;          // relative; ties go to the larger block
 
 // Bytes that one stream of blocks carries: all for lp, half for a tree.
-double stream_bytes(const Collective &collective) {
+double stream_bytes(const Collective& collective) {
   const double n = total_bytes(collective);
   if (collective.algorithm == AlgorithmId::lp) {
     return n;
@@ -31,7 +32,7 @@ Blocks given_block(double stream, double block) {
 }
 
 // m blocks; whole elements per block unless chunking is real.
-Blocks split(const Collective &collective, double stream, std::int64_t m) {
+Blocks split(const Collective& collective, double stream, std::int64_t m) {
   const double blocks = static_cast<double>(m);
   if (collective.options.chunking == Chunking::real) {
     return {stream / blocks, m, false};
@@ -45,7 +46,7 @@ std::int64_t most_blocks(double stream) {
 }
 
 // Whole numbers around sqrt(x / alpha_blk), inside [low, high].
-void add_around(std::vector<std::int64_t> &counts, double x, double alpha_blk, std::int64_t low,
+void add_around(std::vector<std::int64_t>& counts, double x, double alpha_blk, std::int64_t low,
                 std::int64_t high) {
   if (x <= 0) {
     return;
@@ -57,7 +58,7 @@ void add_around(std::vector<std::int64_t> &counts, double x, double alpha_blk, s
   }
 }
 
-std::vector<std::int64_t> lp_counts(const Collective &collective, const Symbols &s) {
+std::vector<std::int64_t> lp_counts(const Collective& collective, const Symbols& s) {
   const std::int64_t most = most_blocks(s.n);
   const double wire = s.n * s.beta;
   const double add = s.n * s.gamma;
@@ -84,7 +85,7 @@ std::vector<std::int64_t> lp_counts(const Collective &collective, const Symbols 
   return counts;
 }
 
-std::vector<std::int64_t> tree_counts(const Symbols &s, const TreeDepths &depths, double stream) {
+std::vector<std::int64_t> tree_counts(const Symbols& s, const TreeDepths& depths, double stream) {
   std::vector<std::int64_t> counts{1};
   const double x = ((depths.reduce + depths.broadcast - 4) * s.n * s.beta +
                     (depths.reduce - 2) * s.n * s.gamma) /
@@ -94,7 +95,7 @@ std::vector<std::int64_t> tree_counts(const Symbols &s, const TreeDepths &depths
 }
 
 // b* of the printed forms, real-valued.
-Blocks paper_blocks(const Collective &collective, const Symbols &s) {
+Blocks paper_blocks(const Collective& collective, const Symbols& s) {
   const double pipelines = collective.op == Op::allreduce ? 2 : 1;
   const double gamma = collective.op == Op::broadcast ? 0 : s.gamma;
   const double per_byte = (s.P - 1) * (pipelines * s.beta + gamma);
@@ -104,7 +105,7 @@ Blocks paper_blocks(const Collective &collective, const Symbols &s) {
 
 // The cheapest split into one of `counts` blocks; `cost` may know no time for some.
 template <class Cost>
-Blocks cheapest(const Collective &collective, double stream, std::vector<std::int64_t> counts,
+Blocks cheapest(const Collective& collective, double stream, std::vector<std::int64_t> counts,
                 Cost cost) {
   std::sort(counts.begin(), counts.end());
   Blocks best = split(collective, stream, 1);
@@ -120,9 +121,64 @@ Blocks cheapest(const Collective &collective, double stream, std::vector<std::in
   return best;
 }
 
+// Time of one block size, all ranks entering at 0.
+double time_with(const Collective& together, const Blocks& blocks) {
+  Collective trial = together;
+  trial.options.cost_form = CostForm::exact;
+  trial.options.block = Bytes{static_cast<std::int64_t>(std::ceil(blocks.block_bytes))};
+  if (trial.algorithm == AlgorithmId::lp && trial.homogeneous()) {
+    if (const std::optional<ClosedForm> form = closed_form(trial)) {
+      return form->seconds;
+    }
+    const Symbols s = symbols(trial);
+    if (!s.serial && s.alpha == s.alpha_blk && trial.options.lp_last_hop) {
+      return lp_allreduce_slow_additions(s, blocks);
+    }
+  }
+  return max_plus(trial).seconds;
+}
+
+// 1, 2, 4, .. and the most blocks, of whole bytes, until the time rises: as the largest of terms
+// A + B m + C / m it falls, then rises.
+Blocks search_doubling(const Collective& together, double stream) {
+  Collective whole = together;
+  whole.options.chunking = Chunking::integer;
+  Blocks best = split(whole, stream, 1);
+  double best_s = time_with(together, best);
+  const std::int64_t most = most_blocks(stream);
+  for (std::int64_t m = 1; m < most;) {
+    m = std::min(2 * m, most);
+    const Blocks blocks = split(whole, stream, m);
+    const double seconds = time_with(together, blocks);
+    if (seconds >= best_s * (1 - kTie)) {
+      break;
+    }
+    best = blocks;
+    best_s = seconds;
+  }
+  return best;
+}
+
+// No formula for the optimum: unequal links or ranks, additions slower than the wire, or an
+// allreduce outside the cases of `lp_form`.
+bool needs_search(const Collective& together) {
+  if (!together.homogeneous()) {
+    return true;
+  }
+  const Symbols s = symbols(together);
+  if (together.op != Op::broadcast && s.gamma > s.beta) {
+    return true;
+  }
+  if (together.algorithm != AlgorithmId::lp || together.op != Op::allreduce) {
+    return false;
+  }
+  const Blocks one{s.n, 1, false};
+  return !lp_form(s, together.op, together.options.lp_last_hop, one);
+}
+
 } // namespace
 
-std::optional<Blocks> resolve_blocks(const Collective &collective) {
+std::optional<Blocks> resolve_blocks(const Collective& collective) {
   const bool tree = collective.algorithm == AlgorithmId::double_binary_tree;
   if (!tree && collective.algorithm != AlgorithmId::lp) {
     return std::nullopt;
@@ -136,6 +192,9 @@ std::optional<Blocks> resolve_blocks(const Collective &collective) {
   }
   Collective together = collective;
   together.enter_s.clear();
+  if (needs_search(together) && collective.options.cost_form == CostForm::exact) {
+    return search_doubling(together, stream);
+  }
   const Symbols s = symbols(together);
   if (!tree && collective.options.cost_form == CostForm::paper) {
     return paper_blocks(collective, s);
@@ -143,11 +202,11 @@ std::optional<Blocks> resolve_blocks(const Collective &collective) {
   if (tree) {
     const TreeDepths depths = double_tree_depths(collective.ranks);
     return cheapest(collective, stream, tree_counts(s, depths, stream),
-                    [&](const Blocks &blocks) -> std::optional<ClosedForm> {
+                    [&](const Blocks& blocks) -> std::optional<ClosedForm> {
                       return double_tree_form(s, depths, blocks);
                     });
   }
-  return cheapest(collective, stream, lp_counts(collective, s), [&](const Blocks &blocks) {
+  return cheapest(collective, stream, lp_counts(collective, s), [&](const Blocks& blocks) {
     return lp_form(s, collective.op, collective.options.lp_last_hop, blocks);
   });
 }

@@ -17,7 +17,7 @@ struct BlockTimes {
   bool short_last{};
 };
 
-BlockTimes block_times(const Symbols &s, const Blocks &blocks) {
+BlockTimes block_times(const Symbols& s, const Blocks& blocks) {
   BlockTimes t;
   t.m = static_cast<double>(blocks.blocks);
   const double last = s.n - (t.m - 1) * blocks.block_bytes;
@@ -31,12 +31,12 @@ BlockTimes block_times(const Symbols &s, const Blocks &blocks) {
   return t;
 }
 
-double broadcast_time(const Symbols &s, const BlockTimes &t) {
+double broadcast_time(const Symbols& s, const BlockTimes& t) {
   return (t.m + s.P - 3) * t.tau + t.tau_last + (s.P - 1) * t.delta;
 }
 
 // The tail's port is the bottleneck if g <= tau, else its addition is.
-double reduce_time(const Symbols &s, const BlockTimes &t) {
+double reduce_time(const Symbols& s, const BlockTimes& t) {
   const double first_blocks = (s.P - 1) * t.delta;
   if (t.m == 1) {
     return (s.P - 1) * (t.tau_last + t.g_last) + first_blocks;
@@ -53,7 +53,7 @@ double reduce_time(const Symbols &s, const BlockTimes &t) {
 
 // A finished block starts its return once the tail has it, and every send port has sent all its
 // reduce blocks before: the larger of the two terms under max.
-std::optional<double> allreduce_time(const Symbols &s, const BlockTimes &t, bool last_hop) {
+std::optional<double> allreduce_time(const Symbols& s, const BlockTimes& t, bool last_hop) {
   const bool serial = s.serial && s.gamma > 0;
   if (serial && t.delta == 0 && last_hop) {
     return (t.m + s.P - 2) * (t.tau + t.g) + std::max(t.m, s.P) * t.tau;
@@ -74,13 +74,13 @@ std::optional<double> allreduce_time(const Symbols &s, const BlockTimes &t, bool
   return std::max(port_free, block_ready) + (t.m + s.P - 3) * t.tau;
 }
 
-std::optional<ClosedForm> exact(const Collective &collective) {
+std::optional<ClosedForm> exact(const Collective& collective) {
   return lp_form(symbols(collective), collective.op, collective.options.lp_last_hop,
                  *resolve_blocks(collective));
 }
 
 // (P - 1 + n/b) tau(b) per pipeline, linear in n for a given block.
-ClosedForm paper(const Collective &collective, double pipelines, bool adds) {
+ClosedForm paper(const Collective& collective, double pipelines, bool adds) {
   const Symbols s = symbols(collective);
   const double gamma = adds ? s.gamma : 0;
   const Blocks blocks = *resolve_blocks(collective);
@@ -96,7 +96,7 @@ ClosedForm paper(const Collective &collective, double pipelines, bool adds) {
 
 } // namespace
 
-std::optional<ClosedForm> lp_form(const Symbols &s, Op op, bool last_hop, const Blocks &blocks) {
+std::optional<ClosedForm> lp_form(const Symbols& s, Op op, bool last_hop, const Blocks& blocks) {
   const BlockTimes t = block_times(s, blocks);
   ClosedForm form;
   if (op == Op::broadcast) {
@@ -117,17 +117,23 @@ std::optional<ClosedForm> lp_form(const Symbols &s, Op op, bool last_hop, const 
   return form;
 }
 
-std::optional<ClosedForm> lp_broadcast(const Collective &collective) { return exact(collective); }
-std::optional<ClosedForm> lp_reduce(const Collective &collective) { return exact(collective); }
-std::optional<ClosedForm> lp_allreduce(const Collective &collective) { return exact(collective); }
+double lp_allreduce_slow_additions(const Symbols& s, const Blocks& blocks) {
+  const BlockTimes t = block_times(s, blocks);
+  const double sums_passed = s.P == 2 ? t.m * t.tau : (s.P - 1) * t.tau + (s.P + t.m - 3) * t.g;
+  return std::max((2 * s.P - 1) * t.tau + (s.P + t.m - 2) * t.g, sums_passed + t.m * t.tau);
+}
 
-std::optional<ClosedForm> lp_broadcast_paper(const Collective &collective) {
+std::optional<ClosedForm> lp_broadcast(const Collective& collective) { return exact(collective); }
+std::optional<ClosedForm> lp_reduce(const Collective& collective) { return exact(collective); }
+std::optional<ClosedForm> lp_allreduce(const Collective& collective) { return exact(collective); }
+
+std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective) {
   return paper(collective, 1, false);
 }
-std::optional<ClosedForm> lp_reduce_paper(const Collective &collective) {
+std::optional<ClosedForm> lp_reduce_paper(const Collective& collective) {
   return paper(collective, 1, true);
 }
-std::optional<ClosedForm> lp_allreduce_paper(const Collective &collective) {
+std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective) {
   return paper(collective, 2, true);
 }
 

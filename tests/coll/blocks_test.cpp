@@ -124,3 +124,44 @@ TEST_CASE("block size: no other whole number of blocks is cheaper (random instan
     }
   }
 }
+
+TEST_CASE("block size: a doubling search where there is no formula is within a factor 1.25") {
+  constexpr std::uint64_t kSeed = 12;
+  CAPTURE(kSeed);
+  stepsim::base::RandomStream random({kSeed, 0, 0, 0, 0});
+  for (int i = 0; i < 60; ++i) {
+    CAPTURE(i);
+    const auto ranks = static_cast<std::uint32_t>(random.integer(2, 9));
+    const bool tree = i % 4 == 0;
+    Collective c =
+        point(i % 4 == 1 ? Op::reduce : Op::allreduce, tree ? Id::double_binary_tree : Id::lp,
+              ranks, static_cast<double>(random.integer(4096, 400000)),
+              {std::pow(10, random.uniform(-7, -4)), 1e-9, 1e-9 * random.uniform(1, 4)});
+    if (i % 4 == 3) { // two ranks of a chain are further apart
+      c.reduction_s_per_byte = 0;
+      c.links.pairs = {{0, 1, {1e-5, 1e-5, 3e-9}}};
+    }
+    c.enter_s.assign(ranks, 0);
+    c.enter_s[0] = 1e-3; // does not count
+    const Blocks blocks = resolve_blocks(c).value();
+    c.enter_s.clear();
+    const double chosen = max_plus(c).seconds;
+    const double stream = tree ? c.bytes / 2 : c.bytes;
+    CHECK(blocks.blocks == std::ceil(stream / blocks.block_bytes));
+    double best = chosen;
+    for (double m = 1; m <= std::max(1.0, stream / 4096); ++m) {
+      c.options.block = stepsim::Bytes{static_cast<std::int64_t>(std::ceil(stream / m))};
+      best = std::min(best, max_plus(c).seconds);
+    }
+    CHECK(chosen <= 1.25 * best);
+  }
+}
+
+TEST_CASE("block size: additions slower than the wire are searched, not left in one block") {
+  const Collective c = point(Op::allreduce, Id::lp, 8, 1e7, {1e-6, 1e-10, 3e-10});
+  CHECK_FALSE(closed_form(c).has_value());
+  CHECK(resolve_blocks(c)->blocks >= 8);
+  Collective one = c;
+  one.options.block = stepsim::Bytes{10000000};
+  CHECK(max_plus(c).seconds < 0.5 * max_plus(one).seconds);
+}

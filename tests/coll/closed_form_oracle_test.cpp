@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/pipelines.hpp"
 #include "coll/point.hpp"
 
 using namespace stepsim::coll;
@@ -123,6 +124,22 @@ TEST_CASE("closed form: two levels equal max_plus, equal nodes, any interfaces")
     CAPTURE(name(c.options.inter_algorithm));
     CAPTURE(name(c.options.intra_algorithm));
     compare(c);
+  }
+}
+
+TEST_CASE("lp: an all-reduce with additions slower than hops, as the block search takes it") {
+  for (std::uint32_t ranks = 2; ranks <= 12; ++ranks) {
+    for (std::int64_t blocks = 1; blocks <= 30; ++blocks) {
+      for (const double gamma : {1.01, 2.0, 20.0}) {
+        Collective c =
+            point(Op::allreduce, Id::lp, ranks, static_cast<double>(blocks), {0, 1, gamma});
+        c.options.block = stepsim::Bytes{1};
+        CAPTURE(ranks);
+        CAPTURE(blocks);
+        CHECK(lp_allreduce_slow_additions(symbols(c), *resolve_blocks(c)) ==
+              doctest::Approx(max_plus(c).seconds).epsilon(kTolerance));
+      }
+    }
   }
 }
 

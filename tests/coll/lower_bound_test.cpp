@@ -115,3 +115,56 @@ TEST_CASE("lower bound: no closed form is below it (random instances)") {
     }
   }
 }
+
+TEST_CASE("lower bound: no schedule is below it, any links, rates and entry times") {
+  constexpr std::uint64_t kSeed = 6;
+  CAPTURE(kSeed);
+  stepsim::base::RandomStream random({kSeed, 0, 0, 0, 0});
+  for (int i = 0; i < 150; ++i) {
+    for (const AlgorithmRow& row : algorithm_table()) {
+      if (row.algorithm == Id::parameter_server) {
+        continue; // equal links only
+      }
+      const auto ranks = static_cast<std::uint32_t>(random.integer(2, 17));
+      Collective c = point(row.op, row.algorithm, ranks,
+                           static_cast<double>(random.integer(0, i % 2 == 0 ? 40 : 5000)),
+                           {random.uniform(0, 10), random.uniform(0.1, 2), random.uniform(0, 2)});
+      c.options.chunking = i % 3 == 0 ? Chunking::real : Chunking::integer;
+      c.options.reduction_mode = i % 2 == 0 ? ReductionMode::serial : ReductionMode::overlapped;
+      c.root = static_cast<std::uint32_t>(random.integer(0, ranks - 1));
+      if (i % 4 == 0) {
+        for (std::uint32_t src = 0; src < ranks; ++src) {
+          for (std::uint32_t dst = 0; dst < ranks; ++dst) {
+            if (src != dst) {
+              const double latency = random.uniform(0, 10);
+              c.links.pairs.push_back({src, dst, {latency, latency, random.uniform(0.1, 5)}});
+            }
+          }
+          c.reduction_s_per_byte_rank.push_back(random.uniform(0, 3));
+        }
+        c.links.pairs_only = true;
+      } else if (i % 4 == 1) {
+        c.links.two_level = TwoLevel{static_cast<std::uint32_t>(random.integer(1, 5)),
+                                     static_cast<std::uint32_t>(random.integer(1, 5)),
+                                     {0.1, 0.1, 0.05}};
+        if (row.algorithm == Id::hierarchical && ranks % c.links.two_level->gpus_per_node != 0) {
+          continue;
+        }
+      } else if (i % 4 == 2) {
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+          c.enter_s.push_back(random.uniform(0, 50));
+          c.sizes.push_back(static_cast<double>(random.integer(0, 9)));
+        }
+      }
+      if (row.op != Op::allgatherv) {
+        c.sizes.clear();
+      }
+      CAPTURE(i);
+      CAPTURE(name(row.op));
+      CAPTURE(name(row.algorithm));
+      CAPTURE(ranks);
+      CAPTURE(c.bytes);
+      CHECK(max_plus(c).seconds >= lower_bound(c).seconds() * (1 - 1e-9));
+    }
+  }
+}
