@@ -68,7 +68,7 @@ Layout::Place Layout::place(Index rank) const {
   return result.local < size ? result : Place{};
 }
 
-Index Schedule::steps() const {
+Index end_step(const std::vector<Phase>& phases) {
   Index end = 0;
   for (const Phase& phase : phases) {
     end = std::max(end, phase.first_step + phase.steps());

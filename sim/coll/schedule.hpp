@@ -70,10 +70,13 @@ struct Phase {
   }
 };
 
+// First step after all of them.
+[[nodiscard]] Index end_step(const std::vector<Phase>& phases);
+
 struct Schedule {
   std::uint32_t ranks = 0;
   std::vector<Phase> phases;
-  [[nodiscard]] Index steps() const; // rounds on the critical path
+  [[nodiscard]] Index steps() const { return end_step(phases); } // rounds on the critical path
 };
 
 // `automatic` becomes the chosen algorithm first. Empty for one rank or nothing to send. Throws

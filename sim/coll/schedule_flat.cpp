@@ -31,11 +31,7 @@ private:
     phase.offset = list_.offset;
     phase.group_bytes = list_.group_bytes;
     phase.nic_share = list_.nic_share;
-    if (list_.first_step) {
-      phase.first_step = *list_.first_step;
-    } else if (!list_.phases.empty()) {
-      phase.first_step = list_.phases.back().first_step + list_.phases.back().steps();
-    }
+    phase.first_step = list_.first_step.value_or(end_step(list_.phases));
     list_.first_step = phase.first_step + phase.steps();
     list_.phases.push_back(std::move(phase));
   }
