@@ -17,6 +17,7 @@ struct Command {
 
 [[nodiscard]] std::span<const Command> commands();
 
+int collective(const Invocation& invocation);
 int models(const Invocation& invocation);
 int plan(const Invocation& invocation);
 int run(const Invocation& invocation);

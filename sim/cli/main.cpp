@@ -69,7 +69,7 @@ int dispatch(int argc, char** argv) {
   invocation.started = std::chrono::steady_clock::now();
   invocation.command_line = "stepsim";
   for (int i = 1; i < argc; ++i) {
-    invocation.command_line += " " + quoted(argv[i]);
+    invocation.command_line.append(" ").append(quoted(argv[i]));
   }
   if (argc < 2) {
     std::cerr << program_help();

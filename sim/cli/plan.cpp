@@ -77,7 +77,11 @@ std::string groups_text(const plan::Plan& plan) {
   for (const plan::Group& group : plan.groups) {
     const std::size_t first = group.first() + 1U;
     const std::size_t last = group.last() + 1U;
-    text += "{" + std::to_string(first) + (first == last ? "" : "-" + std::to_string(last)) + "}";
+    text.append("{").append(std::to_string(first));
+    if (last != first) {
+      text.append("-").append(std::to_string(last));
+    }
+    text += '}';
     if (text.size() > 60) {
       return text + "...";
     }

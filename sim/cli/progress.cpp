@@ -22,7 +22,8 @@ std::string rate_text(double per_second) {
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
   const auto two = [](std::int64_t value) {
-    return (value < 10 ? "0" : "") + std::to_string(value);
+    std::string text = std::to_string(value);
+    return value < 10 ? text.insert(0, 1, '0') : text;
   };
   const std::int64_t hours = whole / 3600;
   const std::int64_t minutes = whole / 60 % 60;
@@ -35,10 +36,11 @@ std::string clock_text(double seconds) {
 std::string progress_line(std::int64_t done, std::int64_t total, double per_second, double eta_s) {
   constexpr std::int64_t kBar = 20;
   const std::int64_t full = total > 0 ? std::min(kBar, kBar * done / total) : kBar;
-  std::string line = "[" + std::string(static_cast<std::size_t>(full), '#') +
-                     std::string(static_cast<std::size_t>(kBar - full), ' ') + "] ";
-  line += std::to_string(done) + "/" + std::to_string(total);
-  line += "  " + rate_text(per_second);
+  std::string line = "[";
+  line.append(static_cast<std::size_t>(full), '#');
+  line.append(static_cast<std::size_t>(kBar - full), ' ').append("] ");
+  line.append(std::to_string(done)).append("/").append(std::to_string(total)).append("  ");
+  line += rate_text(per_second);
   line += eta_s < 0 ? std::string() : "  ETA " + clock_text(eta_s);
   return line;
 }

@@ -118,7 +118,8 @@ std::string buckets_text(const study::Result& result) {
                           milliseconds_cell(bucket.end_s), milliseconds_cell(bucket.exposed_s),
                           bucket.algorithm});
   }
-  std::string out = "\n" + table_text(table);
+  std::string out = table_text(table);
+  out.insert(0, 1, '\n');
   if (result.buckets.size() > kMaxBuckets) {
     out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
            " more; --json lists all\n";

@@ -1,0 +1,54 @@
+#pragma once
+// The flags of `stepsim collective` as a grid of collectives: every flag may be a list or a range,
+// all combinations are taken, the first flag of the list below varying slowest. A combination is
+// made from its number, so that a large grid costs no memory.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/app.hpp"
+#include "coll/collective.hpp"
+
+namespace stepsim::cli {
+
+// As typed.
+struct CollectiveFlags {
+  std::string op, algorithm, ranks, bytes, latency, bandwidth;
+  std::string reduction_rate = "0";
+  std::string block = "optimal";
+  std::string block_latency; // "" = as latency
+  std::string root = "0";
+  std::string gpus_per_node = "1", intra_latency, intra_bandwidth, nics_per_node = "1";
+  std::string servers = "1", placement = "dedicated";
+  std::string candidates;
+  std::string links, sizes; // files
+  std::vector<std::string> params;
+};
+
+void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
+
+struct CollectiveGrid {
+  // One flag with its values; `apply` puts one into a collective. Words are numbers here: their
+  // place in the enumeration.
+  struct Axis {
+    std::string_view flag;
+    std::vector<double> values;
+    void (*apply)(coll::Collective&, double);
+  };
+  std::vector<Axis> axes;  // ops first
+  coll::Collective common; // what does not vary
+
+  [[nodiscard]] std::int64_t points() const;
+  [[nodiscard]] coll::Collective at(std::int64_t point) const;
+  [[nodiscard]] const Axis& axis(std::string_view flag) const; // of a flag that every grid has
+  [[nodiscard]] bool varies(std::string_view flag) const;      // has two values or more
+  // Whether the point has the first value of the flag; the points that differ from it in that flag
+  // only (itself included).
+  [[nodiscard]] bool is_first(std::int64_t point, std::string_view flag) const;
+  [[nodiscard]] std::vector<std::int64_t> alike(std::int64_t point, std::string_view flag) const;
+};
+
+// Throws UsageError `--ranks 0: must be an integer >= 1, got 0`, InputError for the files.
+[[nodiscard]] CollectiveGrid parse_collective_flags(const CollectiveFlags& flags);
+
+} // namespace stepsim::cli

@@ -1,0 +1,70 @@
+// stepsim merge SHARD... -o FILE: joins the shards of a sweep.
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+#include "study/sweep_merge.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kText{
+    "merge",
+    "SHARD...",
+    "Joins the files that `stepsim sweep --shard i/n` wrote, in any order, into the file that the\n"
+    "sweep writes in one piece, byte for byte. Missing points: exit 4, nothing is written.",
+    "stepsim merge out.shard-*-of-4.jsonl -o out.jsonl",
+    "The records are described in docs/file-formats.md and schemas/point.schema.json.",
+};
+
+std::string ranges_text(const study::MergeReport& report) {
+  constexpr std::size_t kMost = 20;
+  std::string text;
+  for (std::size_t i = 0; i < report.missing.size() && i < kMost; ++i) {
+    const auto& [first, last] = report.missing[i];
+    text += (i > 0 ? ", " : "") + std::to_string(first) +
+            (last > first ? "-" + std::to_string(last) : "");
+  }
+  if (report.missing.size() > kMost) {
+    text += " and " + std::to_string(report.missing.size() - kMost) + " more ranges";
+  }
+  return text;
+}
+
+} // namespace
+
+int merge(const Invocation& invocation) {
+  std::vector<std::string> shards;
+  CLI::App app;
+  app.add_option("SHARD", shards, "files of one sweep, JSON Lines or CSV")->required();
+  Common common;
+  if (!parse(app, kText, invocation, common)) {
+    return kOk;
+  }
+  const study::MergeReport report = study::merge_sweeps(shards, common.output);
+  if (!report.missing.empty()) {
+    std::int64_t missing = 0;
+    for (const auto& [first, last] : report.missing) {
+      missing += last - first + 1;
+    }
+    std::cerr << "error: " << missing << " of " << report.points
+              << " points are missing: " << ranges_text(report)
+              << "; nothing written. Run again:\n";
+    const std::string output = common.output == "-" ? "FILE" : common.output;
+    for (const study::Shard& shard : report.shards_to_run) {
+      std::cerr << "  stepsim sweep SWEEP --shard " << shard.index << '/' << shard.count << " -o "
+                << output << " --resume\n";
+    }
+    return kTargetNotMet;
+  }
+  print_note(
+      std::to_string(report.points) + " points" +
+          (report.failed > 0 ? ", " + std::to_string(report.failed) + " of them failed" : ""),
+      common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,142 @@
+#include "cli/record_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+std::optional<double> number_of(const io::Json& row, std::string_view key) {
+  const io::Json* value = row.find(key);
+  return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
+}
+
+std::string text_of(const io::Json& row, std::string_view key) {
+  const io::Json* value = row.find(key);
+  if (value == nullptr || value->is_null()) {
+    return "-";
+  }
+  return value->is_string() ? value->as_string() : io::compact(*value);
+}
+
+// How a varied field is shown: "bandwidth [Gb/s]", values times `factor`.
+struct Shown {
+  std::string heading;
+  double factor = 1;
+};
+
+Shown shown(const std::string& field) {
+  const auto with = [&](std::string_view suffix, const char* unit, double factor) {
+    std::string name = field;
+    if (name.ends_with(suffix)) {
+      name.resize(name.size() - suffix.size());
+    }
+    return Shown{name + " [" + unit + "]", factor};
+  };
+  const auto kind = base::kind_of_key(field.substr(field.rfind('/') + 1));
+  if (!kind) {
+    return {field, 1};
+  }
+  switch (*kind) {
+  case base::QuantityKind::time:
+    return with("_s", "us", 1e6);
+  case base::QuantityKind::rate:
+    return with("_Bps", "Gb/s", 8e-9);
+  case base::QuantityKind::size:
+    return with("_bytes", "MB", 1e-6);
+  case base::QuantityKind::flops:
+    return with("_Ps", "TFlop/s", 1e-12);
+  case base::QuantityKind::ratio:
+  case base::QuantityKind::count:
+    break;
+  }
+  return {field, 1};
+}
+
+std::string varied_cell(const io::Json& row, const std::string& field, double factor) {
+  const auto number = number_of(row, field);
+  if (!number) {
+    return base::shown_value(text_of(row, field));
+  }
+  return factor == 1 ? io::compact(*row.find(field)) : cell(*number * factor);
+}
+
+std::optional<double> times(std::optional<double> value, double factor) {
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+// The row with the least iteration time; none if all failed.
+const io::Json* best_row(std::span<const io::Json> rows) {
+  const io::Json* best = nullptr;
+  double least = HUGE_VAL;
+  for (const io::Json& row : rows) {
+    const double time = number_of(row, "iteration_time_s").value_or(HUGE_VAL);
+    if (time < least) {
+      least = time;
+      best = &row;
+    }
+  }
+  return best;
+}
+
+bool any_has(std::span<const io::Json> rows, std::string_view key) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const io::Json& row) { return number_of(row, key).has_value(); });
+}
+
+} // namespace
+
+std::string record_table(std::span<const io::Json> rows, std::span<const std::string> varied) {
+  Table table;
+  for (const std::string& field : varied) {
+    table.headings.push_back(shown(field).heading);
+  }
+  const bool with_ratio =
+      any_has(rows, "ratio") && std::find(varied.begin(), varied.end(), "ratio") == varied.end();
+  const bool with_samples = any_has(rows, "samples_per_s");
+  table.headings.emplace_back("iteration [ms]");
+  if (with_ratio) {
+    table.headings.emplace_back("ratio");
+  }
+  for (const char* heading :
+       {"compute [ms]", "communication [ms]", "exposed [ms]", "efficiency [%]"}) {
+    table.headings.emplace_back(heading);
+  }
+  if (with_samples) {
+    table.headings.emplace_back("samples/s");
+  }
+  table.headings.emplace_back("bottleneck");
+  table.headings.emplace_back("");
+
+  const io::Json* best = best_row(rows);
+  for (const io::Json& row : rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (const std::string& field : varied) {
+      cells.push_back(varied_cell(row, field, shown(field).factor));
+    }
+    cells.push_back(milliseconds_cell(number_of(row, "iteration_time_s")));
+    if (with_ratio) {
+      cells.push_back(cell(number_of(row, "ratio")));
+    }
+    cells.push_back(milliseconds_cell(number_of(row, "compute_s")));
+    cells.push_back(milliseconds_cell(number_of(row, "communication_s")));
+    cells.push_back(milliseconds_cell(number_of(row, "exposed_communication_s")));
+    cells.push_back(cell(times(number_of(row, "scaling_efficiency"), 100)));
+    if (with_samples) {
+      cells.push_back(cell(number_of(row, "samples_per_s")));
+    }
+    cells.push_back(text_of(row, "bottleneck"));
+    const std::string error = text_of(row, "error");
+    cells.push_back(error != "-" ? "error: " + error : (&row == best ? "best" : ""));
+  }
+  return table_text(table);
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,16 @@
+#pragma once
+// Rows of `compare` and `sweep` as a table for the terminal: varied fields in handy units, times,
+// efficiency, bottleneck; the best row is marked by a word, a failed one by its error.
+#include <span>
+#include <string>
+
+#include "io/json.hpp"
+
+namespace stepsim::cli {
+
+// `varied`: names of the varied fields. Rows are flat records; a ratio is shown where they have
+// one.
+[[nodiscard]] std::string record_table(std::span<const io::Json> rows,
+                                       std::span<const std::string> varied);
+
+} // namespace stepsim::cli
