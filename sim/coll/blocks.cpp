@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "coll/algorithms.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/pipelines.hpp"
 #include "coll/uniform.hpp"
@@ -181,6 +182,9 @@ bool needs_search(const Collective& together) {
 std::optional<Blocks> resolve_blocks(const Collective& collective) {
   const bool tree = collective.algorithm == AlgorithmId::double_binary_tree;
   if (!tree && collective.algorithm != AlgorithmId::lp) {
+    return std::nullopt;
+  }
+  if (find_algorithm(collective.op, collective.algorithm) == nullptr) {
     return std::nullopt;
   }
   const double stream = stream_bytes(collective);
