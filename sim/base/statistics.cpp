@@ -82,7 +82,7 @@ IsotonicFit isotonic_fit(std::span<const double> values) {
   }
   IsotonicFit fit;
   fit.values.reserve(values.size());
-  for (const Block &block : blocks) {
+  for (const Block& block : blocks) {
     fit.values.insert(fit.values.end(), block.count, block.value());
   }
   for (std::size_t i = 0; i < values.size(); ++i) {

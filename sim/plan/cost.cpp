@@ -90,7 +90,7 @@ make_table_cost(std::span<const std::pair<double, double>> points) {
   base::IsotonicFit fit = base::isotonic_fit(measured);
   table.seconds = std::move(fit.values);
   table.slope_s_per_byte = tail_slope(table.bytes, table.seconds);
-  return {std::move(table), {fit.points_changed, fit.largest_change}};
+  return {table, {fit.points_changed, fit.largest_change}};
 }
 
 bool known_subadditive(const Cost& cost, double up_to_bytes) {

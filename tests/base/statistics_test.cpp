@@ -74,7 +74,7 @@ TEST_CASE("isotonic_fit: no other non-decreasing sequence is nearer (against max
   for (std::uint64_t instance = 0; instance < 300; ++instance) {
     RandomStream random({.seed = seed, .point = instance});
     std::vector<double> values(static_cast<std::size_t>(random.integer(1, 12)));
-    for (double &value : values) {
+    for (double& value : values) {
       value = static_cast<double>(random.integer(1, 9));
     }
     const IsotonicFit fit = isotonic_fit(values);

@@ -45,7 +45,8 @@ Sweep make_sweep() {
   sweep.items = batch_items(sweep.problem);
   for (std::size_t point = 0; point < kPoints; ++point) {
     const double ranks = 2 + 4 * static_cast<double>(point % 1000);
-    const double bandwidth = 1e9 * (1 + static_cast<double>(point / 1000));
+    const std::size_t gigabytes_per_s = 1 + point / 1000;
+    const double bandwidth = 1e9 * static_cast<double>(gigabytes_per_s);
     sweep.startup_s.push_back(2 * (ranks - 1) * 5e-6);
     sweep.per_byte_s.push_back(2 * (ranks - 1) / ranks / bandwidth);
   }

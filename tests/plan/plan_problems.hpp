@@ -37,7 +37,7 @@ inline Cost linear(double startup_s, double per_byte_s) {
   return {.base = LinearCost{startup_s, per_byte_s}};
 }
 
-inline std::string text_of(const Group &group) {
+inline std::string text_of(const Group& group) {
   std::string text = "{";
   for (std::size_t i = 0; i < group.items.size(); ++i) {
     const bool follows = i > 0 && group.items[i] == group.items[i - 1] + 1;
@@ -54,9 +54,9 @@ inline std::string text_of(const Group &group) {
   return text;
 }
 
-inline std::string text_of(const Plan &plan) {
+inline std::string text_of(const Plan& plan) {
   std::string text;
-  for (const Group &group : plan.groups) {
+  for (const Group& group : plan.groups) {
     text += text_of(group);
   }
   return text;
@@ -74,7 +74,7 @@ struct RandomShape {
 };
 
 // Non-decreasing, with kinks, jumps and flat pieces, over sizes up to about `largest` bytes.
-inline Cost random_table(base::RandomStream &random, double largest, double scale_s) {
+inline Cost random_table(base::RandomStream& random, double largest, double scale_s) {
   std::vector<std::pair<double, double>> points;
   const auto count = random.integer(2, 8);
   double bytes = 0;
@@ -88,7 +88,7 @@ inline Cost random_table(base::RandomStream &random, double largest, double scal
 }
 
 // A staircase with a slope: a collective that changes its algorithm at some sizes.
-inline Cost random_curve(base::RandomStream &random, double largest, double scale_s) {
+inline Cost random_curve(base::RandomStream& random, double largest, double scale_s) {
   const double startup = scale_s * random.uniform(0.01, 0.5);
   const double per_byte = scale_s / largest * random.uniform();
   const double stair = largest * random.uniform(0.05, 0.5);
@@ -100,7 +100,7 @@ inline Cost random_curve(base::RandomStream &random, double largest, double scal
 
 // Backward takes 1 s; communication from a tenth of that to ten times as much, with any share of
 // start-up; sizes exponential, near-equal, heavy-tailed or tiny.
-inline Problem random_problem(base::RandomStream &random, const RandomShape &shape) {
+inline Problem random_problem(base::RandomStream& random, const RandomShape& shape) {
   const auto count = static_cast<std::size_t>(random.integer(shape.min_items, shape.max_items));
   const auto size_kind = random.integer(0, 3);
   std::vector<double> ready;
