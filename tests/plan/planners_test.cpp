@@ -195,6 +195,26 @@ TEST_CASE("copies are charged from the second tensor on, and the planners see th
   CHECK_FALSE(certified_optimal(dear, make_plan(dear, Schedule::mg_wfbp)));
 }
 
+TEST_CASE("copies of a closed group hold the channel, which the greedy sees at the next merge") {
+  Cost cost = linear(10, 0);
+  cost.copy_bandwidth_Bps = 4; // 1 s for each byte of a merged message
+  // {1-2} ends at 10 + 2; item 3 waits 9 = 12 + 10 - 13, a tie, so it opens a group at 12;
+  // item 4 waits 19 - 12 = 7 < 10 + 10 - 12
+  const Planned greedy =
+      plan_with(problem_of({0, 0, 9, 19}, {1, 1, 1, 1}, cost), Schedule::mg_wfbp);
+  CHECK(greedy.groups == "{1-2}{3-4}");
+  CHECK(greedy.waits == 1);
+  CHECK(greedy.finish == near(19 + 10 + 2));
+}
+
+TEST_CASE("merging gradients that are ready together is no wait") {
+  const Problem problem = problem_of({3, 3, 3}, {1, 1, 1}, linear(1, 1));
+  const Plan greedy = make_plan(problem, Schedule::mg_wfbp);
+  CHECK(text_of(greedy) == "{1-3}");
+  CHECK(greedy.waiting_merges == 0);
+  CHECK(certified_optimal(problem, greedy));
+}
+
 TEST_CASE("the channel is busy until channel_free") {
   Problem problem = problem_of({1, 2}, {10, 10}, linear(1, 0.1));
   problem.channel_free = Seconds{5};
