@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""Keeps command output in the documentation current.
+
+A block in a Markdown file that looks like
+
+    <!-- output of: stepsim plan examples/small.problem.json -->
+    ```
+    $ stepsim plan examples/small.problem.json
+    ...
+    ```
+
+holds what the command prints (stdout and stderr), run in the root of the sources with build/ on
+PATH. usage: docs/update_outputs.py [--check] [--bin DIR] [FILE.md ...]; --check changes nothing and
+exits 1 where a block is out of date.
+"""
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"(<!-- output of: (.+?) -->\n```\n)(.*?)(```\n)", re.S)
+
+
+def output_of(command, binaries):
+    environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", NO_COLOR="1",
+                       COLUMNS="120", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    if done.returncode not in (0, 4):
+        sys.exit(f"{command}: exit {done.returncode}\n{done.stdout}")
+    text = "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
+    return f"$ {command}\n{text}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--bin", default=ROOT / "build", type=pathlib.Path)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    files = options.files or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    outdated = 0
+    blocks = 0
+    for file in files:
+        old = file.read_text(encoding="utf-8")
+        blocks += len(BLOCK.findall(old))
+        new = BLOCK.sub(lambda m: m[1] + output_of(m[2], options.bin.resolve()) + m[4], old)
+        if new == old:
+            continue
+        outdated += 1
+        if options.check:
+            sys.stdout.writelines(difflib.unified_diff(
+                old.splitlines(True), new.splitlines(True), str(file), "what the commands print"))
+        else:
+            file.write_text(new, encoding="utf-8")
+            print(f"{file}: updated")
+    print(f"{blocks} blocks of command output in {len(files)} files, {outdated} files out of date")
+    if not blocks:
+        sys.exit("no block found")
+    return 1 if options.check and outdated else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
