@@ -1,5 +1,6 @@
 #include "study/sweep.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -236,28 +237,32 @@ private:
   std::exception_ptr failure_;
 };
 
-// Tries the failed points of an earlier run again; false if interrupted, the file is then as
-// before.
-bool retry_failed(const Sweep& sweep, Files& files, const SweepOptions& options,
-                  const Records& records, const std::string& header, const Existing& existing,
-                  SweepReport& report) {
+// Tries the failed points of an earlier run again and cuts off an incomplete last record. False if
+// interrupted; the file is then as before.
+bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, const Records& records,
+             const std::string& header, const Existing& existing, SweepReport& report) {
   struct Interrupted {};
   PointRunner points(sweep, files);
+  const auto again = [&](std::int64_t index) {
+    if (options.interrupted && options.interrupted()) {
+      throw Interrupted{};
+    }
+    const std::int64_t point = options.shard.point(index);
+    const PointOutcome& outcome = points.run(point);
+    if (!outcome.error.empty()) {
+      ++report.failed;
+      report.first_error = report.first_error.empty() ? outcome.error : report.first_error;
+    }
+    std::string line;
+    records.append(line, point, outcome);
+    return line;
+  };
   try {
-    replace_records(options.output, header, existing, options.format, [&](std::int64_t index) {
-      if (options.interrupted && options.interrupted()) {
-        throw Interrupted{};
-      }
-      const std::int64_t point = options.shard.point(index);
-      const PointOutcome& outcome = points.run(point);
-      if (!outcome.error.empty()) {
-        ++report.failed;
-        report.first_error = report.first_error.empty() ? outcome.error : report.first_error;
-      }
-      std::string line;
-      records.append(line, point, outcome);
-      return line;
-    });
+    const bool rewritten = !existing.failed.empty() &&
+                           replace_records(options.output, header, existing, options.format, again);
+    if (!rewritten && ::truncate(options.output.c_str(), static_cast<off_t>(existing.end)) != 0) {
+      throw SimulationError(options.output + ": cannot cut off the incomplete last line");
+    }
   } catch (const Interrupted&) {
     return false;
   }
@@ -265,14 +270,16 @@ bool retry_failed(const Sweep& sweep, Files& files, const SweepOptions& options,
   return true;
 }
 
-bool file_exists(const std::string& path) {
-  return path != "-" && ::access(path.c_str(), F_OK) == 0;
+// Pipes and /dev/null are no output to protect.
+bool is_regular_file(const std::string& path) {
+  struct stat status {};
+  return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 } // namespace
 
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options) {
-  const bool exists = file_exists(options.output);
+  const bool exists = is_regular_file(options.output);
   if (exists && options.if_exists == IfExists::refuse) {
     throw UsageError(options.output + " exists: use --resume or --force");
   }
@@ -285,17 +292,13 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   Existing existing;
   if (exists && options.if_exists == IfExists::resume) {
     existing = scan_existing(options.output, header, options.shard, options.format);
-    const bool rewritten = !existing.failed.empty();
-    if (rewritten && !retry_failed(sweep, files, options, records, header, existing, report)) {
+    const auto failed = static_cast<std::int64_t>(existing.failed.size());
+    report.resumed = existing.records - failed;
+    if (!tidy_up(sweep, files, options, records, header, existing, report)) {
       report.interrupted = true;
-      report.failed = static_cast<std::int64_t>(existing.failed.size());
+      report.failed = failed;
       return report;
     }
-    if (!rewritten && existing.end > 0 &&
-        ::truncate(options.output.c_str(), static_cast<off_t>(existing.end)) != 0) {
-      throw SimulationError(options.output + ": cannot cut off the incomplete last line");
-    }
-    report.resumed = existing.records - static_cast<std::int64_t>(existing.failed.size());
   }
   SweepOutput output(options.output,
                      existing.end > 0 ? SweepOutput::Open::append : SweepOutput::Open::create);

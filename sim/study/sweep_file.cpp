@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -15,6 +16,16 @@ namespace stepsim::study {
 namespace {
 
 constexpr double kMaxSteps = 1e7;
+
+// To 15 digits, so that 1e-6 to 1e-4 in three steps has 1e-05 in the middle.
+double rounded(double value) {
+  std::array<char, 32> text{};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::scientific, 14);
+  double result = value;
+  std::from_chars(text.data(), written.ptr, result);
+  return result;
+}
 
 // steps values from..to, the last exactly `to`. Whole numbers stay whole where both ends are.
 std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int64_t steps,
@@ -36,7 +47,7 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
     if (whole && std::abs(value - nearest) <= 1e-9 * std::abs(value)) {
       values.emplace_back(static_cast<std::int64_t>(nearest));
     } else {
-      values.emplace_back(value);
+      values.emplace_back(rounded(value));
     }
   }
   return values;

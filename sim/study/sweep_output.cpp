@@ -21,7 +21,8 @@ std::string reason(int error) { return std::strerror(error); }
 
 // The value of "key" in the flat text of a header, up to the next comma or brace.
 std::string_view header_value(std::string_view header, std::string_view key) {
-  const std::string quoted = "\"" + std::string(key) + "\":";
+  std::string quoted(1, '"');
+  quoted.append(key).append("\":");
   const std::size_t at = header.find(quoted);
   if (at == std::string_view::npos) {
     return {};
@@ -218,7 +219,7 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
   return existing;
 }
 
-void replace_records(const std::string& path, std::string_view header, const Existing& existing,
+bool replace_records(const std::string& path, std::string_view header, const Existing& existing,
                      RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again) {
   const std::string copy = path + ".unfinished-" + std::to_string(static_cast<long>(getpid()));
@@ -229,9 +230,12 @@ void replace_records(const std::string& path, std::string_view header, const Exi
     std::string block(header);
     while (reader.offset() < header.size() && reader.next(row, RecordFormat::jsonl)) {}
     auto failed = existing.failed.begin();
+    bool changed = false;
     for (std::int64_t i = 0; i < existing.records && reader.next(row, format); ++i) {
       if (failed != existing.failed.end() && *failed == i) {
-        block += again(i);
+        const std::string line = again(i);
+        changed = changed || std::string_view(line).substr(0, line.size() - 1) != row;
+        block += line;
         ++failed;
       } else {
         block.append(row).append("\n");
@@ -243,6 +247,10 @@ void replace_records(const std::string& path, std::string_view header, const Exi
     }
     out.write(block);
     out.close();
+    if (!changed) {
+      ::unlink(copy.c_str());
+      return false;
+    }
     if (std::rename(copy.c_str(), path.c_str()) != 0) {
       throw SimulationError(path + ": write failed: " + reason(errno));
     }
@@ -250,6 +258,7 @@ void replace_records(const std::string& path, std::string_view header, const Exi
     ::unlink(copy.c_str());
     throw;
   }
+  return true;
 }
 
 } // namespace stepsim::study

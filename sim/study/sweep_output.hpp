@@ -78,8 +78,9 @@ struct Existing {
                                      const Shard& shard, RecordFormat format);
 
 // Copies the file up to its last complete record, with the records of `existing.failed` replaced by
-// `again(index)`, and puts the copy in its place.
-void replace_records(const std::string& path, std::string_view header, const Existing& existing,
+// `again(index)`, and puts the copy in its place. False, and the file as it was, if all of them
+// came out the same.
+bool replace_records(const std::string& path, std::string_view header, const Existing& existing,
                      RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again);
 

@@ -68,7 +68,7 @@ Records::Records(const Grid& grid, RecordFormat format)
   }
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::string& prefix = columns_[c].prefix;
-    prefix = c > 0 ? "," : (format == RecordFormat::jsonl ? "{" : "");
+    prefix.append(c > 0 ? "," : (format == RecordFormat::jsonl ? "{" : ""));
     if (format == RecordFormat::jsonl) {
       io::append_compact(prefix, io::Json(columns_[c].key));
       prefix += ':';

@@ -71,7 +71,7 @@ TEST_CASE("grid: every combination appears exactly once") {
 TEST_CASE("grid: more than 2^63 points are refused") {
   Grid grid;
   for (int a = 0; a < 5; ++a) {
-    grid.axes.push_back(counting("/" + std::to_string(a), 10'000));
+    grid.axes.push_back(counting(std::string("/").append(std::to_string(a)), 10'000));
   }
   CHECK_THROWS_AS((void)grid.points(), UsageError);
 }
@@ -98,15 +98,15 @@ TEST_CASE("grid: a point's tree is the base with the values set") {
 
 TEST_CASE("--over: numbers with units take the unit of the key") {
   CHECK(over("/n/bandwidth_Bps=1,10,40Gbps") ==
-        "/n/bandwidth_Bps [125000000,1250000000,5000000000]");
+        "/n/bandwidth_Bps [1.25e+08,1.25e+09,5e+09]");
   CHECK(over("/n/latency_s=0.5,50us") == "/n/latency_s [5e-07,5e-05]");
   CHECK(over("/c/bucket_bytes=1MiB:4MiB:x2") == "/c/bucket_bytes [1048576,2097152,4194304]");
   CHECK(over("/workload/device/flops_Ps=19.5TFlop/s") ==
-        "/workload/device/flops_Ps [19500000000000]");
+        "/workload/device/flops_Ps [1.95e+13]");
 }
 
 TEST_CASE("--over: bare numbers are JSON in the SI unit, counts and ranges stay whole") {
-  CHECK(over("/n/bandwidth_Bps=1e9") == "/n/bandwidth_Bps [1000000000]");
+  CHECK(over("/n/bandwidth_Bps=1e9") == "/n/bandwidth_Bps [1e+09]");
   CHECK(over("/cluster/nodes=1,2,8") == "/cluster/nodes [1,2,8]");
   CHECK(over("/cluster/nodes=4:64:x2") == "/cluster/nodes [4,8,16,32,64]");
   CHECK(over("/cluster/nodes=1:9:+4,20") == "/cluster/nodes [1,5,9,20]");
@@ -135,7 +135,7 @@ TEST_CASE("--over: what is neither a pointer nor a list of values is refused") {
 
 TEST_CASE("--set: one value, JSON or with a unit or a word") {
   CHECK(set("/cluster/nodes=64") == "/cluster/nodes 64");
-  CHECK(set("/n/bandwidth_Bps=25Gbps") == "/n/bandwidth_Bps 3125000000");
+  CHECK(set("/n/bandwidth_Bps=25Gbps") == "/n/bandwidth_Bps 3.125e+09");
   CHECK(set("/c/schedule=ddp") == R"(/c/schedule "ddp")");
   CHECK(set(R"(/c={"a": [1, 2]})") == R"(/c {"a":[1,2]})");
   CHECK(set("/w/trace=traces/a=b.json") == R"(/w/trace "traces/a=b.json")");

@@ -46,7 +46,8 @@ TEST_CASE("shard: of 10 points, shard i/3 holds the points that leave the remain
 TEST_CASE("shard: INDEX/COUNT is read, anything else is refused with the allowed range") {
   CHECK(study::parse_shard("2/8") == Shard{2, 8});
   CHECK(study::parse_shard("0/1") == Shard{0, 1});
-  CHECK_THROWS_WITH_AS(study::parse_shard("8/8"), "--shard 8/8: index must be 0..7", UsageError);
+  CHECK_THROWS_WITH_AS((void)study::parse_shard("8/8"), "--shard 8/8: index must be 0..7",
+                       UsageError);
   for (const char* text : {"", "/", "1", "1/", "/2", "-1/2", "a/2", "1/0", "1/2/3", "1 /2",
                            "99999999999999999999/2"}) {
     CAPTURE(text);
@@ -66,19 +67,20 @@ TEST_CASE("shard auto: ranks of a step split each array task") {
 }
 
 TEST_CASE("shard auto: an irregular array, reported with step 1, is refused") {
-  CHECK_THROWS_WITH_AS(study::shard_from_environment(array_task(4, 1, 6, 1, 3)),
+  CHECK_THROWS_WITH_AS((void)study::shard_from_environment(array_task(4, 1, 6, 1, 3)),
                        doctest::Contains("give --shard explicitly"), UsageError);
-  CHECK_THROWS_AS(study::shard_from_environment(array_task(4, 3, 7, 2, 3)), UsageError);
-  CHECK_THROWS_AS(study::shard_from_environment(array_task(4, 3, 7, 0, 3)), UsageError);
+  CHECK_THROWS_AS((void)study::shard_from_environment(array_task(4, 3, 7, 2, 3)), UsageError);
+  CHECK_THROWS_AS((void)study::shard_from_environment(array_task(4, 3, 7, 0, 3)), UsageError);
   auto incomplete = array_task(5, 3, 7, 2, 3);
   incomplete.erase("SLURM_ARRAY_TASK_COUNT");
-  CHECK_THROWS_AS(study::shard_from_environment(incomplete), UsageError);
+  CHECK_THROWS_AS((void)study::shard_from_environment(incomplete), UsageError);
 }
 
 TEST_CASE("shard auto: SLURM_NTASKS does not make a rank, because a batch script has it too") {
-  CHECK_THROWS_AS(study::shard_from_environment({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}}),
-                  UsageError);
-  CHECK_THROWS_AS(study::shard_from_environment({}), UsageError);
+  CHECK_THROWS_AS(
+      (void)study::shard_from_environment({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}}),
+      UsageError);
+  CHECK_THROWS_AS((void)study::shard_from_environment({}), UsageError);
 }
 
 TEST_CASE("shard auto: the launcher's rank and size, Open MPI's before PMI's before Slurm's") {
@@ -88,7 +90,7 @@ TEST_CASE("shard auto: the launcher's rank and size, Open MPI's before PMI's bef
   CHECK(study::shard_from_environment(with(with(open_mpi, pmi), slurm)) == Shard{3, 4});
   CHECK(study::shard_from_environment(with(pmi, slurm)) == Shard{1, 2});
   CHECK(study::shard_from_environment(slurm) == Shard{4, 5});
-  CHECK_THROWS_AS(study::shard_from_environment({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}),
+  CHECK_THROWS_AS((void)study::shard_from_environment({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}),
                   UsageError);
 }
 

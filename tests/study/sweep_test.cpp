@@ -119,7 +119,7 @@ TEST_CASE(
             {io::parse_json(R"({"latency_s": 1e-5, "bandwidth_Bps": 1e9})", "")}}});
   const auto lines = test::lines_of(test::sweep_text(sweep, RecordFormat::jsonl));
   CHECK(io::parse_json(lines[1], "").find("network")->as_string() ==
-        R"({"bandwidth_Bps":1000000000,"latency_s":1e-05})");
+        R"({"bandwidth_Bps":1e+09,"latency_s":1e-05})");
 }
 
 TEST_CASE("sweep: replications are numbered") {
