@@ -35,8 +35,9 @@ struct Evaluation {
   RankTimes ranks;
 };
 
-// Form `cost_form`; empty where that form does not exist. Needs `homogeneous()` (asserted).
-// `chunking` is ignored: parts are n / k.
+// Form `cost_form`; empty where that form does not exist, and for `automatic`, which is none of its
+// own. Needs `homogeneous()` (asserted). `chunking` is ignored but for blocks: parts are n / k. A
+// common entry time counts in.
 [[nodiscard]] std::optional<ClosedForm> closed_form(const Collective& collective);
 
 // Throws SimulationError naming the pair where a link is missing.
@@ -47,8 +48,9 @@ struct Evaluation {
 [[nodiscard]] bool max_plus_defined(const Collective& collective);
 
 // The cheapest evaluator that is exact here: closed_form where it is equal (not a bound) and parts
-// divide or chunking is real; else max_plus; events for several parameter servers that enter at
-// different times and for two levels with shared interfaces and a flat algorithm.
+// divide or chunking is real, and where the asked cost form has no schedule (paper, ideal); else
+// max_plus; events for several parameter servers, and on two levels for flat algorithms that share
+// interfaces (the ring, and lp in rank order, do not).
 [[nodiscard]] Method automatic_method(const Collective& collective);
 
 // Seconds by `method`; the result never lies below `lower_bound` (checked: SimulationError).

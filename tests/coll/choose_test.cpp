@@ -84,6 +84,16 @@ TEST_CASE("auto: a link three times as slow is swept, not taken from the closed 
   CHECK(choice.runner_up_s.value() == near(max_plus(ring).seconds));
 }
 
+TEST_CASE("auto: entry times do not count in the choice") {
+  Collective c = automatic(Op::allreduce, 6, 1e6);
+  const Choice together = choose_algorithm(c);
+  c.enter_s = {0, 5, 0, 0, 1, 0};
+  const Choice apart = choose_algorithm(c);
+  CHECK(apart.chosen == together.chosen);
+  CHECK(apart.chosen_s == together.chosen_s);
+  CHECK(apart.runner_up_s == together.runner_up_s);
+}
+
 TEST_CASE("auto: never dearer than any candidate (random instances)") {
   constexpr std::uint64_t kSeed = 31;
   CAPTURE(kSeed);
