@@ -8,10 +8,15 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
-    // compare and sweep belong here, merge after them
+    Command{"Training steps", "compare", "alternatives side by side, best first", compare},
+    Command{"Training steps", "sweep", "every point of a grid of scenario values", sweep},
+    Command{"Training steps", "merge", "joins the shards of a sweep", merge},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},
+    Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
+    Command{"Data", "check", "validates any of the files", check},
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},
+    Command{"Data", "topologies", "list and show the shipped network profiles", topologies},
 };
 
 } // namespace

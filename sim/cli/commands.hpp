@@ -17,9 +17,15 @@ struct Command {
 
 [[nodiscard]] std::span<const Command> commands();
 
+int check(const Invocation& invocation);
 int collective(const Invocation& invocation);
+int compare(const Invocation& invocation);
+int import_files(const Invocation& invocation);
+int merge(const Invocation& invocation);
 int models(const Invocation& invocation);
 int plan(const Invocation& invocation);
 int run(const Invocation& invocation);
+int sweep(const Invocation& invocation);
+int topologies(const Invocation& invocation);
 
 } // namespace stepsim::cli

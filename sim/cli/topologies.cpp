@@ -1,0 +1,226 @@
+// stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands.hpp"
+#include "cli/table.hpp"
+#include "io/profile_file.hpp"
+#include "io/topology_file.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr CommandText kText{
+    "topologies",
+    "list | show NAME|FILE",
+    "Lists the shipped network profiles and topologies, or shows one, also from a file, with the\n"
+    "source of its numbers.",
+    "stepsim topologies list\n"
+    "stepsim topologies show ethernet-10g\n"
+    "stepsim topologies show topologies/leaf_spine_144.json --json",
+    "The files are described in docs/file-formats.md (kinds network_calibration and topology).",
+};
+
+constexpr std::array<std::string_view, 2> kActions{"list", "show"};
+constexpr std::string_view kProfileEnding = ".calibration.json";
+
+// "ethernet-10g.calibration.json" -> "ethernet-10g".
+std::string name_of(const fs::path& file) {
+  std::string name = file.filename().string();
+  const bool profile = name.ends_with(kProfileEnding);
+  name.resize(name.size() - (profile ? kProfileEnding.size() : std::string_view(".json").size()));
+  return name;
+}
+
+std::vector<fs::path> shipped_files(const std::string& data_folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(data_folder) / "topologies", error)) {
+    if (entry.path().extension() == ".json") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string text_member(const io::Json& tree, std::string_view key) {
+  const io::Json* value = tree.find(key);
+  return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
+bool is_profile(const io::Json& tree) { return text_member(tree, "kind") == "network_calibration"; }
+
+std::string_view label_word(net::ProfileLabel label) {
+  switch (label) {
+  case net::ProfileLabel::measured:
+    return "measured";
+  case net::ProfileLabel::calibrated:
+    return "calibrated";
+  case net::ProfileLabel::default_value:
+    return "default";
+  }
+  return "";
+}
+
+std::string per_byte_text(double per_byte_s) {
+  return per_byte_s > 0 ? base::significant(1e-9 / per_byte_s) : "-";
+}
+
+std::string profile_text(const net::NetworkProfile& profile) {
+  std::string out = profile.name + ": " + std::string(label_word(profile.label)) +
+                    " network profile" + (profile.grade.empty() ? "" : ", grade " + profile.grade) +
+                    "\n";
+  out += profile.note.empty() ? "" : profile.note + "\n";
+  Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};
+  if (profile.latency_s || profile.bandwidth_Bps) {
+    links.rows.push_back(
+        {"network", profile.latency_s ? base::significant(*profile.latency_s * 1e6) : "-",
+         profile.bandwidth_Bps ? base::significant(*profile.bandwidth_Bps / 1e9) : "-"});
+  }
+  for (const net::LinkClass& link : profile.links) {
+    links.rows.push_back(
+        {link.name, base::significant(link.latency_s * 1e6), per_byte_text(link.per_byte_s)});
+  }
+  out += links.rows.empty() ? "" : "\n" + table_text(links);
+  if (profile.reduction_Bps && *profile.reduction_Bps > 0) {
+    out += "adding at " + base::readable_rate(*profile.reduction_Bps) + "\n";
+  }
+  Table curves{{"operation", "algorithm", "ranks", "from", "to", "start-up [us]", "per byte [ns]"},
+               {}};
+  for (const net::CollectiveCurve& curve : profile.collectives) {
+    for (const net::CurveSegment& segment : curve.segments) {
+      curves.rows.push_back({curve.op, curve.algorithm, std::to_string(curve.ranks),
+                             base::readable_bytes(segment.from_bytes),
+                             base::readable_bytes(segment.to_bytes),
+                             base::significant(segment.startup_s * 1e6),
+                             base::significant(segment.per_byte_s * 1e9)});
+    }
+  }
+  out += curves.rows.empty() ? "" : "\n" + table_text(curves);
+  for (const std::string& warning : profile.warnings) {
+    out += "warning: " + warning + "\n";
+  }
+  return out;
+}
+
+std::string topology_text(const net::Topology& topology) {
+  std::string out = topology.name + ": ";
+  if (!topology.preset.empty()) {
+    out += "topology preset " + topology.preset + "\n";
+    for (const auto& [key, value] : topology.preset_parameters) {
+      out += "  " + key + " " + base::significant(value) + "\n";
+    }
+    return out;
+  }
+  out += std::to_string(topology.hosts.size()) + " hosts, " +
+         std::to_string(topology.switches.size()) + " switches, " +
+         std::to_string(topology.links.size()) + " links\n\n";
+  Table links{{"a", "b", "latency [us]", "bandwidth [GB/s]"}, {}};
+  for (const net::TopologyLink& link : topology.links) {
+    links.rows.push_back({link.a, link.b, base::significant(link.latency_s * 1e6),
+                          base::significant(link.bandwidth_Bps / 1e9)});
+  }
+  return out + table_text(links);
+}
+
+// Where the numbers of a file come from, in words: its `source`, however it is written.
+std::string source_text(const io::Json& tree) {
+  const io::Json* source = tree.find("source");
+  if (source == nullptr || source->is_null()) {
+    return "";
+  }
+  if (source->is_string()) {
+    return "source: " + source->as_string() + "\n";
+  }
+  std::string out;
+  for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
+    out += "  " + key + ": " + (value.is_string() ? value.as_string() : io::compact(value)) + "\n";
+  }
+  return out.empty() ? out : "source:\n" + out;
+}
+
+int list_files(const Invocation& invocation, const Common& common) {
+  io::Array rows;
+  Table table{{"name", "kind", "label", "note"}, {}};
+  for (const fs::path& file : shipped_files(invocation.data_folder)) {
+    const io::Json tree = io::read_json(file.string());
+    const std::string kind = is_profile(tree) ? "profile" : "topology";
+    const std::string note = text_member(tree, "note");
+    rows.push_back(io::Object{{"name", name_of(file)},
+                              {"kind", text_member(tree, "kind")},
+                              {"label", text_member(tree, "label")},
+                              {"note", note}});
+    constexpr std::size_t kNote = 60;
+    table.rows.push_back(
+        {name_of(file), kind, text_member(tree, "label"), base::shown_value(note, kNote)});
+  }
+  if (format_of(common, Format::table) == Format::table) {
+    write_output(common, table_text(table));
+  } else {
+    write_tree(common, io::Object{{"topologies", std::move(rows)}});
+  }
+  return kOk;
+}
+
+std::string find_file(const Invocation& invocation, const std::string& name) {
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
+    return name;
+  }
+  const std::vector<fs::path> files = shipped_files(invocation.data_folder);
+  std::vector<std::string> names;
+  for (const fs::path& file : files) {
+    names.push_back(name_of(file));
+    if (names.back() == name) {
+      return file.string();
+    }
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  throw UsageError(base::unknown_word("topology", name, known));
+}
+
+int show(const Invocation& invocation, const Common& common, const std::string& name) {
+  const io::Json tree = io::read_json(find_file(invocation, name));
+  const std::string text = is_profile(tree) ? profile_text(io::parse_profile(tree))
+                                            : topology_text(io::parse_topology(tree));
+  if (format_of(common, Format::table) == Format::table) {
+    write_output(common, text + source_text(tree));
+  } else {
+    write_tree(common, tree);
+  }
+  return kOk;
+}
+
+} // namespace
+
+int topologies(const Invocation& invocation) {
+  std::string action;
+  std::string name;
+  CLI::App app;
+  app.add_option("ACTION", action, "list or show")->required();
+  app.add_option("NAME", name, "of a shipped profile or topology, or a FILE of such a kind");
+  Common common;
+  if (!parse(app, kText, invocation, common)) {
+    return kOk;
+  }
+  require_word("ACTION", action, kActions);
+  if (action == "list") {
+    return list_files(invocation, common);
+  }
+  if (name.empty()) {
+    throw UsageError("topologies show: give a NAME or FILE; see stepsim topologies list");
+  }
+  return show(invocation, common, name);
+}
+
+} // namespace stepsim::cli
