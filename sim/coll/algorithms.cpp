@@ -84,8 +84,8 @@ constexpr std::array kTable{
 
 std::span<const AlgorithmRow> algorithm_table() { return kTable; }
 
-const AlgorithmRow *find_algorithm(Op op, AlgorithmId algorithm) {
-  for (const AlgorithmRow &row : kTable) {
+const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
+  for (const AlgorithmRow& row : kTable) {
     if (row.op == op && row.algorithm == algorithm) {
       return &row;
     }
@@ -93,9 +93,9 @@ const AlgorithmRow *find_algorithm(Op op, AlgorithmId algorithm) {
   return nullptr;
 }
 
-std::vector<AlgorithmId> default_candidates(const Collective &collective) {
+std::vector<AlgorithmId> default_candidates(const Collective& collective) {
   std::vector<AlgorithmId> candidates;
-  for (const AlgorithmRow &row : kTable) {
+  for (const AlgorithmRow& row : kTable) {
     const bool taken =
         row.candidate == kAlways || (row.candidate == kTwoLevel && collective.links.two_level);
     // Unequal nodes have only the leader variant (COL 5.9).

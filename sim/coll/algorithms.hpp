@@ -28,8 +28,8 @@ struct AlgorithmRow {
 
 [[nodiscard]] std::span<const AlgorithmRow> algorithm_table();
 // The row, or null where the operation does not offer the algorithm.
-[[nodiscard]] const AlgorithmRow *find_algorithm(Op op, AlgorithmId algorithm);
+[[nodiscard]] const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm);
 // What `auto` tries if the user names no candidates.
-[[nodiscard]] std::vector<AlgorithmId> default_candidates(const Collective &collective);
+[[nodiscard]] std::vector<AlgorithmId> default_candidates(const Collective& collective);
 
 } // namespace stepsim::coll

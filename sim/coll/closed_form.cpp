@@ -16,7 +16,7 @@ std::uint32_t floor_log2(std::uint32_t ranks) {
   return ranks <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(ranks)) - 1;
 }
 
-Symbols symbols(const Collective &collective) {
+Symbols symbols(const Collective& collective) {
   const std::optional<UniformCost> cost = uniform_cost(collective);
   assert(cost && "closed forms need identical ranks and links");
   Symbols s;
@@ -40,13 +40,13 @@ ClosedForm linear_form(double startup, double per_byte, double n) {
   return {startup + per_byte * n, false, startup, per_byte};
 }
 
-std::optional<ClosedForm> closed_form(const Collective &collective) {
+std::optional<ClosedForm> closed_form(const Collective& collective) {
   if (collective.algorithm == AlgorithmId::automatic) {
     return std::nullopt; // the cheapest of several forms is none itself
   }
   const std::optional<UniformCost> cost = uniform_cost(collective);
   assert(cost && "closed forms need identical ranks and links");
-  const AlgorithmRow *row = find_algorithm(collective.op, collective.algorithm);
+  const AlgorithmRow* row = find_algorithm(collective.op, collective.algorithm);
   assert(row != nullptr && "the operation offers the algorithm");
   ClosedFormFunction form = row->exact;
   switch (collective.options.cost_form) {

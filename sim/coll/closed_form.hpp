@@ -10,7 +10,7 @@
 
 namespace stepsim::coll {
 
-using ClosedFormFunction = std::optional<ClosedForm> (*)(const Collective &);
+using ClosedFormFunction = std::optional<ClosedForm> (*)(const Collective&);
 
 struct Symbols {
   double P{};         // ranks
@@ -26,7 +26,7 @@ struct Symbols {
   double gamma{};     // s per byte added
   bool serial{};      // reduction_mode
 };
-[[nodiscard]] Symbols symbols(const Collective &collective);
+[[nodiscard]] Symbols symbols(const Collective& collective);
 
 [[nodiscard]] std::uint32_t ceil_log2(std::uint32_t ranks);
 [[nodiscard]] std::uint32_t floor_log2(std::uint32_t ranks);

@@ -8,23 +8,23 @@ namespace {
 constexpr double kSizeEntryBytes = 8; // one entry of `exchange_sizes` (COL 5.8)
 }
 
-std::optional<ClosedForm> bruck_allreduce(const Collective &collective) {
+std::optional<ClosedForm> bruck_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(2 * s.L * s.alpha, s.f * (2 * s.beta + s.gamma), s.n);
 }
 
-std::optional<ClosedForm> bruck_reduce_scatter(const Collective &collective) {
+std::optional<ClosedForm> bruck_reduce_scatter(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(s.L * s.alpha, s.f * (s.beta + s.gamma), s.n);
 }
 
-std::optional<ClosedForm> bruck_allgather(const Collective &collective) {
+std::optional<ClosedForm> bruck_allgather(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(s.L * s.alpha, s.f * s.beta, s.n);
 }
 
-std::optional<ClosedForm> bruck_allgatherv(const Collective &collective) {
-  const std::vector<double> &sizes = collective.sizes;
+std::optional<ClosedForm> bruck_allgatherv(const Collective& collective) {
+  const std::vector<double>& sizes = collective.sizes;
   const bool equal =
       std::all_of(sizes.begin(), sizes.end(), [&](double size) { return size == sizes.front(); });
   if (!equal) {

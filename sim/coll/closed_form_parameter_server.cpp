@@ -6,7 +6,7 @@
 
 namespace stepsim::coll {
 
-std::optional<ClosedForm> parameter_server_allreduce(const Collective &collective) {
+std::optional<ClosedForm> parameter_server_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   const double servers = collective.options.servers;
   double wire = 0;  // bytes through the busiest port each way, in units of n

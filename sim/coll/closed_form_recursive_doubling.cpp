@@ -3,7 +3,7 @@
 
 namespace stepsim::coll {
 
-std::optional<ClosedForm> recursive_doubling_allreduce(const Collective &collective) {
+std::optional<ClosedForm> recursive_doubling_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   const double startup = (s.K + 2 * s.F) * s.alpha;
   const double per_byte = s.K * (s.beta + s.gamma) + s.F * (2 * s.beta + s.gamma);
@@ -12,7 +12,7 @@ std::optional<ClosedForm> recursive_doubling_allreduce(const Collective &collect
   return form;
 }
 
-std::optional<ClosedForm> recursive_doubling_paper(const Collective &collective) {
+std::optional<ClosedForm> recursive_doubling_paper(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(s.L * s.alpha, s.L * (s.beta + s.gamma), s.n);
 }

@@ -9,25 +9,25 @@ namespace {
 constexpr double kSizeEntryBytes = 8; // one entry of `exchange_sizes` (COL 5.8)
 }
 
-std::optional<ClosedForm> ring_allreduce(const Collective &collective) {
+std::optional<ClosedForm> ring_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   const double startups = collective.options.ring_startup_2p ? 2 * s.P : 2 * (s.P - 1);
   return linear_form(startups * s.alpha, s.f * (2 * s.beta + s.gamma), s.n);
 }
 
-std::optional<ClosedForm> ring_reduce_scatter(const Collective &collective) {
+std::optional<ClosedForm> ring_reduce_scatter(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form((s.P - 1) * s.alpha, s.f * (s.beta + s.gamma), s.n);
 }
 
-std::optional<ClosedForm> ring_allgather(const Collective &collective) {
+std::optional<ClosedForm> ring_allgather(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form((s.P - 1) * s.alpha, s.f * s.beta, s.n);
 }
 
-std::optional<ClosedForm> ring_allgatherv(const Collective &collective) {
+std::optional<ClosedForm> ring_allgatherv(const Collective& collective) {
   const Symbols s = symbols(collective);
-  const std::vector<double> &sizes = collective.sizes;
+  const std::vector<double>& sizes = collective.sizes;
   const double largest = sizes.empty() ? s.n / s.P : *std::max_element(sizes.begin(), sizes.end());
   const double exchange =
       collective.options.exchange_sizes ? (s.P - 1) * (s.alpha + kSizeEntryBytes * s.beta) : 0;

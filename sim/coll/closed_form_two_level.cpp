@@ -17,7 +17,7 @@ struct Levels {
   LinkCost inter;
 };
 
-Levels levels_of(const Collective &collective) {
+Levels levels_of(const Collective& collective) {
   const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
   const std::uint32_t ranks = collective.ranks;
   Levels levels;
@@ -31,8 +31,8 @@ Levels levels_of(const Collective &collective) {
 }
 
 // A flat collective of one level, at the rates of `whole`.
-Collective flat(const Collective &whole, Op op, AlgorithmId algorithm, std::uint32_t ranks,
-                double bytes, const LinkCost &link) {
+Collective flat(const Collective& whole, Op op, AlgorithmId algorithm, std::uint32_t ranks,
+                double bytes, const LinkCost& link) {
   Collective part;
   part.op = op;
   part.algorithm = algorithm;
@@ -45,7 +45,7 @@ Collective flat(const Collective &whole, Op op, AlgorithmId algorithm, std::uint
 }
 
 // One after the other; `share` turns bytes of a stage into bytes of the whole.
-void append(std::optional<ClosedForm> &sum, const std::optional<ClosedForm> &stage, double share) {
+void append(std::optional<ClosedForm>& sum, const std::optional<ClosedForm>& stage, double share) {
   if (!sum || !stage) {
     sum.reset();
     return;
@@ -62,14 +62,14 @@ void append(std::optional<ClosedForm> &sum, const std::optional<ClosedForm> &sta
 
 } // namespace
 
-std::optional<ClosedForm> hierarchical_allreduce(const Collective &collective) {
+std::optional<ClosedForm> hierarchical_allreduce(const Collective& collective) {
   const Levels levels = levels_of(collective);
   assert(levels.equal_nodes && "every node has as many ranks");
   const std::uint32_t per_node = levels.per_node;
   const double n = collective.bytes;
   LinkCost shared = levels.inter;
   shared.per_byte_s *= levels.sharing;
-  const Options &options = collective.options;
+  const Options& options = collective.options;
   std::optional<ClosedForm> sum = linear_form(0, 0, 0);
   append(sum,
          closed_form(
@@ -85,10 +85,10 @@ std::optional<ClosedForm> hierarchical_allreduce(const Collective &collective) {
   return sum;
 }
 
-std::optional<ClosedForm> hierarchical_leader_allreduce(const Collective &collective) {
+std::optional<ClosedForm> hierarchical_leader_allreduce(const Collective& collective) {
   const Levels levels = levels_of(collective);
   const double n = collective.bytes;
-  const Options &options = collective.options;
+  const Options& options = collective.options;
   std::optional<ClosedForm> sum = linear_form(0, 0, 0);
   append(sum,
          closed_form(flat(collective, Op::reduce, options.intra_algorithm, levels.per_node, n,

@@ -34,7 +34,7 @@ struct PortEdges {
 };
 
 // Alternating colours along the paths and even cycles that edges with a common port form.
-std::vector<std::uint32_t> colour_edges(const std::vector<DoubleTreeEdge> &edges,
+std::vector<std::uint32_t> colour_edges(const std::vector<DoubleTreeEdge>& edges,
                                         std::uint32_t ranks) {
   std::vector<PortEdges> senders(ranks);
   std::vector<PortEdges> receivers(ranks);
@@ -106,16 +106,16 @@ DoubleTree double_tree(std::uint32_t ranks) {
   std::array<std::vector<std::uint32_t>, 2> ready;
   ready.fill(std::vector<std::uint32_t>(ranks, 0));
   for (const std::size_t i : by_depth) {
-    DoubleTreeEdge &edge = result.edges[i];
+    DoubleTreeEdge& edge = result.edges[i];
     edge.broadcast_offset = with_parity(ready[edge.tree][edge.parent], colours[i]);
     ready[edge.tree][edge.child] = edge.broadcast_offset + 1;
     result.broadcast_slots = std::max(result.broadcast_slots, edge.broadcast_offset + 1);
   }
   ready.fill(std::vector<std::uint32_t>(ranks, 0));
   for (auto at = by_depth.rbegin(); at != by_depth.rend(); ++at) {
-    DoubleTreeEdge &edge = result.edges[*at];
+    DoubleTreeEdge& edge = result.edges[*at];
     edge.reduce_offset = with_parity(ready[edge.tree][edge.child], colours[*at]);
-    std::uint32_t &parent_ready = ready[edge.tree][edge.parent];
+    std::uint32_t& parent_ready = ready[edge.tree][edge.parent];
     parent_ready = std::max(parent_ready, edge.reduce_offset + 1);
     result.reduce_slots = std::max(result.reduce_slots, edge.reduce_offset + 1);
   }

@@ -21,15 +21,15 @@ struct BestLinks {
 };
 
 // Links that no listed pair replaces: every rank keeps one if it has fewer than P-1 listed ones.
-void default_links(const Collective &collective, BestLinks &best) {
-  const Links &links = collective.links;
+void default_links(const Collective& collective, BestLinks& best) {
+  const Links& links = collective.links;
   const std::uint32_t ranks = collective.ranks;
   LinkCost cost = links.all;
   if (links.two_level) {
     const std::uint32_t per_node = links.two_level->gpus_per_node;
     const bool nodes = ranks > per_node;
     const bool inside = per_node > 1;
-    const LinkCost &intra = links.two_level->intra;
+    const LinkCost& intra = links.two_level->intra;
     if (inside) {
       cost.latency_s = nodes ? std::min(cost.latency_s, intra.latency_s) : intra.latency_s;
       cost.per_byte_s = nodes ? std::min(cost.per_byte_s, intra.per_byte_s) : intra.per_byte_s;
@@ -37,7 +37,7 @@ void default_links(const Collective &collective, BestLinks &best) {
   }
   std::vector<std::uint32_t> listed_out(ranks, 0);
   std::vector<std::uint32_t> listed_in(ranks, 0);
-  for (const PairCost &pair : links.pairs) {
+  for (const PairCost& pair : links.pairs) {
     if (pair.src < ranks && pair.dst < ranks) {
       ++listed_out[pair.src];
       ++listed_in[pair.dst];
@@ -58,16 +58,16 @@ void default_links(const Collective &collective, BestLinks &best) {
   }
 }
 
-BestLinks best_links(const Collective &collective) {
+BestLinks best_links(const Collective& collective) {
   const std::uint32_t ranks = collective.ranks;
   BestLinks best{std::vector<double>(ranks, kNoLink), std::vector<double>(ranks, kNoLink), kNoLink};
   if (!collective.links.pairs_only) {
     default_links(collective, best);
   }
-  for (const PairCost &pair : collective.links.pairs) {
+  for (const PairCost& pair : collective.links.pairs) {
     if (pair.src < ranks && pair.dst < ranks) {
-      double &out = best.out_s_per_byte[pair.src];
-      double &in = best.in_s_per_byte[pair.dst];
+      double& out = best.out_s_per_byte[pair.src];
+      double& in = best.in_s_per_byte[pair.dst];
       out = std::min(out, pair.cost.per_byte_s);
       in = std::min(in, pair.cost.per_byte_s);
       best.latency_s = std::min(best.latency_s, pair.cost.latency_s);
@@ -76,12 +76,12 @@ BestLinks best_links(const Collective &collective) {
   return best;
 }
 
-double slowest(const std::vector<double> &values) {
+double slowest(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
 // Slowest of all ranks but one.
-double slowest_other(const std::vector<double> &values, std::uint32_t but) {
+double slowest_other(const std::vector<double>& values, std::uint32_t but) {
   double slow = 0;
   for (std::size_t rank = 0; rank < values.size(); ++rank) {
     if (rank != but) {
@@ -92,7 +92,7 @@ double slowest_other(const std::vector<double> &values, std::uint32_t but) {
 }
 
 // Time in which all ranks together send (or add) `amount`.
-double shared_time(double amount, const std::vector<double> &s_per_byte) {
+double shared_time(double amount, const std::vector<double>& s_per_byte) {
   double rate = 0;
   for (const double cost : s_per_byte) {
     if (cost <= 0) {
@@ -104,8 +104,8 @@ double shared_time(double amount, const std::vector<double> &s_per_byte) {
 }
 
 // The interfaces of a node carry 2 (N-1)/N n each way.
-double node_bound(const Collective &collective) {
-  const std::optional<TwoLevel> &two = collective.links.two_level;
+double node_bound(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
   if (!two || collective.op != Op::allreduce || !collective.links.pairs.empty()) {
     return 0;
   }
@@ -114,12 +114,12 @@ double node_bound(const Collective &collective) {
   return share * collective.bytes * collective.links.all.per_byte_s / two->nics_per_node;
 }
 
-double bandwidth_bound(const Collective &collective, const BestLinks &best) {
+double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   const double n = total_bytes(collective);
   const double P = collective.ranks;
   const double f = (P - 1) / P;
-  const std::vector<double> &out = best.out_s_per_byte;
-  const std::vector<double> &in = best.in_s_per_byte;
+  const std::vector<double>& out = best.out_s_per_byte;
+  const std::vector<double>& in = best.in_s_per_byte;
   const std::uint32_t root = collective.root;
   switch (collective.op) {
   case Op::broadcast: // everybody else receives n, the root sends n
@@ -145,7 +145,7 @@ double bandwidth_bound(const Collective &collective, const BestLinks &best) {
   return 0;
 }
 
-double reduction_bound(const Collective &collective) {
+double reduction_bound(const Collective& collective) {
   const bool adds = collective.op == Op::reduce || collective.op == Op::allreduce ||
                     collective.op == Op::reduce_scatter;
   if (!adds) {
@@ -159,10 +159,10 @@ double reduction_bound(const Collective &collective) {
 }
 
 // Flows through shared ports; `links.all` may be beaten by a listed or an inner link.
-LowerBound server_bound(const Collective &collective) {
+LowerBound server_bound(const Collective& collective) {
   double beta = collective.links.pairs_only ? kNoLink : collective.links.all.per_byte_s;
   double alpha = collective.links.pairs_only ? kNoLink : collective.links.all.latency_s;
-  for (const PairCost &pair : collective.links.pairs) {
+  for (const PairCost& pair : collective.links.pairs) {
     beta = std::min(beta, pair.cost.per_byte_s);
     alpha = std::min(alpha, pair.cost.latency_s);
   }
@@ -182,7 +182,7 @@ LowerBound server_bound(const Collective &collective) {
 
 double LowerBound::seconds() const { return std::max({latency_s, bandwidth_s, reduction_s}); }
 
-LowerBound lower_bound(const Collective &collective) {
+LowerBound lower_bound(const Collective& collective) {
   if (is_empty(collective)) {
     return {};
   }

@@ -40,9 +40,9 @@ constexpr std::array<std::pair<Method, std::string_view>, 3> kMethods{{
 }};
 
 template <class Value, std::size_t N>
-std::string_view word_of(const std::array<std::pair<Value, std::string_view>, N> &words,
+std::string_view word_of(const std::array<std::pair<Value, std::string_view>, N>& words,
                          Value value) {
-  for (const auto &[known, word] : words) {
+  for (const auto& [known, word] : words) {
     if (known == value) {
       return word;
     }
@@ -52,9 +52,9 @@ std::string_view word_of(const std::array<std::pair<Value, std::string_view>, N>
 }
 
 template <class Value, std::size_t N>
-std::optional<Value> parse(const std::array<std::pair<Value, std::string_view>, N> &words,
+std::optional<Value> parse(const std::array<std::pair<Value, std::string_view>, N>& words,
                            std::string_view text) {
-  for (const auto &[value, word] : words) {
+  for (const auto& [value, word] : words) {
     if (word == text) {
       return value;
     }
@@ -74,7 +74,7 @@ std::optional<AlgorithmId> parse_algorithm(std::string_view word) {
 
 std::vector<AlgorithmId> valid_algorithms(Op op) {
   std::vector<AlgorithmId> algorithms;
-  for (const AlgorithmRow &row : algorithm_table()) {
+  for (const AlgorithmRow& row : algorithm_table()) {
     if (row.op == op) {
       algorithms.push_back(row.algorithm);
     }

@@ -7,13 +7,13 @@
 namespace stepsim::coll {
 namespace {
 
-bool equal(const LinkCost &a, const LinkCost &b) {
+bool equal(const LinkCost& a, const LinkCost& b) {
   return a.latency_s == b.latency_s && a.block_latency_s == b.block_latency_s &&
          a.per_byte_s == b.per_byte_s;
 }
 
 // The common value of a per-rank list, `otherwise` if it is empty, nothing if values differ.
-std::optional<double> common(const std::vector<double> &values, double otherwise) {
+std::optional<double> common(const std::vector<double>& values, double otherwise) {
   if (values.empty()) {
     return otherwise;
   }
@@ -22,8 +22,8 @@ std::optional<double> common(const std::vector<double> &values, double otherwise
   return alike ? std::optional(values.front()) : std::nullopt;
 }
 
-std::optional<LinkCost> common_link(const Collective &collective) {
-  const Links &links = collective.links;
+std::optional<LinkCost> common_link(const Collective& collective) {
+  const Links& links = collective.links;
   if (links.pairs_only) {
     const std::size_t all_pairs = std::size_t{collective.ranks} * (collective.ranks - 1);
     if (links.two_level || links.pairs.empty() || links.pairs.size() != all_pairs) {
@@ -31,7 +31,7 @@ std::optional<LinkCost> common_link(const Collective &collective) {
     }
   }
   const LinkCost cost = links.pairs_only ? links.pairs.front().cost : links.all;
-  for (const PairCost &pair : links.pairs) {
+  for (const PairCost& pair : links.pairs) {
     if (!equal(pair.cost, cost)) {
       return std::nullopt;
     }
@@ -56,7 +56,7 @@ std::optional<LinkCost> common_link(const Collective &collective) {
 
 } // namespace
 
-std::optional<UniformCost> uniform_cost(const Collective &collective) {
+std::optional<UniformCost> uniform_cost(const Collective& collective) {
   const std::optional<double> gamma =
       common(collective.reduction_s_per_byte_rank, collective.reduction_s_per_byte);
   const std::optional<double> enter = common(collective.enter_s, 0);
@@ -72,14 +72,14 @@ std::optional<UniformCost> uniform_cost(const Collective &collective) {
 
 bool Collective::homogeneous() const { return uniform_cost(*this).has_value(); }
 
-double total_bytes(const Collective &collective) {
+double total_bytes(const Collective& collective) {
   if (collective.op == Op::allgatherv && !collective.sizes.empty()) {
     return std::accumulate(collective.sizes.begin(), collective.sizes.end(), 0.0);
   }
   return collective.bytes;
 }
 
-bool is_empty(const Collective &collective) {
+bool is_empty(const Collective& collective) {
   const bool other_rank = collective.algorithm == AlgorithmId::parameter_server &&
                           collective.options.placement == Placement::dedicated;
   return total_bytes(collective) <= 0 || (collective.ranks <= 1 && !other_rank);

@@ -15,13 +15,13 @@ struct UniformCost {
 // Empty where links, reduction rates or entry times differ. The two-level algorithms count as
 // uniform on two levels; a flat one only if a single level is left (one node, or one rank per
 // node).
-[[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective &collective);
+[[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective& collective);
 
 // Total bytes: the sum of `sizes` for allgatherv with sizes, else `bytes`.
-[[nodiscard]] double total_bytes(const Collective &collective);
+[[nodiscard]] double total_bytes(const Collective& collective);
 
 // Time 0 without any operation: one rank or nothing to send (COL 2.7); a dedicated parameter
 // server is another rank, so that one worker still crosses the network.
-[[nodiscard]] bool is_empty(const Collective &collective);
+[[nodiscard]] bool is_empty(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -12,7 +12,7 @@ struct Rates {
 };
 
 inline Collective point(Op op, AlgorithmId algorithm, std::uint32_t ranks, double bytes,
-                        const Rates &rates) {
+                        const Rates& rates) {
   Collective collective;
   collective.op = op;
   collective.algorithm = algorithm;
