@@ -38,6 +38,8 @@ struct NetworkProfile {
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
+  std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted
+  std::optional<std::pair<double, double>> valid_bytes;
   std::vector<std::string> warnings;
 };
 
@@ -46,6 +48,7 @@ struct TopologyLink {
   std::string id, a, b;
   double latency_s{};
   double bandwidth_Bps{};
+  std::string source; // where the numbers come from, "" where the file says nothing
 };
 struct Topology {
   std::string name;
@@ -53,6 +56,8 @@ struct Topology {
   std::vector<std::pair<std::string, double>> preset_parameters;
   std::vector<std::string> hosts, switches;
   std::vector<TopologyLink> links;
+  std::vector<std::string> gpus; // hosts in rank order; empty = order of `hosts`
+  std::vector<std::string> warnings;
 };
 
 } // namespace stepsim::net

@@ -1,0 +1,13 @@
+#pragma once
+// The `source` object that every imported or measured file carries (IO 2), to and from
+// train::Source.
+#include "io/json.hpp"
+#include "io/reader.hpp"
+#include "train/trace.hpp"
+
+namespace stepsim::io {
+
+[[nodiscard]] train::Source parse_source(const Json& json, Problems& problems);
+[[nodiscard]] Json to_json(const train::Source& source);
+
+} // namespace stepsim::io

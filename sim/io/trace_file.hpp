@@ -1,0 +1,20 @@
+#pragma once
+// Trace files (kind trace, IO 3) to and from train::Trace. Sizes and times may be null: such a
+// trace is valid, `run` refuses it. Checked besides types and ranges: a layer's tensors sum to its
+// gradient_bytes, a tensor's bytes are its elements times the size of its dtype.
+#include <string>
+
+#include "io/json.hpp"
+#include "train/trace.hpp"
+
+namespace stepsim::io {
+
+// Throws InputError with all problems found.
+[[nodiscard]] train::Trace parse_trace(const Json& json);
+// Every key of the format; empty lists are left out.
+[[nodiscard]] Json to_json(const train::Trace& trace);
+
+// Bytes of one element of a dtype word (float32 -> 4), 0 if unknown.
+[[nodiscard]] std::int64_t dtype_bytes(std::string_view dtype);
+
+} // namespace stepsim::io
