@@ -8,22 +8,26 @@ using doctest::Approx;
 
 namespace {
 
+ModelLayer layer(std::string name, std::string kind, std::int64_t macs,
+                 std::vector<ModelTensor> tensors) {
+  ModelLayer made;
+  made.name = std::move(name);
+  made.kind = std::move(kind);
+  made.macs = macs;
+  made.tensors = std::move(tensors);
+  return made;
+}
+
 // conv (weight), bn (two tensors), attention (no tensor), fc (weight and bias).
 ModelTable small_table() {
-  return {
-      .name = "small",
-      .family = "test",
-      .source = "",
-      .image = ImageInput{3, 8, 8},
-      .sequence = {},
-      .layers = {{.name = "bn0", .kind = "batchnorm", .tensors = {{"weight", {2}}}},
-                 {.name = "conv", .kind = "conv", .macs = 600, .tensors = {{"weight", {4, 5}}}},
-                 {.name = "bn", .kind = "batchnorm", .tensors = {{"weight", {4}}, {"bias", {4}}}},
-                 {.name = "attn", .kind = "attention", .macs = 100, .tensors = {}},
-                 {.name = "fc",
-                  .kind = "linear",
-                  .macs = 300,
-                  .tensors = {{"weight", {10, 3}}, {"bias", {10}}}}}};
+  ModelTable table;
+  table.name = "small";
+  table.layers = {layer("bn0", "batchnorm", 0, {{"weight", {2}}}),
+                  layer("conv", "conv", 600, {{"weight", {4, 5}}}),
+                  layer("bn", "batchnorm", 0, {{"weight", {4}}, {"bias", {4}}}),
+                  layer("attn", "attention", 100, {}),
+                  layer("fc", "linear", 300, {{"weight", {10, 3}}, {"bias", {10}}})};
+  return table;
 }
 
 ProfileOptions on_device() {
@@ -112,14 +116,24 @@ TEST_CASE("a trace gives its tensors in ready order and its update with the fram
   trace.name = "t";
   trace.update = {0.5};
   trace.framework = {0.25};
-  trace.layers = {
-      {.name = "a",
-       .forward = Seconds{1},
-       .backward = Seconds{2},
-       .gradient_bytes = Bytes{12},
-       .tensors = {{.elements = 1, .dtype = "float32", .bytes = Bytes{4}},
-                   {.elements = 2, .dtype = "float32", .bytes = Bytes{8}}}},
-      {.name = "relu", .forward = Seconds{1}, .backward = Seconds{1}, .gradient_bytes = Bytes{0}}};
+  const auto tensor = [](std::int64_t elements) {
+    Tensor made;
+    made.elements = elements;
+    made.dtype = "float32";
+    made.bytes = Bytes{4 * elements};
+    return made;
+  };
+  Layer a;
+  a.name = "a";
+  a.forward = Seconds{1};
+  a.backward = Seconds{2};
+  a.gradient_bytes = Bytes{12};
+  a.tensors = {tensor(1), tensor(2)};
+  Layer relu = a;
+  relu.name = "relu";
+  relu.gradient_bytes = Bytes{0};
+  relu.tensors.clear();
+  trace.layers = {a, relu};
   const Workload workload = workload_from_trace(trace, Granularity::tensor);
   CHECK(workload.update.value == 0.75);
   REQUIRE(workload.gradients.size() == 2);
