@@ -1,0 +1,210 @@
+"""What the notebooks, the quickstart and the figures of the documentation share: reading sweeps and
+traces, one look per schedule, the two plots of a sweep and the picture of a timeline.
+
+Only the standard library and matplotlib; colours are those of Okabe and Ito (safe for colour-blind
+readers), and every line has a marker of its own beside its colour.
+"""
+import gzip
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+WORDS = {"wfbp": "a message per gradient", "single": "one message after backward",
+         "ddp": "PyTorch's buckets", "horovod": "fusion buffer and cycle",
+         "mg_wfbp": "the published greedy merge", "optimal": "the best merge",
+         "eager": "all that is ready"}
+
+# schedule -> (colour, marker)
+LOOKS = {
+    "wfbp": ("#D55E00", "o"), "single": ("#999999", "s"), "ddp": ("#0072B2", "^"),
+    "horovod": ("#CC79A7", "v"), "mg_wfbp": ("#E69F00", "D"), "optimal": ("#009E73", "*"),
+    "eager": ("#56B4E9", "P"),
+}
+OTHER_LOOKS = [("#000000", "x"), ("#F0E442", "<"), ("#D55E00", ">"), ("#0072B2", "h")]
+
+
+def look(schedule, index=0):
+    return LOOKS.get(schedule) or OTHER_LOOKS[index % len(OTHER_LOOKS)]
+
+
+def read_json(file):
+    file = pathlib.Path(file)
+    opener = gzip.open if file.read_bytes()[:2] == b"\x1f\x8b" else open
+    with opener(file, "rt", encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def read_sweep(file):
+    """(header, points) of a sweep file in JSON Lines; points that failed are left out."""
+    lines = [json.loads(line) for line in pathlib.Path(file).read_text("utf-8").splitlines()]
+    header = next(line for line in lines if line["record"] == "header")
+    points = [line for line in lines if line["record"] == "point" and line["status"] == "ok"]
+    return header, points
+
+
+def scenario_of(sweep_file):
+    """(scenario, the folder its file names are relative to) of a sweep file."""
+    sweep_file = pathlib.Path(sweep_file)
+    scenario = read_json(sweep_file)["scenario"]
+    if isinstance(scenario, dict):
+        return scenario, sweep_file.parent
+    return read_json(sweep_file.parent / scenario), (sweep_file.parent / scenario).parent
+
+
+def trace_of(sweep_file):
+    scenario, folder = scenario_of(sweep_file)
+    return read_json(folder / scenario["workload"]["trace"])
+
+
+def provenance(trace):
+    """Where the layer times come from, in a few words for a title."""
+    ranks = trace.get("ranks") or 1
+    device = trace.get("device") or "unknown device"
+    return f"{trace['name']}: layer times {trace['provenance']}, from a run on {ranks} x {device}"
+
+
+def rate(bytes_per_second):
+    """12.5e9 -> "100 Gb/s"."""
+    return f"{bytes_per_second * 8 / 1e9:g} Gb/s"
+
+
+def values(points, key):
+    """The different values of a field, in the order in which they come."""
+    return list(dict.fromkeys(point[key] for point in points))
+
+
+def compute_of(points):
+    """The iteration time without any communication, seconds."""
+    return min(point["compute_s"] for point in points)
+
+
+def plot_sweep(figure, points, title):
+    """Small multiples: a column per bandwidth; above iteration time, below scaling efficiency."""
+    bandwidths = values(points, "bandwidth_Bps")
+    schedules = values(points, "schedule")
+    nodes = values(points, "nodes")
+    axes = figure.subplots(2, len(bandwidths), sharex=True, sharey="row", squeeze=False)
+    for column, bandwidth in enumerate(bandwidths):
+        top, bottom = axes[0][column], axes[1][column]
+        for index, schedule in enumerate(schedules):
+            color, marker = look(schedule, index)
+            line = [p for p in points
+                    if p["bandwidth_Bps"] == bandwidth and p["schedule"] == schedule]
+            style = dict(color=color, marker=marker, markersize=5, linewidth=1.6, label=schedule)
+            top.plot([p["nodes"] for p in line], [1e3 * p["iteration_time_s"] for p in line], **style)
+            bottom.plot([p["nodes"] for p in line], [100 * p["scaling_efficiency"] for p in line],
+                        **style)
+        top.axhline(1e3 * compute_of(points), color="black", linewidth=0.8, linestyle=":",
+                    label="computation alone")
+        top.set_title(rate(bandwidth), fontsize=10)
+        top.set_yscale("log")
+        top.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+        for axis in (top, bottom):
+            axis.set_xscale("log")
+            axis.xaxis.set_major_locator(FixedLocator(nodes))
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+            axis.tick_params(axis="x", labelsize=8)
+            axis.grid(True, which="major", color="#dddddd", linewidth=0.6)
+            axis.set_axisbelow(True)
+        bottom.set_ylim(0, 104)
+        bottom.set_xlabel("nodes")
+    axes[0][0].set_ylabel("iteration time [ms]")
+    axes[1][0].set_ylabel("scaling efficiency [%]")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.suptitle(title, fontsize=10)
+    figure.legend(handles, labels, loc="lower center", ncol=len(labels), frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.06, 1, 0.98))
+    return axes
+
+
+def slices(timeline):
+    """[{process, thread, name, start_s, end_s, args}] of the complete events of a timeline file."""
+    events = timeline["traceEvents"]
+    process, thread = {}, {}
+    for event in events:
+        if event["ph"] == "M" and event["name"] == "process_name":
+            process[event["pid"]] = event["args"]["name"]
+        if event["ph"] == "M" and event["name"] == "thread_name":
+            thread[event["pid"], event["tid"]] = event["args"]["name"]
+    return [{"process": process.get(e["pid"], str(e["pid"])),
+             "thread": thread.get((e["pid"], e["tid"]), str(e["tid"])),
+             "name": e["name"], "category": e.get("cat", ""), "start_s": e["ts"] / 1e6, "end_s": (e["ts"] + e["dur"]) / 1e6,
+             "args": e.get("args", {})} for e in events if e["ph"] == "X"]
+
+
+PHASE_COLORS = {"forward": "#56B4E9", "backward": "#0072B2", "update": "#009E73",
+                "communication": "#E69F00"}
+
+
+def plot_timeline(axis, found, process, window_s=None):
+    """One node as horizontal bars, a row per thread; messages carry their number."""
+    found = [s for s in found if s["process"] == process]
+    start, end = window_s or (min(s["start_s"] for s in found), max(s["end_s"] for s in found))
+    found = [s for s in found if s["end_s"] > start and s["start_s"] < end]
+    threads = values(found, "thread")
+    seen = {}
+    for s in found:
+        color = PHASE_COLORS.get(s["category"], "#999999")
+        row = len(threads) - 1 - threads.index(s["thread"])
+        left, right = max(s["start_s"], start), min(s["end_s"], end)
+        # Layers touch each other, messages get an edge that keeps them apart.
+        bar = axis.barh(row, 1e3 * (right - left), left=1e3 * (left - start), height=0.7, color=color,
+                        edgecolor="white", linewidth=0.4 * (s["category"] == "communication"))
+        seen.setdefault(s["category"], bar)
+        if s["category"] == "communication" and right - left > 0.02 * (end - start):
+            axis.text(1e3 * ((left + right) / 2 - start), row, str(s["args"].get("bucket", "")),
+                      ha="center", va="center", fontsize=7)
+    axis.set_yticks(range(len(threads)), labels=threads[::-1])
+    axis.set_xlim(0, 1e3 * (end - start))
+    axis.set_xlabel("time [ms]")
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+    return seen
+
+
+def run_with_timeline(stepsim, sweep_file, settings):
+    """(result, slices of node 0 in one steady iteration) of the sweep's scenario, changed."""
+    scenario = read_json(sweep_file)["scenario"]
+    file = pathlib.Path(sweep_file).parent / scenario
+    with tempfile.TemporaryDirectory() as scratch:
+        picture = pathlib.Path(scratch, "timeline.json.gz")
+        command = [stepsim, "run", file, "--json", "--quiet", "--timeline", picture,
+                   "--timeline-nodes", "0", "--timeline-iterations", "1-1"]
+        for pointer, value in settings.items():
+            command += ["--set", f"{pointer}={value}"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        return json.loads(done.stdout), slices(read_json(picture))
+
+
+def compare_timelines(figure, stepsim, sweep_file, nodes, bandwidth,
+                      schedules=("wfbp", "ddp", "optimal")):
+    """One iteration of node 0 per schedule, one under the other on the same time axis."""
+    found = {}
+    for schedule in schedules:
+        found[schedule] = run_with_timeline(stepsim, sweep_file, {
+            "/cluster/nodes": nodes, "/cluster/network/bandwidth_Bps": bandwidth,
+            "/communication/schedule": schedule})
+    starts = {k: min(s["start_s"] for s in each) for k, (_, each) in found.items()}
+    longest = max(max(s["end_s"] for s in each) - starts[k] for k, (_, each) in found.items())
+    axes = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
+    seen = {}
+    for axis, (schedule, (result, each)) in zip(axes, found.items()):
+        window = (starts[schedule], starts[schedule] + longest)
+        seen.update(plot_timeline(axis, each, each[0]["process"], window))
+        summary = result["summary"]
+        axis.set_title(f"{schedule} ({WORDS.get(schedule, '')}): "
+                       f"{1e3 * summary['iteration_time_s']:.1f} ms, of it "
+                       f"{1e3 * summary['exposed_communication_s']:.1f} ms exposed communication",
+                       fontsize=10, loc="left")
+        if axis is not axes[-1]:
+            axis.set_xlabel("")
+    figure.suptitle(f"One iteration on {nodes} nodes, {rate(bandwidth)}; "
+                    f"{provenance(trace_of(sweep_file))}", fontsize=10)
+    figure.legend(seen.values(), seen.keys(), loc="lower center", ncol=len(seen), frameon=False,
+                  fontsize=9)
+    figure.tight_layout(rect=(0, 0.05, 1, 0.99))
+    return axes

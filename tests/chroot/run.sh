@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# ./quickstart on a machine with nothing on it: a minimal Debian 12 in a folder, a clone of this
+# tree, two runs. Shows that the packages it names are enough, that the first run leaves a table,
+# a .jsonl and a picture, and that the second takes seconds.
+# usage: tests/chroot/run.sh [FOLDER]     needs root and mmdebstrap (else exit 77); 5 to 15 minutes
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+if ((EUID != 0)) || ! command -v mmdebstrap >/dev/null; then
+  echo "skipped: needs root and mmdebstrap"
+  exit 77
+fi
+
+folder=${1:-$(mktemp -d /tmp/stepsim-chroot.XXXXXX)}
+root=$folder/root
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)
+
+finish() {
+  if mountpoint -q "$root/proc"; then umount "$root/proc"; fi
+  [[ -n ${1:-} ]] || rm -rf "$folder"
+}
+trap 'finish "${1:-}"' EXIT
+
+mmdebstrap --quiet --variant=minbase bookworm "$root" "${mirror:-http://deb.debian.org/debian}"
+git clone --quiet --no-hardlinks . "$root/stepsim"
+cp /etc/resolv.conf "$root/etc/"
+mount -t proc proc "$root/proc"
+
+run() { # seconds go to the variable `took`
+  local start=$SECONDS
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" /stepsim/quickstart 2>&1 |
+    tee "$folder/$1.log"
+  took=$((SECONDS - start))
+}
+
+check() {
+  echo "check: $1"
+  shift
+  "$@" || { echo "FAILED"; exit 1; }
+}
+
+run first
+first=$took
+check "the table has rows of several schedules" grep -Eq '^bandwidth +nodes .*wfbp.*optimal' "$folder/first.log"
+check "it compares with the trace's own buckets" grep -q '^buckets: 5 simulated, 5 measured, the same bytes' "$folder/first.log"
+check "it shows the warning of the trace" grep -qi 'GPU was idle' "$folder/first.log"
+check "results/quickstart.jsonl has points" grep -q '"record":"point"' "$root/stepsim/results/quickstart.jsonl"
+check "results/quickstart.png is a picture" test "$(head -c 4 "$root/stepsim/results/quickstart.png" | tail -c 3)" = PNG
+cp "$root/stepsim/results/quickstart.jsonl" "$folder/first.jsonl"
+
+run second
+check "the second run installs nothing" grep -q 'packages are installed' "$folder/second.log"
+check "the second run gives the same numbers" cmp "$folder/first.jsonl" "$root/stepsim/results/quickstart.jsonl"
+check "the second run takes seconds" test "$took" -le 60
+echo "first run $first s (installs and builds), second run $took s"
