@@ -2,18 +2,18 @@
 // The event-driven evaluation of a schedule. Every rank has two cursors in program order, over its
 // sends and over its receptions. A transfer starts when it is at the head of both, both ports are
 // free and its data is there; the network model says when it ends. Additions of a rank run one
-// after the other; a third cursor, over receptions whose data is ready, follows them.
-// Memory O(ranks): operations are asked from the rules one at a time.
+// after the other; a third cursor, over receptions whose data is not ready yet, follows them.
+// Memory O(ranks), and one counter per stream.
 #include <algorithm>
-#include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
 #include "coll/busy_time.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/link_costs.hpp"
-#include "coll/schedule.hpp"
+#include "coll/schedule_cursor.hpp"
 #include "engine/event_queue.hpp"
 #include "net/network_model.hpp"
 
@@ -23,33 +23,22 @@ template <class Links, net::NetworkModel Network> class EventRun {
 public:
   EventRun(const Collective& collective, const Schedule& schedule, const Links& links,
            Network network, bool with_transfer_times)
-      : schedule_(schedule), links_(links), network_(std::move(network)),
+      : walk_(schedule), links_(links), network_(std::move(network)),
         serial_(collective.options.reduction_mode == ReductionMode::serial),
         watches_(with_transfer_times), enter_(entry_times(collective)),
         gamma_(reduction_costs(collective)), finish_(enter_), ranks_(collective.ranks),
-        busy_(with_transfer_times ? collective.ranks : 0) {
+        written_(walk_.streams(), 0), busy_(with_transfer_times ? collective.ranks : 0) {
     adds_later_ = !serial_ &&
                   std::any_of(gamma_.begin(), gamma_.end(), [](double gamma) { return gamma > 0; });
-    std::size_t streams = 0;
-    for (const Phase& phase : schedule.phases) {
-      first_stream_.push_back(streams);
-      std::visit(
-          [&](const auto& rule) {
-            if constexpr (StreamRule<std::decay_t<decltype(rule)>>) {
-              streams += static_cast<std::size_t>(phase.layout.groups * rule.streams());
-            }
-          },
-          phase.rule);
-    }
-    written_.assign(streams, 0);
   }
 
+  // Throws SimulationError if the schedule cannot go on.
   Evaluation run() {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      next_outgoing(rank);
-      next_incoming(rank, ranks_[rank].in);
-      ranks_[rank].unready = ranks_[rank].in;
-      ranks_[rank].sending = ranks_[rank].receiving = true;
+      Rank& state = ranks_[rank];
+      walk_.advance(rank, state.send);
+      walk_.advance(rank, state.reception);
+      state.unready = state.reception;
       timers_.push(enter_[rank], rank * 2 + kEntry);
     }
     std::vector<std::uint32_t> done;
@@ -68,11 +57,7 @@ public:
       while (!timers_.empty() && timers_.next_time() <= now_) {
         const std::uint32_t id = timers_.pop().id();
         ++result_.events;
-        if (id % 2 == kEntry) {
-          enter(id / 2);
-        } else {
-          added(id / 2);
-        }
+        id % 2 == kEntry ? enter(id / 2) : added(id / 2);
       }
     }
     refuse_deadlock();
@@ -85,187 +70,81 @@ public:
   }
 
 private:
-  // Place in program order: phase << 40 | step.
-  using Position = std::uint64_t;
-  static constexpr Position kEnd = ~Position{0};
-  static constexpr unsigned kStepBits = 40;
-  static constexpr std::uint32_t kEntry = 0;
+  static constexpr std::uint32_t kEntry = 0; // timer ids: 2 rank + kind
   static constexpr std::uint32_t kAddition = 1;
-  static constexpr std::size_t kNoStream = ~std::size_t{0};
 
-  struct Cursor {
-    Position position = 0; // kEnd: no more
-    std::uint32_t phase = 0;
-    Index group = kNobody; // place of the rank in the phase; kNobody: look it up
-    Index local = 0;
-    Index step = -1;
-  };
-  struct Outgoing : Cursor {
-    std::uint32_t dst{};
-    Needs needs{};
-    bool reduce{};
-    double bytes{};
-    double begin_s{}; // of the transfer under way
-    std::size_t stream{};
-    Index block{};
-    bool follow_up{};
-  };
-  struct Incoming : Cursor {
-    std::uint32_t src{};
-    std::size_t stream = kNoStream;
-  };
   struct Rank {
-    Outgoing out;
-    Incoming in;      // next reception, or the one under way
-    Incoming unready; // next reception whose data is not ready; not used unless adds_later_
-    bool sending = false;
-    bool receiving = false;
+    NextSend send;           // next, or the one under way
+    NextReception reception; // next, or the one under way
+    NextReception unready;   // next whose data is not ready; kept only if additions run later
+    bool sending = true;     // the port is busy; until the rank enters, both are
+    bool receiving = true;
+    double send_begin_s = 0;
     double addition_begin_s = 0;
   };
 
-  // Moves on to the next step in which `found(rule, phase)` holds; it fills in the rest.
-  template <class Found> void move_on(std::uint32_t rank, Cursor& cursor, Found&& found) {
-    for (; cursor.phase < schedule_.phases.size(); ++cursor.phase) {
-      const Phase& phase = schedule_.phases[cursor.phase];
-      if (cursor.group == kNobody) {
-        const Layout::Place place = phase.layout.place(rank);
-        cursor.group = place.group;
-        cursor.local = place.local;
-        cursor.step = -1;
-      }
-      const bool there = cursor.group != kNobody && std::visit(
-                                                        [&](const auto& rule) {
-                                                          const Index steps = rule.steps();
-                                                          while (++cursor.step < steps) {
-                                                            if (found(rule, phase)) {
-                                                              return true;
-                                                            }
-                                                          }
-                                                          return false;
-                                                        },
-                                                        phase.rule);
-      if (there) {
-        cursor.position = Position{cursor.phase} << kStepBits | static_cast<Position>(cursor.step);
-        return;
-      }
-      cursor.group = kNobody;
+  [[nodiscard]] bool data_is_there(const Rank& rank) const {
+    const Position unready = adds_later_ ? rank.unready.position : rank.reception.position;
+    if (rank.send.needs == Needs::all) {
+      return unready >= rank.send.position;
     }
-    cursor.position = kEnd;
-  }
-
-  void next_outgoing(std::uint32_t rank) {
-    Outgoing& out = ranks_[rank].out;
-    move_on(rank, out, [&](const auto& rule, const Phase& phase) {
-      const Send send = rule.send(out.step, out.local);
-      if (send.peer == kNobody) {
-        return false;
-      }
-      out.dst = static_cast<std::uint32_t>(phase.layout.rank(out.group, send.peer));
-      out.needs = send.needs;
-      out.reduce = send.reduce;
-      out.follow_up = send.follow_up;
-      out.bytes = phase.partition.bytes(send.first, send.count);
-      if constexpr (StreamRule<std::decay_t<decltype(rule)>>) {
-        out.stream =
-            first_stream_[out.phase] +
-            static_cast<std::size_t>(out.group * rule.streams() + std::max<Index>(send.stream, 0));
-        out.block = send.block;
-      }
-      return true;
-    });
-  }
-
-  void next_incoming(std::uint32_t rank, Incoming& in) {
-    move_on(rank, in, [&](const auto& rule, const Phase& phase) {
-      const Receive receive = rule.receive(in.step, in.local);
-      if (receive.peer == kNobody) {
-        return false;
-      }
-      in.src = static_cast<std::uint32_t>(phase.layout.rank(in.group, receive.peer));
-      if constexpr (StreamRule<std::decay_t<decltype(rule)>>) {
-        in.stream = receive.stream == kNobody
-                        ? kNoStream
-                        : first_stream_[in.phase] +
-                              static_cast<std::size_t>(in.group * rule.streams() + receive.stream);
-      } else {
-        in.stream = kNoStream;
-      }
-      return true;
-    });
-  }
-
-  // The addition that a reception of `rank` asks for; negative if it is none.
-  [[nodiscard]] double addition_s(std::uint32_t rank, const Incoming& in) const {
-    const Phase& phase = schedule_.phases[in.phase];
-    const Send send = std::visit(
-        [&](const auto& rule) { return rule.send(in.step, rule.receive(in.step, in.local).peer); },
-        phase.rule);
-    return send.reduce ? phase.partition.bytes(send.first, send.count) * gamma_[rank] : -1;
-  }
-
-  [[nodiscard]] bool data_is_there(std::uint32_t rank) const {
-    const Rank& state = ranks_[rank];
-    const Position unready = adds_later_ ? state.unready.position : state.in.position;
-    switch (state.out.needs) {
-    case Needs::all:
-      return unready >= state.out.position;
-    case Needs::own:
-      return unready >= Position{state.out.phase} << kStepBits;
-    case Needs::block:
-      return unready >= Position{state.out.phase} << kStepBits &&
-             written_[state.out.stream] > state.out.block;
-    }
-    return false;
+    return unready >= position_of(rank.send.phase, 0) &&
+           (rank.send.needs == Needs::own || written_[rank.send.stream] > rank.send.block);
   }
 
   void try_start(std::uint32_t src) {
-    Rank& state = ranks_[src];
-    Outgoing& out = state.out;
-    if (state.sending || out.position == kEnd) {
+    Rank& sender = ranks_[src];
+    const NextSend& send = sender.send;
+    if (sender.sending || send.position == kEndOfSchedule) {
       return;
     }
-    Rank& receiver = ranks_[out.dst];
-    if (receiver.receiving || receiver.in.position != out.position || !data_is_there(src)) {
+    Rank& receiver = ranks_[send.dst];
+    if (receiver.receiving || receiver.reception.position != send.position ||
+        !data_is_there(sender)) {
       return;
     }
-    state.sending = receiver.receiving = true;
-    out.begin_s = now_;
-    const LinkCost& cost = links_.cost(src, out.dst);
+    sender.sending = receiver.receiving = true;
+    sender.send_begin_s = now_;
+    const LinkCost& cost = links_.cost(src, send.dst);
     net::Transfer transfer{.id = src,
-                           .latency_s = out.follow_up ? cost.block_latency_s : cost.latency_s,
+                           .latency_s = send.follow_up ? cost.block_latency_s : cost.latency_s,
                            .per_byte_s = cost.per_byte_s,
-                           .bytes = out.bytes};
+                           .bytes = send.bytes};
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
-      if (links_.shared(src, out.dst)) {
-        transfer.send_port = 2 * links_.nic(src);
-        transfer.receive_port = 2 * links_.nic(out.dst) + 1;
+      if (links_.shared(src, send.dst)) {
+        transfer.send_port = links_.send_port(src);
+        transfer.receive_port = links_.receive_port(send.dst);
       }
     }
     network_.submit(now_, transfer);
     ++result_.messages;
   }
 
+  // Whoever sends to `rank` next may start now.
+  void try_start_to(std::uint32_t rank) {
+    if (ranks_[rank].reception.position != kEndOfSchedule) {
+      try_start(ranks_[rank].reception.src);
+    }
+  }
+
   void enter(std::uint32_t rank) {
     ranks_[rank].sending = ranks_[rank].receiving = false;
-    if (ranks_[rank].in.position != kEnd) {
-      try_start(ranks_[rank].in.src);
-    }
+    try_start_to(rank);
     try_start(rank);
   }
 
   void transferred(std::uint32_t src) {
-    const std::uint32_t dst = ranks_[src].out.dst;
-    const double bytes = ranks_[src].out.bytes;
-    const bool reduce = ranks_[src].out.reduce;
-    finish_[src] = now_;
-    finish_[dst] = now_;
+    Rank& sender = ranks_[src];
+    const std::uint32_t dst = sender.send.dst;
+    const bool reduce = sender.send.reduce;
+    const double addition = reduce ? sender.send.bytes * gamma_[dst] : 0;
+    finish_[src] = finish_[dst] = now_;
     if (watches_) {
-      busy_.add(src, ranks_[src].out.begin_s, now_);
-      busy_.add(dst, ranks_[src].out.begin_s, now_);
+      busy_.add(src, sender.send_begin_s, now_);
+      busy_.add(dst, sender.send_begin_s, now_);
     }
-    ranks_[src].sending = false;
-    next_outgoing(src);
-    const double addition = reduce ? bytes * gamma_[dst] : 0;
+    sender.sending = false;
+    walk_.advance(src, sender.send);
     if (serial_ && addition > 0) {
       start_addition(dst, addition); // the receive port stays busy
     } else {
@@ -274,41 +153,35 @@ private:
     try_start(src);
   }
 
+  // The receive port is free again.
   void received(std::uint32_t rank, bool reduce) {
     Rank& state = ranks_[rank];
     state.receiving = false;
-    if (!adds_later_) {
-      write_stream(state.in);
-      next_incoming(rank, state.in);
-    } else {
-      if (!reduce) {
-        write_stream(state.in);
-      }
-      const bool idle = state.unready.position == state.in.position;
-      next_incoming(rank, state.in);
-      if (idle) {
-        add_what_arrived(rank);
-      }
+    const bool engine_idle = state.unready.position == state.reception.position;
+    if (!adds_later_ || !reduce) {
+      write_stream(state.reception);
     }
-    if (state.in.position != kEnd) {
-      try_start(state.in.src);
+    walk_.advance(rank, state.reception);
+    if (adds_later_ && engine_idle) {
+      add_what_arrived(rank);
     }
+    try_start_to(rank);
     try_start(rank);
   }
 
-  // Goes on to the first reception that still has to be added and starts on it if it is complete.
+  // Goes on to the next reception that still has to be added and starts on it if it has arrived.
   void add_what_arrived(std::uint32_t rank) {
     Rank& state = ranks_[rank];
-    while (state.unready.position < state.in.position) {
-      const double addition = addition_s(rank, state.unready);
-      if (addition > 0) {
-        start_addition(rank, addition);
+    while (state.unready.position < state.reception.position) {
+      const double bytes = walk_.added_bytes(state.unready);
+      if (bytes * gamma_[rank] > 0) {
+        start_addition(rank, bytes * gamma_[rank]);
         return;
       }
-      if (addition == 0) {
+      if (bytes >= 0) {
         write_stream(state.unready);
       }
-      next_incoming(rank, state.unready);
+      walk_.advance(rank, state.unready);
     }
   }
 
@@ -328,14 +201,14 @@ private:
       return;
     }
     write_stream(state.unready);
-    next_incoming(rank, state.unready);
+    walk_.advance(rank, state.unready);
     add_what_arrived(rank);
     try_start(rank);
   }
 
-  void write_stream(const Incoming& in) {
-    if (in.stream != kNoStream) {
-      ++written_[in.stream];
+  void write_stream(const NextReception& reception) {
+    if (reception.stream != NextReception::kNoStream) {
+      ++written_[reception.stream];
     }
   }
 
@@ -343,31 +216,23 @@ private:
     constexpr std::size_t kShown = 5;
     std::size_t blocked = 0;
     std::string text;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const Outgoing& out = ranks_[rank].out;
-      if (out.position == kEnd && ranks_[rank].in.position == kEnd) {
-        continue;
-      }
-      if (++blocked <= kShown) {
-        text += blocked > 1 ? "; " : "";
-        if (out.position != kEnd) {
-          const Phase& phase = schedule_.phases[out.phase];
-          text += std::to_string(rank) + " -> " + std::to_string(out.dst) + " in step " +
-                  std::to_string(phase.first_step + out.step) + " (" +
-                  std::string(name(phase.rule)) + ")";
-        } else {
-          text += std::to_string(ranks_[rank].in.src) + " -> " + std::to_string(rank) +
-                  " is never sent";
-        }
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      const auto& [send, reception] = std::tie(ranks_[rank].send, ranks_[rank].reception);
+      const bool sends = send.position != kEndOfSchedule;
+      if ((sends || reception.position != kEndOfSchedule) && ++blocked <= kShown) {
+        const std::uint32_t src = sends ? rank : reception.src;
+        const std::uint32_t dst = sends ? send.dst : rank;
+        text += (blocked > 1 ? "; " : "") + std::to_string(src) + " -> " + std::to_string(dst) +
+                " " + walk_.place(sends ? Cursor(send) : Cursor(reception));
       }
     }
     if (blocked > 0) {
       throw SimulationError("the collective is blocked at " + std::to_string(blocked) +
-                            " ranks: " + text);
+                            " ranks: " + text + (blocked > kShown ? "; ..." : ""));
     }
   }
 
-  const Schedule& schedule_;
+  ScheduleWalk walk_;
   const Links& links_;
   Network network_;
   bool serial_;
@@ -375,8 +240,7 @@ private:
   bool adds_later_ = false; // some data becomes ready after its reception
   std::vector<double> enter_, gamma_, finish_;
   std::vector<Rank> ranks_;
-  std::vector<std::size_t> first_stream_; // by phase
-  std::vector<Index> written_;            // blocks of a stream that are ready
+  std::vector<Index> written_; // blocks of a stream that are ready
   engine::EventQueue<double> timers_;
   BusyTime busy_;
   double now_ = 0;

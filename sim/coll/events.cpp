@@ -7,11 +7,8 @@
 namespace stepsim::coll {
 namespace {
 
-// Two ports per interface: 2 nic sends, 2 nic + 1 receives.
 net::FairPorts interfaces(const TwoLevelLinks& links) {
-  const double capacity = 1 / links.between_nodes().per_byte_s;
-  return net::FairPorts(
-      std::vector<double>(std::size_t{2} * links.nodes() * links.nics_per_node(), capacity));
+  return net::FairPorts(std::vector<double>(links.ports(), 1 / links.between_nodes().per_byte_s));
 }
 
 struct Runner {

@@ -47,11 +47,13 @@ public:
   }
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
   [[nodiscard]] std::uint32_t nics_per_node() const { return levels_.nics_per_node; }
-  // Interface of a rank, counted over all nodes.
-  [[nodiscard]] std::uint32_t nic(std::uint32_t rank) const {
-    return node(rank) * levels_.nics_per_node +
-           rank % levels_.gpus_per_node % levels_.nics_per_node;
+  // Ports of the interface of a rank, counted over all nodes; sending and receiving are two.
+  [[nodiscard]] std::uint32_t send_port(std::uint32_t rank) const {
+    return 2 * (node(rank) * levels_.nics_per_node +
+                rank % levels_.gpus_per_node % levels_.nics_per_node);
   }
+  [[nodiscard]] std::uint32_t receive_port(std::uint32_t rank) const { return send_port(rank) + 1; }
+  [[nodiscard]] std::uint32_t ports() const { return 2 * nodes_ * levels_.nics_per_node; }
   [[nodiscard]] const LinkCost& between_nodes() const { return inter_; }
 
 private:
