@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/csv.hpp"
 #include "cli/over_flags.hpp"
 #include "cli/record_table.hpp"
 #include "cli/scenario_input.hpp"
-#include "study/sweep_records.hpp"
 
 namespace stepsim::cli {
 
@@ -29,40 +29,6 @@ constexpr CommandText kText{
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
-std::string csv_text(const study::Comparison& comparison) {
-  std::vector<std::string> columns = comparison.varied;
-  const auto is_in = [](const std::vector<std::string>& list, const std::string& key) {
-    return std::find(list.begin(), list.end(), key) != list.end();
-  };
-  static const std::vector<std::string> kLast{"ratio", "method", "error"};
-  std::vector<std::string> summary;
-  for (const auto& [key, value] : comparison.rows.front().as_object()) {
-    if (!is_in(comparison.varied, key) && !is_in(kLast, key)) {
-      summary.push_back(key);
-    }
-  }
-  std::sort(summary.begin(), summary.end());
-  columns.insert(columns.end(), summary.begin(), summary.end());
-  columns.insert(columns.end(), kLast.begin(), kLast.end());
-  std::string text;
-  for (const std::string& key : columns) {
-    text += text.empty() ? "" : ",";
-    study::append_csv_text(text, key);
-  }
-  text += '\n';
-  for (const io::Json& row : comparison.rows) {
-    for (const std::string& key : columns) {
-      text += &key == &columns.front() ? "" : ",";
-      const io::Json* value = row.find(key);
-      if (value != nullptr && !value->is_null()) {
-        study::append_csv_text(text, value->is_string() ? value->as_string() : io::compact(*value));
-      }
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 std::string text_in(Format format, const study::Comparison& comparison) {
   switch (format) {
   case Format::table:
@@ -77,8 +43,13 @@ std::string text_in(Format format, const study::Comparison& comparison) {
     }
     return text;
   }
-  case Format::csv:
-    return csv_text(comparison);
+  case Format::csv: {
+    std::vector<io::Object> records;
+    for (const io::Json& row : comparison.rows) {
+      records.push_back(row.as_object());
+    }
+    return csv_text(records);
+  }
   }
   return {};
 }

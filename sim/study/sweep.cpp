@@ -328,6 +328,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
 double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& options) {
   const Records records(sweep.grid, options.format);
   const std::int64_t points = options.shard.points(records.points());
+  check_some_point(sweep, files);
   if (points == 0) {
     return 0;
   }

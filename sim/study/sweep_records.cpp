@@ -8,6 +8,9 @@
 
 namespace stepsim::study {
 
+namespace {
+
+// RFC 4180: quoted where it holds a comma, a quote or a line end.
 void append_csv_text(std::string& out, std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
     out += text;
@@ -22,6 +25,8 @@ void append_csv_text(std::string& out, std::string_view text) {
   }
   out += '"';
 }
+
+} // namespace
 
 Records::Records(const Grid& grid, RecordFormat format)
     : format_(format), replications_(grid.replications), strides_(grid.strides()) {

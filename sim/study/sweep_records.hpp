@@ -28,9 +28,6 @@ struct PointOutcome {
   std::string error; // "" = ok; one line
 };
 
-// RFC 4180: quoted where it holds a comma, a quote or a line end.
-void append_csv_text(std::string& out, std::string_view text);
-
 class Records {
 public:
   Records(const Grid& grid, RecordFormat format);
