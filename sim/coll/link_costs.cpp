@@ -48,10 +48,14 @@ TwoLevelLinks::TwoLevelLinks(const Links& links, std::uint32_t ranks)
       nodes_((ranks + levels_.gpus_per_node - 1) / levels_.gpus_per_node) {}
 
 const LinkCost& TwoLevelLinks::cost(std::uint32_t src, std::uint32_t dst) const {
-  if (any_pairs_ && pairs_.listed(src, dst) != nullptr) {
-    return *pairs_.listed(src, dst);
+  const LinkCost* own = any_pairs_ ? pairs_.listed(src, dst) : nullptr;
+  if (own != nullptr) {
+    return *own;
   }
-  return node(src) == node(dst) ? levels_.intra : inter_;
+  if (node(src) == node(dst)) {
+    return levels_.intra;
+  }
+  return any_pairs_ ? pairs_.cost(src, dst) : inter_; // throws where only pairs have links
 }
 
 AnyLinks make_links(const Links& links, std::uint32_t ranks) {

@@ -436,5 +436,19 @@ TEST_CASE(
   CHECK(max_plus(collective).seconds == 8 * 4);
 }
 
+TEST_CASE(
+    "max_plus: on two levels a listed pair has a link of its own, not through the interface") {
+  // Four ranks on two nodes; 1 -> 3 leaves the node beside 0 -> 2.
+  Collective collective = point(Op::broadcast, Id::mst, 4, 4, {0, 1, 0});
+  collective.links.two_level = TwoLevel{2, 1, {0, 0, 1}};
+  CHECK(max_plus(collective).seconds == 4 + 2 * 4);
+  collective.links.pairs = {{1, 3, {0, 0, 0.5}}};
+  CHECK(max_plus(collective).ranks.finish_s[2] == 4 + 4);
+  CHECK(max_plus(collective).ranks.finish_s[3] == 4 + 4 * 0.5);
+  CHECK(events(collective).seconds == doctest::Approx(4 + 4).epsilon(kExact));
+  collective.links.pairs_only = true; // the nodes keep their inner links
+  CHECK_THROWS_WITH_AS((void)max_plus(collective), "no link 0 -> 2", SimulationError);
+}
+
 } // namespace
 } // namespace stepsim::coll
