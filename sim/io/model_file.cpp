@@ -61,8 +61,10 @@ void parse_input(const Json& json, Problems& problems, train::ModelTable& table)
   Fields fields(json, problems);
   if (fields.has("sequence_length")) {
     const std::int64_t length = fields.integer("sequence_length", between(1, 0x1p20));
+    // A recurrent network has no longest sequence.
     const std::int64_t longest =
-        fields.integer("max_sequence_length", between(static_cast<double>(length), 0x1p20));
+        fields.optional_integer("max_sequence_length", between(static_cast<double>(length), 0x1p20))
+            .value_or(0);
     table.sequence = train::SequenceInput{length, longest};
   } else {
     table.image = train::ImageInput{.channels = fields.integer("channels", at_least(1)),
@@ -192,7 +194,11 @@ Json to_json(const train::ModelTable& table) {
   Json input;
   if (table.sequence) {
     input.set("sequence_length", table.sequence->sequence_length);
-    input.set("max_sequence_length", table.sequence->max_sequence_length);
+    if (table.sequence->max_sequence_length > 0) {
+      if (table.sequence->max_sequence_length > 0) {
+        input.set("max_sequence_length", table.sequence->max_sequence_length);
+      }
+    }
   } else if (table.image) {
     input.set("channels", table.image->channels);
     input.set("height", table.image->height);

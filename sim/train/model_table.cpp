@@ -46,8 +46,13 @@ std::vector<std::size_t> ModelTable::execution_order() const {
 }
 
 ModelTable with_sequence_length(const ModelTable& table, std::int64_t length) {
-  assert(table.sequence && length >= 1 && length <= table.sequence->max_sequence_length &&
-         "the table has a sequence length, and the new one is in its range");
+  assert(table.sequence && length >= 1 && "the table has a sequence length");
+  assert(
+      (table.sequence->max_sequence_length == 0 || length <= table.sequence->max_sequence_length) &&
+      "the length is in the table's range");
+  assert(
+      (table.sequence->max_sequence_length == 0 || length <= table.sequence->max_sequence_length) &&
+      "the reader has checked the length against the positions");
   const std::int64_t standard = table.sequence->sequence_length;
   ModelTable scaled = table;
   scaled.sequence->sequence_length = length;

@@ -29,7 +29,7 @@ struct ImageInput {
   std::int64_t channels{}, height{}, width{};
 };
 struct SequenceInput {
-  std::int64_t sequence_length{}, max_sequence_length{};
+  std::int64_t sequence_length{}, max_sequence_length{}; // no maximum: 0 // max 0 = no limit
 };
 
 struct ModelTable {
@@ -48,7 +48,7 @@ struct ModelTable {
 };
 
 // The table at another sequence length, MACs re-scaled in exact integers (MOD 3). Needs `sequence`
-// and 1 <= length <= max (asserted; the reader of scenarios checks).
+// and 1 <= length <= max, if there is one (asserted; the reader of scenarios checks).
 [[nodiscard]] ModelTable with_sequence_length(const ModelTable& table, std::int64_t length);
 
 } // namespace stepsim::train

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""The JSON Schemas: valid draft-07, true of every shipped file, complete, and their examples run.
+
+    schemas_test.py [--stepsim build/stepsim]
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMAS = {p.name.removesuffix(".schema.json"): json.loads(p.read_text())
+           for p in sorted((ROOT / "schemas").glob("*.schema.json"))}
+STEPSIM = ROOT / "build" / "stepsim"
+# Kinds whose reader exists; the others are only described so far.
+READ_KINDS = ["cost", "links", "model", "network_calibration", "problem", "scenario", "sweep",
+              "topology", "trace"]
+
+
+def load(path):
+    """A JSON file without duplicate keys."""
+    def unique(pairs):
+        keys = [key for key, _ in pairs]
+        assert len(keys) == len(set(keys)), f"{path}: duplicate key"
+        return dict(pairs)
+    return json.loads(path.read_text(), object_pairs_hook=unique)
+
+
+def shipped_files():
+    for folder in ["models", "traces", "topologies", "examples"]:
+        yield from sorted((ROOT / folder).glob("*.json"))
+
+
+def validator(kind):
+    return jsonschema.Draft7Validator(SCHEMAS[kind])
+
+
+def fields(schema, pointer=""):
+    """Every (pointer, subschema) of named fields."""
+    for key, value in schema.get("properties", {}).items():
+        yield f"{pointer}/{key}", value
+        yield from fields(value, f"{pointer}/{key}")
+    for word in ["anyOf", "oneOf"]:
+        for part in schema.get(word, []):
+            yield from fields(part, pointer)
+    if isinstance(schema.get("items"), dict):
+        yield from fields(schema["items"], f"{pointer}/0")
+
+
+class Schemas(unittest.TestCase):
+    def test_each_schema_is_valid_draft_07(self):
+        self.assertGreaterEqual(len(SCHEMAS), 12)
+        for kind, schema in SCHEMAS.items():
+            with self.subTest(kind=kind):
+                self.assertEqual(schema["$schema"], "http://json-schema.org/draft-07/schema#")
+                jsonschema.Draft7Validator.check_schema(schema)
+
+    def test_every_field_is_described_and_its_examples_and_default_are_valid(self):
+        for kind, schema in SCHEMAS.items():
+            for pointer, field in fields(schema):
+                with self.subTest(kind=kind, field=pointer):
+                    if "const" not in field:
+                        self.assertTrue(field.get("description"), "no description")
+                    check = jsonschema.Draft7Validator(field)
+                    for value in field.get("examples", []):
+                        check.validate(value)
+                    if "default" in field:
+                        check.validate(field["default"])
+
+    def test_examples_of_each_kind_validate(self):
+        for kind, schema in SCHEMAS.items():
+            self.assertTrue(schema["examples"], kind)
+            for example in schema["examples"]:
+                with self.subTest(kind=kind):
+                    validator(kind).validate(example)
+
+    def test_an_unknown_key_is_refused_in_every_kind(self):
+        for kind, schema in SCHEMAS.items():
+            example = dict(schema["examples"][0], no_such_key={"a": 1})
+            with self.subTest(kind=kind):
+                self.assertFalse(validator(kind).is_valid(example))
+
+    def test_every_shipped_file_validates(self):
+        files = list(shipped_files())
+        self.assertTrue(files)
+        for path in files:
+            with self.subTest(file=str(path.relative_to(ROOT))):
+                tree = load(path)
+                validator(tree["kind"]).validate(tree)
+
+    def test_network_profiles_name_a_source_for_each_number(self):
+        for path in sorted((ROOT / "topologies").glob("*.calibration.json")):
+            tree = load(path)
+            if tree["label"] != "default":
+                continue
+            for key, value in tree["network"].items():
+                if isinstance(value, (int, float)):
+                    with self.subTest(file=path.name, key=key):
+                        self.assertTrue(tree["source"]["numbers"][f"/network/{key}"])
+
+
+class Commands(unittest.TestCase):
+    """stepsim check agrees with the schemas."""
+
+    def setUp(self):
+        if not STEPSIM.exists():
+            self.skipTest(f"{STEPSIM} is not built")
+
+    def check(self, path):
+        return subprocess.run([str(STEPSIM), "check", str(path)], capture_output=True, text=True,
+                              timeout=60, cwd=ROOT)
+
+    def test_examples_pass_check(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in READ_KINDS:
+                for i, example in enumerate(SCHEMAS[kind]["examples"]):
+                    path = pathlib.Path(folder) / f"{kind}{i}.json"
+                    path.write_text(json.dumps(example))
+                    with self.subTest(kind=kind, example=i):
+                        done = self.check(path)
+                        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_shipped_files_pass_check(self):
+        for path in shipped_files():
+            with self.subTest(file=str(path.relative_to(ROOT))):
+                done = self.check(path)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_an_unknown_key_fails_check(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in READ_KINDS:
+                path = pathlib.Path(folder) / f"{kind}.json"
+                path.write_text(json.dumps(dict(SCHEMAS[kind]["examples"][0], no_such_key=1)))
+                with self.subTest(kind=kind):
+                    self.assertEqual(self.check(path).returncode, 3)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--stepsim", type=pathlib.Path, default=STEPSIM)
+    options, rest = parser.parse_known_args()
+    STEPSIM = options.stepsim
+    unittest.main(argv=[sys.argv[0], *rest])
