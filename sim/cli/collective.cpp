@@ -153,7 +153,14 @@ struct Output {
 };
 
 coll::CollectiveRecord evaluate(const CollectiveOptions& options, const coll::Collective& point) {
-  return coll::make_record(point, asked_method(options.method), options.per_rank);
+  try {
+    return coll::make_record(point, asked_method(options.method), options.per_rank);
+  } catch (const SimulationError& error) {
+    if (!point.links.pairs_only) {
+      throw;
+    }
+    throw InputError(options.flags.links, "/links", error.what()); // a pair without a link
+  }
 }
 
 io::Json full_tree(const CollectiveOptions& options, const coll::Collective& point,

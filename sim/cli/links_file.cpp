@@ -38,7 +38,7 @@ std::vector<coll::PairCost> parse_pairs(io::Fields& fields, Ranks ranks, io::Pro
     pair.cost.block_latency_s = pair.cost.latency_s;
     pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps", io::above(0));
     link.no_more();
-    if (link.has("src") && link.has("dst") && pair.src == pair.dst) {
+    if (problems.empty() && pair.src == pair.dst) {
       problems.add(json, "dst", "must differ from src, got " + std::to_string(pair.dst));
     }
     pairs.push_back(pair);

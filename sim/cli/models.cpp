@@ -235,10 +235,10 @@ train::ModelTable load(study::Files& files, const ModelsOptions& options) {
   if (length < 1) {
     throw UsageError(flag + "must be >= 1");
   }
-  if (length > static_cast<double>(table.sequence->max_sequence_length)) {
-    throw UsageError(flag + table.name + " has " +
-                     std::to_string(table.sequence->max_sequence_length) + " positions, got " +
-                     options.sequence_length);
+  const std::int64_t longest = table.sequence->max_sequence_length; // 0 = no limit
+  if (length > (longest > 0 ? static_cast<double>(longest) : 0x1p20)) {
+    throw UsageError(flag + table.name + " has " + std::to_string(longest > 0 ? longest : 1 << 20) +
+                     " positions, got " + options.sequence_length);
   }
   return train::with_sequence_length(table, static_cast<std::int64_t>(length));
 }

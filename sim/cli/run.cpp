@@ -141,7 +141,7 @@ int run(const Invocation& invocation) {
   const io::Json tree = read_scenario_tree(options.file, options.flags);
   const study::Scenario scenario =
       load_scenario(tree, files, options.flags, study::Leftovers::refuse);
-  const study::Result result = study::run(scenario);
+  const study::Result result = run_scenario(scenario, tree, options.flags);
   if (!options.timeline.empty()) {
     write_timeline(options, common, result);
   }

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "study/grid.hpp"
+#include "study/run.hpp"
 
 namespace stepsim::cli {
 
@@ -72,11 +73,11 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   }
   io::Json tree = study::expand_short_forms(io::read_json(file));
   for (const std::string& text : flags.set) {
-    auto [pointer, value] = study::parse_set(text);
     try {
+      auto [pointer, value] = study::parse_set(text);
       io::assign(tree, pointer, std::move(value));
     } catch (const UsageError& error) {
-      throw UsageError("--set " + base::shown_value(text, 80) + ": " + error.what());
+      throw UsageError(std::string("--set ") + error.what());
     }
   }
   if (!flags.method.empty()) {
@@ -99,6 +100,20 @@ study::Scenario load_scenario(const io::Json& tree, study::Files& files, const S
       throw;
     }
     throw UsageError(flag + ": " + problem.message);
+  }
+}
+
+study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
+                           const ScenarioFlags& flags) {
+  try {
+    return study::run(scenario);
+  } catch (const UsageError& error) {
+    const std::string place = "/communication/schedule";
+    const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);
+    if (!flag.empty()) {
+      throw UsageError(flag + ": " + error.what());
+    }
+    throw InputError(std::string(tree.file()), place, error.what());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/app.hpp"
+#include "study/result.hpp"
 #include "study/scenario.hpp"
 
 namespace stepsim::cli {
@@ -25,5 +26,10 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 // others stay InputErrors.
 [[nodiscard]] study::Scenario load_scenario(const io::Json& tree, study::Files& files,
                                             const ScenarioFlags& flags, study::Leftovers leftovers);
+
+// Runs it. A schedule that cannot plan this workload (exhaustive, more than 20 gradients) is blamed
+// on the flag or the file likewise.
+[[nodiscard]] study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
+                                         const ScenarioFlags& flags);
 
 } // namespace stepsim::cli

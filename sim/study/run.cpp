@@ -1,6 +1,7 @@
 #include "study/run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& some)
 }
 
 void check_limit(const Scenario& scenario, double makespan) {
+  if (!std::isfinite(makespan)) {
+    throw SimulationError("the times of the run are beyond the range of numbers");
+  }
   if (makespan > scenario.simulated_limit.value) {
     throw SimulationError("the run lasts " + base::significant(makespan) +
                           " s of simulated time, more than /limits/simulated_s (" +
