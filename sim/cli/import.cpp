@@ -16,6 +16,7 @@
 #include "io/import_kineto.hpp"
 #include "io/import_layer_table.hpp"
 #include "io/import_osu.hpp"
+#include "io/import_source.hpp"
 #include "io/trace_file.hpp"
 #include "study/files.hpp"
 
@@ -40,6 +41,7 @@ constexpr std::array<std::string_view, 5> kFormats{"kineto", "caffe-log", "layer
 
 struct ImportFlags { // as typed
   std::string format;
+  std::string name; // of the result, from -o; empty: from the first input
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
@@ -94,6 +96,7 @@ io::ImportOptions common_options(const ImportFlags& flags) {
   options.max_bytes = static_cast<std::uint64_t>(
       quantity("--max-bytes", flags.max_bytes, base::QuantityKind::size));
   options.importer = "stepsim " + std::string(version());
+  options.name = flags.name;
   if (!flags.attribution.empty()) {
     options.attribution = flags.attribution;
   }
@@ -297,6 +300,9 @@ int import_files(const Invocation& invocation) {
   }
   resolve_format(flags, common);
   refuse_foreign_flags(flags, flags.format);
+  if (common.output != "-") {
+    flags.name = io::stem_of(common.output);
+  }
   study::Files files(invocation.data_folder);
   const Imported imported = import_as(flags, common.output, files);
   write_tree(common, imported.tree);

@@ -18,7 +18,7 @@ namespace {
 struct Row {
   std::int64_t id{};
   std::int64_t elements{};
-  double backward_us{};
+  double backward_s{};
 };
 using Dump = std::vector<Row>;
 
@@ -68,7 +68,7 @@ Row parse_row(std::string_view text, const std::string& file, const std::string&
     return *value;
   };
   const auto time = [&](std::size_t i) {
-    const auto value = parse_real(fields[i]);
+    const auto value = parse_scaled(fields[i], -6);
     if (!value || *value < 0) {
       throw InputError(file, line,
                        "must be microseconds >= 0, got " + base::shown_value(fields[i]));
@@ -108,7 +108,7 @@ std::vector<Dump> read_dumps(const ImportedText& input) {
 }
 
 bool has_times(const Dump& dump) {
-  return std::ranges::any_of(dump, [](const Row& row) { return row.backward_us > 0; });
+  return std::ranges::any_of(dump, [](const Row& row) { return row.backward_s > 0; });
 }
 
 // Names of the blobs of a table, if its tensors, padded, are the rows.
@@ -155,15 +155,15 @@ std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& option
 std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName>& names) {
   std::vector<train::Layer> layers;
   for (std::size_t first = 0, end = 0; first < dump.size(); first = end) {
-    while (end < dump.size() && dump[end].backward_us == dump[first].backward_us) {
+    while (end < dump.size() && dump[end].backward_s == dump[first].backward_s) {
       ++end;
     }
-    if (dump[first].backward_us == 0) {
+    if (dump[first].backward_s == 0) {
       continue;
     }
     train::Layer layer;
     layer.name = names.empty() ? "layer_" + std::to_string(layers.size() + 1) : names[first].layer;
-    layer.backward = Seconds{dump[first].backward_us / 1e6};
+    layer.backward = Seconds{dump[first].backward_s};
     layer.forward = *layer.backward * kForwardPerBackward;
     layer.gradient_bytes = Bytes{0};
     for (std::size_t i = end; i-- > first;) { // a bias before its weight

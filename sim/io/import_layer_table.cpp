@@ -24,7 +24,7 @@ enum class Column { name, params, bytes, forward, backward, dtype, tensors };
 struct ColumnName {
   std::string_view text;
   Column column;
-  double seconds = 0; // of one unit, for times
+  int exponent = 0; // of ten: the unit of a time in seconds
 };
 constexpr std::array kColumns{
     ColumnName{"name", Column::name},
@@ -32,18 +32,18 @@ constexpr std::array kColumns{
     ColumnName{"bytes", Column::bytes},
     ColumnName{"dtype", Column::dtype},
     ColumnName{"tensors", Column::tensors},
-    ColumnName{"fwd_s", Column::forward, 1},
-    ColumnName{"fwd_ms", Column::forward, 1e3},
-    ColumnName{"fwd_us", Column::forward, 1e6},
-    ColumnName{"forward_s", Column::forward, 1},
-    ColumnName{"forward_ms", Column::forward, 1e3},
-    ColumnName{"forward_us", Column::forward, 1e6},
-    ColumnName{"bwd_s", Column::backward, 1},
-    ColumnName{"bwd_ms", Column::backward, 1e3},
-    ColumnName{"bwd_us", Column::backward, 1e6},
-    ColumnName{"backward_s", Column::backward, 1},
-    ColumnName{"backward_ms", Column::backward, 1e3},
-    ColumnName{"backward_us", Column::backward, 1e6},
+    ColumnName{"fwd_s", Column::forward, 0},
+    ColumnName{"fwd_ms", Column::forward, -3},
+    ColumnName{"fwd_us", Column::forward, -6},
+    ColumnName{"forward_s", Column::forward, 0},
+    ColumnName{"forward_ms", Column::forward, -3},
+    ColumnName{"forward_us", Column::forward, -6},
+    ColumnName{"bwd_s", Column::backward, 0},
+    ColumnName{"bwd_ms", Column::backward, -3},
+    ColumnName{"bwd_us", Column::backward, -6},
+    ColumnName{"backward_s", Column::backward, 0},
+    ColumnName{"backward_ms", Column::backward, -3},
+    ColumnName{"backward_us", Column::backward, -6},
 };
 
 struct ItemType {
@@ -150,14 +150,14 @@ private:
 
   [[nodiscard]] Seconds time(Column column) const {
     const std::string_view field = *text(column);
-    const auto value = parse_real(field);
+    const auto value = parse_scaled(field, header_.names[*header_.at(column)]->exponent);
     if (!value) {
       throw RowProblem{name_of(column) + ": not a number: " + quoted(field)};
     }
     if (*value < 0) {
       throw RowProblem{name_of(column) + ": must be >= 0, got " + std::string(field)};
     }
-    return {*value / header_.names[*header_.at(column)]->seconds};
+    return {*value};
   }
 
   [[nodiscard]] std::int64_t whole(std::string_view field, const std::string& name,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace stepsim::io {
@@ -26,6 +27,15 @@ template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::st
 
 [[nodiscard]] inline std::optional<std::int64_t> parse_whole(std::string_view text) {
   return parse_number<std::int64_t>(text);
+}
+
+// The number times 10^exponent, rounded once: "15143.7" with -6 is the double nearest to 0.0151437.
+[[nodiscard]] inline std::optional<double> parse_scaled(std::string_view text, int exponent) {
+  const auto value = parse_real(text);
+  if (!value || text.find_first_of("eE") != std::string_view::npos) {
+    return value ? std::optional(*value * std::pow(10.0, exponent)) : value;
+  }
+  return parse_real(std::string(text) + "e" + std::to_string(exponent));
 }
 
 } // namespace stepsim::io

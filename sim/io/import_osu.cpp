@@ -87,7 +87,7 @@ std::optional<Row> read_row(const TextLine& line, OsuValue value, const std::str
                      words.size() < 2 ? std::string(kExpected)
                                       : "no minimum and maximum columns: --value avg");
   }
-  const auto time = parse_real(words[column]);
+  const auto time = parse_scaled(words[column], -6);
   if (!time) {
     throw InputError(file, where, std::string(kExpected));
   }
@@ -95,7 +95,7 @@ std::optional<Row> read_row(const TextLine& line, OsuValue value, const std::str
     throw InputError(file, where, "time must be > 0, got " + std::string(words[column]));
   }
   row.point.bytes = Bytes{*bytes};
-  row.point.time = Seconds{*time / 1e6};
+  row.point.time = Seconds{*time};
   return row;
 }
 

@@ -51,8 +51,8 @@ TEST_CASE("caffe-log: rows with equal backward time are one layer, forward is ha
                                          "I0219 a.cpp:112] [2, 64, 0, 0]\n"
                                          "I0219 a.cpp:112] [3, 192, 12.5, 7, 9]\n");
   REQUIRE(trace.layers.size() == 2); // the layer of time 0 is dropped
-  CHECK(trace.layers[0].backward->value == 30 / 1e6);
-  CHECK(trace.layers[0].forward->value == 0.5 * (30 / 1e6));
+  CHECK(trace.layers[0].backward->value == 30e-6);
+  CHECK(trace.layers[0].forward->value == 0.5 * (30e-6));
   CHECK(trace.layers[0].gradient_bytes->value == 4 * (128 + 64));
   REQUIRE(trace.layers[0].tensors.size() == 2);
   CHECK(trace.layers[0].tensors[0].elements == 64); // a bias before its weight
@@ -131,7 +131,7 @@ TEST_CASE("caffe-log: GoogLeNet on K80, second dump of tmp8comm.log") {
   }
   CHECK(bytes == 53'516'544);
   CHECK(bytes == 4 * 13'379'136);
-  CHECK(trace.layers[0].tensors[1].name == "conv1.weight");
+  CHECK(trace.layers[0].tensors[1].name == "conv1/7x7_s2.weight");
   CHECK(warned(trace, "2 dumps"));
   CHECK(warned(trace, "layer names from model table googlenet_caffe_aux"));
 }

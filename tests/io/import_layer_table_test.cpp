@@ -55,8 +55,8 @@ TEST_CASE("layer-table: times in the unit of their column, sizes from params or 
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.name == "layers");
   CHECK(trace.layers[0].name == "conv1");
-  CHECK(trace.layers[0].forward->value == 1500 / 1e6);
-  CHECK(trace.layers[0].backward->value == 3.5 / 1e3);
+  CHECK(trace.layers[0].forward->value == 1500e-6);
+  CHECK(trace.layers[0].backward->value == 3.5e-3);
   CHECK(trace.layers[0].gradient_bytes->value == 4 * 9408);
   CHECK(trace.layers[1].gradient_bytes->value == 2 * 100);
   CHECK(trace.layers[1].tensors.front().dtype == "float16");

@@ -49,12 +49,12 @@ TEST_CASE("osu: title, ranks by flag, average or minimum; log lines between rows
   CHECK(log.ranks == 4);
   REQUIRE(log.points.size() == 2);
   CHECK(log.points[1].bytes.value == 16777216);
-  CHECK(log.points[1].time.value == 8630.58 / 1e6);
+  CHECK(log.points[1].time.value == 8630.58e-6);
   OsuOptions minimum = with({}, 4);
   minimum.value = OsuValue::min;
-  CHECK(import_text(kFull, minimum).points[1].time.value == 8619.50 / 1e6);
+  CHECK(import_text(kFull, minimum).points[1].time.value == 8619.50e-6);
   minimum.value = OsuValue::max;
-  CHECK(import_text(kFull, minimum).points[1].time.value == 8642.46 / 1e6);
+  CHECK(import_text(kFull, minimum).points[1].time.value == 8642.46e-6);
   CHECK(failure(kFull) == ": the file does not say how many ranks: give --ranks");
 }
 
@@ -77,8 +77,8 @@ TEST_CASE("osu: bare two columns, ranks in the size field") {
   CHECK(log.ranks == 8);
   const CostPoints cost = cost_of(log);
   REQUIRE(cost.table.size() == 2);
-  CHECK(cost.table[0] == std::pair{4.0, 82.28 / 1e6});
-  CHECK(cost.table[1] == std::pair{8.0, 68.72 / 1e6});
+  CHECK(cost.table[0] == std::pair{4.0, 82.28e-6});
+  CHECK(cost.table[1] == std::pair{8.0, 68.72e-6});
   CHECK(cost.op == "allreduce");
   CHECK(cost.name == "t");
   // Sorted, without the empty message.
@@ -112,7 +112,7 @@ TEST_CASE("osu: 266 sizes of allreduce8.log") {
   CHECK(cost.op == "allreduce");
   CHECK(cost.ranks == 8);
   REQUIRE(cost.table.size() == 266);
-  CHECK(cost.table.front() == std::pair{4.0, 82.28 / 1e6});
+  CHECK(cost.table.front() == std::pair{4.0, 82.28e-6});
   CHECK(cost.table.back().first == 1048576.0);
 }
 
