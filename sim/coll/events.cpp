@@ -18,7 +18,7 @@ struct Runner {
 
   template <class Links> Evaluation operator()(const Links& links) const {
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
-      if (collective.links.two_level->gpus_per_node > 1) {
+      if (links.gpus_per_node() > 1) {
         return EventRun(collective, schedule, links, interfaces(links), with_transfer_times).run();
       }
     }

@@ -46,6 +46,7 @@ public:
     return rank / levels_.gpus_per_node;
   }
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
+  [[nodiscard]] std::uint32_t gpus_per_node() const { return levels_.gpus_per_node; }
   [[nodiscard]] std::uint32_t nics_per_node() const { return levels_.nics_per_node; }
   // Ports of the interface of a rank, counted over all nodes; sending and receiving are two.
   [[nodiscard]] std::uint32_t send_port(std::uint32_t rank) const {

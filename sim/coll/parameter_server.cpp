@@ -79,7 +79,8 @@ public:
     }
     std::vector<std::uint32_t> done;
     for (;;) {
-      now_ = std::min(network_.next_time(), timers_.empty() ? net::kNever : timers_.next_time());
+      const double timer = timers_.empty() ? net::kNever : timers_.next_time();
+      now_ = std::min(network_.next_time(), timer);
       if (now_ == net::kNever) {
         break;
       }

@@ -66,7 +66,7 @@ struct Phase {
   std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count the sends of each step
 
   [[nodiscard]] Index steps() const {
-    return std::visit([](const auto& rule_) { return rule_.steps(); }, rule);
+    return std::visit([](const auto& held) { return held.steps(); }, rule);
   }
 };
 

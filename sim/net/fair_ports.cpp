@@ -77,7 +77,7 @@ void FairPorts::solve() {
     path_begin.push_back(static_cast<std::uint32_t>(path.size()));
     limit.push_back(flow.transfer.per_byte_s > 0 ? 1 / flow.transfer.per_byte_s : kNever);
   }
-  max_min(capacity_Bps_, {path_begin, path, limit}, rate);
+  max_min(capacities_, {path_begin, path, limit}, rate);
   next_finish_ = kNever;
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     Flow& flow = flows_[i];

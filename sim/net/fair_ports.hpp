@@ -14,7 +14,7 @@ namespace stepsim::net {
 
 class FairPorts {
 public:
-  explicit FairPorts(std::vector<double> capacity_Bps) : capacity_Bps_(std::move(capacity_Bps)) {}
+  explicit FairPorts(std::vector<double> capacity_Bps) : capacities_(std::move(capacity_Bps)) {}
 
   void submit(double now, const Transfer& transfer);
   [[nodiscard]] double next_time(); // solves for the rates if transfers came or went
@@ -33,7 +33,7 @@ private:
   void begin_bytes(double now, const Transfer& transfer);
   void solve();
 
-  std::vector<double> capacity_Bps_;
+  std::vector<double> capacities_;    // bytes/s
   engine::EventQueue<double> begins_; // ends of latencies, by place in waiting_
   std::vector<Transfer> waiting_;
   std::vector<std::uint32_t> free_places_;

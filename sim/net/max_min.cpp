@@ -43,16 +43,17 @@ void max_min(std::span<const double> capacity_Bps, const FlowPaths& flows,
     }
     std::vector<char> full(left.size(), 0);
     for (std::size_t port = 0; port < left.size(); ++port) {
-      full[port] = users[port] > 0 && left[port] / users[port] <= level * kSameShare;
+      const bool is_full = users[port] > 0 && left[port] / users[port] <= level * kSameShare;
+      full[port] = is_full ? 1 : 0;
     }
     for (std::size_t flow = 0; flow < count; ++flow) {
       if (rate_Bps[flow] != kOpen) {
         continue;
       }
       const auto path = path_of(flow);
-      const bool stops =
-          flows.limit_Bps[flow] <= level ||
-          std::any_of(path.begin(), path.end(), [&](std::uint32_t port) { return full[port]; });
+      const bool stops = flows.limit_Bps[flow] <= level ||
+                         std::any_of(path.begin(), path.end(),
+                                     [&](std::uint32_t port) { return full[port] != 0; });
       if (stops) {
         rate_Bps[flow] = level;
         --open;
