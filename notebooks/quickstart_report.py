@@ -2,17 +2,16 @@
 """The end of ./quickstart: the sweep as a table and a plot, and its 2-node row beside what the trace
 itself measured on 2 GPUs.
 
-usage: quickstart_report.py SWEEP.json RESULTS.jsonl PLOT.png [--stepsim build/stepsim]
+usage: quickstart_report.py [SWEEP.json RESULTS.jsonl PLOT.png] [--stepsim build/stepsim]
 """
 import argparse
-import json
 import statistics
-import subprocess
 import sys
 
 import matplotlib
 
 matplotlib.use("Agg")
+sys.dont_write_bytecode = True
 import matplotlib.pyplot as plt
 
 import stepsim_plots as plots
@@ -28,17 +27,17 @@ def print_table(points):
     cell = "{:>6} {:>5} {:>3}"
     print("per schedule: iteration time [ms], of it exposed communication [ms], scaling efficiency [%]")
     print("* = fastest schedule of its row")
-    for bandwidth in plots.values(points, "bandwidth_Bps"):
-        print(f"\n{plots.rate(bandwidth)}\nnodes" + "".join(f"  {s:^16}" for s in schedules).rstrip())
+    for network in plots.networks(points):
+        print(f"\n{network}\nnodes" + "".join(f" {s:^16}" for s in schedules).rstrip())
         for nodes in plots.values(points, "nodes"):
             row = {p["schedule"]: p for p in points
-                   if p["bandwidth_Bps"] == bandwidth and p["nodes"] == nodes}
+                   if plots.network(p) == network and p["nodes"] == nodes}
             best = min(p["iteration_time_s"] for p in row.values())
             line = f"{nodes:>5}"
             for schedule in schedules:
                 p = row[schedule]
                 fastest = p["iteration_time_s"] <= best * (1 + 1e-9) and nodes > 1
-                line += "  " + cell.format(milliseconds(p["iteration_time_s"]) + " *"[fastest],
+                line += " " + cell.format(milliseconds(p["iteration_time_s"]) + " *"[fastest],
                                            milliseconds(p["exposed_communication_s"]),
                                            f"{100 * p['scaling_efficiency']:.0f}")
             print(line)
@@ -46,40 +45,27 @@ def print_table(points):
 
 
 def plot(points, trace, file):
-    columns = len(plots.values(points, "bandwidth_Bps"))
+    columns = len(plots.networks(points))
     figure = plt.figure(figsize=(2.6 * columns + 1, 5.6), dpi=120)
     plots.plot_sweep(figure, points, f"What-if sweep of {plots.provenance(trace)}")
     figure.savefig(file)
 
 
-def run_on_two_nodes(stepsim, sweep_file, bandwidth):
-    """The result of the sweep's scenario on 2 nodes with PyTorch's schedule, at this bandwidth."""
-    scenario, folder = plots.scenario_of(sweep_file)
-    scenario = dict(scenario)
-    settings = {"/cluster/nodes": 2, "/cluster/network/bandwidth_Bps": bandwidth,
-                "/communication/schedule": "ddp"}
-    command = [stepsim, "run", "-", "--json", "--quiet"]
-    for pointer, value in settings.items():
-        command += ["--set", f"{pointer}={value}"]
-    done = subprocess.run(command, input=json.dumps(scenario), cwd=folder, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-    return json.loads(done.stdout)
-
-
-def compare_with_trace(stepsim, sweep_file, points, trace):
+def compare_with_trace(stepsim, sweep_file, header, points, trace):
     """Buckets and exposed communication: simulated on 2 nodes against measured on 2 GPUs."""
     measured = trace["buckets"]
-    runs = {b: run_on_two_nodes(stepsim, sweep_file, b) for b in plots.values(points, "bandwidth_Bps")}
+    rows = {plots.network(p): p for p in points if p["nodes"] == 2 and p["schedule"] == "ddp"}
+    runs = {name: plots.run_with_timeline(stepsim, sweep_file, plots.settings_of(header, p))[0]
+            for name, p in rows.items()}
 
-    def least_error(bandwidth):
-        simulated = runs[bandwidth]["buckets"]
+    def mean_error(name):
         return statistics.mean(abs((s["end_s"] - s["start_s"]) / m["min_s"] - 1)
-                               for s, m in zip(simulated, measured))
+                               for s, m in zip(runs[name]["buckets"], measured))
 
-    bandwidth = min(runs, key=least_error)
-    result = runs[bandwidth]
+    network = min(runs, key=mean_error)
+    result = runs[network]
     same = [b["bytes"] for b in result["buckets"]] == [m["bytes"] for m in measured]
-    print(f"2 nodes, schedule ddp, {plots.rate(bandwidth)}, beside what the trace measured on "
+    print(f"2 nodes, schedule ddp, {network}, beside what the trace measured on "
           f"{trace['ranks']} x {trace['device']}\n")
     print(f"buckets: {len(result['buckets'])} simulated, {len(measured)} measured, "
           f"{'the same bytes in each' if same else 'NOT the same bytes'}\n")
@@ -104,24 +90,24 @@ launching host held them up), so most all-reduces met an idle GPU and count as e
 packs the same kernels back to back and hides all but the last buckets behind backward. (2) An
 all-reduce kernel also waits for the other GPU, hence the spread between steps; ranks are identical
 here, so compare with the least time. (3) The trace does not say which link joined its two GPUs:
-{plots.rate(bandwidth)} is only the bandwidth of the sweep that comes closest, not a fit.""")
+"{network}" is only the network of the sweep that comes closest, not a fit.""")
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("sweep")
-    parser.add_argument("results")
-    parser.add_argument("plot")
+    parser.add_argument("sweep", nargs="?", default="examples/quickstart.sweep.json")
+    parser.add_argument("results", nargs="?", default="results/quickstart.jsonl")
+    parser.add_argument("plot", nargs="?", default="results/quickstart.png")
     parser.add_argument("--stepsim", default="build/stepsim")
     options = parser.parse_args()
-    _, points = plots.read_sweep(options.results)
+    header, points = plots.read_sweep(options.results)
     if not points:
         sys.exit(f"{options.results}: no finished point")
     trace = plots.trace_of(options.sweep)
     print(f"\n{plots.provenance(trace)}; {sum(l['gradient_bytes'] or 0 for l in trace['layers']) / 1e6:.1f} "
           f"MB of gradients; computation alone {1e3 * plots.compute_of(points):.1f} ms\n")
     print_table(points)
-    compare_with_trace(options.stepsim, options.sweep, points, trace)
+    compare_with_trace(options.stepsim, options.sweep, header, points, trace)
     plot(points, trace, options.plot)
     print(f"\nplot: {options.plot}\nevery point with all its numbers: {options.results}")
 

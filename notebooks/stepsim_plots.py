@@ -76,30 +76,43 @@ def values(points, key):
     return list(dict.fromkeys(point[key] for point in points))
 
 
+def network(point):
+    """What a reader calls the network of a point: the name it was given, else its bandwidth."""
+    return point.get("name") or rate(point["bandwidth_Bps"])
+
+
+def networks(points):
+    return list(dict.fromkeys(map(network, points)))
+
+
+def settings_of(header, point):
+    """{pointer: value}: what makes the sweep's scenario into this point."""
+    return {axis["field"]: point[axis["field"].rsplit("/", 1)[1]] for axis in header["axes"]}
+
+
 def compute_of(points):
     """The iteration time without any communication, seconds."""
     return min(point["compute_s"] for point in points)
 
 
 def plot_sweep(figure, points, title):
-    """Small multiples: a column per bandwidth; above iteration time, below scaling efficiency."""
-    bandwidths = values(points, "bandwidth_Bps")
+    """Small multiples: a column per network; above iteration time, below scaling efficiency."""
+    columns = networks(points)
     schedules = values(points, "schedule")
     nodes = values(points, "nodes")
-    axes = figure.subplots(2, len(bandwidths), sharex=True, sharey="row", squeeze=False)
-    for column, bandwidth in enumerate(bandwidths):
+    axes = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
+    for column, name in enumerate(columns):
         top, bottom = axes[0][column], axes[1][column]
         for index, schedule in enumerate(schedules):
             color, marker = look(schedule, index)
-            line = [p for p in points
-                    if p["bandwidth_Bps"] == bandwidth and p["schedule"] == schedule]
+            line = [p for p in points if network(p) == name and p["schedule"] == schedule]
             style = dict(color=color, marker=marker, markersize=5, linewidth=1.6, label=schedule)
             top.plot([p["nodes"] for p in line], [1e3 * p["iteration_time_s"] for p in line], **style)
             bottom.plot([p["nodes"] for p in line], [100 * p["scaling_efficiency"] for p in line],
                         **style)
         top.axhline(1e3 * compute_of(points), color="black", linewidth=0.8, linestyle=":",
                     label="computation alone")
-        top.set_title(rate(bandwidth), fontsize=10)
+        top.set_title(name, fontsize=10)
         top.set_yscale("log")
         top.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
         for axis in (top, bottom):
@@ -180,14 +193,10 @@ def run_with_timeline(stepsim, sweep_file, settings):
         return json.loads(done.stdout), slices(read_json(picture))
 
 
-def compare_timelines(figure, stepsim, sweep_file, nodes, bandwidth,
-                      schedules=("wfbp", "ddp", "optimal")):
-    """One iteration of node 0 per schedule, one under the other on the same time axis."""
-    found = {}
-    for schedule in schedules:
-        found[schedule] = run_with_timeline(stepsim, sweep_file, {
-            "/cluster/nodes": nodes, "/cluster/network/bandwidth_Bps": bandwidth,
-            "/communication/schedule": schedule})
+def compare_timelines(figure, stepsim, sweep_file, header, points):
+    """One iteration of node 0 of each point (they differ in schedule) on the same time axis."""
+    found = {point["schedule"]: run_with_timeline(stepsim, sweep_file, settings_of(header, point))
+             for point in points}
     starts = {k: min(s["start_s"] for s in each) for k, (_, each) in found.items()}
     longest = max(max(s["end_s"] for s in each) - starts[k] for k, (_, each) in found.items())
     axes = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
@@ -202,7 +211,7 @@ def compare_timelines(figure, stepsim, sweep_file, nodes, bandwidth,
                        fontsize=10, loc="left")
         if axis is not axes[-1]:
             axis.set_xlabel("")
-    figure.suptitle(f"One iteration on {nodes} nodes, {rate(bandwidth)}; "
+    figure.suptitle(f"One iteration on {points[0]['nodes']} nodes, {network(points[0])}; "
                     f"{provenance(trace_of(sweep_file))}", fontsize=10)
     figure.legend(seen.values(), seen.keys(), loc="lower center", ncol=len(seen), frameon=False,
                   fontsize=9)

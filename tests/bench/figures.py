@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""Runs the benchmarks and yardsticks that tests/bench/run.sh built; prints a Markdown table.
+
+usage: figures.py BUILD_DIR. Programs that stand beside each other in a row run in alternation,
+ROUNDS times; every figure is the median over the rounds. Goals are those of a quiet machine.
+"""
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 3
+build = pathlib.Path(sys.argv[1]).resolve()
+root = pathlib.Path(__file__).resolve().parents[2]
+samples = root / "../shared/data/kineto"
+
+
+def timed(command):
+    """(stdout, seconds, peak megabytes) of a program."""
+    with tempfile.TemporaryFile() as out:
+        begin = time.perf_counter()
+        child = subprocess.Popen([str(c) for c in command], stdout=out, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode()
+    if child.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit {child.returncode}")
+    return text, seconds, usage.ru_maxrss * 1024 / 1e6
+
+
+def google(program, name):
+    """A function that runs one benchmark and gives its record."""
+    def run():
+        text, _, _ = timed([build / program, f"--benchmark_filter=^{name}$",
+                            "--benchmark_format=json", "--benchmark_min_time=0.3"])
+        return json.loads(text)["benchmarks"][0]
+    return run
+
+
+def yardstick(name, arguments, pattern, factor):
+    """A function that runs a reference program and reads one rate from its output, or None."""
+    program = build / "yardsticks" / name
+    if not program.exists():
+        return None
+    return lambda: factor * float(re.search(pattern, timed([program, *arguments])[0]).group(1))
+
+
+def alternate(*functions):
+    """The results of each function, run in turn."""
+    results = [[] for _ in functions]
+    for _ in range(ROUNDS):
+        for function, found in zip(functions, results):
+            found.append(function() if function else None)
+    return results
+
+
+def middle(found, key=None):
+    if found[0] is None:
+        return None
+    return statistics.median(f[key] if key else f for f in found)
+
+
+def ratio(rate, reference):
+    return "not built" if reference is None else f"{rate / reference:.3g}x"
+
+
+def print_row(*cells):
+    print("| " + " | ".join(cells) + " |")
+
+
+def rings():
+    simgrid = yardstick("sg_bench", ["dag", "star", "1024", "1e8", "--cfg=network/model:CM02",
+                                     "--cfg=network/crosstraffic:0", "--log=root.thresh:error"],
+                        r"msg/s=([0-9.e+]+)", 1)
+    plain = yardstick("eventring_bench", [], r"sym  P=1024 .*?([0-9.]+) M transfers/s", 1e6)
+    rolling = yardstick("listsched_bench", [], r"P=1024 .*?implicit +([0-9.]+) M/s", 1e6)
+    events, maxplus, jitter, sg, ring, array = alternate(
+        google("coll_bench", "events_ring/equal/1024"),
+        google("coll_bench", "max_plus_ring/equal/1024"),
+        google("coll_bench", "max_plus_ring/jitter/1024"), simgrid, plain, rolling)
+    rate, reference = middle(events, "messages/s"), middle(sg)
+    print_row("event-driven ring, 1,024 ranks", "2.1 M messages", f"{rate / 1e6:.3g} M messages/s",
+              f"{middle(events, 'peak_MB'):.0f} MB",
+              f"SimGrid CM02 {ratio(rate, reference)}, plain event loop {ratio(rate, middle(ring))}",
+              "15x SimGrid, 23 MB")
+    rate = middle(maxplus, "messages/s")
+    print_row("max-plus ring, 1,024 ranks", "2.1 M messages", f"{rate / 1e6:.4g} M messages/s",
+              f"{middle(maxplus, 'peak_MB'):.0f} MB",
+              f"SimGrid CM02 {ratio(rate, reference)}, two rolling arrays {ratio(rate, middle(array))}",
+              "1000x SimGrid, 500 M/s")
+    print_row("the same with other entry times", "2.1 M messages",
+              f"{middle(jitter, 'messages/s') / 1e6:.4g} M messages/s",
+              f"{middle(jitter, 'peak_MB'):.0f} MB",
+              f"{rate / middle(jitter, 'messages/s'):.2f}x the time without", "1.2x the time")
+    many = google("coll_bench", "events_ring/many_ranks/8192/iterations:1")()
+    print_row("event-driven ring, 8,192 ranks", "134 M messages",
+              f"{many['messages/s'] / 1e6:.3g} M messages/s", f"{many['peak_MB']:.0f} MB", "",
+              "1 GB")
+
+
+def planners():
+    vector = yardstick("whatif_bench", [], r"SoA double.*? ([0-9.]+) M points", 1e6)
+    scalar = yardstick("whatif_bench", [], r"greedy-merge recurrence.*? ([0-9.]+) M points", 1e6)
+    names = ["wfbp_batch", "mg_wfbp_batch", "optimal_batch"]
+    *ours, lockstep, greedy = alternate(*[google("plan_bench", n) for n in names], vector, scalar)
+    goals = ["100 M points/s", "", "5 M points/s"]
+    references = [("lockstep recurrence", lockstep), ("scalar greedy", greedy), ("scalar greedy", greedy)]
+    for name, found, goal, (word, reference) in zip(names, ours, goals, references):
+        rate = middle(found, "items_per_second")
+        print_row(f"sweep kernel, {name[:-6]}", "160 layers, 100,000 costs", f"{rate / 1e6:.3g} M points/s",
+                  "", f"{word} {ratio(rate, middle(reference))}", goal)
+
+
+def write(folder, name, value):
+    path = pathlib.Path(folder, name)
+    path.write_text(json.dumps(value))
+    return path
+
+
+def scenario(layers, **cluster):
+    return {"schema_version": 1, "kind": "scenario",
+            "workload": {"layers": [{"name": f"layer{i}", "forward_s": 1e-4, "backward_s": 2e-4,
+                                     "gradient_bytes": 4000 * (i + 1)} for i in range(layers)]},
+            "cluster": {"nodes": 16, "network": {"latency_s": 5e-6, "bandwidth_Bps": 1.25e9}, **cluster},
+            "communication": {"schedule": "wfbp"}}
+
+
+def sweeps(folder):
+    points = 200_000
+    sweep = write(folder, "sweep.json", {
+        "schema_version": 1, "kind": "sweep", "scenario": scenario(160),
+        "axes": [{"field": "/cluster/nodes", "values": list(range(2, 202))},
+                 {"field": "/cluster/network/bandwidth_Bps", "from": 1e8, "to": 5e10, "steps": points // 200,
+                  "scale": "log"}]})
+    out = pathlib.Path(folder, "out.jsonl")
+
+    def run(jobs):
+        return lambda: timed([build / "stepsim", "sweep", sweep, "-o", out, "--force", "--quiet",
+                              "--jobs", jobs])
+    one, two = alternate(run(1), run(2))
+    times = [statistics.median(seconds for _, seconds, _ in found) for found in (one, two)]
+    print_row("sweep, lines written, one core", f"{points:,} points of 160 layers",
+              f"{points / times[0] / 1e3:.4g} k points/s", f"{one[0][2]:.0f} MB",
+              f"{out.stat().st_size / 1e6 / times[0]:.0f} MB/s of text", "300 k points/s")
+    print_row("the same on two cores", f"{points:,} points of 160 layers",
+              f"{points / times[1] / 1e3:.4g} k points/s", f"{two[0][2]:.0f} MB",
+              f"{times[0] / times[1]:.2f}x one core", "1.9x one core")
+
+
+def steps(folder):
+    base = scenario(1)
+    base["workload"] = {"trace": str(root / "traces/resnet50.ddp.2xa100.json")}
+    base["cluster"]["nodes"] = 256
+    file = write(folder, "resnet.json", base)
+
+    def run(method):
+        return lambda: timed([build / "stepsim", "run", file, "--json", "--method", method, "--set",
+                              "/training/iterations=1"])
+    events, maxplus = alternate(run("events"), run("max_plus"))
+    seconds = [json.loads(found[0][0])["summary"]["iteration_time_s"] for found in (events, maxplus)]
+    messages = 161 * 2 * 255 * 256
+    for method, found, goal in (("events", events, "1.45 s (1/10 of ASTRA-sim)"),
+                                ("max_plus", maxplus, "14.5 ms (1/1000 of ASTRA-sim)")):
+        time_s = statistics.median(s for _, s, _ in found)
+        print_row(f"ResNet-50, 161 tensors, 256 workers, {method}", f"{messages / 1e6:.1f} M messages",
+                  f"{1e3 * time_s:.4g} ms", f"{found[0][2]:.0f} MB",
+                  f"results differ by {abs(seconds[0] / seconds[1] - 1):.1g}", goal)
+
+
+def startup(folder):
+    file = write(folder, "small.json", scenario(1))
+    found = [timed([build / "stepsim", "run", file, "--json"]) for _ in range(20)]
+    print_row("start-up, smallest scenario", "1 layer",
+              f"{1e3 * statistics.median(s for _, s, _ in found):.2g} ms",
+              f"{max(m for _, _, m in found):.1f} MB", "", "5 ms, 10 MB")
+
+
+def imports(folder):
+    generated = pathlib.Path(folder, "generated.json")
+    timed([build / "make_kineto_trace", generated, "54"])
+    files = [generated, samples / "resnet_30iter_old.json.gz"]
+    for file in files:
+        if not file.exists():
+            continue
+        row = timed([build / "import_bench", file])[0].splitlines()[1].split()
+        print_row(f"Kineto import, {file.name}", f"{row[1]} MB of text", f"{float(row[3]):.3g} s", f"{row[6]} MB",
+                  f"{row[5]} MB/s", "0.5 s, 100 MB")
+
+
+def main():
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo")
+                if line.startswith("model name")), platform.processor())
+    print(f"{os.cpu_count()} x {cpu}; load before the run {os.getloadavg()[0]:.1f}; "
+          f"median of {ROUNDS} rounds in alternation\n")
+    print_row("path", "work", "figure", "peak memory", "beside it in the same run", "goal")
+    print_row(*["---"] * 6)
+    with tempfile.TemporaryDirectory() as folder:
+        rings()
+        planners()
+        steps(folder)
+        sweeps(folder)
+        startup(folder)
+        imports(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Builds the benchmarks and the yardsticks and prints each figure beside its goal, as Markdown.
+# usage: tests/bench/run.sh [YARDSTICKS] [> docs/figures.md]
+# YARDSTICKS is a folder with reference programs (default ../shared/bench); those that can be built
+# here run in alternation with ours, so that a ratio never compares two machines or two moments.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+yardsticks=${1:-../shared/bench}
+build=build/bench
+
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSIM_TESTS=OFF -DSTEPSIM_BENCH=ON >&2
+cmake --build $build --parallel "$(nproc)" >&2
+
+mkdir -p $build/yardsticks
+for source in "$yardsticks"/*_bench.cpp; do
+  [[ -e $source ]] || continue
+  program=$build/yardsticks/$(basename "$source" .cpp)
+  libraries=()
+  [[ $program == *sg_bench ]] && libraries=(-lsimgrid)
+  [[ $program -nt $source ]] || g++ -std=c++20 -O3 -march=native "$source" -o "$program" "${libraries[@]}" 2>/dev/null ||
+    echo "$source: cannot be built here, left out" >&2
+done
+
+exec /usr/bin/python3 tests/bench/figures.py $build
