@@ -1,6 +1,6 @@
 // Ring all-reduce by both evaluators of schedules. Counters: messages per CPU second, simulated s
-// of the collective, peak memory of the process so far (MB). `jitter`: random entry times; `skewed`:
-// also link rates within 10 %; `adding`: also a reduction rate per rank.
+// of the collective, peak memory of the process so far (MB). `jitter`: random entry times;
+// `skewed`: also link rates within 10 %; `adding`: also a reduction rate per rank.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
