@@ -26,7 +26,7 @@ class InputError : public std::runtime_error {
 public:
   InputError(std::string file, std::string where, std::string message);
   explicit InputError(std::vector<Problem> problems);
-  [[nodiscard]] const std::vector<Problem> &problems() const { return problems_; }
+  [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
 private:
   std::vector<Problem> problems_;

@@ -9,7 +9,7 @@ namespace stepsim::base {
 
 template <class Tag> struct Id {
   std::uint32_t index{};
-  constexpr auto operator<=>(const Id &) const = default;
+  constexpr auto operator<=>(const Id&) const = default;
 };
 
 using RankId = Id<struct RankTag>; // one worker (GPU) of a collective: node * gpus_per_node + local

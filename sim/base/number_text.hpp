@@ -9,8 +9,8 @@ namespace stepsim::base {
 // Shortest round-trip form ("0.1", "1e-05", "3"); finite values only (asserted).
 [[nodiscard]] std::string shortest(double value);
 // Appends the same; for writers on a hot path.
-void append_shortest(std::string &out, double value);
-void append_integer(std::string &out, std::int64_t value);
+void append_shortest(std::string& out, double value);
+void append_integer(std::string& out, std::int64_t value);
 
 // `digits` significant digits, plain notation between 1e-4 and 1e9 ("18.04", "0.002345", "1234").
 [[nodiscard]] std::string significant(double value, int digits = 4);

@@ -17,7 +17,7 @@ struct Unit {
 };
 
 // Null if the kind has no such unit.
-[[nodiscard]] const Unit *find_unit(std::string_view name, QuantityKind kind);
+[[nodiscard]] const Unit* find_unit(std::string_view name, QuantityKind kind);
 // The few units named in "unit missing (s, ms, us, ns)".
 [[nodiscard]] std::span<const std::string_view> common_units(QuantityKind kind);
 // "time", "size", "rate", "speed of computing" or "ratio": the kind that does have the unit, or "".

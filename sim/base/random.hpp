@@ -21,7 +21,7 @@ struct RandomKey {
   std::uint64_t purpose{};
 };
 
-[[nodiscard]] constexpr std::uint64_t random_bits(const RandomKey &key) {
+[[nodiscard]] constexpr std::uint64_t random_bits(const RandomKey& key) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
   std::uint64_t state = mix64(key.seed + kGolden);
   for (const std::uint64_t part : {key.point, key.worker, key.step, key.purpose}) {
@@ -31,7 +31,7 @@ struct RandomKey {
 }
 
 // Uniform in [0, 1), 53 bits.
-[[nodiscard]] constexpr double random_uniform(const RandomKey &key) {
+[[nodiscard]] constexpr double random_uniform(const RandomKey& key) {
   return static_cast<double>(random_bits(key) >> 11) * 0x1.0p-53;
 }
 

@@ -12,11 +12,11 @@ namespace stepsim::base {
 template <class Tag, class Number> struct Quantity {
   Number value{};
 
-  constexpr auto operator<=>(const Quantity &) const = default;
+  constexpr auto operator<=>(const Quantity&) const = default;
   constexpr Quantity operator+(Quantity other) const { return {value + other.value}; }
   constexpr Quantity operator-(Quantity other) const { return {value - other.value}; }
-  constexpr Quantity &operator+=(Quantity other) { return value += other.value, *this; }
-  constexpr Quantity &operator-=(Quantity other) { return value -= other.value, *this; }
+  constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
+  constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }
   constexpr Quantity operator*(Number factor) const { return {value * factor}; }
   constexpr Quantity operator/(Number divisor) const { return {value / divisor}; }
   constexpr double operator/(Quantity other) const {

@@ -284,6 +284,10 @@ net::NetworkProfile parse_profile(const Json& json) {
       problems.add(warning, "must be a text, got " + shown(warning));
     }
   }
+  if (fields.has("dense_inflation")) {
+    profile.warnings.push_back(profile.name +
+                               ": dense_inflation is not modelled and has no effect");
+  }
   if (json.is_object() && !fields.has("network") && profile.links.empty() &&
       profile.collectives.empty()) {
     problems.add(json, "give at least one of network, links, collectives");
