@@ -11,8 +11,6 @@ namespace stepsim::plan {
 
 namespace {
 
-constexpr std::size_t kMaxItems = 20;
-
 struct Search {
   const Problem& problem;
   std::vector<std::size_t> firsts; // of the groups chosen so far
@@ -44,8 +42,8 @@ struct Search {
 
 Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& /*options*/) {
   const std::size_t count = problem.items.size();
-  if (count > kMaxItems) {
-    throw UsageError("exhaustive search is limited to " + std::to_string(kMaxItems) +
+  if (count > kMaxExhaustiveItems) {
+    throw UsageError("exhaustive search is limited to " + std::to_string(kMaxExhaustiveItems) +
                      " gradients, got " + std::to_string(count) + "; use optimal");
   }
   Search search{.problem = problem, .firsts = {}, .best = {}};

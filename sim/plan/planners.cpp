@@ -90,8 +90,7 @@ void warn_far_extrapolation(Plan& plan, const Cost& cost) {
 }
 
 [[maybe_unused]] bool is_valid(const Problem& problem) {
-  return !problem.items.empty() &&
-         std::is_sorted(problem.items.begin(), problem.items.end(),
+  return std::is_sorted(problem.items.begin(), problem.items.end(),
                         [](const Item& a, const Item& b) { return a.ready < b.ready; }) &&
          std::all_of(problem.items.begin(), problem.items.end(),
                      [](const Item& item) { return item.bytes.value >= 0; });
@@ -116,19 +115,20 @@ const Planner& planner(Schedule schedule) {
 }
 
 Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
-  assert(is_valid(problem) && "items in order of ready time, bytes >= 0, at least one");
+  assert(is_valid(problem) && "items in order of ready time, bytes >= 0");
   const NonEmpty kept = without_empty_items(problem);
   Plan plan;
   if (kept.origin.empty()) {
     plan.warnings.emplace_back("all gradients have 0 bytes: nothing is sent");
-    plan.finish = problem.items.back().ready;
   } else {
     plan = planner(schedule).run(kept.problem, options);
     replay_groups(kept.problem, plan);
     put_back_empty_items(plan, kept.origin, problem.items.size());
     warn_far_extrapolation(plan, problem.cost);
   }
-  plan.finish = std::max(plan.finish, problem.items.back().ready);
+  if (!problem.items.empty()) {
+    plan.finish = std::max(plan.finish, problem.items.back().ready);
+  }
   return plan;
 }
 

@@ -24,6 +24,8 @@ enum class Schedule {
 
 inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
 
+inline constexpr std::int64_t kMaxExhaustiveItems = 20; // items with bytes
+
 enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
 
 // Keys of `communication` beside `schedule` (MER 5). A key is read by the schedules named with it.
@@ -53,8 +55,8 @@ struct Planner {
 
 // Items of 0 bytes are taken out, the planner runs, all times are computed forward from its groups
 // (`replay_groups`), and the empty items are put back into the group of the next item with bytes
-// (MER 5, common rules). The problem must be valid: at least one item, ready times non-decreasing,
-// bytes >= 0. Throws UsageError for `exhaustive` with more than 20 items with bytes.
+// (MER 5, common rules). The problem must be valid: ready times non-decreasing, bytes >= 0; without
+// items the plan is empty. Throws UsageError for `exhaustive` with more than 20 items with bytes.
 [[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,
                              const ScheduleOptions& options = {});
 

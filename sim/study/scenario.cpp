@@ -25,6 +25,20 @@ void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& 
   }
 }
 
+// exhaustive search is for small cases only.
+void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  const auto sent =
+      std::ranges::count_if(scenario.workload.gradients, [](const train::Gradient& gradient) {
+        return gradient.bytes.value > 0;
+      });
+  if (scenario.communication.schedule == plan::Schedule::exhaustive &&
+      sent > plan::kMaxExhaustiveItems) {
+    problems.add(*io::resolve(tree, "/communication"), "schedule",
+                 "exhaustive search is limited to " + std::to_string(plan::kMaxExhaustiveItems) +
+                     " gradients, got " + std::to_string(sent) + "; use optimal");
+  }
+}
+
 // An object that is absent reads as empty, so that its required keys are reported by their
 // pointers.
 io::Json object_or_empty(const io::Json& tree, std::string_view key) {
@@ -90,6 +104,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   top.no_more();
   problems.throw_if_any();
   check_dtypes(tree, problems, scenario);
+  check_exhaustive(tree, problems, scenario);
   resolve_curve(tree, context, scenario);
   problems.throw_if_any();
   if (scenario.communication.options.cost_form != coll::CostForm::exact) {

@@ -80,7 +80,7 @@ TEST_CASE("a sequence length belongs to models with tokens and to their position
         "test.json: /workload/sequence_length: gpt2 has 1024 positions, got 2048");
   CHECK(problem_of(model("gpt2", 512)).empty());
   CHECK(problem_of(model("gpt2", 0)) ==
-        "test.json: /workload/sequence_length: must be >= 1, got 0");
+        "test.json: /workload/sequence_length: must be an integer >= 1, got 0");
 }
 
 TEST_CASE("a key of another schedule or collective has no meaning") {

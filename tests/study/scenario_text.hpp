@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "io/json.hpp"
 #include "study/files.hpp"
 #include "study/run.hpp"
