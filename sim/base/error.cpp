@@ -9,7 +9,7 @@ namespace stepsim::base {
 namespace {
 
 // Throws away nothing: an InputError without a problem would print an empty line.
-std::string first_text(const std::vector<Problem> &problems) {
+std::string first_text(const std::vector<Problem>& problems) {
   assert(!problems.empty() && "an InputError carries at least one problem");
   return problems.front().text();
 }

@@ -8,14 +8,14 @@
 
 namespace stepsim::base {
 
-void append_shortest(std::string &out, double value) {
+void append_shortest(std::string& out, double value) {
   assert(std::isfinite(value) && "only finite numbers have a text");
   std::array<char, 32> buffer; // the longest shortest form has 24 characters
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   out.append(buffer.data(), result.ptr);
 }
 
-void append_integer(std::string &out, std::int64_t value) {
+void append_integer(std::string& out, std::int64_t value) {
   std::array<char, 24> buffer;
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   out.append(buffer.data(), result.ptr);
@@ -33,7 +33,7 @@ std::string significant(double value, int digits) {
     return "0";
   }
   std::array<char, 64> buffer;
-  char *const end = buffer.data() + buffer.size();
+  char* const end = buffer.data() + buffer.size();
   // The exponent after rounding: 9.9999 with 4 digits is 1.000e+01.
   auto result = std::to_chars(buffer.data(), end, value, std::chars_format::scientific, digits - 1);
   const std::string scientific(buffer.data(), result.ptr);

@@ -144,7 +144,7 @@ QuantityResult value_of(Parts parts, QuantityKind kind, BareNumber bare) {
     }
     return whole(value, kind);
   }
-  const Unit *unit = find_unit(parts.unit, kind);
+  const Unit* unit = find_unit(parts.unit, kind);
   if (unit == nullptr) {
     return unknown_unit(parts.unit, kind);
   }
@@ -187,8 +187,8 @@ struct Range {
   }
 };
 
-std::optional<std::string> expand(const Range &range, QuantityKind kind,
-                                  std::vector<double> &values) {
+std::optional<std::string> expand(const Range& range, QuantityKind kind,
+                                  std::vector<double>& values) {
   if (range.last < range.first) {
     return "the range ends before it starts";
   }
@@ -214,7 +214,7 @@ std::optional<std::string> expand(const Range &range, QuantityKind kind,
     }
     const bool hits_end = value >= range.last - tolerance;
     const QuantityResult checked = whole(hits_end ? range.last : value, kind);
-    if (const auto *error = std::get_if<std::string>(&checked)) {
+    if (const auto* error = std::get_if<std::string>(&checked)) {
       return shortest(value) + ": " + *error;
     }
     values.push_back(std::get<double>(checked));
@@ -228,7 +228,7 @@ std::optional<std::string> expand(const Range &range, QuantityKind kind,
 
 QuantityResult parse_quantity(std::string_view text, QuantityKind kind, BareNumber bare) {
   auto parts = split(text);
-  if (auto *error = std::get_if<std::string>(&parts)) {
+  if (auto* error = std::get_if<std::string>(&parts)) {
     return std::move(*error);
   }
   return value_of(std::get<Parts>(parts), kind, bare);
@@ -246,7 +246,7 @@ QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
   if (texts.size() > kMaxQuantityValues) {
     return "more than " + std::to_string(kMaxQuantityValues) + " values";
   }
-  const auto error_at = [&](std::string_view entry, const std::string &message) {
+  const auto error_at = [&](std::string_view entry, const std::string& message) {
     if (texts.size() > 1 && trimmed(entry).empty()) {
       return std::string("empty entry in the list");
     }
@@ -262,10 +262,10 @@ QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
   std::string_view unit;
   for (std::size_t i = texts.size(); i-- > 0;) {
     auto entry_or_error = split_entry(texts[i]);
-    if (const auto *error = std::get_if<std::string>(&entry_or_error)) {
+    if (const auto* error = std::get_if<std::string>(&entry_or_error)) {
       return error_at(texts[i], *error);
     }
-    const Entry &entry = std::get<Entry>(entry_or_error);
+    const Entry& entry = std::get<Entry>(entry_or_error);
     pieces[i].step_kind = entry.step_kind;
     // The step of a range takes the unit of the range's end, so it is read after it.
     static constexpr std::array<std::size_t, 3> kRangeOrder{1, 0, 2};
@@ -273,7 +273,7 @@ QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
     for (std::size_t k = 0; k < entry.parts.size(); ++k) {
       const std::size_t part = entry.parts.size() == 1 ? 0 : kRangeOrder[k];
       auto parts_or_error = split(entry.parts[part]);
-      if (const auto *error = std::get_if<std::string>(&parts_or_error)) {
+      if (const auto* error = std::get_if<std::string>(&parts_or_error)) {
         return error_at(texts[i], *error);
       }
       Parts parts = std::get<Parts>(parts_or_error);
@@ -287,7 +287,7 @@ QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
         end_unit = parts.unit;
       }
       const QuantityResult value = value_of(parts, factor ? QuantityKind::ratio : kind, bare);
-      if (const auto *error = std::get_if<std::string>(&value)) {
+      if (const auto* error = std::get_if<std::string>(&value)) {
         return error_at(texts[i], *error);
       }
       pieces[i].values[part] = std::get<double>(value);
@@ -295,7 +295,7 @@ QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
   }
   std::vector<double> values;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Piece &piece = pieces[i];
+    const Piece& piece = pieces[i];
     if (piece.step_kind == 0) {
       values.push_back(piece.values[0]);
       continue;

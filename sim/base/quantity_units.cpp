@@ -55,7 +55,7 @@ std::string readable(double value, QuantityKind kind, std::span<const std::strin
   std::string_view chosen = names.front();
   double shown = value;
   for (const std::string_view name : names) {
-    const Unit *unit = find_unit(name, kind);
+    const Unit* unit = find_unit(name, kind);
     const double in_unit = value / std::pow(10.0, unit->exponent) / unit->factor;
     if (name == names.front() || std::abs(in_unit) >= 1.0) {
       chosen = name;
@@ -67,8 +67,8 @@ std::string readable(double value, QuantityKind kind, std::span<const std::strin
 
 } // namespace
 
-const Unit *find_unit(std::string_view name, QuantityKind kind) {
-  const auto *found = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit &unit) {
+const Unit* find_unit(std::string_view name, QuantityKind kind) {
+  const auto* found = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& unit) {
     return unit.kind == kind && unit.name == name;
   });
   return found == kUnits.end() ? nullptr : found;
@@ -93,8 +93,8 @@ std::span<const std::string_view> common_units(QuantityKind kind) {
 }
 
 std::string_view kind_name_of_unit(std::string_view name) {
-  const auto *found = std::find_if(kUnits.begin(), kUnits.end(),
-                                   [&](const Unit &unit) { return unit.name == name; });
+  const auto* found = std::find_if(kUnits.begin(), kUnits.end(),
+                                   [&](const Unit& unit) { return unit.name == name; });
   if (found == kUnits.end()) {
     return {};
   }
@@ -145,7 +145,7 @@ std::string two_readings(std::string_view name, QuantityKind kind) {
 
 std::vector<std::string_view> units(QuantityKind kind) {
   std::vector<std::string_view> names;
-  for (const Unit &unit : kUnits) {
+  for (const Unit& unit : kUnits) {
     if (unit.kind == kind) {
       names.push_back(unit.name);
     }
@@ -190,7 +190,7 @@ std::string_view si_unit(QuantityKind kind) {
 }
 
 std::string format_quantity(double value, QuantityKind kind, std::string_view unit) {
-  const Unit *found = find_unit(unit, kind);
+  const Unit* found = find_unit(unit, kind);
   assert(found != nullptr && "the unit belongs to the kind");
   // Powers of ten up to 10^22 are exact doubles: one rounding, or two with a factor.
   const double scale = std::pow(10.0, std::abs(found->exponent));

@@ -16,7 +16,7 @@ namespace {
 
 double value(std::string_view text, QuantityKind kind, BareNumber bare = BareNumber::refused) {
   const QuantityResult result = parse_quantity(text, kind, bare);
-  if (const auto *error = std::get_if<std::string>(&result)) {
+  if (const auto* error = std::get_if<std::string>(&result)) {
     FAIL(text << ": " << *error);
   }
   return std::get<double>(result);
@@ -24,7 +24,7 @@ double value(std::string_view text, QuantityKind kind, BareNumber bare = BareNum
 
 std::string error(std::string_view text, QuantityKind kind) {
   const QuantityResult result = parse_quantity(text, kind);
-  if (const auto *number = std::get_if<double>(&result)) {
+  if (const auto* number = std::get_if<double>(&result)) {
     FAIL(text << " was read as " << *number);
   }
   return std::get<std::string>(result);
@@ -32,7 +32,7 @@ std::string error(std::string_view text, QuantityKind kind) {
 
 std::vector<double> values(std::string_view text, QuantityKind kind) {
   const QuantityListResult result = parse_quantity_list(text, kind);
-  if (const auto *message = std::get_if<std::string>(&result)) {
+  if (const auto* message = std::get_if<std::string>(&result)) {
     FAIL(text << ": " << *message);
   }
   return std::get<std::vector<double>>(result);
@@ -176,7 +176,7 @@ TEST_CASE("random text never crashes the parser and never gives a wrong number")
     for (const QuantityKind kind : kKinds) {
       CAPTURE(text);
       const QuantityListResult result = parse_quantity_list(text, kind);
-      if (const auto *list = std::get_if<std::vector<double>>(&result)) {
+      if (const auto* list = std::get_if<std::vector<double>>(&result)) {
         ++accepted;
         REQUIRE(!list->empty());
         REQUIRE(std::isfinite(list->front()));
