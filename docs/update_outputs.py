@@ -9,8 +9,8 @@ A block in a Markdown file that looks like
     ...
     ```
 
-holds what the command prints (stdout and stderr), run in the root of the sources with build/ on
-PATH. usage: docs/update_outputs.py [--check] [--bin DIR] [FILE.md ...]; --check changes nothing and
+holds what the command prints (2>&1 in it adds the warnings), run in the root of the sources with
+build/ on PATH. usage: docs/update_outputs.py [--check] [--bin DIR] [FILE.md ...]; --check changes nothing and
 exits 1 where a block is out of date.
 """
 import argparse
@@ -29,7 +29,7 @@ def output_of(command, binaries):
     environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", NO_COLOR="1",
                        COLUMNS="120", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300)
     if done.returncode not in (0, 4):
         sys.exit(f"{command}: exit {done.returncode}\n{done.stdout}")
     text = "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())

@@ -5,6 +5,7 @@ itself measured on 2 GPUs.
 usage: quickstart_report.py [SWEEP.json RESULTS.jsonl PLOT.png] [--stepsim build/stepsim]
 """
 import argparse
+import shutil
 import statistics
 import sys
 
@@ -87,7 +88,7 @@ def compare_with_trace(stepsim, sweep_file, header, points, trace):
     print(f"""
 Why they differ: (1) The measured GPUs were busy only {100 * busy:.0f} % of each step (the profiler and the
 launching host held them up), so most all-reduces met an idle GPU and count as exposed; the simulation
-packs the same kernels back to back and hides all but the last buckets behind backward. (2) An
+packs the same kernels back to back, and only the end of the last bucket sticks out of backward. (2) An
 all-reduce kernel also waits for the other GPU, hence the spread between steps; ranks are identical
 here, so compare with the least time. (3) The trace does not say which link joined its two GPUs:
 "{network}" is only the network of the sweep that comes closest, not a fit.""")
@@ -98,7 +99,7 @@ def main():
     parser.add_argument("sweep", nargs="?", default="examples/quickstart.sweep.json")
     parser.add_argument("results", nargs="?", default="results/quickstart.jsonl")
     parser.add_argument("plot", nargs="?", default="results/quickstart.png")
-    parser.add_argument("--stepsim", default="build/stepsim")
+    parser.add_argument("--stepsim", default=shutil.which("stepsim") or "build/stepsim")
     options = parser.parse_args()
     header, points = plots.read_sweep(options.results)
     if not points:
