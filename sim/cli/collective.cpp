@@ -163,6 +163,16 @@ coll::CollectiveRecord evaluate(const CollectiveOptions& options, const coll::Co
   }
 }
 
+// The rates as typed: 1 / (1 / rate) may differ in the last digit.
+void set_typed_rates(const CollectiveGrid& grid, std::int64_t point, io::Json& tree) {
+  if (const std::optional<double> rate = grid.value(point, "--bandwidth")) {
+    tree.set("bandwidth_Bps", *rate);
+  }
+  if (tree.find("reduction_Bps")->as_double() > 0) {
+    tree.set("reduction_Bps", grid.value(point, "--reduction-rate").value_or(0));
+  }
+}
+
 io::Json full_tree(const CollectiveOptions& options, const coll::Collective& point,
                    const coll::CollectiveRecord& record) {
   io::Json tree = record_tree(record);
@@ -209,6 +219,7 @@ void add_crossovers(const CollectiveGrid& grid, Output& output) {
       tree.set("below", coll::name(crossover.below));
       tree.set("above", coll::name(crossover.above));
       tree.set("bytes", crossover.bytes);
+      set_typed_rates(grid, point, tree);
       output.extra.push_back(std::move(tree));
     }
   }
@@ -230,6 +241,7 @@ void add_sums(const CollectiveGrid& grid, const std::vector<Times>& times, Outpu
     tree.set("max_plus_s", or_null(sum.max_plus_s));
     tree.set("events_s", or_null(sum.events_s));
     tree.set("seconds", sum.seconds);
+    set_typed_rates(grid, point, tree);
     output.extra.push_back(std::move(tree));
   }
 }
@@ -298,13 +310,18 @@ Table make_table(const CollectiveOptions& options, const CollectiveGrid& grid,
 std::string extra_text(const std::vector<io::Json>& extra) {
   std::string out;
   for (const io::Json& tree : extra) {
-    const std::string ranks = std::to_string(tree.find("ranks")->as_integer()) + " ranks";
     const std::string bytes = base::readable_bytes(tree.find("bytes")->as_double());
+    std::string place = std::to_string(tree.find("ranks")->as_integer()) + " ranks";
+    if (!tree.find("bandwidth_Bps")->is_null()) {
+      place += ", " + base::readable_seconds(tree.find("latency_s")->as_double()) + ", " +
+               base::readable_rate(tree.find("bandwidth_Bps")->as_double());
+    }
     if (tree.find("record")->as_string() == "crossover") {
-      out += tree.find("op")->as_string() + ", " + ranks + ": " + tree.find("below")->as_string() +
-             " up to " + bytes + ", then " + tree.find("above")->as_string() + "\n";
+      out += "crossover: " + tree.find("op")->as_string() + ", " + place + ": " +
+             tree.find("below")->as_string() + " up to " + bytes + ", then " +
+             tree.find("above")->as_string() + "\n";
     } else {
-      out += "sum, " + tree.find("algorithm")->as_string() + ", " + ranks + ", " + bytes + ": " +
+      out += "sum: " + tree.find("algorithm")->as_string() + ", " + place + ", " + bytes + ": " +
              base::readable_seconds(tree.find("seconds")->as_double()) + "\n";
     }
   }
@@ -342,7 +359,8 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
     for (const std::string& warning : record.warnings) {
       output.warn(warning);
     }
-    const io::Json tree = full_tree(options, collective, record);
+    io::Json tree = full_tree(options, collective, record);
+    set_typed_rates(grid, point, tree);
     if (format == Format::table) {
       records.push_back(std::move(record));
     } else if (format == Format::csv) {

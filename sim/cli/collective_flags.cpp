@@ -292,6 +292,18 @@ const CollectiveGrid::Axis& CollectiveGrid::axis(std::string_view flag) const {
   return *found;
 }
 
+std::optional<double> CollectiveGrid::value(std::int64_t point, std::string_view flag) const {
+  std::int64_t stride = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const auto size = static_cast<std::int64_t>(axes[i].values.size());
+    if (axes[i].flag == flag) {
+      return axes[i].values[static_cast<std::size_t>(point / stride % size)];
+    }
+    stride *= size;
+  }
+  return std::nullopt;
+}
+
 bool CollectiveGrid::varies(std::string_view flag) const {
   const auto found = std::ranges::find(axes, flag, &Axis::flag);
   return found != axes.end() && found->values.size() > 1;

@@ -3,6 +3,7 @@
 // all combinations are taken, the first flag of the list below varying slowest. A combination is
 // made from its number, so that a large grid costs no memory.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,8 @@ struct CollectiveGrid {
   [[nodiscard]] std::int64_t points() const;
   [[nodiscard]] coll::Collective at(std::int64_t point) const;
   [[nodiscard]] const Axis& axis(std::string_view flag) const; // of a flag that every grid has
-  [[nodiscard]] bool varies(std::string_view flag) const;      // has two values or more
+  [[nodiscard]] std::optional<double> value(std::int64_t point, std::string_view flag) const;
+  [[nodiscard]] bool varies(std::string_view flag) const; // has two values or more
   // Whether the point has the first value of the flag; the points that differ from it in that flag
   // only (itself included).
   [[nodiscard]] bool is_first(std::int64_t point, std::string_view flag) const;

@@ -64,6 +64,10 @@ std::string times_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   Table table{{"", "[ms]", "share"}, {}};
   const auto row = [&](const std::string& label, std::optional<double> seconds) {
+    constexpr double kRounding = 1e-12; // what differences of equal times leave behind
+    if (seconds && *seconds < kRounding * summary.iteration_time_s.value_or(0)) {
+      seconds = 0;
+    }
     const bool share = seconds && summary.iteration_time_s && *summary.iteration_time_s > 0;
     table.rows.push_back(
         {label, milliseconds_cell(seconds),
@@ -87,15 +91,20 @@ std::string verdict_text(const study::Result& result) {
                                        : std::string("no communication"));
   append_line(out, "speed-up",
               cell(summary.speedup) + " with " + std::to_string(result.scenario.cluster.ranks()) +
-                  " workers, efficiency " + percent_cell(summary.scaling_efficiency));
+                  (result.scenario.cluster.ranks() == 1 ? " worker" : " workers") +
+                  ", efficiency " + percent_cell(summary.scaling_efficiency));
   if (summary.samples_per_s) {
     append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
   }
   append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
   if (summary.merge_gap_to_optimal) {
+    constexpr double kSame = 1e-9;
+    const std::string optimum =
+        "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms)";
     append_line(out, "schedule",
-                percent_cell(summary.merge_gap_to_optimal) + " slower than the optimal merge (" +
-                    milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms)");
+                *summary.merge_gap_to_optimal < kSame
+                    ? "as fast as " + optimum
+                    : percent_cell(summary.merge_gap_to_optimal) + " slower than " + optimum);
   }
   return out;
 }
@@ -111,12 +120,13 @@ std::string buckets_text(const study::Result& result) {
     if (table.rows.size() == kMaxBuckets) {
       break;
     }
-    table.rows.push_back({std::to_string(bucket.index),
-                          std::to_string(bucket.first) + ".." + std::to_string(bucket.last),
-                          base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
-                          milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
-                          milliseconds_cell(bucket.end_s), milliseconds_cell(bucket.exposed_s),
-                          bucket.algorithm});
+    table.rows.push_back(
+        {std::to_string(bucket.index),
+         std::to_string(bucket.first) +
+             (bucket.last == bucket.first ? "" : ".." + std::to_string(bucket.last)),
+         base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
+         milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
+         milliseconds_cell(bucket.end_s), milliseconds_cell(bucket.exposed_s), bucket.algorithm});
   }
   std::string out = table_text(table);
   out.insert(0, 1, '\n');

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Timelines of real runs: valid JSON, names first, slices nest or are disjoint per track, arrows are
+paired, no time before 0, and the filters hold.
+
+    timeline.py STEPSIM
+"""
+import collections
+import gzip
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def check(trace, nodes, pipeline):
+    events = trace["traceEvents"]
+    assert trace["displayTimeUnit"] == "ms"
+    phases = [event["ph"] for event in events]
+    names = list(itertools.takewhile(lambda phase: phase == "M", phases))
+    assert names and "M" not in phases[len(names):], "names come first"
+    tracks = collections.defaultdict(list)
+    flows = collections.defaultdict(list)
+    for event in events[len(names):]:
+        assert event["ts"] >= 0, event
+        assert event["pid"] in nodes, (event["pid"], nodes)
+        if event["ph"] == "X":
+            start = round(event["ts"] * 1000)  # whole nanoseconds
+            tracks[event["pid"], event["tid"]].append((start, -round(event["dur"] * 1000)))
+        elif event["ph"] in "sf":
+            flows[event["cat"], event["id"]].append(event)
+    assert set(pid for pid, _ in tracks) == set(nodes)
+    for track, slices in tracks.items():
+        stack = []
+        for start, minus in sorted(slices):
+            end = start - minus
+            while stack and stack[-1] <= start:
+                stack.pop()
+            assert not stack or end <= stack[-1], f"{pipeline}: slices cross on track {track}"
+            stack.append(end)
+    for pair in flows.values():
+        assert [event["ph"] for event in pair] == ["s", "f"] and pair[1]["bp"] == "e", pair
+        assert pair[0]["ts"] <= pair[1]["ts"], pair
+    return sum(len(slices) for slices in tracks.values())
+
+
+def main(stepsim):
+    slices = 0
+    with tempfile.TemporaryDirectory() as name:
+        for schedule, collective, extra in itertools.product(
+                ["wfbp", "single", "ddp", "horovod", "mg_wfbp", "eager", "optimal"],
+                ["ring", "mst"],
+                [[], ["--set", "/training/input_s=0.05"],
+                 ["--set", "/communication/next_forward=barrier"],
+                 ["--set", "/training/update_s=0.01", "--set", "/cluster/nodes=1"]]):
+            out = pathlib.Path(name) / "t.json.gz"
+            subprocess.run(
+                [stepsim, "run", "examples/two-layers.scenario.json", "--set",
+                 f"/communication/schedule={schedule}", "--set",
+                 f"/communication/collective={collective}", *extra, "--timeline", out, "-o",
+                 "/dev/null"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+            nodes = range(1 if "/cluster/nodes=1" in extra else 4)
+            slices += check(json.loads(gzip.decompress(out.read_bytes())), nodes,
+                            f"{schedule} {collective} {extra}")
+        plain = pathlib.Path(name) / "t.json"
+        command = [stepsim, "run", "examples/two-layers.scenario.json", "--timeline", plain,
+                   "--timeline-nodes", "1,3", "--timeline-iterations", "1-1", "-o", "/dev/null"]
+        subprocess.run(command, cwd=ROOT, check=True)
+        # 2 forwards, 2 backwards and 2 messages on each of 2 nodes
+        assert check(json.loads(plain.read_text()), [1, 3], "filters") == 2 * (2 + 2 + 2)
+    print(f"{slices} slices")
+
+
+if __name__ == "__main__":
+    main(str(pathlib.Path(sys.argv[1]).resolve()))
