@@ -62,8 +62,12 @@ void parse_spaced(io::Fields& fields, Axis& axis) {
   (void)fields.number("from", range);
   (void)fields.number("to", range);
   const std::int64_t steps = fields.integer("steps", io::between(1, kMaxSteps));
-  if (problems.list().size() == before) {
-    axis.values = spaced(*fields.any("from"), *fields.any("to"), steps, logarithmic);
+  const io::Json* from = fields.any("from");
+  const io::Json* to = fields.any("to");
+  // An axis that is no object, or a 21st problem, is not in the list.
+  const bool numbers = from != nullptr && to != nullptr && from->is_number() && to->is_number();
+  if (problems.list().size() == before && numbers) {
+    axis.values = spaced(*from, *to, steps, logarithmic);
   }
 }
 
