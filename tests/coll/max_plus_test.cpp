@@ -434,6 +434,8 @@ TEST_CASE(
   // Recursive doubling over 8: the last exchange leaves the node, 4 at a time.
   collective.algorithm = Id::recursive_doubling;
   CHECK(max_plus(collective).seconds == 8 * 4);
+  collective.links.two_level->nics_per_node = 3; // 4 flows: two of them share one
+  CHECK(max_plus(collective).seconds == 8 * 2);
 }
 
 TEST_CASE(
