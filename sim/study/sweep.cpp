@@ -75,10 +75,9 @@ private:
   [[nodiscard]] bool stop_asked() const { return options_.interrupted && options_.interrupted(); }
 
   void compute(PointRunner& points, Chunk& chunk) const {
-    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
-      const std::int64_t point = options_.shard.point(i);
-      const PointOutcome& outcome = points.run(point);
-      records_.append(chunk.lines, point, outcome);
+    std::int64_t i = chunk.begin;
+    for (const PointOutcome& outcome : points.run(options_.shard, chunk.begin, chunk.end)) {
+      records_.append(chunk.lines, options_.shard.point(i++), outcome);
       if (!outcome.error.empty()) {
         ++chunk.failed;
         if (chunk.first_error.empty()) {
@@ -248,7 +247,7 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
       throw Interrupted{};
     }
     const std::int64_t point = options.shard.point(index);
-    const PointOutcome& outcome = points.run(point);
+    const PointOutcome& outcome = points.run(options.shard, index, index + 1).front();
     if (!outcome.error.empty()) {
       ++report.failed;
       report.first_error = report.first_error.empty() ? outcome.error : report.first_error;
@@ -334,11 +333,11 @@ double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& op
   }
   PointRunner runner(sweep, files);
   std::string lines;
-  (void)runner.run(options.shard.point(0)); // reads the files
+  (void)runner.run(options.shard, 0, 1); // reads the files
   double sum = 0;
   for (const std::int64_t i : {std::int64_t{0}, points / 2, points - 1}) {
     const auto begin = Clock::now();
-    records.append(lines, options.shard.point(i), runner.run(options.shard.point(i)));
+    records.append(lines, options.shard.point(i), runner.run(options.shard, i, i + 1).front());
     sum += seconds_since(begin);
   }
   return sum / 3 * static_cast<double>(points) / std::max(1, options.jobs);

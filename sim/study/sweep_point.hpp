@@ -1,12 +1,16 @@
 #pragma once
 // One point of a sweep: scenario fields set, parsed, run, summarised. What goes wrong becomes the
-// point's error text. One object per thread.
+// point's error text. Points that differ in the network only take the short way of sweep_quick.hpp.
+// One object per thread.
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "study/files.hpp"
+#include "study/shard.hpp"
 #include "study/sweep_file.hpp"
 #include "study/sweep_records.hpp"
 
@@ -15,17 +19,45 @@ namespace stepsim::study {
 class PointRunner {
 public:
   // Both must outlive the object.
-  PointRunner(const Sweep& sweep, Files& files) : sweep_(sweep), files_(files) {}
+  PointRunner(const Sweep& sweep, Files& files);
+  PointRunner(const PointRunner&) = delete;
+  PointRunner& operator=(const PointRunner&) = delete;
+  ~PointRunner();
 
-  // Valid until the next call.
-  [[nodiscard]] const PointOutcome& run(std::int64_t point);
+  // The points of the shard with indices begin..end-1. Valid until the next call.
+  [[nodiscard]] std::span<const PointOutcome> run(const Shard& shard, std::int64_t begin,
+                                                  std::int64_t end);
+  // The long way for every point: what the short one is held to.
+  void use_long_way() { quick_fields_.clear(); }
+  [[nodiscard]] std::int64_t quick_points() const { return quick_points_; } // so far
   // Warnings of all points so far: text -> number of points.
-  [[nodiscard]] const std::map<std::string, std::int64_t>& warnings() const { return warnings_; }
+  [[nodiscard]] std::map<std::string, std::int64_t> warnings() const;
 
 private:
+  // A field that the short way can vary, with the values of its axis; not a number: the long way.
+  struct QuickField {
+    std::size_t axis{};
+    std::vector<double> values;
+  };
+  // Points that share everything else.
+  struct Context;
+
+  void run_long(std::int64_t point, PointOutcome& outcome);
+  [[nodiscard]] double quick_value(std::size_t field, std::int64_t point, double otherwise) const;
+  Context* context_of(std::int64_t point);
+  void run_quick(Context& context, std::span<const std::int64_t> points);
+  void forget_contexts();
+
   const Sweep& sweep_;
   Files& files_;
-  PointOutcome outcome_;
+  std::vector<std::int64_t> strides_;
+  std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty: none is varied
+  std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // by the values of all other axes
+  std::int64_t quick_points_ = 0, contexts_built_ = 0;
+  std::vector<std::int64_t> points_; // of the current call
+  std::vector<Context*> context_of_; // [point]
+  std::vector<bool> finished_;       // [point]
+  std::vector<PointOutcome> outcomes_;
   std::map<std::string, std::int64_t> warnings_;
 };
 
