@@ -236,6 +236,59 @@ TEST_CASE("kineto: work without a launch is outside of all steps, above 1 % with
   CHECK(warned(trace, "20 % of the device time"));
 }
 
+TEST_CASE("kineto: of steps with different layers the largest group is kept") {
+  Events events;
+  for (int k = 0; k < 4; ++k) { // the second has another operator, the first is warm-up
+    const double origin = 1000.0 * (k + 1);
+    events.add(x("user_annotation", "ProfilerStep#" + std::to_string(k), at(origin, 900)));
+    events.add(
+        x("cpu_op", k == 1 ? "aten::linear" : "aten::conv2d", at(origin + 10, 50), "1", number(k)));
+    events.work(origin + 20, k == 1 ? 1000 : 10);
+    events.add(x("cpu_op", "autograd::engine::evaluate_function: Backward0", at(origin + 200, 50),
+                 "2", number(k)));
+    events.work(origin + 210, 40, "2");
+  }
+  const train::Trace trace = import_events(events);
+  REQUIRE(trace.layers.size() == 1);
+  CHECK(trace.layers[0].operation == "aten::conv2d");
+  CHECK(us(trace.layers[0].forward) == doctest::Approx(10));
+  CHECK_FALSE(trace.steps[1].used);
+  CHECK(trace.checks->steps_used == 2);
+  CHECK(warned(trace, "1 step with other layers left out, 2 kept"));
+}
+
+TEST_CASE("kineto: of operators with equal stamps the one recorded first is outside") {
+  const auto forward = [](const char* name, int id) {
+    return x("cpu_op", name, at(1010, 50), "1",
+             number(1) + ", \"External id\": " + std::to_string(id));
+  };
+  for (const bool inner_first : {false, true}) {
+    CAPTURE(inner_first);
+    Events events = two_layers();
+    std::erase_if(events.list,
+                  [](const std::string& e) { return e.find("aten::conv2d") < e.size(); });
+    events.add(forward(inner_first ? "aten::a_inner" : "aten::z_outer", inner_first ? 11 : 10));
+    events.add(forward(inner_first ? "aten::z_outer" : "aten::a_inner", inner_first ? 10 : 11));
+    CHECK(import_events(events).layers[0].operation == "aten::z_outer");
+  }
+}
+
+TEST_CASE("kineto: recorded shapes beyond 2^50 elements are no sizes") {
+  const auto with_shape = [](const std::string& shape) {
+    Events events = two_layers();
+    events.add(x("cpu_op", "torch::autograd::AccumulateGrad", at(1361, 10), "2",
+                 R"("Input type": ["float"], "Input Dims": )" + shape));
+    return import_events(events).layers[0].gradient_bytes;
+  };
+  CHECK(with_shape("[[30, 4]]") == Bytes{4 * 30 * 4});
+  CHECK(with_shape("[[], [7]]") == Bytes{4 * 7}); // empty entries are skipped
+  CHECK(with_shape("[null, [7]]") == Bytes{4 * 7});
+  CHECK_FALSE(with_shape("[[]]").has_value());
+  CHECK_FALSE(with_shape("[[1099511627776, 1048577]]").has_value()); // 2^60 + 2^40
+  CHECK_FALSE(with_shape("[[-3, 4]]").has_value());
+  CHECK_FALSE(with_shape("\"text\"").has_value());
+}
+
 TEST_CASE("kineto: annotations of the device are no steps") {
   Events events = two_layers();
   events.add(x("gpu_user_annotation", "ProfilerStep#9", at(1100, 100), "7"));
