@@ -74,10 +74,10 @@ public:
 private:
   [[nodiscard]] bool stop_asked() const { return options_.interrupted && options_.interrupted(); }
 
-  void compute(PointRunner& points, Chunk& chunk) const {
+  void compute(PointRunner& points, NumberTexts& numbers, Chunk& chunk) const {
     std::int64_t i = chunk.begin;
     for (const PointOutcome& outcome : points.run(options_.shard, chunk.begin, chunk.end)) {
-      records_.append(chunk.lines, options_.shard.point(i++), outcome);
+      records_.append(chunk.lines, options_.shard.point(i++), outcome, numbers);
       if (!outcome.error.empty()) {
         ++chunk.failed;
         if (chunk.first_error.empty()) {
@@ -106,6 +106,7 @@ private:
 
   void run_alone() {
     PointRunner points(sweep_, files_);
+    NumberTexts numbers;
     ChunkSize size;
     Chunk chunk;
     while (next_ < report_.points && !(report_.interrupted = stop_asked())) {
@@ -115,7 +116,7 @@ private:
       chunk.first_error.clear();
       chunk.failed = 0;
       const auto begin = Clock::now();
-      compute(points, chunk);
+      compute(points, numbers, chunk);
       size.took(seconds_since(begin));
       write(chunk);
     }
@@ -141,11 +142,12 @@ private:
 
   void work() {
     PointRunner points(sweep_, files_);
+    NumberTexts numbers;
     ChunkSize size;
     try {
       while (Chunk* chunk = take(size.value())) {
         const auto begin = Clock::now();
-        compute(points, *chunk);
+        compute(points, numbers, *chunk);
         size.took(seconds_since(begin));
         {
           const std::scoped_lock lock(mutex_);
@@ -242,6 +244,7 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
              const std::string& header, const Existing& existing, SweepReport& report) {
   struct Interrupted {};
   PointRunner points(sweep, files);
+  NumberTexts numbers;
   const auto again = [&](std::int64_t index) {
     if (options.interrupted && options.interrupted()) {
       throw Interrupted{};
@@ -253,7 +256,7 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
       report.first_error = report.first_error.empty() ? outcome.error : report.first_error;
     }
     std::string line;
-    records.append(line, point, outcome);
+    records.append(line, point, outcome, numbers);
     return line;
   };
   try {
@@ -332,12 +335,14 @@ double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& op
     return 0;
   }
   PointRunner runner(sweep, files);
+  NumberTexts numbers;
   std::string lines;
   (void)runner.run(options.shard, 0, 1); // reads the files
   double sum = 0;
   for (const std::int64_t i : {std::int64_t{0}, points / 2, points - 1}) {
     const auto begin = Clock::now();
-    records.append(lines, options.shard.point(i), runner.run(options.shard, i, i + 1).front());
+    records.append(lines, options.shard.point(i), runner.run(options.shard, i, i + 1).front(),
+                   numbers);
     sum += seconds_since(begin);
   }
   return sum / 3 * static_cast<double>(points) / std::max(1, options.jobs);

@@ -1,10 +1,13 @@
 #include "study/sweep_records.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "base/number_text.hpp"
+#include "base/random.hpp"
 
 namespace stepsim::study {
 
@@ -26,7 +29,31 @@ void append_csv_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
+// Where the value of a summary key comes from; none for keys that are null in every summary.
+using Source = Records::Source;
+std::optional<Source> word_source(std::string_view key) {
+  if (key == "bottleneck") {
+    return Source::bottleneck;
+  }
+  if (key == "baseline") {
+    return Source::baseline;
+  }
+  return key == "merge_certified_optimal" ? std::optional(Source::certified) : std::nullopt;
+}
+
 } // namespace
+
+void NumberTexts::append(std::string& out, double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  Entry& entry = entries_[base::mix64(bits) % entries_.size()];
+  if (entry.bits != bits) {
+    const auto written =
+        std::to_chars(entry.text.data(), entry.text.data() + entry.text.size(), value);
+    entry.bits = bits;
+    entry.size = static_cast<std::uint8_t>(written.ptr - entry.text.data());
+  }
+  out.append(entry.text.data(), entry.size);
+}
 
 Records::Records(const Grid& grid, RecordFormat format)
     : format_(format), replications_(grid.replications), strides_(grid.strides()) {
@@ -41,44 +68,58 @@ Records::Records(const Grid& grid, RecordFormat format)
   }
   axes_ = io::Json(std::move(axes));
 
-  std::vector<Column> summary;
+  std::vector<Column> columns;
+  const auto add = [&](std::string key, Source source) {
+    columns.push_back({std::move(key), source, 0, nullptr, ""});
+  };
+  if (format == RecordFormat::jsonl) {
+    add("record", Source::record);
+  }
+  add("point", Source::point);
+  add("status", Source::status);
+  const std::vector<std::string> names = grid.field_names();
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    columns.push_back({names[a], Source::axis, a, nullptr, ""});
+  }
+  if (replications_ > 1) {
+    add("replication", Source::replication);
+  }
+  const auto summary_begin = static_cast<std::ptrdiff_t>(columns.size());
   const auto fields = summary_fields();
   for (const auto& [key, value] : flat_summary(Summary{})) {
     const auto found = std::find_if(fields.begin(), fields.end(),
                                     [&](const SummaryField& field) { return field.key == key; });
-    const bool is_number = found != fields.end();
-    summary.push_back({key, is_number ? Source::number : Source::other, 0,
-                       is_number ? found->value : nullptr, ""});
-  }
-  const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };
-  std::sort(summary.begin(), summary.end(), by_key);
-
-  if (format == RecordFormat::jsonl) {
-    columns_.push_back({"record", Source::record, 0, nullptr, ""});
-  }
-  columns_.push_back({"point", Source::point, 0, nullptr, ""});
-  columns_.push_back({"status", Source::status, 0, nullptr, ""});
-  const std::vector<std::string> names = grid.field_names();
-  for (std::size_t a = 0; a < names.size(); ++a) {
-    columns_.push_back({names[a], Source::axis, a, nullptr, ""});
-  }
-  if (replications_ > 1) {
-    columns_.push_back({"replication", Source::replication, 0, nullptr, ""});
-  }
-  columns_.insert(columns_.end(), summary.begin(), summary.end());
-  columns_.push_back({"method", Source::method, 0, nullptr, ""});
-  columns_.push_back({"error", Source::error, 0, nullptr, ""});
-  if (format == RecordFormat::jsonl) {
-    std::sort(columns_.begin(), columns_.end(), by_key);
-  }
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::string& prefix = columns_[c].prefix;
-    prefix.append(c > 0 ? "," : (format == RecordFormat::jsonl ? "{" : ""));
-    if (format == RecordFormat::jsonl) {
-      io::append_compact(prefix, io::Json(columns_[c].key));
-      prefix += ':';
+    if (found != fields.end()) {
+      columns.push_back({key, Source::number, 0, found->value, ""});
+    } else {
+      add(key, word_source(key).value_or(Source::none));
     }
   }
+  const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };
+  std::sort(columns.begin() + summary_begin, columns.end(), by_key);
+  add("method", Source::method);
+  add("error", Source::error);
+  if (format == RecordFormat::jsonl) {
+    std::sort(columns.begin(), columns.end(), by_key);
+  }
+  // Keys, separators and columns without values join the text before the next value.
+  const bool json = format == RecordFormat::jsonl;
+  end_ = json ? "{" : "";
+  for (Column& column : columns) {
+    end_.append(keys_.empty() ? "" : ",");
+    keys_.push_back(column.key);
+    if (json) {
+      io::append_compact(end_, io::Json(column.key));
+      end_ += ':';
+    }
+    if (column.source == Source::none) {
+      end_.append(json ? "null" : "");
+    } else {
+      column.prefix = std::exchange(end_, std::string());
+      columns_.push_back(std::move(column));
+    }
+  }
+  end_.append(json ? "}\n" : "\n");
 }
 
 std::string Records::header(std::string_view tool, std::string_view grid_hash,
@@ -95,9 +136,9 @@ std::string Records::header(std::string_view tool, std::string_view grid_hash,
   io::append_compact(text, json);
   text += '\n';
   if (format_ == RecordFormat::csv) {
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (std::size_t c = 0; c < keys_.size(); ++c) {
       text += c > 0 ? "," : "";
-      append_text(text, columns_[c].key);
+      append_text(text, keys_[c]);
     }
     text += '\n';
   }
@@ -113,6 +154,20 @@ void Records::append_text(std::string& out, std::string_view text) const {
   append_csv_text(out, text);
 }
 
+// A text cell, null if empty; words of ours need no escapes.
+void Records::append_word(std::string& out, std::string_view word) const {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (word.empty()) {
+    out += format_ == RecordFormat::jsonl ? "null" : "";
+  } else if (format_ == RecordFormat::jsonl && std::all_of(word.begin(), word.end(), is_plain)) {
+    out += '"';
+    out += word;
+    out += '"';
+  } else {
+    append_text(out, word);
+  }
+}
+
 // Records are flat: a list or an object becomes its text.
 void Records::append_json(std::string& out, const io::Json& value) const {
   if (value.is_array() || value.is_object()) {
@@ -125,19 +180,19 @@ void Records::append_json(std::string& out, const io::Json& value) const {
 }
 
 void Records::append_value(std::string& out, const Column& column, std::int64_t point,
-                           const PointOutcome& outcome) const {
-  const bool json = format_ == RecordFormat::jsonl;
+                           const PointOutcome& outcome, NumberTexts& numbers) const {
   const bool failed = !outcome.error.empty();
-  const std::string_view null = json ? "null" : "";
+  const Summary& summary = outcome.summary;
+  const std::string_view null = format_ == RecordFormat::jsonl ? "null" : "";
   switch (column.source) {
   case Source::record:
-    out += "\"point\"";
+    append_word(out, "point");
     return;
   case Source::point:
     base::append_integer(out, point);
     return;
   case Source::status:
-    out += json ? (failed ? "\"error\"" : "\"ok\"") : (failed ? "error" : "ok");
+    append_word(out, failed ? "error" : "ok");
     return;
   case Source::axis: {
     const auto& texts = axis_texts_[column.axis];
@@ -148,58 +203,43 @@ void Records::append_value(std::string& out, const Column& column, std::int64_t 
     base::append_integer(out, point % replications_);
     return;
   case Source::number: {
-    const std::optional<double>& value = outcome.summary.*column.number;
+    const std::optional<double>& value = summary.*column.number;
     if (failed || !value || !std::isfinite(*value)) {
       out += null;
     } else {
-      base::append_shortest(out, *value);
+      numbers.append(out, *value);
     }
     return;
   }
-  case Source::other: {
-    // The few keys that are words or truth values.
-    const Summary& summary = outcome.summary;
-    if (failed) {
-      out += null;
-    } else if (column.key == "bottleneck" || column.key == "baseline") {
-      const std::string& text = column.key == "bottleneck" ? summary.bottleneck : summary.baseline;
-      if (text.empty()) {
-        out += null;
-      } else {
-        append_text(out, text);
-      }
-    } else {
-      for (const auto& [key, value] : flat_summary(summary)) {
-        if (key == column.key) {
-          append_json(out, value);
-        }
-      }
-    }
+  case Source::bottleneck:
+    append_word(out, failed ? "" : summary.bottleneck);
     return;
-  }
+  case Source::baseline:
+    append_word(out, failed ? "" : summary.baseline);
+    return;
+  case Source::certified:
+    out += failed || !summary.merge_certified_optimal
+               ? null
+               : (*summary.merge_certified_optimal ? "true" : "false");
+    return;
   case Source::method:
-    if (failed || outcome.method.empty()) {
-      out += null;
-    } else {
-      append_text(out, outcome.method);
-    }
+    append_word(out, failed ? "" : outcome.method);
     return;
   case Source::error:
-    if (failed) {
-      append_text(out, outcome.error);
-    } else {
-      out += null;
-    }
+    append_word(out, outcome.error);
+    return;
+  case Source::none:
     return;
   }
 }
 
-void Records::append(std::string& out, std::int64_t point, const PointOutcome& outcome) const {
+void Records::append(std::string& out, std::int64_t point, const PointOutcome& outcome,
+                     NumberTexts& numbers) const {
   for (const Column& column : columns_) {
     out += column.prefix;
-    append_value(out, column, point, outcome);
+    append_value(out, column, point, outcome, numbers);
   }
-  out += format_ == RecordFormat::jsonl ? "}\n" : "\n";
+  out += end_;
 }
 
 RecordMark record_mark(std::string_view line, RecordFormat format) {

@@ -6,7 +6,9 @@
 //           {"bottleneck":"compute",...,"point":0,...,"status":"ok",...}
 //   csv     # {"record":"header",...}
 //           point,status,<varied>,<summary, sorted>,method,error           RFC 4180
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,30 +30,62 @@ struct PointOutcome {
   std::string error; // "" = ok; one line
 };
 
+// Numbers as text, kept for those that come again soon: many summary numbers are the same in the
+// next record, or twice in one. One object per thread.
+class NumberTexts {
+public:
+  void append(std::string& out, double value);
+
+private:
+  struct Entry {
+    std::uint64_t bits = 0; // of the value; 0 is 0.0, whose text is "0"
+    std::uint8_t size = 1;
+    std::array<char, 31> text{'0'};
+  };
+  std::array<Entry, 256> entries_;
+};
+
 class Records {
 public:
+  // Where a column's value comes from; none: always null.
+  enum class Source {
+    record,
+    point,
+    status,
+    axis,
+    replication,
+    number,
+    bottleneck,
+    baseline,
+    certified,
+    method,
+    error,
+    none
+  };
+
   Records(const Grid& grid, RecordFormat format);
 
   // The first line, or for CSV the first two, with line ends. `tool` names program and version.
   [[nodiscard]] std::string header(std::string_view tool, std::string_view grid_hash,
                                    const Shard& shard) const;
   // Appends the record of a point, with its line end.
-  void append(std::string& out, std::int64_t point, const PointOutcome& outcome) const;
+  void append(std::string& out, std::int64_t point, const PointOutcome& outcome,
+              NumberTexts& numbers) const;
 
   [[nodiscard]] RecordFormat format() const { return format_; }
   [[nodiscard]] std::int64_t points() const { return strides_[0]; }
 
 private:
-  enum class Source { record, point, status, axis, replication, number, other, method, error };
   struct Column {
     std::string key;
     Source source{};
     std::size_t axis{};
     std::optional<double> Summary::*number{};
-    std::string prefix; // text before the value: separator and, in JSON, the key
+    std::string prefix; // text before the value: separator, in JSON the key, columns always null
   };
   void append_value(std::string& out, const Column& column, std::int64_t point,
-                    const PointOutcome& outcome) const;
+                    const PointOutcome& outcome, NumberTexts& numbers) const;
+  void append_word(std::string& out, std::string_view word) const;
   void append_text(std::string& out, std::string_view text) const;
   void append_json(std::string& out, const io::Json& value) const;
 
@@ -60,7 +94,9 @@ private:
   std::int64_t replications_;
   std::vector<std::int64_t> strides_;
   std::vector<std::vector<std::string>> axis_texts_; // [axis][value]
-  std::vector<Column> columns_;
+  std::vector<std::string> keys_;                    // of all columns, in order
+  std::vector<Column> columns_;                      // those that are not always null
+  std::string end_; // behind the last value: columns always null, brace, line end
 };
 
 // What existing output says, without parsing whole records: point number and whether it failed.

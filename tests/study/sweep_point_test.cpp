@@ -90,16 +90,18 @@ TEST_CASE("sweep: the short way gives every record of the long way, byte for byt
     study::PointRunner long_way(sweep, files);
     long_way.use_long_way();
     const study::Records records(sweep.grid, study::RecordFormat::jsonl);
+    study::NumberTexts numbers;
     for (std::int64_t begin = 0; begin < points;) {
       const std::int64_t end = std::min(points, begin + whole(random, 1, 100));
       const auto fast = short_way.run({}, begin, end);
       const auto slow = long_way.run({}, begin, end);
       for (std::size_t i = 0; i < fast.size(); ++i) {
         const std::int64_t point = begin + static_cast<std::int64_t>(i);
+        study::NumberTexts fresh;
         std::string a;
         std::string b;
-        records.append(a, point, fast[i]);
-        records.append(b, point, slow[i]);
+        records.append(a, point, fast[i], numbers);
+        records.append(b, point, slow[i], fresh);
         ok += slow[i].error.empty() ? 1 : 0;
         if (a != b) {
           CAPTURE(point);
