@@ -219,6 +219,7 @@ TEST_CASE("GoogLeNet on K80, the shipped trace with the authors' constants (MER 
       TraceRow{64, 0.607516, 0.447494, 0.380298, 0.265788, 0.265788, 2, 5, 51},
       TraceRow{512, 3.205615, 0.491321, 0.491321, 0.379119, 0.379119, 1, 3, 63},
       TraceRow{2048, 12.102479, 0.630680, 0.630680, 0.612293, 0.796495, 1, 2, 63}};
+  // Weight and bias of a layer share one timer in the log: one item per layer, 64 of them.
   const double alpha = 45.25e-6;
   const double beta = 1.2 / (9.0 * std::pow(2.0, 30) / 8);
   const double gamma = 160 / (16e9 * 4);
@@ -227,10 +228,11 @@ TEST_CASE("GoogLeNet on K80, the shipped trace with the authors' constants (MER 
     const double n = row.workers;
     const Cost cost{2 * n * alpha, 2 * (n - 1) / n * beta + (n - 1) / n * gamma};
     const auto run_schedule = [&](const char* schedule) {
-      return run_text(R"({"workload": {"trace": ")" STEPSIM_SOURCE_DIR
-                      R"(/traces/googlenet.k80.json"}, "cluster": {"nodes": )" +
-                      std::to_string(row.workers) + R"(, "network": {"cost": )" + cost_text(cost) +
-                      R"(}}, "communication": {"schedule": ")" + schedule + R"("}})");
+      return run_text(
+          R"({"workload": {"trace": ")" STEPSIM_SOURCE_DIR
+          R"(/traces/googlenet.k80.json", "granularity": "layer"}, "cluster": {"nodes": )" +
+          std::to_string(row.workers) + R"(, "network": {"cost": )" + cost_text(cost) +
+          R"(}}, "communication": {"schedule": ")" + schedule + R"("}})");
     };
     const auto finish = [&](const char* schedule) {
       const Result result = run_schedule(schedule);
