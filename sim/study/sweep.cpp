@@ -132,9 +132,11 @@ private:
       return nullptr;
     }
     Chunk& chunk = window_.emplace_back();
-    chunk.lines = std::move(spare_);
-    chunk.lines.clear();
-    spare_.clear();
+    if (!spare_.empty()) {
+      chunk.lines = std::move(spare_.back());
+      chunk.lines.clear();
+      spare_.pop_back();
+    }
     chunk.begin = next_;
     chunk.end = next_ = std::min(next_ + size, report_.points);
     return &chunk;
@@ -216,7 +218,7 @@ private:
       room_.notify_one();
       write(chunk);
       lock.lock();
-      spare_ = std::move(chunk.lines);
+      spare_.push_back(std::move(chunk.lines));
     }
   }
 
@@ -234,7 +236,7 @@ private:
   std::size_t limit_ = 1;
   std::size_t working_ = 0;
   bool stopped_ = false;
-  std::string spare_; // memory of a written chunk
+  std::vector<std::string> spare_; // memory of written chunks
   std::exception_ptr failure_;
 };
 
