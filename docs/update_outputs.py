@@ -43,6 +43,7 @@ def main():
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     files = options.files or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    (ROOT / "results").mkdir(exist_ok=True)
     outdated = 0
     blocks = 0
     for file in files:

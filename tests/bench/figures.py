@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Runs the benchmarks and yardsticks that tests/bench/run.sh built; prints a Markdown table.
 
-usage: figures.py BUILD_DIR. Programs that stand beside each other in a row run in alternation,
+usage: figures.py BUILD_DIR [--into PAGE.md]  (between its two comments "figures" and "end of
+figures"). Programs that stand beside each other in a row run in alternation,
 ROUNDS times; every figure is the median over the rounds. Goals are those of a quiet machine.
 """
 import json
@@ -72,8 +73,16 @@ def ratio(rate, reference):
     return "not built" if reference is None else f"{rate / reference:.3g}x"
 
 
+lines = []
+
+
+def show(line):
+    lines.append(line)
+    print(line, flush=True)
+
+
 def print_row(*cells):
-    print("| " + " | ".join(cells) + " |")
+    show("| " + " | ".join(cells) + " |")
 
 
 def rings():
@@ -198,8 +207,8 @@ def imports(folder):
 def main():
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo")
                 if line.startswith("model name")), platform.processor())
-    print(f"{os.cpu_count()} x {cpu}; load before the run {os.getloadavg()[0]:.1f}; "
-          f"median of {ROUNDS} rounds in alternation\n")
+    show(f"{os.cpu_count()} x {cpu}; load before the run {os.getloadavg()[0]:.1f}; "
+         f"median of {ROUNDS} rounds in alternation.\n")
     print_row("path", "work", "figure", "peak memory", "beside it in the same run", "goal")
     print_row(*["---"] * 6)
     with tempfile.TemporaryDirectory() as folder:
@@ -209,6 +218,11 @@ def main():
         sweeps(folder)
         startup(folder)
         imports(folder)
+    if "--into" in sys.argv:
+        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
+        text = page.read_text()
+        start, end = (text.index(f"<!-- {word} -->") for word in ("figures", "end of figures"))
+        page.write_text(text[:start] + "<!-- figures -->\n" + "\n".join(lines) + "\n" + text[end:])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Builds the benchmarks and the yardsticks and prints each figure beside its goal, as Markdown.
-# usage: tests/bench/run.sh [YARDSTICKS] [> docs/figures.md]
+# usage: tests/bench/run.sh [YARDSTICKS] [--into PAGE.md]      (docs/performance.md has the place)
 # YARDSTICKS is a folder with reference programs (default ../shared/bench); those that can be built
 # here run in alternation with ours, so that a ratio never compares two machines or two moments.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-yardsticks=${1:-../shared/bench}
+yardsticks=../shared/bench
+if [[ $# -gt 0 && $1 != --* ]]; then
+  yardsticks=$1
+  shift
+fi
 build=build/bench
 
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSIM_TESTS=OFF -DSTEPSIM_BENCH=ON >&2
@@ -21,4 +25,4 @@ for source in "$yardsticks"/*_bench.cpp; do
     echo "$source: cannot be built here, left out" >&2
 done
 
-exec /usr/bin/python3 tests/bench/figures.py $build
+exec /usr/bin/python3 tests/bench/figures.py $build "$@"
