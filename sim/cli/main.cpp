@@ -27,7 +27,8 @@ std::string find_data_folder() {
   if (!error) {
     const fs::path folder = program.parent_path();
     for (const fs::path& candidate : {folder / "..", folder / "../share/stepsim"}) {
-      if (fs::is_directory(candidate / "models", error)) {
+      if (fs::is_directory(candidate / "models", error) &&
+          fs::is_directory(candidate / "topologies", error)) {
         return candidate.lexically_normal().string();
       }
     }

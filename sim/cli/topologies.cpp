@@ -144,8 +144,17 @@ std::string source_text(const io::Json& tree) {
     return "source: " + source->as_string() + "\n";
   }
   std::string out;
-  for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
+  const auto append = [&out](const std::string& key, const io::Json& value) {
     out += "  " + key + ": " + (value.is_string() ? value.as_string() : io::compact(value)) + "\n";
+  };
+  for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
+    if (value.is_object()) {
+      for (const auto& [inner_key, inner] : value.as_object()) {
+        append(inner_key, inner);
+      }
+    } else if (!value.is_null()) {
+      append(key, value);
+    }
   }
   return out.empty() ? out : "source:\n" + out;
 }

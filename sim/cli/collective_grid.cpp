@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <cassert>
+
+#include "base/error.hpp"
+#include "cli/collective_flags.hpp"
+
+namespace stepsim::cli {
+
+std::int64_t CollectiveGrid::points() const {
+  constexpr std::int64_t kMaxPoints = 10'000'000;
+  std::int64_t product = 1;
+  for (const Axis& each : axes) {
+    product *= static_cast<std::int64_t>(each.values.size());
+    if (product > kMaxPoints) {
+      throw UsageError("the lists have more than " + std::to_string(kMaxPoints) + " combinations");
+    }
+  }
+  return product;
+}
+
+coll::Collective CollectiveGrid::at(std::int64_t point) const {
+  std::vector<std::size_t> index(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const auto size = static_cast<std::int64_t>(axes[i].values.size());
+    index[i] = static_cast<std::size_t>(point % size);
+    point /= size;
+  }
+  coll::Collective collective = common;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    axes[i].apply(collective, axes[i].values[index[i]]);
+  }
+  return collective;
+}
+
+const CollectiveGrid::Axis& CollectiveGrid::axis(std::string_view flag) const {
+  const auto found = std::ranges::find(axes, flag, &Axis::flag);
+  assert(found != axes.end() && "a flag that every grid has");
+  return *found;
+}
+
+std::optional<double> CollectiveGrid::value(std::int64_t point, std::string_view flag) const {
+  std::int64_t stride = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const auto size = static_cast<std::int64_t>(axes[i].values.size());
+    if (axes[i].flag == flag) {
+      return axes[i].values[static_cast<std::size_t>(point / stride % size)];
+    }
+    stride *= size;
+  }
+  return std::nullopt;
+}
+
+bool CollectiveGrid::varies(std::string_view flag) const {
+  const auto found = std::ranges::find(axes, flag, &Axis::flag);
+  return found != axes.end() && found->values.size() > 1;
+}
+
+std::vector<std::int64_t> CollectiveGrid::alike(std::int64_t point, std::string_view flag) const {
+  std::int64_t stride = 1; // points between two neighbouring values of the flag
+  for (std::size_t i = axes.size(); i-- > 0 && axes[i].flag != flag;) {
+    stride *= static_cast<std::int64_t>(axes[i].values.size());
+  }
+  const auto size = static_cast<std::int64_t>(axis(flag).values.size());
+  const std::int64_t first = point - point / stride % size * stride;
+  std::vector<std::int64_t> points;
+  for (std::int64_t i = 0; i < size; ++i) {
+    points.push_back(first + i * stride);
+  }
+  return points;
+}
+
+bool CollectiveGrid::is_first(std::int64_t point, std::string_view flag) const {
+  return alike(point, flag).front() == point;
+}
+
+} // namespace stepsim::cli
