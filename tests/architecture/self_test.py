@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import architecture_test as checks
+import references_test as references
 
 CLEAN = "#pragma once\n// A header.\n#include \"base/units.hpp\"\nnamespace stepsim::coll {}\n"
 
@@ -76,6 +77,41 @@ class Sizes(unittest.TestCase):
     def test_a_file_over_400_lines_is_found(self):
         self.assertEqual(len(found(checks.check_sizes, "sim/base/a.cpp", "//\n" * 401)), 1)
         self.assertEqual(found(checks.check_sizes, "sim/base/a.cpp", "//\n" * 400), [])
+
+
+class References(unittest.TestCase):
+    PAGE = "| section | rule |\n|---|---|\n| `COL 5.6` | a |\n| `MER A`, `MER B4` | b |\n"
+
+    def labels(self, text):
+        return [label for _, label in references.citations(text)]
+
+    def problems(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, content in [("docs/references.md", self.PAGE), ("sim/a.hpp", text)]:
+                (root / name).parent.mkdir()
+                (root / name).write_text(content)
+            return list(references.check_references(root))
+
+    def test_every_way_to_cite_is_read(self):
+        for text, labels in [("(COL 5.6)", ["COL 5.6"]), ("MER 8, fact 4.", ["MER 8"]),
+                             ("COL 4, 5) and one", ["COL 4", "COL 5"]),
+                             ("IO 19, K1 to K3)", ["IO 19", "IO K1", "IO K2", "IO K3"]),
+                             ("COL 5.1 to 5.3.", ["COL 5.1", "COL 5.2", "COL 5.3"]),
+                             ("MER 3 and 7, COL 11", ["MER 3", "MER 7", "COL 11"]),
+                             ("MER 10.3, H)", ["MER 10.3", "MER H"]),
+                             ("the rule of MER\n// 5.4", ["MER 5.4"]),
+                             ("COL 4, P a power of two", ["COL 4"]),
+                             ("FILE:LINE:COL: message", []), ("LINE and COL (in bytes)", [])]:
+            self.assertEqual(self.labels(text), labels, text)
+
+    def test_a_citation_without_a_row_is_found(self):
+        self.assertEqual(self.problems("// COL 5.6, MER B4\n"), [])
+        self.assertEqual(self.problems("//\n// COL 5.6, 5.7\n"),
+                         ["sim/a.hpp:2: COL 5.7 has no row in docs/references.md"])
+
+    def test_a_tree_without_citations_is_no_pass(self):
+        self.assertEqual(len(self.problems("// nothing\n")), 1)
 
 
 if __name__ == "__main__":
