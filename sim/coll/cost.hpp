@@ -14,9 +14,6 @@ namespace stepsim::coll {
 // The asked candidates, or the defaults of the operation.
 [[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
 
-// The same collective with `automatic` replaced by the choice.
-[[nodiscard]] Collective with_chosen_algorithm(const Collective& collective);
-
 // Whether every part of the schedule has as many bytes as the closed form assumes (COL 2.5).
 [[nodiscard]] bool parts_divide(const Collective& collective);
 

@@ -1,13 +1,12 @@
 #pragma once
-// One call per evaluator, and the record that `stepsim collective` prints.
+// One call per evaluator, and what goes with it: the choice of evaluator and algorithm, bounds,
+// blocks, transfers, traffic. record.hpp puts them together for `stepsim collective`.
 //   closed_form  formula; empty where none exists (COL 3)
 //   max_plus     sweep over the schedule in program order; no contention; O(ranks) memory
 //   events       the same transfers through a network model
 // They agree to 1e-9 wherever their assumptions coincide.
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "coll/collective.hpp"
@@ -80,6 +79,8 @@ struct Choice {
   std::optional<double> runner_up_s;
 };
 [[nodiscard]] Choice choose_algorithm(const Collective& collective);
+// The same collective with `automatic` replaced by the choice.
+[[nodiscard]] Collective with_chosen_algorithm(const Collective& collective);
 
 // One message of the schedule, for `--transfers` and the contribution tests.
 struct TransferRecord {

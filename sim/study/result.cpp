@@ -161,8 +161,10 @@ io::Json result_tree(const Result& result) {
   if (!network.calibration.empty()) {
     calibration = io::Object{{"file", network.calibration},
                              {"grade", text_or_null(network.grade)},
-                             {"extrapolated", nullptr},
-                             {"extrapolation_factor", nullptr}};
+                             {"extrapolated", result.extrapolation_factor
+                                                  ? io::Json(*result.extrapolation_factor > 1)
+                                                  : io::Json()},
+                             {"extrapolation_factor", number_or_null(result.extrapolation_factor)}};
   }
   io::Json summary = nested(flat_summary(result.summary));
   summary.set("staleness_histogram", io::Array{});

@@ -67,6 +67,9 @@ struct Result {
   std::vector<Bucket> buckets;
   std::vector<LayerResult> layers;
   std::uint64_t events{};
+  // How far ranks and messages leave the range of the calibration: 1 inside; empty where the
+  // calibration gives no range.
+  std::optional<double> extrapolation_factor;
   std::vector<std::string> warnings;
   train::StepTimes step; // for the timeline
 };

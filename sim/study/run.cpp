@@ -19,6 +19,25 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& some)
   all.insert(all.end(), some.begin(), some.end());
 }
 
+// The largest ratio by which ranks or a message lie outside what the calibration covers.
+std::optional<double> extrapolation_factor(const Network& network, std::int64_t ranks,
+                                           const plan::Plan& plan) {
+  if (!network.valid_ranks && !network.valid_bytes) {
+    return std::nullopt;
+  }
+  double factor = 1;
+  const auto include = [&](const std::optional<std::pair<double, double>>& range, double value) {
+    if (range && value > 0) {
+      factor = std::max({factor, value / range->second, range->first / value});
+    }
+  };
+  include(network.valid_ranks, static_cast<double>(ranks));
+  for (const plan::Group& group : plan.groups) {
+    include(network.valid_bytes, static_cast<double>(group.bytes.value));
+  }
+  return factor;
+}
+
 void check_limit(const Scenario& scenario, double makespan) {
   if (!std::isfinite(makespan)) {
     throw SimulationError("the times of the run are beyond the range of numbers");
@@ -73,6 +92,13 @@ Result run(const Scenario& scenario) {
   append(result.warnings, plan.warnings);
   if (scenario.cluster.ranks() == 1) {
     result.warnings.emplace_back("one worker: no communication");
+  }
+  result.extrapolation_factor =
+      extrapolation_factor(scenario.cluster.network, scenario.cluster.ranks(), plan);
+  if (result.extrapolation_factor.value_or(1) > 1) {
+    result.warnings.push_back(
+        "ranks or message sizes lie outside the range of the calibration, by " +
+        base::significant(*result.extrapolation_factor, 3) + " times at most: extrapolated");
   }
   result.summary = summarize(scenario, problem, plan, step, wire_bytes);
   check_limit(scenario, *result.summary.makespan_s);

@@ -45,6 +45,8 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place,
                    const ParseContext& context, Network& network) {
   network.label = label_word(profile.label);
   network.grade = profile.grade;
+  network.valid_ranks = profile.valid_ranks;
+  network.valid_bytes = profile.valid_bytes;
   const auto of_class = [&](std::string_view name) {
     return std::ranges::find(profile.links, name, &net::LinkClass::name);
   };

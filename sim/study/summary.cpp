@@ -53,7 +53,8 @@ std::optional<double> period_lower_bound(const plan::Problem& problem, const Sce
   return bound;
 }
 
-// Which part of the alpha-beta-gamma cost of the messages is the largest.
+// Which part of the alpha-beta-gamma cost of the messages is the largest; the algorithm and the
+// block are those of the first message.
 std::string largest_part(const Scenario& scenario, const plan::Plan& plan) {
   if (scenario.cluster.network.curve) {
     return "bandwidth"; // a measured curve has no parts
@@ -78,10 +79,8 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan) {
     }
     return sum;
   };
-  if (collective.algorithm == coll::AlgorithmId::automatic && !plan.groups.empty()) {
-    collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
-    collective.algorithm = coll::choose_algorithm(collective).chosen;
-  }
+  collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
+  collective = coll::with_chosen_algorithm(collective);
   if (const auto blocks = coll::resolve_blocks(collective)) {
     collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
   }

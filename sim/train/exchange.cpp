@@ -8,20 +8,14 @@ namespace stepsim::train {
 
 namespace {
 
-double schedule_seconds(const coll::Collective& collective) {
-  if (const auto form = coll::closed_form(collective)) {
-    return form->seconds;
+// The closed form, also where it is an upper bound; max_plus where there is none (MER 4.1).
+double planned_seconds(const coll::Collective& collective) {
+  if (collective.homogeneous()) {
+    if (const auto form = coll::closed_form(collective)) {
+      return form->seconds;
+    }
   }
   return coll::max_plus(collective).seconds;
-}
-
-coll::Collective resolved(const coll::Collective& collective) {
-  coll::Collective chosen = collective;
-  if (collective.algorithm == coll::AlgorithmId::automatic && collective.ranks > 1 &&
-      collective.bytes > 0) {
-    chosen.algorithm = coll::choose_algorithm(collective).chosen;
-  }
-  return chosen;
 }
 
 } // namespace
@@ -45,7 +39,7 @@ plan::Cost planner_cost(const coll::Collective& collective) {
             }
             coll::Collective asked = probe;
             asked.bytes = bytes;
-            return schedule_seconds(resolved(asked));
+            return planned_seconds(coll::with_chosen_algorithm(asked));
           }}};
 }
 
@@ -60,7 +54,7 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
     return exchange;
   }
   collective_.bytes = static_cast<double>(bytes.value);
-  const coll::Collective collective = resolved(collective_);
+  const coll::Collective collective = coll::with_chosen_algorithm(collective_);
   exchange.algorithm = collective.algorithm;
   if (collective.ranks > 1 && bytes.value > 0) {
     exchange.max_bytes_sent = coll::traffic(collective).max_per_rank;

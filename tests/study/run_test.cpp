@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "io/temporary_folder.hpp"
 #include "study/scenario_text.hpp"
 
 using namespace stepsim;
@@ -151,6 +152,27 @@ TEST_CASE("a run longer than the limit of simulated time is refused, not cut") {
     "forward_s": 1, "backward_s": 2, "gradient_bytes": 0}]}, "cluster": {"nodes": 2, "network":
     {"latency_s": 1, "bandwidth_Bps": 1}}})"),
                   SimulationError);
+}
+
+TEST_CASE("a run outside the range of its calibration says by how much") {
+  const io::TemporaryFolder folder;
+  const std::string file = folder.put(
+      "lab.calibration.json", R"({"schema_version": 1, "kind": "network_calibration", "name": "lab",
+    "label": "calibrated", "valid": {"ranks": [2, 4], "bytes": [1000, 1000000]},
+    "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9}})");
+  const auto factor = [&](int nodes, int bytes) {
+    const Result result =
+        run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 1,
+      "backward_s": 2, "gradient_bytes": )" +
+                 std::to_string(bytes) + R"(}]}, "cluster": {"nodes": )" + std::to_string(nodes) +
+                 R"(, "network": {"calibration": ")" + file + R"("}}})");
+    CHECK(result.warnings.empty() == (*result.extrapolation_factor == 1));
+    return *result.extrapolation_factor;
+  };
+  CHECK(factor(4, 500'000) == 1);
+  CHECK(factor(8, 500'000) == 8.0 / 4);
+  CHECK(factor(2, 5'000'000) == 5e6 / 1e6);
+  CHECK(factor(2, 100) == 1000.0 / 100);
 }
 
 TEST_CASE("two equal runs give the same text") {
