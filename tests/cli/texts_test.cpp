@@ -1,0 +1,45 @@
+#include <doctest/doctest.h>
+
+#include "cli/csv.hpp"
+#include "cli/progress.hpp"
+#include "cli/table.hpp"
+
+using namespace stepsim;
+
+TEST_CASE("table: numbers to the right, words to the left, no blanks at the end of a line") {
+  const cli::Table table{{"name", "time [ms]", ""}, {{"a", "1.5", "best"}, {"bcdef", "100", ""}}};
+  CHECK(cli::table_text(table) == "name   time [ms]\n"
+                                  "a            1.5  best\n"
+                                  "bcdef        100\n");
+}
+
+TEST_CASE("table: widths count characters, not bytes") {
+  const cli::Table table{{"x", "y"}, {{"5 µs", "1"}, {"25 s", "2"}}};
+  CHECK(cli::table_text(table) == "   x  y\n5 µs  1\n25 s  2\n");
+}
+
+TEST_CASE("cells: four digits, a dash for what does not exist") {
+  CHECK(cli::milliseconds_cell(0.0123456) == "12.35");
+  CHECK(cli::percent_cell(0.5) == "50.00 %");
+  CHECK(cli::cell(std::nullopt) == "-");
+}
+
+TEST_CASE("progress: bar, count, rate and time to go") {
+  // 1234 of 9000 = 2.7 of 20 marks; 42 s to go
+  CHECK(cli::progress_line(1234, 9000, 12300, 41.2) ==
+        "[##                  ] 1234/9000  12.3 k/s  ETA 0:42");
+  CHECK(cli::progress_line(9000, 9000, 5, 3725) ==
+        "[####################] 9000/9000  5.00 /s  ETA 1:02:05");
+  CHECK(cli::progress_line(0, 0, 0, -1) == "[####################] 0/0  0 /s");
+}
+
+TEST_CASE("csv: nested keys are joined, lists left out, quotes doubled, null empty") {
+  const io::Json record(io::Object{{"b", io::Object{{"min", 1}, {"max", 2.5}}},
+                                   {"list", io::Array{1, 2}},
+                                   {"a", "say \"x\", y"},
+                                   {"none", nullptr}});
+  CHECK(cli::csv_text({cli::flattened(record), io::Object{{"c", true}}}) ==
+        "a,b_max,b_min,c,none\n"
+        "\"say \"\"x\"\", y\",2.5,1,,\n"
+        ",,,true,\n");
+}
