@@ -97,12 +97,10 @@ TEST_CASE("grid: a point's tree is the base with the values set") {
 }
 
 TEST_CASE("--over: numbers with units take the unit of the key") {
-  CHECK(over("/n/bandwidth_Bps=1,10,40Gbps") ==
-        "/n/bandwidth_Bps [1.25e+08,1.25e+09,5e+09]");
+  CHECK(over("/n/bandwidth_Bps=1,10,40Gbps") == "/n/bandwidth_Bps [1.25e+08,1.25e+09,5e+09]");
   CHECK(over("/n/latency_s=0.5,50us") == "/n/latency_s [5e-07,5e-05]");
   CHECK(over("/c/bucket_bytes=1MiB:4MiB:x2") == "/c/bucket_bytes [1048576,2097152,4194304]");
-  CHECK(over("/workload/device/flops_Ps=19.5TFlop/s") ==
-        "/workload/device/flops_Ps [1.95e+13]");
+  CHECK(over("/workload/device/flops_Ps=19.5TFlop/s") == "/workload/device/flops_Ps [1.95e+13]");
 }
 
 TEST_CASE("--over: bare numbers are JSON in the SI unit, counts and ranges stay whole") {
