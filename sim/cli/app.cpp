@@ -17,18 +17,43 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kFormats{"json", "jsonl", "csv", "table"};
 constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
 constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
 constexpr const char* kGroup = "Output";
 
-void add_common(CLI::App& app, Common& common) {
+std::string_view word_of(Format format) {
+  switch (format) {
+  case Format::table:
+    return "table";
+  case Format::json:
+    return "json";
+  case Format::jsonl:
+    return "jsonl";
+  case Format::csv:
+    return "csv";
+  }
+  return "";
+}
+
+// "json, jsonl, csv or table".
+std::string words_of(std::span<const Format> formats) {
+  std::string text;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == formats.size() ? " or " : ", ").append(word_of(formats[i]));
+  }
+  return text;
+}
+
+void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kGroup);
   app.add_option("-o,--output", common.output, "where the result goes; default -, standard output")
       ->type_name("FILE")
       ->group(kGroup);
   app.add_option("--format", common.format,
-                 "json, jsonl, csv or table; default by the name of the file, else the command's")
+                 words_of(text.formats) +
+                     (text.formats.size() > 1
+                          ? "; default by the name of the file, else the command's"
+                          : ""))
       ->type_name("WORD")
       ->group(kGroup);
   app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")->group(kGroup);
@@ -102,10 +127,26 @@ void read_arguments(CLI::App& app, const CommandText& text,
   }
 }
 
+// Also what the name of the file asks for: `-o x.csv` must not hold JSON.
+void require_format(const CommandText& text, const Common& common) {
+  if (!common.format.empty()) {
+    std::array<std::string_view, kAllFormats.size()> words;
+    std::ranges::transform(kAllFormats, words.begin(), word_of);
+    require_word("--format", common.format, words);
+  }
+  const Format format = format_of(common, text.formats.front());
+  if (std::ranges::find(text.formats, format) == text.formats.end()) {
+    const std::string asked = !common.format.empty() ? "--format " + common.format
+                                                     : "-o " + base::shown_value(common.output);
+    throw UsageError(asked + ": stepsim " + std::string(text.name) + " writes " +
+                     words_of(text.formats) + " only");
+  }
+}
+
 } // namespace
 
 bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
-  add_common(app, common);
+  add_common(app, text, common);
   const auto& arguments = invocation.arguments;
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end,
@@ -114,9 +155,7 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
     return false;
   }
   read_arguments(app, text, arguments);
-  if (!common.format.empty()) {
-    require_word("--format", common.format, kFormats);
-  }
+  require_format(text, common);
   require_word("--color", common.color, kColors);
   require_word("--progress", common.progress, kProgress);
   return true;
@@ -141,10 +180,8 @@ void require_word(std::string_view flag, std::string_view value,
 }
 
 Format format_of(const Common& common, Format fallback) {
-  constexpr std::array<Format, 4> kOrder{Format::json, Format::jsonl, Format::csv, Format::table};
   if (!common.format.empty()) {
-    const auto* found = std::find(kFormats.begin(), kFormats.end(), common.format);
-    return kOrder[static_cast<std::size_t>(found - kFormats.begin())];
+    return *std::ranges::find(kAllFormats, common.format, word_of);
   }
   if (common.json) {
     return Format::json;

@@ -15,6 +15,7 @@
 //
 // Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. CLI11
 // is seen by the .cpp files of this folder only.
+#include <array>
 #include <chrono>
 #include <span>
 #include <string>
@@ -58,20 +59,24 @@ struct Common {
 };
 
 enum class Format { table, json, jsonl, csv };
+inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
+inline constexpr std::array kJsonOrTable{Format::json, Format::table};
+inline constexpr std::array kJsonOnly{Format::json};
 
 // What --help says besides the options.
 struct CommandText {
-  std::string_view name;     // "run"
-  std::string_view usage;    // positional arguments: "SCENARIO"
-  std::string_view sentence; // what it does, one or two sentences
-  std::string_view examples; // one per line
-  std::string_view see;      // where the file formats are described
+  std::string_view name;                         // "run"
+  std::string_view usage;                        // positional arguments: "SCENARIO"
+  std::string_view sentence;                     // what it does, one or two sentences
+  std::string_view examples;                     // one per line
+  std::string_view see;                          // where the file formats are described
+  std::span<const Format> formats = kAllFormats; // what the command can write
 };
 
 // Adds the common options, reads the arguments into what `app` is bound to and answers --help
 // (then returns false). Options that the command should list in a group carry `->group("...")`;
 // their description ends with default and unit. Throws UsageError: unknown option with the nearest
-// known one, missing or surplus argument.
+// known one, missing or surplus argument, a format that the command does not write.
 [[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
                          Common& common);
 

@@ -32,6 +32,7 @@ constexpr CommandText kText{
     "stepsim check scenario.json models/resnet50.json\n"
     "stepsim check traces/*.json --json",
     "The kinds are described in docs/file-formats.md.",
+    kJsonOrTable,
 };
 
 struct Checked {

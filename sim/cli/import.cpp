@@ -34,6 +34,7 @@ constexpr CommandText kText{
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import auto layers.csv -o traces/layers.json",
     "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.",
+    kJsonOnly,
 };
 
 constexpr std::array<std::string_view, 5> kFormats{"kineto", "caffe-log", "layer-table", "osu",

@@ -26,6 +26,7 @@ constexpr CommandText kText{
     "stepsim models show resnet50 --granularity tensor\n"
     "stepsim models show bert_base --sequence-length 256 --json",
     "The file format is described in models/README.md.",
+    kJsonOrTable,
 };
 
 constexpr std::array<std::string_view, 2> kActions{"list", "show"};

@@ -22,6 +22,7 @@ constexpr CommandText kText{
     "stepsim plan problem.json\n"
     "stepsim plan problem.json --planners wfbp,mg_wfbp,optimal --json",
     "The problem file is described in docs/file-formats.md and schemas/problem.schema.json.",
+    kJsonOrTable,
 };
 
 struct PlanOptions {

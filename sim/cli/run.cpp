@@ -27,6 +27,7 @@ constexpr CommandText kText{
     "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json; a\n"
     "timeline opens in https://ui.perfetto.dev and chrome://tracing.",
+    kJsonOrTable,
 };
 
 struct RunOptions {
@@ -134,9 +135,6 @@ int run(const Invocation& invocation) {
   }
   check_timeline_flags(options, common);
   const Format format = format_of(common, Format::table);
-  if (format == Format::csv || format == Format::jsonl) {
-    throw UsageError("run writes json or a table; stepsim sweep writes csv and jsonl");
-  }
   study::Files files(invocation.data_folder);
   const io::Json tree = read_scenario_tree(options.file, options.flags);
   const study::Scenario scenario =

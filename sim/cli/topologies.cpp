@@ -29,6 +29,7 @@ constexpr CommandText kText{
     "stepsim topologies show ethernet-10g\n"
     "stepsim topologies show topologies/leaf_spine_144.json --json",
     "The files are described in docs/file-formats.md (kinds network_calibration and topology).",
+    kJsonOrTable,
 };
 
 constexpr std::array<std::string_view, 2> kActions{"list", "show"};
