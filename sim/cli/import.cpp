@@ -109,7 +109,7 @@ io::ImportOptions common_options(const ImportFlags& flags) {
 
 std::vector<train::ModelTable> shipped_models(study::Files& files) {
   std::vector<train::ModelTable> tables;
-  for (const std::string& name : files.model_names()) {
+  for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
     tables.push_back(files.model(io::Json(name)));
   }
   return tables;

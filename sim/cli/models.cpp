@@ -190,7 +190,7 @@ std::string show_text(const train::ModelTable& table, const ModelsOptions& optio
 int list_models(study::Files& files, const Common& common) {
   io::Array models;
   Table text{{"model", "elements", "tensors", "layers", "fp32 [MB]", "GMACs"}, {}};
-  for (const std::string& name : files.model_names()) {
+  for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
     const train::ModelTable& table = files.model(io::Json(name));
     io::Json entry = totals_tree(table);
     entry.set("name", name);
@@ -213,14 +213,10 @@ int list_models(study::Files& files, const Common& common) {
 
 train::ModelTable load(study::Files& files, const ModelsOptions& options) {
   const std::string& name = options.name;
-  if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
-    const std::vector<std::string> names = files.model_names();
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      const std::vector<std::string_view> known(names.begin(), names.end());
-      throw UsageError(base::unknown_word("model", name, known));
-    }
-  }
-  train::ModelTable table = files.model(io::Json(name));
+  const std::string path = study::is_shipped_name(name)
+                               ? shipped_file(files.data_folder(), study::kShippedModels, name)
+                               : name;
+  train::ModelTable table = files.model(io::Json(path));
   if (options.sequence_length.empty()) {
     return table;
   }

@@ -1,9 +1,7 @@
 // stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies.
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -13,12 +11,11 @@
 #include "cli/table.hpp"
 #include "io/profile_file.hpp"
 #include "io/topology_file.hpp"
+#include "study/files.hpp"
 
 namespace stepsim::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr CommandText kText{
     "topologies",
@@ -26,34 +23,13 @@ constexpr CommandText kText{
     "Lists the shipped network profiles and topologies, or shows one, also from a file, with the\n"
     "source of its numbers.",
     "stepsim topologies list\n"
-    "stepsim topologies show ethernet-10g\n"
-    "stepsim topologies show topologies/leaf_spine_144.json --json",
+    "stepsim topologies show 10gbe\n"
+    "stepsim topologies show topologies/infiniband-100g.calibration.json --json",
     "The files are described in docs/file-formats.md (kinds network_calibration and topology).",
     kJsonOrTable,
 };
 
 constexpr std::array<std::string_view, 2> kActions{"list", "show"};
-constexpr std::string_view kProfileEnding = ".calibration.json";
-
-// "ethernet-10g.calibration.json" -> "ethernet-10g".
-std::string name_of(const fs::path& file) {
-  std::string name = file.filename().string();
-  const bool profile = name.ends_with(kProfileEnding);
-  name.resize(name.size() - (profile ? kProfileEnding.size() : std::string_view(".json").size()));
-  return name;
-}
-
-std::vector<fs::path> shipped_files(const std::string& data_folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(data_folder) / "topologies", error)) {
-    if (entry.path().extension() == ".json") {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 std::string text_member(const io::Json& tree, std::string_view key) {
   const io::Json* value = tree.find(key);
@@ -163,17 +139,17 @@ std::string source_text(const io::Json& tree) {
 int list_files(const Invocation& invocation, const Common& common) {
   io::Array rows;
   Table table{{"name", "kind", "label", "note"}, {}};
-  for (const fs::path& file : shipped_files(invocation.data_folder)) {
-    const io::Json tree = io::read_json(file.string());
+  for (const auto& [name, path] :
+       shipped_files(invocation.data_folder, study::kShippedTopologies)) {
+    const io::Json tree = io::read_json(path);
     const std::string kind = is_profile(tree) ? "profile" : "topology";
     const std::string note = text_member(tree, "note");
-    rows.push_back(io::Object{{"name", name_of(file)},
+    rows.push_back(io::Object{{"name", name},
                               {"kind", text_member(tree, "kind")},
                               {"label", text_member(tree, "label")},
                               {"note", note}});
     constexpr std::size_t kNote = 60;
-    table.rows.push_back(
-        {name_of(file), kind, text_member(tree, "label"), base::shown_value(note, kNote)});
+    table.rows.push_back({name, kind, text_member(tree, "label"), base::shown_value(note, kNote)});
   }
   if (format_of(common, Format::table) == Format::table) {
     write_output(common, table_text(table));
@@ -184,19 +160,9 @@ int list_files(const Invocation& invocation, const Common& common) {
 }
 
 std::string find_file(const Invocation& invocation, const std::string& name) {
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
-    return name;
-  }
-  const std::vector<fs::path> files = shipped_files(invocation.data_folder);
-  std::vector<std::string> names;
-  for (const fs::path& file : files) {
-    names.push_back(name_of(file));
-    if (names.back() == name) {
-      return file.string();
-    }
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  throw UsageError(base::unknown_word("topology", name, known));
+  return study::is_shipped_name(name)
+             ? shipped_file(invocation.data_folder, study::kShippedTopologies, name)
+             : name;
 }
 
 int show(const Invocation& invocation, const Common& common, const std::string& name) {

@@ -13,22 +13,45 @@
 
 namespace stepsim::study {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-// A name without a folder or an ending is a shipped model, not a path.
-bool is_plain_name(const std::string& name) {
-  return name.find('/') == std::string::npos && !name.ends_with(".json") && !name.ends_with(".gz");
+bool is_shipped_name(std::string_view name) {
+  return name.find('/') == std::string_view::npos && !name.ends_with(".json") &&
+         !name.ends_with(".gz");
 }
 
-std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
-
-[[noreturn]] void refuse(const io::Json& place, std::string message) {
-  throw InputError(std::string(place.file()), place.pointer(), std::move(message));
+std::map<std::string, std::string> shipped_files(const std::string& data_folder,
+                                                 const Shipped& kind) {
+  std::map<std::string, std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(data_folder) / kind.folder, error)) {
+    std::string name = entry.path().filename().string();
+    const auto ending = std::ranges::find_if(
+        kind.endings, [&](std::string_view each) { return name.ends_with(each); });
+    if (ending != kind.endings.end()) {
+      name.resize(name.size() - ending->size());
+      files.emplace(std::move(name), entry.path().string());
+    }
+  }
+  return files;
 }
 
-} // namespace
+std::string shipped_file(const std::string& data_folder, const Shipped& kind,
+                         const std::string& name) {
+  const std::map<std::string, std::string> files = shipped_files(data_folder, kind);
+  if (const auto found = files.find(name); found != files.end()) {
+    return found->second;
+  }
+  std::vector<std::string_view> known;
+  for (const auto& [each, path] : files) {
+    known.push_back(each);
+  }
+  const std::vector<std::string> near = base::nearest_words(name, known);
+  if (!near.empty()) {
+    known = {near.front()};
+  }
+  throw UsageError(base::unknown_word(kind.noun, name, known));
+}
 
 std::string path_of(const io::Json& name) {
   const fs::path path(name.as_string());
@@ -53,22 +76,22 @@ const std::pair<train::Trace, std::string>& Files::trace(const io::Json& name) {
   return *known;
 }
 
+std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) const {
+  if (!is_shipped_name(name.as_string())) {
+    return path_of(name);
+  }
+  try {
+    return shipped_file(data_folder_, kind, name.as_string());
+  } catch (const UsageError& error) {
+    throw InputError(std::string(name.file()), name.pointer(), error.what());
+  }
+}
+
 const train::ModelTable& Files::model(const io::Json& name) {
   const std::lock_guard lock(mutex_);
-  const std::string& word = name.as_string();
-  const bool shipped = is_plain_name(word);
-  const std::string path =
-      shipped ? (fs::path(data_folder_) / "models" / (word + ".json")).string() : path_of(name);
+  const std::string path = path_or_shipped(name, kShippedModels);
   auto& known = models_[path];
   if (!known) {
-    if (shipped && !fs::exists(path)) {
-      const std::vector<std::string> names = model_names();
-      const std::vector<std::string_view> words(names.begin(), names.end());
-      const std::vector<std::string> near = base::nearest_words(word, words);
-      refuse(name, "unknown model " + in_quotes(word) +
-                       (near.empty() ? std::string()
-                                     : "; did you mean " + in_quotes(near.front()) + "?"));
-    }
     known = std::make_unique<const train::ModelTable>(io::parse_model(read(path)));
   }
   return *known;
@@ -76,7 +99,7 @@ const train::ModelTable& Files::model(const io::Json& name) {
 
 const net::NetworkProfile& Files::profile(const io::Json& name) {
   const std::lock_guard lock(mutex_);
-  const std::string path = path_of(name);
+  const std::string path = path_or_shipped(name, kShippedProfiles);
   auto& known = profiles_[path];
   if (!known) {
     known = std::make_unique<const net::NetworkProfile>(io::parse_profile(read(path)));
@@ -105,18 +128,6 @@ std::vector<std::string> Files::contents_so_far() const {
   }
   std::ranges::sort(contents);
   return contents;
-}
-
-std::vector<std::string> Files::model_names() const {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(data_folder_) / "models", error)) {
-    if (entry.path().extension() == ".json") {
-      names.push_back(entry.path().stem().string());
-    }
-  }
-  std::ranges::sort(names);
-  return names;
 }
 
 } // namespace stepsim::study

@@ -1,9 +1,16 @@
 #pragma once
-// Files that scenarios refer to, each read once. Shared by the threads of a sweep (guarded).
+// Files that scenarios refer to, each read once. Shared by the threads of a sweep (guarded). A word
+// without a folder or an ending is the name of a file that comes with the program:
+//     "resnet50"        models/resnet50.json
+//     "10gbe"           topologies/10gbe.calibration.json
+//     "./10gbe.json"    a path
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,14 +30,35 @@ struct CostFile {
   plan::TableReport report;
 };
 
+// A kind of file that comes with the program.
+struct Shipped {
+  std::string_view noun;                     // in errors
+  std::string_view folder;                   // of the data folder
+  std::span<const std::string_view> endings; // the first that fits is left out of the name
+};
+inline constexpr std::array<std::string_view, 2> kShippedEndings{".calibration.json", ".json"};
+inline constexpr Shipped kShippedModels{"model", "models", std::span(kShippedEndings).last(1)};
+inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
+                                          std::span(kShippedEndings).first(1)};
+inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
+
+// Path by name, sorted; empty without a data folder.
+[[nodiscard]] std::map<std::string, std::string> shipped_files(const std::string& data_folder,
+                                                               const Shipped& kind);
+// Path of one. UsageError: `unknown network profile "10gb"; did you mean "10gbe"?`.
+[[nodiscard]] std::string shipped_file(const std::string& data_folder, const Shipped& kind,
+                                       const std::string& name);
+// Neither a folder nor an ending.
+[[nodiscard]] bool is_shipped_name(std::string_view name);
+
 class Files {
 public:
   // `data_folder` holds models/ and topologies/ for names without a folder ("resnet50").
   explicit Files(std::string data_folder) : data_folder_(std::move(data_folder)) {}
 
   // `name` is a string value: a path relative to the file it was written in (to the working
-  // directory if it came from a flag), or for models the name of a shipped table. All throw
-  // InputError; what they return lives as long as this object. A trace comes with its path.
+  // directory if it came from a flag), or for models and profiles the name of a shipped one. All
+  // throw InputError; what they return lives as long as this object. A trace comes with its path.
   const std::pair<train::Trace, std::string>& trace(const io::Json& name);
   const train::ModelTable& model(const io::Json& name);
   const net::NetworkProfile& profile(const io::Json& name);
@@ -39,13 +67,12 @@ public:
   // Every file read so far, sorted: part of a sweep's identity. Content, not place.
   [[nodiscard]] std::vector<std::string> contents_so_far() const;
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
-  // Names of the shipped model tables, sorted.
-  [[nodiscard]] std::vector<std::string> model_names() const;
 
 private:
   template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
 
   io::Json read(const std::string& path); // remembers the content
+  [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
 
   std::string data_folder_;
   mutable std::mutex mutex_;

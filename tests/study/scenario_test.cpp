@@ -67,6 +67,18 @@ TEST_CASE("an unknown model names the nearest one") {
         "test.json: /workload/model: unknown model \"resnet-50\"; did you mean \"resnet50\"?");
 }
 
+TEST_CASE("a shipped network profile has a name, an unknown name the nearest one") {
+  const Scenario named = testing::scenario(with_network(R"("calibration": "10gbe")"));
+  const Scenario by_path = testing::scenario(with_network(
+      R"("calibration": ")" STEPSIM_SOURCE_DIR R"(/topologies/10gbe.calibration.json")"));
+  CHECK(named.cluster.network.bandwidth_Bps > 0);
+  CHECK(named.cluster.network.bandwidth_Bps == by_path.cluster.network.bandwidth_Bps);
+  CHECK(named.cluster.network.latency_s == by_path.cluster.network.latency_s);
+  CHECK(problem_of(with_network(R"("calibration": "10gb")")) ==
+        "test.json: /cluster/network/calibration: unknown network profile \"10gb\"; did you mean "
+        "\"10gbe\"?");
+}
+
 TEST_CASE("a sequence length belongs to models with tokens and to their positions") {
   const auto model = [](const std::string& name, int length) {
     return with_workload(
