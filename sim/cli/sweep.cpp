@@ -213,12 +213,14 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
   const study::SweepReport report = study::run_sweep(sweep, files, options);
   progress.reset();
   print_report(report, common);
-  if (options.output != "-") {
-    const bool resumed = report.resumed > 0;
-    print_note(options.output + ": " + counted(report.points, "point") +
-                   (resumed ? ", " + std::to_string(report.resumed) + " of them from before" : "") +
-                   (report.interrupted ? "; interrupted, continue with --resume" : ""),
+  if (options.output != "-" && report.interrupted) {
+    print_note(options.output +
+                   ": interrupted, finished points are written; continue with --resume",
                common);
+  } else if (options.output != "-") {
+    const std::string before =
+        report.resumed > 0 ? ", " + std::to_string(report.resumed) + " of them from before" : "";
+    print_note(options.output + ": " + counted(report.points, "point") + before, common);
   }
   return finish(report);
 }
