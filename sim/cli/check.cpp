@@ -69,8 +69,8 @@ Warnings check_trace(const io::Json& tree, study::Files&) {
     return {};
   }
   return {std::to_string(unknown) + " of " + std::to_string(trace.layers.size()) +
-          " layers have no gradient sizes; run refuses the trace: import with --pytorch-et, "
-          "--model, or record_shapes=True"};
+          " layers have no gradient sizes; run refuses the trace: import with --model, "
+          "or record_shapes=True"};
 }
 
 Warnings check_problem(const io::Json& tree, study::Files& files) {

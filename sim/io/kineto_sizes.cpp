@@ -12,7 +12,7 @@ namespace stepsim::io {
 namespace {
 
 constexpr std::string_view kUnknownSizes =
-    "gradient sizes are unknown: import with --pytorch-et, --model, or record_shapes=True";
+    "gradient sizes are unknown: import with --model, or record_shapes=True";
 
 // Layers of a table that have parameters, in forward order.
 std::vector<const train::ModelLayer*> parameter_layers(const train::ModelTable& table) {

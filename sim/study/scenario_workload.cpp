@@ -49,7 +49,7 @@ void check_complete(const train::Trace& trace, const std::string& file) {
     const std::string pointer = "/layers/" + std::to_string(l);
     if (!layer.gradient_bytes) {
       problems.push_back({file, pointer + "/gradient_bytes",
-                          "unknown; import with --pytorch-et, --model, or record_shapes=True"});
+                          "unknown; import with --model, or record_shapes=True"});
     }
     if (!layer.forward || !layer.backward) {
       problems.push_back({file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),
