@@ -11,6 +11,8 @@
 #include "cli/collective_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
+#include "cli/help.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/crossovers.hpp"
 #include "coll/validate.hpp"
 
@@ -303,12 +305,22 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
              : text;
 }
 
+std::string algorithm_list() {
+  std::vector<HelpRow> rows;
+  for (const coll::AlgorithmRow& row : coll::algorithm_table()) {
+    rows.emplace_back(std::string(coll::name(row.op)).append(" ").append(coll::name(row.algorithm)),
+                      row.summary);
+  }
+  return help_list("Algorithms of each operation", rows);
+}
+
 } // namespace
 
 int collective(const Invocation& invocation) {
   CollectiveOptions options;
   CLI::App app;
   add_options(app, options);
+  app.footer(algorithm_list());
   Common common;
   if (!parse(app, kText, invocation, common)) {
     return kOk;

@@ -11,6 +11,7 @@ namespace stepsim::cli {
 namespace {
 
 constexpr std::size_t kWidth = 100;
+constexpr std::size_t kLeft = 30; // columns of names
 
 // "  left   right", the right part wrapped at blanks under itself.
 void append_row(std::string& out, const std::string& left, std::size_t left_width,
@@ -66,6 +67,14 @@ std::string option_names(const CLI::Option& option) {
 
 } // namespace
 
+std::string help_list(std::string_view heading, std::span<const HelpRow> rows) {
+  std::string out = std::string(heading) + ":\n";
+  for (const auto& [name, summary] : rows) {
+    append_row(out, name, kLeft, summary);
+  }
+  return out;
+}
+
 std::string command_help(const CLI::App& app, const CommandText& text) {
   std::string out = "Usage: stepsim " + std::string(text.name);
   if (!text.usage.empty()) {
@@ -82,7 +91,6 @@ std::string command_help(const CLI::App& app, const CommandText& text) {
   }
   std::stable_partition(groups.begin(), groups.end(),
                         [](const std::string& group) { return group != "Output"; });
-  constexpr std::size_t kLeft = 30;
   for (const std::string& group : groups) {
     out += "\n" + group + ":\n";
     for (const CLI::Option* option : app.get_options()) {
@@ -90,6 +98,9 @@ std::string command_help(const CLI::App& app, const CommandText& text) {
         append_row(out, option_names(*option), kLeft, option->get_description());
       }
     }
+  }
+  if (const std::string footer = app.get_footer(); !footer.empty()) {
+    out.append("\n").append(footer);
   }
   if (!text.see.empty()) {
     out.append("\n").append(text.see).append("\n");

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "cli/table.hpp"
 #include "plan/planners.hpp"
 #include "study/problem_file.hpp"
@@ -54,12 +55,12 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
   return chosen;
 }
 
-std::string planner_names() {
-  std::string names;
+std::string planner_list() {
+  std::vector<HelpRow> rows;
   for (const plan::Planner& planner : plan::planners()) {
-    names.append(names.empty() ? "" : ", ").append(planner.name);
+    rows.emplace_back(planner.name, planner.summary);
   }
-  return names;
+  return help_list("Planners", rows);
 }
 
 // Groups as lists [first, last], from 1 in backward order. What is not contiguous (buckets per
@@ -172,8 +173,9 @@ int plan(const Invocation& invocation) {
   CLI::App app;
   app.add_option("PROBLEM", options.file, "file of kind problem; - = standard input")->required();
   app.add_option("--planners", options.planners,
-                 "which, of: " + planner_names() + "; default " + options.planners)
+                 "which of those below; default " + options.planners)
       ->type_name("LIST");
+  app.footer(planner_list());
   Common common;
   if (!parse(app, kText, invocation, common)) {
     return kOk;
