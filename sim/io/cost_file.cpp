@@ -38,7 +38,9 @@ CostPoints parse_cost(const Json& json) {
   cost.name = fields.string("name", "");
   cost.op = fields.string("op", "");
   cost.ranks = fields.integer("ranks", at_least(1), 0);
-  (void)fields.any("source");
+  if (const Json* source = fields.any("source")) {
+    cost.source = *source;
+  }
   if (const Json* table = fields.any("table")) {
     cost.table = parse_cost_table(*table, problems);
   } else if (json.is_object()) {
@@ -61,6 +63,9 @@ Json to_json(const CostPoints& cost) {
   }
   if (cost.ranks > 0) {
     json.set("ranks", cost.ranks);
+  }
+  if (!cost.source.is_null()) {
+    json.set("source", cost.source);
   }
   Array table;
   for (const auto& [bytes, seconds] : cost.table) {

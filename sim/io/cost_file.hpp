@@ -18,6 +18,7 @@ struct CostPoints {
   std::string op;                               // "" where the file gives none
   std::int64_t ranks{};                         // 0 where the file gives none
   std::vector<std::pair<double, double>> table; // bytes, seconds
+  Json source{}; // a text or an object; null where the file gives none
 };
 
 // Throws InputError with all problems found.

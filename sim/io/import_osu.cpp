@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "io/import_number.hpp"
 #include "io/import_source.hpp"
+#include "io/source_json.hpp"
 
 namespace stepsim::io {
 
@@ -164,7 +165,7 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
 CostPoints cost_of(const OsuLog& log) {
   std::vector<OsuPoint> sorted = log.points;
   std::ranges::stable_sort(sorted, {}, [](const OsuPoint& p) { return p.bytes.value; });
-  CostPoints cost{log.name, log.op, log.ranks, {}};
+  CostPoints cost{log.name, log.op, log.ranks, {}, to_json(log.source)};
   for (const OsuPoint& point : sorted) {
     const auto bytes = static_cast<double>(point.bytes.value);
     if (!cost.table.empty() && cost.table.back().first == bytes) {

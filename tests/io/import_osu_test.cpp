@@ -76,6 +76,10 @@ TEST_CASE("osu: bare two columns, ranks in the size field") {
   const OsuLog log = import_text("8,4 82.28\n\n# comment\n8,8 68.72\n", with("allreduce", {}));
   CHECK(log.ranks == 8);
   const CostPoints cost = cost_of(log);
+  REQUIRE(cost.source.find("format") != nullptr);
+  CHECK(cost.source.find("format")->as_string() == "osu");
+  const Json written = to_json(cost);
+  CHECK(compact(to_json(parse_cost(written))) == compact(written));
   REQUIRE(cost.table.size() == 2);
   CHECK(cost.table[0] == std::pair{4.0, 82.28e-6});
   CHECK(cost.table[1] == std::pair{8.0, 68.72e-6});
