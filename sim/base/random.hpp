@@ -30,16 +30,12 @@ struct RandomKey {
   return state;
 }
 
-// Uniform in [0, 1), 53 bits.
-[[nodiscard]] constexpr double random_uniform(const RandomKey& key) {
-  return static_cast<double>(random_bits(key) >> 11) * 0x1.0p-53;
-}
-
 // A stream for tests and generators: consecutive steps of one key.
 class RandomStream {
 public:
   explicit constexpr RandomStream(RandomKey key) : key_(key) {}
   constexpr std::uint64_t bits() { return random_bits(key_ = next(key_)); }
+  // In [0, 1), 53 bits.
   constexpr double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
   constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
   // Uniform integer in [low, high]; the tiny modulo bias does not matter for its uses.

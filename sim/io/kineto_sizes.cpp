@@ -192,16 +192,6 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
     }
   };
   GradientSizes result;
-  if (!sources.listed.empty()) {
-    result.sizes.assign(sources.listed.begin(), sources.listed.end());
-    if (result.sizes.size() != step.gradients.size()) {
-      throw InputError(file, "",
-                       std::to_string(step.gradients.size()) + " gradients in the trace, " +
-                           std::to_string(result.sizes.size()) + " in " + sources.listed_from);
-    }
-    must_fit(result.sizes, sources.listed_from);
-    return result;
-  }
   if (auto shapes = recorded_shapes(step); shapes && !shapes->empty()) {
     const std::string difference = bucket_difference(step, *shapes, "recorded shapes");
     if (difference.empty()) {

@@ -24,9 +24,7 @@ struct GradientSize {
 };
 
 struct SizeSources {
-  std::span<const GradientSize> listed; // in gradient order; empty: none
-  std::string listed_from;              // for messages, "et.json"
-  std::optional<std::string> model;     // by name, one of the tables
+  std::optional<std::string> model; // by name, one of the tables
   std::span<const train::ModelTable> tables;
 };
 

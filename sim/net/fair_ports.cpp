@@ -62,7 +62,6 @@ void FairPorts::begin_bytes(double now, const Transfer& transfer) {
 }
 
 void FairPorts::solve() {
-  ++solves_;
   stale_ = false;
   std::vector<std::uint32_t> path_begin{0};
   std::vector<std::uint32_t> path;

@@ -19,7 +19,6 @@ public:
   void submit(double now, const Transfer& transfer);
   [[nodiscard]] double next_time(); // solves for the rates if transfers came or went
   void advance(double now, std::vector<std::uint32_t>& done);
-  [[nodiscard]] std::size_t solves() const { return solves_; }
 
 private:
   struct Flow {
@@ -41,7 +40,6 @@ private:
   bool stale_ = false;      // rates do not fit flows_
   double now_ = 0;
   double next_finish_ = kNever;
-  std::size_t solves_ = 0;
 };
 
 static_assert(NetworkModel<FairPorts>);
