@@ -2,7 +2,7 @@
 // Our own JSON tree. Every value read from a file remembers the file, its JSON pointer and its
 // line, so that an error can name them. Values made in memory have no file. Numbers keep whether
 // they were written as integers. Object members keep file order when read and are sorted when
-// written. nlohmann/json does the parsing and stays inside json.cpp.
+// written. nlohmann/json does the parsing and is seen by .cpp files of this folder only.
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// Network profiles (kind network_calibration, CAL 5) to and from net::NetworkProfile. All keys of
+// Network profiles (kind network_calibration, CAL 5) into net::NetworkProfile. All keys of
 // the format are checked; what the simulator does not use (residuals, kernels, device) is read only
 // to be validated. A latency may be a number or {value, low, high}.
 #include "io/json.hpp"

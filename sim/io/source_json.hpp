@@ -1,6 +1,5 @@
 #pragma once
-// The `source` object that every imported or measured file carries (IO 2), to and from
-// train::Source.
+// The `source` object of traces and imported cost files (IO 2), to and from train::Source.
 #include "io/json.hpp"
 #include "io/reader.hpp"
 #include "train/trace.hpp"

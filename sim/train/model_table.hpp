@@ -29,7 +29,7 @@ struct ImageInput {
   std::int64_t channels{}, height{}, width{};
 };
 struct SequenceInput {
-  std::int64_t sequence_length{}, max_sequence_length{}; // no maximum: 0 // max 0 = no limit
+  std::int64_t sequence_length{}, max_sequence_length{}; // max 0 = no limit
 };
 
 struct ModelTable {
