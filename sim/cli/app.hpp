@@ -36,7 +36,6 @@ enum ExitCode : int {
   kUsage = 2,
   kBadInput = 3,
   kTargetNotMet = 4, // a check or target failed, a merge is incomplete
-  kSkipped = 77,
   kInterrupted = 130,
 };
 

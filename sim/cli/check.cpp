@@ -45,7 +45,7 @@ struct Checked {
 using Warnings = std::vector<std::string>;
 
 Warnings check_scenario(const io::Json& tree, study::Files& files) {
-  const study::Scenario scenario = study::parse_scenario(study::expand_short_forms(tree), files);
+  const study::Scenario scenario = study::parse_scenario(tree, files);
   Warnings warnings = scenario.workload.warnings;
   warnings.insert(warnings.end(), scenario.warnings.begin(), scenario.warnings.end());
   return warnings;

@@ -71,7 +71,7 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
     }
     seed = static_cast<std::int64_t>(std::get<double>(parsed));
   }
-  io::Json tree = study::expand_short_forms(io::read_json(file));
+  io::Json tree = io::read_json(file);
   for (const std::string& text : flags.set) {
     try {
       auto [pointer, value] = study::parse_set(text);

@@ -38,26 +38,13 @@ std::string text_member(const io::Json& tree, std::string_view key) {
 
 bool is_profile(const io::Json& tree) { return text_member(tree, "kind") == "network_calibration"; }
 
-std::string_view label_word(net::ProfileLabel label) {
-  switch (label) {
-  case net::ProfileLabel::measured:
-    return "measured";
-  case net::ProfileLabel::calibrated:
-    return "calibrated";
-  case net::ProfileLabel::default_value:
-    return "default";
-  }
-  return "";
-}
-
 std::string per_byte_text(double per_byte_s) {
   return per_byte_s > 0 ? base::significant(1e-9 / per_byte_s) : "-";
 }
 
 std::string profile_text(const net::NetworkProfile& profile) {
-  std::string out = profile.name + ": " + std::string(label_word(profile.label)) +
-                    " network profile" + (profile.grade.empty() ? "" : ", grade " + profile.grade) +
-                    "\n";
+  std::string out = profile.name + ": " + std::string(name(profile.label)) + " network profile" +
+                    (profile.grade.empty() ? "" : ", grade " + profile.grade) + "\n";
   out += profile.note.empty() ? "" : profile.note + "\n";
   Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};
   if (profile.latency_s || profile.bandwidth_Bps) {

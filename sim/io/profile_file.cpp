@@ -8,7 +8,6 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kLabels{"measured", "calibrated", "default"};
 constexpr std::array<std::string_view, 3> kGrades{"ok", "warn", "fail"};
 constexpr std::array<std::string_view, 5> kClasses{"network", "nvlink", "pcie", "host",
                                                    "same-device"};
@@ -259,7 +258,8 @@ net::NetworkProfile parse_profile(const Json& json) {
   fields.header("network_calibration", true);
   net::NetworkProfile profile;
   profile.name = fields.string("name");
-  profile.label = static_cast<net::ProfileLabel>(fields.word("label", kLabels, std::nullopt));
+  profile.label =
+      static_cast<net::ProfileLabel>(fields.word("label", net::kProfileLabels, std::nullopt));
   profile.note = fields.string("note", "");
   parse_source(fields);
   parse_device(fields);

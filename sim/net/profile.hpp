@@ -2,15 +2,23 @@
 // Network profiles and topologies as plain values; io reads and writes the files. A profile
 // (kind network_calibration) stands for latency, bandwidth, reduction rate and measured collective
 // curves of a network; its label says how far to trust it.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace stepsim::net {
 
-enum class ProfileLabel { measured, calibrated, default_value }; // "default" in files
+enum class ProfileLabel { measured, calibrated, default_value };
+// In the order of the enumeration, as in files.
+inline constexpr std::array<std::string_view, 3> kProfileLabels{"measured", "calibrated",
+                                                                "default"};
+[[nodiscard]] constexpr std::string_view name(ProfileLabel label) {
+  return kProfileLabels[static_cast<std::size_t>(label)];
+}
 
 struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
   double from_bytes{}, to_bytes{};

@@ -101,14 +101,6 @@ io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point)
     if (names_file(axis.pointer) && value.is_string()) {
       value_at(tree, axis.pointer).set_origin(value.file_pointer(), axis.pointer, 0);
     }
-    // A later axis may point into what this one has just set in its short form.
-    const auto inside = [&](const Axis& later) {
-      return later.pointer.starts_with(axis.pointer + "/");
-    };
-    if (std::any_of(grid.axes.begin() + static_cast<std::ptrdiff_t>(a) + 1, grid.axes.end(),
-                    inside)) {
-      tree = expand_short_forms(std::move(tree));
-    }
   }
   return tree;
 }

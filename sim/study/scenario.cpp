@@ -69,11 +69,6 @@ void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool 
   }
 }
 
-io::Json expand_short_forms(io::Json tree) {
-  // The only short form of the keys this version knows is "cost": "FILE", which is read as it is.
-  return tree;
-}
-
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   io::Problems problems;
   const ParseContext context{problems, files, leftovers};

@@ -96,9 +96,6 @@ enum class Leftovers { refuse, ignore };
 [[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
 
-// "compression": "topk" -> {"method": "topk"} and the like, so that pointers find the long form.
-[[nodiscard]] io::Json expand_short_forms(io::Json tree);
-
 // All keys with their resolved values; what does not apply is left out.
 [[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
 

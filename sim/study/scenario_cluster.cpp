@@ -27,23 +27,11 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   cluster.intra = cost;
 }
 
-std::string_view label_word(net::ProfileLabel label) {
-  switch (label) {
-  case net::ProfileLabel::measured:
-    return "measured";
-  case net::ProfileLabel::calibrated:
-    return "calibrated";
-  case net::ProfileLabel::default_value:
-    return "default";
-  }
-  return "";
-}
-
 // Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
 // block (CAL 5).
 void apply_profile(const net::NetworkProfile& profile, const io::Json& place,
                    const ParseContext& context, Network& network) {
-  network.label = label_word(profile.label);
+  network.label = name(profile.label);
   network.grade = profile.grade;
   network.valid_ranks = profile.valid_ranks;
   network.valid_bytes = profile.valid_bytes;
