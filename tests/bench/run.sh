@@ -16,6 +16,7 @@ cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSIM_TESTS=OFF -DS
 cmake --build $build --parallel "$(nproc)" >&2
 
 mkdir -p $build/yardsticks
+g++ -O2 -static tests/bench/peak.cpp -o $build/yardsticks/peak
 for source in "$yardsticks"/*_bench.cpp; do
   [[ -e $source ]] || continue
   program=$build/yardsticks/$(basename "$source" .cpp)

@@ -13,6 +13,7 @@ fi
 
 folder=${1:-$(mktemp -d /tmp/stepsim-chroot.XXXXXX)}
 root=$folder/root
+mkdir -p "$folder"
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)
 
 finish() {
