@@ -42,7 +42,7 @@ check() {
 
 run first
 first=$took
-check "the table has rows of several schedules" grep -Eq '^bandwidth +nodes .*wfbp.*optimal' "$folder/first.log"
+check "the table has rows of several schedules" grep -Eq '^nodes +wfbp +.*optimal' "$folder/first.log"
 check "it compares with the trace's own buckets" grep -q '^buckets: 5 simulated, 5 measured, the same bytes' "$folder/first.log"
 check "it shows the warning of the trace" grep -qi 'GPU was idle' "$folder/first.log"
 check "results/quickstart.jsonl has points" grep -q '"record":"point"' "$root/stepsim/results/quickstart.jsonl"
