@@ -157,7 +157,7 @@ void QuickRun::next_forward(const Lanes& channel_end, const std::vector<Lanes>& 
 
 QuickRun::Period QuickRun::period_of(double end) const {
   Period result;
-  result.exposed = std::max(0.0, end - forward_total_s_ - backward_s_ - update_s_);
+  result.exposed = train::exposed_communication_s(end, forward_total_s_, backward_s_, update_s_);
   const double busy = forward_total_s_ + backward_s_ + result.exposed;
   const double with_input = input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy;
   result.period = with_input + update_s_;

@@ -92,10 +92,7 @@ StepTimes run_step(const StepInput& input) {
     step.next_forward_s.push_back(t);
     t += input.forward_s[l];
   }
-  step.exposed_s = std::max(0.0, t - step.forward_s - step.backward_s - input.update_s);
-  if (step.messages.empty()) {
-    step.exposed_s = 0; // not even rounding
-  }
+  step.exposed_s = exposed_communication_s(t, step.forward_s, step.backward_s, input.update_s);
   step.drained_s = step.finish_s + (root_updates ? 0.0 : input.update_s);
   const double busy = step.forward_s + step.backward_s + step.exposed_s;
   const double with_input =
@@ -106,6 +103,12 @@ StepTimes run_step(const StepInput& input) {
     start += step.input_wait_s;
   }
   return step;
+}
+
+double exposed_communication_s(double end_s, double forward_s, double backward_s, double update_s) {
+  constexpr double kRounding = 1e-12; // of the end, for sums of thousands of layers
+  const double left = end_s - forward_s - backward_s - update_s;
+  return left > kRounding * end_s ? left : 0.0;
 }
 
 double backward_start_s(const StepTimes& step, std::int64_t index) {

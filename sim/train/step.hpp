@@ -59,6 +59,11 @@ struct StepTimes {
 
 [[nodiscard]] StepTimes run_step(const StepInput& input);
 
+// Communication that is not hidden when the next forward ends at `end_s` (from the start of
+// backward): what is left after computing; a difference within rounding counts as none.
+[[nodiscard]] double exposed_communication_s(double end_s, double forward_s, double backward_s,
+                                             double update_s);
+
 // Start of the first forward and of backward in iteration `index` (from 0), and the end of a run of
 // `iterations`, all from the start of the run.
 [[nodiscard]] double iteration_start_s(const StepTimes& step, std::int64_t index);
