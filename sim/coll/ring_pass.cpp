@@ -4,11 +4,21 @@
 #include <cassert>
 #include <cstddef>
 
+#include "base/vector_clones.hpp"
+
 namespace stepsim::coll {
 namespace {
 
 // How the data of a received part becomes ready (COL 2.3).
 enum class Addition { none, overlapped, serial };
+
+STEPSIM_VECTOR_CLONES
+void fill_costs(double* cost, const double* latency, const double* bytes, const double* per_byte,
+                std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    cost[i] = latency[i] + bytes[i] * per_byte[i];
+  }
+}
 
 // Bytes and costs of a step. With equal parts they are the same in all steps; else the part sizes
 // stand twice in a row, and the parts of a step, one lower per step, are a window of it:
@@ -24,13 +34,8 @@ public:
     fill(0);
   }
   void fill(std::size_t step) {
-    const double* bytes = twice_.data() + (first_ - step);
-    const double* latency = state_.latency_s.data();
-    const double* per_byte = state_.per_byte_s.data();
-    double* cost = cost_.data();
-    for (std::size_t i = 0; i < size_; ++i) {
-      cost[i] = latency[i] + bytes[i] * per_byte[i];
-    }
+    fill_costs(cost_.data(), state_.latency_s.data(), twice_.data() + (first_ - step),
+               state_.per_byte_s.data(), size_);
   }
   // Seconds of the addition at rank i of what it receives in this step, from rank i - 1.
   void fill_additions(std::size_t step) {
@@ -62,6 +67,7 @@ struct Ends {
   std::vector<double> now, next; // [0] = [size]; rank i at i + 1
 };
 
+STEPSIM_VECTOR_CLONES
 void step_without_addition(const double* now, double* next, const double* cost, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     next[i + 1] = std::max(now[i + 1], now[i]) + cost[i];
@@ -69,6 +75,7 @@ void step_without_addition(const double* now, double* next, const double* cost, 
 }
 
 // data_i = end of the addition; the engine of a rank works in order.
+STEPSIM_VECTOR_CLONES
 void step_overlapped(const double* now, double* next, double* data, const double* cost,
                      const double* addition, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
@@ -81,6 +88,7 @@ void step_overlapped(const double* now, double* next, double* data, const double
 }
 
 // The receive port of rank i + 1 is held until its addition ends: data_(i+1).
+STEPSIM_VECTOR_CLONES
 void step_serial(const double* now, double* next, double* data, const double* cost,
                  const double* addition, std::size_t size) {
   for (std::size_t i = 0; i + 1 < size; ++i) {

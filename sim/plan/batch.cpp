@@ -5,15 +5,9 @@
 #include <cassert>
 #include <limits>
 
-// The lockstep loops are compiled once per instruction set and chosen when the program is loaded.
-// Multiply and add are never fused (see CMakeLists.txt), so all versions give the same bits.
-// Branches inside would keep the lanes apart: every choice below is a select.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__)
-#define STEPSIM_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define STEPSIM_VECTOR_CLONES
-#endif
+#include "base/vector_clones.hpp"
 
+// Branches inside the lockstep loops would keep the lanes apart: every choice below is a select.
 namespace stepsim::plan {
 
 namespace {
