@@ -36,7 +36,7 @@ std::string significant(double value, int digits) {
   char* const end = buffer.data() + buffer.size();
   // The exponent after rounding: 9.9999 with 4 digits is 1.000e+01.
   auto result = std::to_chars(buffer.data(), end, value, std::chars_format::scientific, digits - 1);
-  const std::string scientific(buffer.data(), result.ptr);
+  std::string scientific(buffer.data(), result.ptr);
   const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
   if (exponent < -4 || exponent >= 9) {
     return scientific;
