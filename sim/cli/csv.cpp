@@ -20,7 +20,7 @@ std::string csv_cell(const io::Json& value) {
   if (value.is_null()) {
     return "";
   }
-  const std::string text = value.is_string() ? value.as_string() : io::compact(value);
+  std::string text = value.is_string() ? value.as_string() : io::compact(value);
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }

@@ -16,7 +16,8 @@ Partition Partition::equal(double bytes, Index parts, const Options& options) {
   }
   const auto element = static_cast<double>(options.element_bytes);
   const auto elements = static_cast<Index>(std::llround(bytes / element));
-  result.small_bytes_ = static_cast<double>(elements / parts) * element;
+  const Index small = elements / parts; // whole elements: the rest goes to the first parts
+  result.small_bytes_ = static_cast<double>(small) * element;
   result.extra_bytes_ = element;
   result.large_parts_ = elements % parts;
   return result;

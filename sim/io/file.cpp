@@ -62,7 +62,7 @@ struct ByteSource::State {
     }
   }
 
-  [[noreturn]] void fail(std::string message) const { throw InputError(name, "", message); }
+  [[noreturn]] void fail(const std::string& message) const { throw InputError(name, "", message); }
 
   // Appends to the unread part; false at the end of the file.
   bool fill() {

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-
 #include <cmath>
 
 #include "base/random.hpp"

@@ -6,7 +6,6 @@
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
-using stepsim::coll::test::Rates;
 using Id = AlgorithmId;
 
 namespace {

@@ -40,7 +40,7 @@ struct StepRecord {
   Nanoseconds broadcast{};
 };
 
-Nanoseconds covered(std::vector<StepRecord::Span> spans, bool with_communication) {
+Nanoseconds covered(const std::vector<StepRecord::Span>& spans, bool with_communication) {
   std::map<Nanoseconds, int> edges; // depth changes
   for (const StepRecord::Span& span : spans) {
     if (with_communication || !span.communication) {
@@ -339,7 +339,7 @@ private:
   }
 
   std::string stamp(Nanoseconds time) const {
-    const std::string whole = std::to_string(time / 1000);
+    std::string whole = std::to_string(time / 1000);
     if (options_.integer_stamps) {
       return whole;
     }

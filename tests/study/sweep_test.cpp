@@ -13,7 +13,6 @@
 using namespace stepsim;
 using study::Axis;
 using study::RecordFormat;
-using study::Shard;
 
 TEST_CASE("sweep: a header, then one flat record per point with the summary of its run") {
   const study::Sweep sweep = test::small_sweep();
