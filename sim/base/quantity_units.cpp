@@ -127,7 +127,7 @@ std::string two_readings(std::string_view name, QuantityKind kind) {
   const char decimal = "kMGT"[index];
   const char binary = "KMGT"[index];
   const std::string tail = lower.substr(1);
-  if (kind == size && (tail == "b" || tail == "")) {
+  if (kind == size && (tail == "b" || tail.empty())) {
     std::int64_t thousands = 1;
     for (std::size_t i = 0; i <= index; ++i) {
       thousands *= 1000;
@@ -137,7 +137,7 @@ std::string two_readings(std::string_view name, QuantityKind kind) {
            " B)";
   }
   if (kind == rate && (tail == "bps" || tail == "b/s" || tail == "bits" || tail == "bit" ||
-                       tail == "bit/s" || tail == "b" || tail == "")) {
+                       tail == "bit/s" || tail == "b" || tail.empty())) {
     return std::string{decimal} + "bps (bits) or " + std::string{decimal} + "B/s (bytes)";
   }
   return {};

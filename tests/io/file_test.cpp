@@ -93,7 +93,7 @@ TEST_CASE("what cannot be read is named with the reason") {
 
 TEST_CASE("a bomb ends at the limit of inflated bytes") {
   const TemporaryFolder folder;
-  write_file(folder.file("bomb.gz"), std::string(50'000'000, '0'));
+  write_file(folder.file("bomb.gz"), std::string(8'000'000, '0'));
   CHECK(std::filesystem::file_size(folder.file("bomb.gz")) < 100'000);
   CHECK(read_error(folder.file("bomb.gz"), 1'000'000) ==
         folder.file("bomb.gz") + ": larger than 1000000 bytes");
