@@ -12,6 +12,9 @@
 
 namespace stepsim::study {
 
+// The ways to run a scenario; `run` picks one. Limits are checked there.
+[[nodiscard]] Result run_sync(const Scenario& scenario);
+
 // How long one message of the plan holds the channel, copies left out.
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast

@@ -9,10 +9,13 @@
 
 #include "base/units.hpp"
 #include "coll/collective.hpp"
+#include "coll/compression.hpp"
 #include "io/json.hpp"
 #include "plan/planners.hpp"
 #include "study/files.hpp"
+#include "train/pipeline.hpp"
 #include "train/step.hpp"
+#include "train/variability.hpp"
 #include "train/workload.hpp"
 
 namespace stepsim::study {
@@ -44,6 +47,7 @@ struct Network {
   std::optional<std::pair<double, double>> valid_bytes;
   std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
   std::string curve_source;        // in words, for results
+  std::optional<net::NetworkProfile> profile; // of the calibration, for what it says of ranks
 };
 
 struct Cluster {
@@ -55,12 +59,29 @@ struct Cluster {
   [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }
 };
 
+enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server };
+
 struct Training {
+  TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
   std::int64_t iterations = 10;
-  std::int64_t discard_iterations = 0;
+  std::optional<std::int64_t> discard_iterations; // empty: 1 if periods differ, else 0
   Seconds update;
   Seconds input;
   bool input_pipelined = true;
+  std::optional<Seconds> exchange; // stands for every exchange
+  Seconds sync;                    // added to every exchange
+  double host_copy_Bps = 0;        // 0 = no staging through host memory
+  double compute_slowdown = 1;     // of computing while the channel is busy; pipe_sgd
+  // pipe_sgd
+  std::optional<std::int64_t> pipeline_width = 2; // empty = optimal
+  std::int64_t max_width = 16;
+  double width_tolerance = 0.01;
+  std::int64_t warmup_iterations = 0;
+  train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
+  bool drain = false;
+  // parameter_server; servers and placement are in the options of the collective
+  bool async = false;
+  bool serial_server = false;
 };
 
 struct Communication {
@@ -73,6 +94,8 @@ struct Communication {
   bool reduce_broadcast = false; // `exchange`
   bool overlap_backward = true;
   train::NextForward next_forward = train::NextForward::per_layer;
+  coll::Compression compression;
+  io::Json baseline; // of speedup_vs_dense_overlapped: keys of `communication`
 };
 
 struct Scenario {
@@ -85,6 +108,7 @@ struct Scenario {
   Cluster cluster;
   Training training;
   Communication communication;
+  train::Variability variability;
   std::vector<std::string> warnings;
 };
 

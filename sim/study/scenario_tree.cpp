@@ -212,7 +212,7 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"cluster", cluster_tree(scenario.cluster)},
       {"training", io::Object{{"algorithm", "sync_sgd"},
                               {"iterations", training.iterations},
-                              {"discard_iterations", training.discard_iterations},
+                              {"discard_iterations", training.discard_iterations.value_or(0)},
                               {"update_s", training.update.value},
                               {"input_s", training.input.value},
                               {"input_pipelined", training.input_pipelined}}},

@@ -1,0 +1,1 @@
+#include "coll/compressed_exchange.hpp"

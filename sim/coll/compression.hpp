@@ -1,0 +1,129 @@
+#pragma once
+// How a gradient is made smaller before it is sent, as plain values: the method, its parameters and
+// what compressing costs. `compressed_exchange.hpp` gives the messages and times.
+//
+//   dense      m elements of V bytes                         M = m V
+//   sparse     k = max(1, floor(density m)) entries of an index and a value, E = I + V bytes each
+//   codec      every value in fewer bits inside the ring     M / ratio on the wire
+//
+// Sources: SPA 2, 8, 11 (sparse, low-rank, quantised), PIP 6 (codecs).
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stepsim::coll {
+
+enum class CompressionMethod {
+  none,
+  fp16,
+  truncate16,
+  quantize8,
+  custom,
+  topk,
+  dgc,
+  gaussian_k,
+  gtopk_tree,
+  gtopk_butterfly,
+  gtopk_exact,
+  sparcml_rd,
+  sparcml_split,
+  topk_dsa,
+  ok_topk,
+  hierarchical_topk,
+  powersgd,
+  qsgd,
+  signsgd,
+  omnireduce,
+};
+
+// What a method is made of; decides which keys have a meaning.
+//   dense      none, fp16: an ordinary all-reduce
+//   codec      re-encoded at every hop of a ring (PIP 6)
+//   sparse     selects k entries (density or k)
+//   encoded    sends another form of the gradient without selecting: powersgd, qsgd, signsgd
+enum class CompressionKind { dense, codec, sparse, encoded };
+
+enum class SparseAllgather { automatic, recursive_doubling, bruck, ring };
+enum class SparseBroadcast { mst, flat };
+enum class SupportOverlap { random, full, disjoint }; // of the ranks' selections, sparcml_*
+enum class ResidualMask { final, per_round };         // SPA 7
+enum class SelectStream { compute, side };            // SPA 5
+
+// Seconds; all 0 = free. select = select_s + select_s_per_element m + select_s_per_entry k, or with
+// n_log_n: select_s + select_s_per_element_log2 m log2 m (SPA 8.2).
+struct CompressCosts {
+  bool n_log_n = false;
+  double select_s{};
+  double select_s_per_element{};
+  double select_s_per_entry{};
+  double select_s_per_element_log2{};
+  double residual_s_per_element{};
+  double staging_s_per_element{};
+  double merge_s{};
+  double merge_s_per_entry{};
+  double scatter_s{};
+  double scatter_s_per_entry{};
+  [[nodiscard]] bool operator==(const CompressCosts&) const = default;
+};
+
+struct MatrixShape { // powersgd sees a tensor as rows x columns; columns 1 = one-dimensional
+  std::int64_t rows{};
+  std::int64_t columns = 1;
+};
+
+struct Compression {
+  CompressionMethod method = CompressionMethod::none;
+  // Sparse methods: one of the two. In (0, 1]; in 1..elements.
+  std::optional<double> density;
+  std::optional<std::int64_t> k;
+  std::int64_t index_bytes = 4; // I
+  std::int64_t value_bytes = 4; // V
+  SparseAllgather allgather = SparseAllgather::automatic;
+  SparseBroadcast broadcast = SparseBroadcast::mst;
+  ResidualMask residual_mask = ResidualMask::final;
+  SelectStream select_stream = SelectStream::compute;
+  bool split_values_indices = false;     // two all-gathers instead of one
+  bool round_barriers = false;           // a barrier after every reduce or exchange round
+  std::vector<double> density_warmup;    // of the first epochs
+  std::int64_t iterations_per_epoch = 0; // 0 = no warm-up
+  CompressCosts costs;
+  // Codecs (PIP 6).
+  double ratio = 1;      // r: truncate16 2, quantize8 4
+  double encode_Bps = 0; // of uncompressed bytes; 0 = free
+  double decode_Bps = 0;
+  bool count_scale_bytes = false;
+  bool scale_agreement = false;
+  // Of single methods (SPA 11).
+  double selected_ratio = 1;                               // k' / k of approximate selectors
+  SupportOverlap support_overlap = SupportOverlap::random; // sparcml_rd, sparcml_split
+  std::int64_t bits = 8;                                   // qsgd
+  std::int64_t bucket = 512;                               // qsgd
+  std::int64_t rank = 0;                                   // powersgd, required there
+  std::int64_t block = 0;                                  // omnireduce, required there
+  std::int64_t dense_warmup_iterations = 512;              // ok_topk
+};
+
+// One method: its kind, whether a schedule of messages exists (else closed form only), the keys of
+// `compression` and names of `--param` that have a meaning for it, one line of help.
+struct CompressionRow {
+  CompressionMethod method;
+  std::string_view name;
+  CompressionKind kind;
+  bool simulated;
+  std::span<const std::string_view> keys;
+  std::string_view summary;
+};
+
+[[nodiscard]] std::span<const CompressionRow> compression_table();
+[[nodiscard]] const CompressionRow& row(CompressionMethod method);
+[[nodiscard]] const CompressionRow* find_compression(std::string_view name);
+
+// k of m elements: 0 for m = 0, else the given k, else max(1, floor(density m)) in double
+// arithmetic (SPA 2).
+[[nodiscard]] std::int64_t selected_entries(const Compression& compression, std::int64_t elements);
+// Density in iteration `index` (from 0) under the warm-up; empty where k is given.
+[[nodiscard]] std::optional<double> density_at(const Compression& compression, std::int64_t index);
+
+} // namespace stepsim::coll

@@ -1,0 +1,1 @@
+#include "coll/compression.hpp"

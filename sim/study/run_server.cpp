@@ -1,0 +1,1 @@
+#include "study/run_parts.hpp"

@@ -1,0 +1,1 @@
+#include "train/parameter_server.hpp"

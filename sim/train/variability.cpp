@@ -1,0 +1,1 @@
+#include "train/variability.hpp"
