@@ -95,7 +95,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   parse_part(top, "communication", context,
              [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
   parse_part(top, "variability", context,
-             [&](io::Fields& fields) { parse_variability(fields, context); });
+             [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
   top.no_more();
   problems.throw_if_any();
   check_dtypes(tree, problems, scenario);

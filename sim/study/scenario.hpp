@@ -2,9 +2,11 @@
 // A scenario: workload, cluster, training and communication, as plain values with every default
 // filled in. The file format is interface-stable (schemas/scenario.schema.json); `parse_scenario`
 // maps it from io's tree and `scenario_tree` maps it back, fully resolved.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -60,6 +62,9 @@ struct Cluster {
 };
 
 enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server };
+// In the order of the enumeration, as in files.
+inline constexpr std::array<std::string_view, 3> kTrainingAlgorithms{"sync_sgd", "pipe_sgd",
+                                                                     "parameter_server"};
 
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;

@@ -112,12 +112,15 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
       is_one_of(algorithm, {AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader}), where);
 }
 
-void parse_schedule(io::Fields& fields, const ParseContext& context, Communication& out) {
+void parse_schedule(io::Fields& fields, const ParseContext& context, plan::Schedule by_default,
+                    Communication& out) {
   Words words;
+  std::size_t fallback = 0;
   for (const plan::Planner& planner : plan::planners()) {
+    fallback = planner.schedule == by_default ? words.size() : fallback;
     words.push_back(planner.name);
   }
-  const plan::Planner& planner = plan::planners()[fields.word("schedule", words, 0)];
+  const plan::Planner& planner = plan::planners()[fields.word("schedule", words, fallback)];
   out.schedule = planner.schedule;
   out.schedule_options = parse_schedule_options(fields, context, planner);
 }
@@ -149,10 +152,19 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
 
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Communication& out = scenario.communication;
+  const TrainingAlgorithm algorithm = scenario.training.algorithm;
+  const bool sync = algorithm == TrainingAlgorithm::sync_sgd;
   parse_collective(fields, context, out);
-  parse_schedule(fields, context, out);
+  if (algorithm == TrainingAlgorithm::parameter_server) {
+    context.needs_meaning(fields, "collective", false, "parameter_server");
+    out.collective = AlgorithmId::parameter_server;
+    out.calibrated = false;
+  }
+  parse_schedule(fields, context, sync ? plan::Schedule::wfbp : plan::Schedule::single, out);
   static constexpr std::array<std::string_view, 2> kExchange{"allreduce", "reduce_broadcast"};
-  out.reduce_broadcast = fields.word("exchange", kExchange, 0) == 1;
+  out.reduce_broadcast = fields.word("exchange", kExchange, 0) == 1 && sync;
+  context.needs_meaning(fields, "exchange", sync,
+                        kTrainingAlgorithms[static_cast<std::size_t>(algorithm)]);
   const auto trees = coll::valid_algorithms(coll::Op::reduce);
   if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
     context.problems.add(fields.json(), "collective",

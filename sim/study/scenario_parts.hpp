@@ -25,7 +25,11 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario);
-void parse_variability(io::Fields& fields, const ParseContext& context);
+void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+
+// The same parts back as trees, resolved.
+[[nodiscard]] io::Json training_tree(const Scenario& scenario);
+[[nodiscard]] io::Json variability_tree(const train::Variability& variability);
 
 // {"startup_s", "per_byte_s"} or {"table": [[bytes, seconds], ...]} (MER 4), as in problem files.
 // Problems are reported; the cost is then free. `report`: what made a table monotone.

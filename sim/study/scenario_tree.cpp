@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "study/scenario.hpp"
+#include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
 
@@ -201,7 +201,6 @@ io::Json communication_tree(const Communication& communication) {
 } // namespace
 
 io::Json scenario_tree(const Scenario& scenario) {
-  const Training& training = scenario.training;
   io::Json tree = io::Object{
       {"schema_version", 1},
       {"kind", "scenario"},
@@ -210,13 +209,9 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
       {"workload", workload_tree(scenario)},
       {"cluster", cluster_tree(scenario.cluster)},
-      {"training", io::Object{{"algorithm", "sync_sgd"},
-                              {"iterations", training.iterations},
-                              {"discard_iterations", training.discard_iterations.value_or(0)},
-                              {"update_s", training.update.value},
-                              {"input_s", training.input.value},
-                              {"input_pipelined", training.input_pipelined}}},
-      {"communication", communication_tree(scenario.communication)}};
+      {"training", training_tree(scenario)},
+      {"communication", communication_tree(scenario.communication)},
+      {"variability", variability_tree(scenario.variability)}};
   if (!scenario.name.empty()) {
     tree.set("name", scenario.name);
   }
