@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,7 @@ struct CompressCosts {
 struct MatrixShape { // powersgd sees a tensor as rows x columns; columns 1 = one-dimensional
   std::int64_t rows{};
   std::int64_t columns = 1;
+  [[nodiscard]] bool operator==(const MatrixShape&) const = default;
 };
 
 struct Compression {
@@ -103,6 +105,7 @@ struct Compression {
   std::int64_t rank = 0;                                   // powersgd, required there
   std::int64_t block = 0;                                  // omnireduce, required there
   std::int64_t dense_warmup_iterations = 512;              // ok_topk
+  [[nodiscard]] bool operator==(const Compression&) const = default;
 };
 
 // One method: its kind, whether a schedule of messages exists (else closed form only), the keys of
@@ -119,6 +122,11 @@ struct CompressionRow {
 [[nodiscard]] std::span<const CompressionRow> compression_table();
 [[nodiscard]] const CompressionRow& row(CompressionMethod method);
 [[nodiscard]] const CompressionRow* find_compression(std::string_view name);
+[[nodiscard]] bool has_key(const CompressionRow& row, std::string_view key);
+// `unknown compression method "gtopk"; did you mean "gtopk_tree"?`
+[[nodiscard]] std::string unknown_compression(std::string_view word);
+// r of a codec unless `ratio` says otherwise: truncate16 2, quantize8 4, else 1.
+[[nodiscard]] double codec_ratio(CompressionMethod method);
 
 // k of m elements: 0 for m = 0, else the given k, else max(1, floor(density m)) in double
 // arithmetic (SPA 2).

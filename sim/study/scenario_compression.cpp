@@ -1,1 +1,386 @@
+// /communication/compression: from and to io's tree (SPA 1, 11, 14; PIP 6, 16).
+#include <array>
+#include <bit>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "study/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using coll::CompressCosts;
+using coll::Compression;
+using coll::CompressionKind;
+using coll::CompressionMethod;
+using coll::CompressionRow;
+
+constexpr double kMaxRank = 1 << 20;
+
+// Every key of the object, in the order of the interface.
+constexpr std::array<std::string_view, 26> kKeys{"method",
+                                                 "ratio",
+                                                 "encode_Bps",
+                                                 "decode_Bps",
+                                                 "count_scale_bytes",
+                                                 "scale_agreement",
+                                                 "density",
+                                                 "k",
+                                                 "index_bytes",
+                                                 "value_bytes",
+                                                 "allgather",
+                                                 "broadcast",
+                                                 "residual_mask",
+                                                 "select_stream",
+                                                 "split_values_indices",
+                                                 "round_barriers",
+                                                 "density_warmup",
+                                                 "iterations_per_epoch",
+                                                 "baseline",
+                                                 "costs",
+                                                 "selected_ratio",
+                                                 "support_overlap",
+                                                 "bits",
+                                                 "bucket",
+                                                 "rank",
+                                                 "block"};
+constexpr std::string_view kDenseStart = "dense_warmup_iterations";
+
+constexpr std::array<std::string_view, 4> kAllgather{"auto", "recursive_doubling", "bruck", "ring"};
+constexpr std::array<std::string_view, 2> kBroadcast{"mst", "flat"};
+constexpr std::array<std::string_view, 2> kMask{"final", "per_round"};
+constexpr std::array<std::string_view, 2> kStream{"compute", "side"};
+constexpr std::array<std::string_view, 3> kOverlap{"random", "full", "disjoint"};
+constexpr std::array<std::string_view, 2> kForm{"linear", "n_log_n"};
+
+struct CostKey {
+  std::string_view key;
+  double CompressCosts::*value;
+};
+constexpr std::array kCostKeys{
+    CostKey{"select_s", &CompressCosts::select_s},
+    CostKey{"select_s_per_element", &CompressCosts::select_s_per_element},
+    CostKey{"select_s_per_entry", &CompressCosts::select_s_per_entry},
+    CostKey{"select_s_per_element_log2", &CompressCosts::select_s_per_element_log2},
+    CostKey{"residual_s_per_element", &CompressCosts::residual_s_per_element},
+    CostKey{"staging_s_per_element", &CompressCosts::staging_s_per_element},
+    CostKey{"merge_s", &CompressCosts::merge_s},
+    CostKey{"merge_s_per_entry", &CompressCosts::merge_s_per_entry},
+    CostKey{"scatter_s", &CompressCosts::scatter_s},
+    CostKey{"scatter_s_per_entry", &CompressCosts::scatter_s_per_entry},
+};
+
+// Whether a cost counts in the form of the others.
+bool in_form(std::string_view key, bool n_log_n) {
+  if (key == "select_s_per_element_log2") {
+    return n_log_n;
+  }
+  return !n_log_n || (key != "select_s_per_element" && key != "select_s_per_entry");
+}
+
+bool is_free(const CompressCosts& costs) {
+  CompressCosts linear = costs;
+  linear.n_log_n = false;
+  return linear == CompressCosts{};
+}
+
+CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
+                          const CompressCosts& defaults) {
+  const io::Json* json = fields.any("costs");
+  if (json == nullptr || json->is_null()) {
+    return defaults;
+  }
+  CompressCosts costs = defaults;
+  io::Fields inner(*json, context.problems);
+  costs.n_log_n = inner.word("form", kForm, defaults.n_log_n ? 1 : 0) == 1;
+  const std::string where = "form " + std::string(kForm[costs.n_log_n ? 1 : 0]);
+  for (const auto& [key, value] : kCostKeys) {
+    costs.*value = inner.number(key, io::at_least(0), defaults.*value);
+    context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);
+  }
+  inner.no_more();
+  return costs;
+}
+
+std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context) {
+  const io::Json* json = fields.any("density_warmup");
+  if (json != nullptr && json->is_string()) {
+    static constexpr std::array<std::string_view, 2> kPresets{"dgc", "tuned"};
+    const std::size_t preset = fields.word("density_warmup", kPresets, 0);
+    return preset == 0 ? std::vector<double>{0.25, 0.0625, 0.015625, 0.004}
+                       : std::vector<double>{0.004};
+  }
+  std::vector<double> densities;
+  for (const io::Json& each : fields.array("density_warmup", false)) {
+    if (const auto density = io::checked_number(each, io::above_to(0, 1), context.problems)) {
+      densities.push_back(*density);
+    }
+  }
+  return densities;
+}
+
+void parse_codec(io::Fields& fields, const CompressionRow& row, Compression& out) {
+  const bool custom = row.method == CompressionMethod::custom;
+  const io::Range range = io::at_least(1);
+  out.ratio = custom ? fields.number("ratio", range)
+                     : fields.number("ratio", range, coll::codec_ratio(row.method));
+  out.encode_Bps = fields.number("encode_Bps", io::at_least(0), 0);
+  out.decode_Bps = fields.number("decode_Bps", io::at_least(0), 0);
+  out.count_scale_bytes = fields.boolean("count_scale_bytes", false);
+  out.scale_agreement = fields.boolean("scale_agreement", false);
+}
+
+// Elements of the whole gradient, where they are known and whole.
+std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& out,
+                                        const CompressionUse& use) {
+  if (!use.gradient_bytes) {
+    return std::nullopt;
+  }
+  const std::int64_t bytes = *use.gradient_bytes;
+  if (bytes % out.value_bytes != 0) {
+    fields.problems().add(fields.json(), std::to_string(bytes) +
+                                             " bytes is not a whole number of " +
+                                             std::to_string(out.value_bytes) + "-byte values");
+    return std::nullopt;
+  }
+  return bytes / out.value_bytes;
+}
+
+void parse_selection(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
+                     Compression& out) {
+  const auto elements = elements_of(fields, out, use);
+  if (fields.has("density") == fields.has("k")) {
+    context.problems.add(fields.json(), "give exactly one of density and k");
+  }
+  out.density = fields.optional_number("density", io::above_to(0, 1));
+  out.k = fields.optional_integer("k", io::Range{});
+  const std::int64_t most = elements.value_or(std::numeric_limits<std::int64_t>::max());
+  if (out.k && (*out.k < 1 || *out.k > most)) {
+    const std::string range =
+        elements ? "in [1, " + std::to_string(most) + "]" : std::string(">= 1");
+    context.problems.add(fields.json(), "k",
+                         "must be " + range + ", got " + std::to_string(*out.k));
+  }
+  if (fields.has("k") && use.schedule != plan::Schedule::single) {
+    context.problems.add(fields.json(), "k", "k is only defined for schedule single; use density");
+  }
+  out.index_bytes = fields.integer("index_bytes", io::at_least(1), 4);
+  constexpr std::int64_t kLargestIndexed = std::int64_t{1} << 32;
+  if (elements && *elements > kLargestIndexed && out.index_bytes <= 4) {
+    context.problems.add(fields.json(), "index_bytes",
+                         std::to_string(*elements) + " elements need index_bytes 8");
+  }
+  out.select_stream = static_cast<coll::SelectStream>(fields.word("select_stream", kStream, 0));
+  out.density_warmup = parse_warmup(fields, context);
+  out.iterations_per_epoch =
+      fields.optional_integer("iterations_per_epoch", io::at_least(1)).value_or(0);
+  if (!out.density_warmup.empty() && !fields.has("iterations_per_epoch")) {
+    context.problems.add(fields.json(), "iterations_per_epoch", "required by density_warmup");
+  }
+  if (!out.density_warmup.empty() && fields.has("k")) {
+    context.problems.add(fields.json(), "density_warmup", "needs density, not k");
+  }
+  out.selected_ratio = fields.number("selected_ratio", io::above(0), 1);
+}
+
+void check_ranks(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
+                 const CompressionRow& row, const Compression& compression) {
+  if (use.ranks && coll::has_key(row, "allgather") &&
+      compression.allgather == coll::SparseAllgather::recursive_doubling &&
+      !std::has_single_bit(static_cast<std::uint64_t>(*use.ranks))) {
+    context.problems.add(fields.json(), "allgather",
+                         "recursive_doubling needs a power-of-two rank count, got " +
+                             std::to_string(*use.ranks) + "; use bruck, ring or auto");
+  }
+  if (row.method == CompressionMethod::hierarchical_topk && use.ranks &&
+      (use.gpus_per_node < 2 || *use.ranks < 2 * use.gpus_per_node)) {
+    context.problems.add(fields.json(), "method",
+                         "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
+  }
+  if (use.algorithm != TrainingAlgorithm::sync_sgd &&
+      (row.kind == CompressionKind::sparse || row.kind == CompressionKind::encoded)) {
+    context.problems.add(fields.json(), "method",
+                         "compression " + std::string(row.name) +
+                             " needs training algorithm sync_sgd");
+  }
+}
+
+// The row of the method; null after a problem.
+const CompressionRow* parse_method(const io::Json& json, const ParseContext& context) {
+  const io::Json* word = json.is_object() ? json.find("method") : &json;
+  if (word == nullptr || (json.is_object() && word->is_null())) {
+    return &coll::row(CompressionMethod::none);
+  }
+  if (!word->is_string()) {
+    context.problems.add(*word,
+                         "must be the name of a compression method, got " + io::shown(*word));
+    return nullptr;
+  }
+  const CompressionRow* row = coll::find_compression(word->as_string());
+  if (row == nullptr) {
+    context.problems.add(*word, coll::unknown_compression(word->as_string()));
+  }
+  return row;
+}
+
+void add_warnings(const CompressionRow& row, const Compression& compression,
+                  std::vector<std::string>& warnings) {
+  if (row.kind == CompressionKind::sparse && is_free(compression.costs)) {
+    warnings.emplace_back("compression is free: no select cost given");
+  }
+  if (row.method == CompressionMethod::gtopk_tree &&
+      compression.residual_mask == coll::ResidualMask::per_round) {
+    warnings.emplace_back(
+        "per_round mask on a tree assumes truncation feedback that is not charged");
+  }
+}
+
+} // namespace
+
+CompressionMethod compression_method(const io::Json& json) {
+  const io::Json* word = json.is_object() ? json.find("method") : &json;
+  const CompressionRow* row =
+      word != nullptr && word->is_string() ? coll::find_compression(word->as_string()) : nullptr;
+  return row != nullptr ? row->method : CompressionMethod::none;
+}
+
+Compression parse_compression(const io::Json& json, const ParseContext& context,
+                              const CompressCosts& defaults, const CompressionUse& use,
+                              std::vector<std::string>& warnings) {
+  Compression out;
+  const CompressionRow* row = parse_method(json, context);
+  if (row == nullptr) {
+    return out;
+  }
+  io::Json object = json; // a word is an object with `method` alone
+  if (json.is_string()) {
+    object = io::Object{{"method", json}};
+    object.set_origin(json.file_pointer(), json.pointer(), json.line());
+  }
+  io::Fields fields(object, context.problems);
+  for (const std::string_view key : kKeys) {
+    (void)fields.any(key);
+  }
+  (void)fields.any(kDenseStart);
+  fields.no_more();
+  out.method = row->method;
+  if (row->method == CompressionMethod::none) {
+    return out; // other keys are ignored
+  }
+  const std::string where = "compression " + std::string(row->name);
+  for (const auto& [key, value] : object.as_object()) {
+    context.needs_meaning(fields, key, key == "method" || coll::has_key(*row, key), where);
+  }
+  const auto with = [row](std::string_view key) { return coll::has_key(*row, key); };
+
+  if (row->kind == CompressionKind::codec) {
+    parse_codec(fields, *row, out);
+  } else {
+    out.value_bytes = fields.integer("value_bytes", io::at_least(1), 4);
+    out.costs = parse_costs(fields, context, defaults);
+  }
+  if (row->kind == CompressionKind::sparse) {
+    parse_selection(fields, context, use, out);
+  }
+  if (with("allgather")) {
+    out.allgather = static_cast<coll::SparseAllgather>(fields.word("allgather", kAllgather, 0));
+    out.split_values_indices = fields.boolean("split_values_indices", false);
+  }
+  if (with("broadcast")) {
+    out.broadcast = static_cast<coll::SparseBroadcast>(fields.word("broadcast", kBroadcast, 0));
+  }
+  if (with("residual_mask")) {
+    out.residual_mask = static_cast<coll::ResidualMask>(fields.word("residual_mask", kMask, 0));
+    out.round_barriers = fields.boolean("round_barriers", false);
+  }
+  if (with("support_overlap")) {
+    out.support_overlap =
+        static_cast<coll::SupportOverlap>(fields.word("support_overlap", kOverlap, 0));
+  }
+  if (with("bits")) {
+    out.bits = fields.integer("bits", io::between(1, 32), 8);
+    out.bucket = fields.integer("bucket", io::at_least(1), 512);
+  }
+  if (with("rank")) {
+    out.rank = fields.integer("rank", io::between(1, kMaxRank));
+  }
+  if (with("block")) {
+    out.block = fields.integer("block", io::at_least(1));
+  }
+  if (with(kDenseStart)) {
+    out.dense_warmup_iterations = fields.integer(kDenseStart, io::at_least(0), 512);
+  }
+  if (const io::Json* baseline = fields.any("baseline");
+      baseline != nullptr && !baseline->is_object() && !baseline->is_null()) {
+    context.problems.add(*baseline, "must be an object, got " + io::shown(*baseline));
+  }
+  check_ranks(fields, context, use, *row, out);
+  add_warnings(*row, out, warnings);
+  return out;
+}
+
+io::Json compression_baseline(const io::Json& json) {
+  const io::Json* given = json.find("baseline");
+  if (given != nullptr && given->is_object()) {
+    return *given;
+  }
+  return io::Object{{"schedule", "ddp"}, {"bucket_bytes", std::int64_t{26'214'400}}};
+}
+
+io::Json compression_tree(const Compression& compression) {
+  const CompressionRow& row = coll::row(compression.method);
+  io::Json tree{io::Object{{"method", row.name}}};
+  const auto set = [&](std::string_view key, io::Json value) {
+    if (coll::has_key(row, key)) {
+      tree.set(key, std::move(value));
+    }
+  };
+  const auto word = [](const auto& words, auto value) {
+    return words[static_cast<std::size_t>(value)];
+  };
+  set("ratio", compression.ratio);
+  set("encode_Bps", compression.encode_Bps);
+  set("decode_Bps", compression.decode_Bps);
+  set("count_scale_bytes", compression.count_scale_bytes);
+  set("scale_agreement", compression.scale_agreement);
+  if (compression.density) {
+    set("density", *compression.density);
+  }
+  if (compression.k) {
+    set("k", *compression.k);
+  }
+  set("index_bytes", compression.index_bytes);
+  set("value_bytes", compression.value_bytes);
+  set("allgather", word(kAllgather, compression.allgather));
+  set("broadcast", word(kBroadcast, compression.broadcast));
+  set("residual_mask", word(kMask, compression.residual_mask));
+  set("select_stream", word(kStream, compression.select_stream));
+  set("split_values_indices", compression.split_values_indices);
+  set("round_barriers", compression.round_barriers);
+  if (!compression.density_warmup.empty()) {
+    io::Array warmup(compression.density_warmup.begin(), compression.density_warmup.end());
+    set("density_warmup", std::move(warmup));
+    set("iterations_per_epoch", compression.iterations_per_epoch);
+  }
+  const CompressCosts& costs = compression.costs;
+  io::Json cost_tree{io::Object{{"form", kForm[costs.n_log_n ? 1 : 0]}}};
+  for (const auto& [key, value] : kCostKeys) {
+    if (in_form(key, costs.n_log_n)) {
+      cost_tree.set(key, costs.*value);
+    }
+  }
+  set("costs", std::move(cost_tree));
+  set("selected_ratio", compression.selected_ratio);
+  set("support_overlap", word(kOverlap, compression.support_overlap));
+  set("bits", compression.bits);
+  set("bucket", compression.bucket);
+  set("rank", compression.rank);
+  set("block", compression.block);
+  set(kDenseStart, compression.dense_warmup_iterations);
+  return tree;
+}
+
+} // namespace stepsim::study

@@ -41,6 +41,30 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
                                                            const ParseContext& context,
                                                            const plan::Planner& planner);
 
+// What the rest of the scenario says of a compressed gradient; empty = not known or not asked.
+struct CompressionUse {
+  std::optional<std::int64_t> gradient_bytes{}; // of all gradients
+  std::optional<std::int64_t> ranks{};
+  std::int64_t gpus_per_node = 1;
+  plan::Schedule schedule = plan::Schedule::single; // `k` needs it
+  TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
+};
+
+// `/communication/compression`, a word or an object (SPA 1, 11, 14; PIP 6, 16). Its `costs`
+// override `defaults` (a profile's for this method) one by one. Keys without a meaning for the
+// method are leftovers; beside `none` all are ignored. Warnings of free compression and the like
+// are added.
+[[nodiscard]] coll::Compression parse_compression(const io::Json& json, const ParseContext& context,
+                                                  const coll::CompressCosts& defaults,
+                                                  const CompressionUse& use,
+                                                  std::vector<std::string>& warnings);
+// The method alone, `none` where it is unknown: to look up its default costs.
+[[nodiscard]] coll::CompressionMethod compression_method(const io::Json& json);
+// Keys of `communication` for speedup_vs_dense_overlapped: `baseline`, or its default.
+[[nodiscard]] io::Json compression_baseline(const io::Json& json);
+// Resolved, with the keys that have a meaning for the method, less `baseline`.
+[[nodiscard]] io::Json compression_tree(const coll::Compression& compression);
+
 // After cluster and communication are known: the measured curve that stands for the evaluators.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
