@@ -47,7 +47,15 @@ train::Tensor parse_tensor(const Json& json, Problems& problems) {
   tensor.dtype = dtype(fields);
   tensor.bytes = optional_bytes(fields, "bytes");
   tensor.bucket = fields.optional_integer("bucket", at_least(0));
+  double count = 1;
+  for (const Json& size : fields.array("shape", false)) {
+    tensor.shape.push_back(checked_integer(size, at_least(1), problems).value_or(1));
+    count *= static_cast<double>(tensor.shape.back());
+  }
   fields.no_more();
+  if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
+    problems.add(json, "shape", "does not make " + std::to_string(*tensor.elements) + " elements");
+  }
   const std::int64_t size = dtype_bytes(tensor.dtype);
   if (tensor.elements && tensor.bytes && size > 0 &&
       tensor.bytes->value != *tensor.elements * size) {

@@ -27,6 +27,9 @@ Json to_json(const train::Tensor& tensor) {
     json.set("bucket", *tensor.bucket);
   }
   set_text(json, "name", tensor.name);
+  if (!tensor.shape.empty()) {
+    json.set("shape", Array(tensor.shape.begin(), tensor.shape.end()));
+  }
   return json;
 }
 

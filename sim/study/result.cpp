@@ -32,36 +32,29 @@ constexpr std::array kSummaryFields{
     SummaryField{"straggler_wait_s", &Summary::straggler_wait_s},
     SummaryField{"update_s", &Summary::update_s},
     SummaryField{"wire_bytes", &Summary::wire_bytes},
+    SummaryField{"pipeline_width", &Summary::pipeline_width},
+    SummaryField{"staleness_mean", &Summary::staleness_mean},
+    SummaryField{"staleness_max", &Summary::staleness_max},
+    SummaryField{"in_flight_gradients", &Summary::in_flight_gradients},
+    SummaryField{"codec_hops", &Summary::codec_hops},
+    SummaryField{"select_s", &Summary::select_s},
+    SummaryField{"residual_s", &Summary::residual_s},
+    SummaryField{"compress_s", &Summary::compress_s},
+    SummaryField{"staging_s", &Summary::staging_s},
+    SummaryField{"wire_s", &Summary::wire_s},
+    SummaryField{"merge_s", &Summary::merge_s},
+    SummaryField{"scatter_s", &Summary::scatter_s},
+    SummaryField{"density", &Summary::density},
+    SummaryField{"k", &Summary::k},
+    SummaryField{"speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential},
+    SummaryField{"speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped},
 };
 
-// Keys that later training algorithms, compressions and network models fill; null here.
-constexpr std::array<std::string_view, 27> kAbsentKeys{"pipeline_width",
-                                                       "staleness_mean",
-                                                       "staleness_max",
-                                                       "in_flight_gradients",
-                                                       "codec_hops",
-                                                       "select_s",
-                                                       "residual_s",
-                                                       "compress_s",
-                                                       "staging_s",
-                                                       "wire_s",
-                                                       "merge_s",
-                                                       "scatter_s",
-                                                       "density",
-                                                       "k",
-                                                       "speedup_vs_dense_sequential",
-                                                       "speedup_vs_dense_overlapped",
-                                                       "fct_mean_s",
-                                                       "fct_p50_s",
-                                                       "fct_p95_s",
-                                                       "fct_p99_s",
-                                                       "fct_max_s",
-                                                       "loss_fraction",
-                                                       "stale_fraction",
-                                                       "effective_loss",
-                                                       "epochs",
-                                                       "converges",
-                                                       "time_to_accuracy_s"};
+// Keys that the packet and flow models fill; null here.
+constexpr std::array<std::string_view, 11> kAbsentKeys{
+    "fct_mean_s", "fct_p50_s",     "fct_p95_s",         "fct_p99_s",
+    "fct_max_s",  "loss_fraction", "stale_fraction",    "effective_loss",
+    "epochs",     "converges",     "time_to_accuracy_s"};
 
 io::Json number_or_null(const std::optional<double>& value) {
   return value ? io::Json(*value) : io::Json();
@@ -111,10 +104,19 @@ io::Json iteration_tree(const Iteration& iteration) {
                     {"exchange_end_s", iteration.exchange_end_s},
                     {"iteration_time_s", iteration.iteration_time_s},
                     {"exposed_communication_s", iteration.exposed_communication_s},
-                    {"applied_gradient", iteration.index},
-                    {"density", nullptr},
-                    {"k", nullptr},
+                    {"applied_gradient", iteration.applied_gradient
+                                             ? io::Json(*iteration.applied_gradient)
+                                             : io::Json()},
+                    {"density", number_or_null(iteration.density)},
+                    {"k", iteration.k ? io::Json(*iteration.k) : io::Json()},
                     {"loss_fraction", nullptr}};
+}
+
+io::Json worker_tree(const WorkerResult& worker) {
+  return io::Object{{"worker", worker.worker},
+                    {"compute_s", worker.compute_s},
+                    {"straggler_wait_s", worker.straggler_wait_s},
+                    {"transfer_s", worker.transfer_s}};
 }
 
 io::Json layer_tree(const LayerResult& layer) {
@@ -167,7 +169,8 @@ io::Json result_tree(const Result& result) {
                              {"extrapolation_factor", number_or_null(result.extrapolation_factor)}};
   }
   io::Json summary = nested(flat_summary(result.summary));
-  summary.set("staleness_histogram", io::Array{});
+  summary.set("staleness_histogram", list(result.summary.staleness_histogram,
+                                          [](std::int64_t count) { return io::Json(count); }));
   return io::Object{
       {"schema_version", 1},
       {"kind", "result"},
@@ -180,7 +183,7 @@ io::Json result_tree(const Result& result) {
        io::Object{{"model", "alpha_beta"}, {"transport", nullptr}, {"queue_discipline", nullptr}}},
       {"summary", std::move(summary)},
       {"iterations", list(result.iterations, iteration_tree)},
-      {"workers", io::Array{}},
+      {"workers", list(result.workers, worker_tree)},
       {"buckets", list(result.buckets, bucket_tree)},
       {"layers", list(result.layers, layer_tree)},
       {"links", io::Array{}},

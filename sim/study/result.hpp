@@ -24,8 +24,17 @@ struct Summary {
   std::optional<double> iteration_time_low_s, iteration_time_high_s;
   std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
   std::optional<bool> merge_certified_optimal;
-  std::string bottleneck; // compute, latency, bandwidth, reduction
-  std::string baseline;   // of speedup, in words
+  // Pipelined and parameter-server training (PIP 11, 15).
+  std::optional<double> pipeline_width, staleness_mean, staleness_max, in_flight_gradients;
+  std::optional<double> codec_hops;
+  // Compression (SPA 5).
+  std::optional<double> select_s, residual_s, compress_s, staging_s, wire_s, merge_s, scatter_s;
+  std::optional<double> density, k;
+  std::optional<double> speedup_vs_dense_sequential, speedup_vs_dense_overlapped;
+  std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
+  // compute, latency, bandwidth, reduction, straggler, compression, server
+  std::string bottleneck;
+  std::string baseline; // of speedup, in words
 };
 
 // One numeric key of the summary: how JSON, CSV, tables, `compare` and `solve` reach it. Nested
@@ -57,6 +66,16 @@ struct Iteration {
   std::int64_t index{};
   double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
   double iteration_time_s{}, exposed_communication_s{};
+  std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
+  std::optional<double> density;
+  std::optional<std::int64_t> k;
+};
+
+struct WorkerResult { // only where workers differ; means per iteration
+  std::int64_t worker{};
+  double compute_s{};
+  double straggler_wait_s{}; // for slower workers; never part of communication
+  double transfer_s{};       // communication, waiting for others left out
 };
 
 struct Result {
@@ -64,6 +83,7 @@ struct Result {
   std::string method; // closed_form, max_plus, events
   Summary summary;
   std::vector<Iteration> iterations;
+  std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;
   std::vector<LayerResult> layers;
   std::uint64_t events{};

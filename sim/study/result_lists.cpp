@@ -61,6 +61,7 @@ std::vector<Iteration> iteration_list(const Scenario& scenario, const train::Ste
     iteration.exchange_end_s = backward + step.finish_s;
     iteration.iteration_time_s = step.period_s;
     iteration.exposed_communication_s = step.exposed_s;
+    iteration.applied_gradient = k;
   }
   return iterations;
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -32,10 +33,22 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
                          .bytes = value.gradient_bytes,
                          .bucket = {},
                          .name = {}};
-    if (!tensor.dtype.empty() && value.gradient_bytes->value > 0) {
+    double elements = 1;
+    for (const io::Json& size : layer.array("shape", false)) { // for low-rank compression
+      const auto checked = io::checked_integer(size, io::at_least(1), context.problems);
+      tensor.shape.push_back(checked.value_or(1));
+      elements *= static_cast<double>(tensor.shape.back());
+    }
+    const double bytes_each = static_cast<double>(value.gradient_bytes->value) / elements;
+    if (!tensor.shape.empty() && bytes_each != 2 && bytes_each != 4) {
+      context.problems.add(json, "shape",
+                           base::significant(elements) + " elements do not make " +
+                               std::to_string(value.gradient_bytes->value) +
+                               " bytes of 2 or 4 bytes each");
+    }
+    if ((!tensor.dtype.empty() || !tensor.shape.empty()) && value.gradient_bytes->value > 0) {
       value.tensors.push_back(std::move(tensor));
     }
-    (void)layer.any("shape"); // used by low-rank compression only
     layer.no_more();
   }
   return trace;

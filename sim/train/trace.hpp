@@ -24,6 +24,7 @@ struct Tensor {
   std::optional<Bytes> bytes;
   std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
   std::string name;                   // empty = unknown
+  std::vector<std::int64_t> shape{};  // empty = unknown
 };
 
 struct Layer {

@@ -16,7 +16,17 @@ struct TensorItem { // what a layer contributes, before granularity is applied
   std::string dtype;
   std::int64_t registration{};
   bool is_weight = false; // two dimensions or more
+  std::vector<coll::MatrixShape> shapes{};
 };
+
+// The first dimension against all others (SPA 11, powersgd).
+coll::MatrixShape matrix_of(const std::vector<std::int64_t>& shape) {
+  coll::MatrixShape matrix{1, 1};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    (d == 0 ? matrix.rows : matrix.columns) *= shape[d];
+  }
+  return matrix;
+}
 
 using LayerItems = std::vector<std::vector<TensorItem>>; // [layer][tensor], gradient-ready order
 
@@ -27,6 +37,7 @@ TensorItem joined(const std::vector<TensorItem>& items) {
     sum.bytes += item.bytes;
     sum.registration = std::min(sum.registration, item.registration);
     sum.is_weight = sum.is_weight || item.is_weight;
+    sum.shapes.insert(sum.shapes.end(), item.shapes.begin(), item.shapes.end());
     if (item.dtype != sum.dtype) {
       sum.dtype.clear();
     }
@@ -77,7 +88,8 @@ void append_gradients(Workload& workload, LayerItems layers, Granularity granula
                                     .elements = item.elements,
                                     .dtype = std::move(item.dtype),
                                     .registration = item.registration,
-                                    .measured_order = measured_order});
+                                    .measured_order = measured_order,
+                                    .shapes = std::move(item.shapes)});
     }
   }
 }
@@ -140,11 +152,14 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
         });
     if (sized) {
       for (const Tensor& tensor : layer.tensors) {
-        list.push_back({tensor.elements.value_or(0), *tensor.bytes, tensor.dtype, 0, false});
+        list.push_back({tensor.elements.value_or(0), *tensor.bytes, tensor.dtype, 0, false, {}});
+        if (!tensor.shape.empty()) {
+          list.back().shapes = {matrix_of(tensor.shape)};
+        }
       }
     } else if (layer.gradient_bytes->value > 0) {
       const std::string dtype = layer.tensors.empty() ? "" : layer.tensors.front().dtype;
-      list.push_back({0, *layer.gradient_bytes, dtype, 0, false});
+      list.push_back({0, *layer.gradient_bytes, dtype, 0, false, {}});
     }
   }
   // Registration order is not in a trace: the reverse of the ready order stands in for it (MOD 7).
@@ -193,7 +208,8 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
                       .bytes = {tensor.elements() * options.value_bytes},
                       .dtype = options.value_bytes == 2 ? "float16" : "float32",
                       .registration = first_tensor[order[k]] + static_cast<std::int64_t>(t),
-                      .is_weight = tensor.shape.size() >= 2});
+                      .is_weight = tensor.shape.size() >= 2,
+                      .shapes = {matrix_of(tensor.shape)}});
     }
   }
   if (table.macs() == 0) {

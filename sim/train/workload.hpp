@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "coll/compression.hpp"
 #include "train/model_table.hpp"
 #include "train/trace.hpp"
 
@@ -33,6 +34,7 @@ struct Gradient {
   std::string dtype;           // "" = unknown
   std::int64_t registration{}; // position in registration order
   bool measured_order = false; // the ready order was seen, not assumed
+  std::vector<coll::MatrixShape> shapes{}; // of its tensors; empty = unknown
 };
 
 struct Workload {

@@ -1,0 +1,208 @@
+#include "study/bucket_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "study/run.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+coll::Collective broadcast_of(const Scenario& scenario) {
+  coll::Collective collective = exchange_of(scenario);
+  collective.op = coll::Op::broadcast;
+  return collective;
+}
+
+// Channel seconds of a compressed exchange, copies and synchronisation included.
+struct ChannelTimes {
+  double staging_s{}, wire_s{}, merge_s{}, scatter_s{};
+};
+
+ChannelTimes channel_times(const Scenario& scenario, const coll::CompressedExchange& exchange,
+                           double wire_s, double dense_bytes) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
+  const plan::LinearCost extra = extra_cost(scenario);
+  return {.staging_s = work.staging_s + extra.per_byte_s * dense_bytes,
+          .wire_s = wire_s + (ranks > 1 ? extra.startup_s : 0),
+          .merge_s = work.merge_s,
+          .scatter_s = work.scatter_s};
+}
+
+coll::GradientPart part_of_bytes(const coll::Compression& compression, double bytes) {
+  const auto value_bytes = static_cast<double>(compression.value_bytes);
+  return {.elements = static_cast<std::int64_t>(std::ceil(bytes / value_bytes)), .shapes = {}};
+}
+
+// Channel seconds of a bucket of `bytes` dense bytes, by formula where there is one.
+double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const coll::CompressedExchange exchange =
+      coll::compressed_exchange(compression, part_of_bytes(compression, bytes), base);
+  double wire = 0;
+  if (const auto form = coll::closed_form_seconds(exchange)) {
+    wire = *form;
+  } else {
+    wire = coll::exchange_time(exchange, compression, coll::Method::max_plus).seconds;
+  }
+  const ChannelTimes times = channel_times(scenario, exchange, wire, bytes);
+  return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
+}
+
+// powersgd sends the factors of whole tensors: the time of all of them, shared by bytes.
+plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base) {
+  plan::Group all;
+  for (std::uint32_t i = 0; i < scenario.workload.gradients.size(); ++i) {
+    all.items.push_back(i);
+    all.bytes += scenario.workload.gradients[i].bytes;
+  }
+  const auto seconds = [&](coll::Collective collective) {
+    const coll::Compression& compression = scenario.communication.compression;
+    const coll::CompressedExchange exchange =
+        coll::compressed_exchange(compression, gradient_part(scenario, all), collective);
+    return coll::closed_form_seconds(exchange).value_or(0);
+  };
+  coll::Collective latency = base;
+  latency.links.all.per_byte_s = 0;
+  latency.reduction_s_per_byte = 0;
+  const double startup = seconds(latency);
+  const auto bytes = static_cast<double>(all.bytes.value);
+  return {.base = plan::LinearCost{startup,
+                                   bytes > 0 ? std::max(0.0, seconds(base) - startup) / bytes : 0}};
+}
+
+} // namespace
+
+bool is_compressed(const Scenario& scenario) {
+  return scenario.communication.compression.method != coll::CompressionMethod::none;
+}
+
+plan::LinearCost extra_cost(const Scenario& scenario) {
+  if (scenario.cluster.ranks() == 1) {
+    return {};
+  }
+  const Training& training = scenario.training;
+  const double ratio = std::max(1.0, scenario.communication.compression.ratio);
+  return {.startup_s = training.sync.value,
+          .per_byte_s = training.host_copy_Bps > 0 ? 2 / (training.host_copy_Bps * ratio) : 0};
+}
+
+coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group) {
+  const coll::Compression& compression = scenario.communication.compression;
+  coll::GradientPart part = part_of_bytes(compression, static_cast<double>(group.bytes.value));
+  if (compression.method == coll::CompressionMethod::powersgd) {
+    for (const std::uint32_t item : group.items) {
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      if (gradient.shapes.empty()) {
+        part.shapes.push_back(
+            {part_of_bytes(compression, static_cast<double>(gradient.bytes.value)).elements, 1});
+      }
+      part.shapes.insert(part.shapes.end(), gradient.shapes.begin(), gradient.shapes.end());
+    }
+  }
+  return part;
+}
+
+plan::Cost compressed_cost(const Scenario& scenario) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const coll::Collective base = exchange_of(scenario);
+  if (base.ranks == 1) {
+    return {.base = plan::LinearCost{}};
+  }
+  if (compression.method == coll::CompressionMethod::powersgd) {
+    return low_rank_cost(scenario, base);
+  }
+  const auto seconds = [scenario, base](double bytes) {
+    return bytes > 0 ? planned_seconds(scenario, base, bytes) : 0.0;
+  };
+  const coll::CompressionKind kind = coll::row(compression.method).kind;
+  if (kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec) {
+    // a + b m, where two equal steps of the bytes make equal steps of the time.
+    constexpr double kStep = 1 << 20;
+    const double one = seconds(kStep);
+    const double two = seconds(2 * kStep);
+    const double three = seconds(3 * kStep);
+    if (std::abs(three - two - (two - one)) <= 1e-12 * three) {
+      const double per_byte = (three - one) / (2 * kStep);
+      return {.base = plan::LinearCost{std::max(0.0, one - per_byte * kStep), per_byte}};
+    }
+  }
+  return {.base = plan::CurveCost{seconds}};
+}
+
+BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve)
+    : scenario_(scenario), exchange_(exchange_of(scenario), scenario.method, curve),
+      broadcast_(broadcast_of(scenario), scenario.method, curve) {}
+
+BucketCost BucketCosts::operator()(const plan::Group& group) {
+  return is_compressed(scenario_) ? compressed(group) : dense(group);
+}
+
+coll::Method BucketCosts::method() const {
+  return std::max({used_, exchange_.method(), broadcast_.method()});
+}
+
+std::uint64_t BucketCosts::events() const {
+  return events_ + exchange_.events() + broadcast_.events();
+}
+
+BucketCost BucketCosts::dense(const plan::Group& group) {
+  const plan::LinearCost extra = extra_cost(scenario_);
+  const train::Exchange& message = exchange_(group.bytes);
+  BucketCost cost;
+  // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
+  // too.
+  const bool sends = message.seconds > 0;
+  cost.wire_s = message.seconds + (sends ? extra.startup_s : 0);
+  cost.staging_s = extra.per_byte_s * static_cast<double>(group.bytes.value);
+  cost.bytes_sent = message.max_bytes_sent;
+  cost.algorithm =
+      scenario_.communication.calibrated ? "calibrated" : coll::name(message.algorithm);
+  if (scenario_.communication.reduce_broadcast) {
+    const train::Exchange& back = broadcast_(group.bytes);
+    cost.broadcast_s = back.seconds;
+    cost.bytes_sent += back.max_bytes_sent;
+  }
+  return cost;
+}
+
+BucketCost BucketCosts::compressed(const plan::Group& group) {
+  const coll::Compression& compression = scenario_.communication.compression;
+  const bool by_shape = compression.method == coll::CompressionMethod::powersgd;
+  if (const auto found = known_.find(group.bytes.value); found != known_.end() && !by_shape) {
+    return found->second;
+  }
+  const auto bytes = static_cast<double>(group.bytes.value);
+  const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.ranks());
+  const coll::CompressedExchange exchange = coll::compressed_exchange(
+      compression, gradient_part(scenario_, group), exchange_of(scenario_));
+  const coll::ExchangeTime wire = coll::exchange_time(exchange, compression, scenario_.method);
+  used_ = std::max(used_, wire.method);
+  events_ += wire.events;
+  const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
+  const ChannelTimes times = channel_times(scenario_, exchange, wire.seconds, bytes);
+  BucketCost cost;
+  cost.select_s = work.select_s;
+  cost.residual_s = work.residual_s;
+  const bool codec = coll::row(compression.method).kind == coll::CompressionKind::codec;
+  if (codec && ranks > 1) {
+    cost.encode_s = compression.encode_Bps > 0 ? bytes / compression.encode_Bps : 0;
+    cost.decode_s = compression.decode_Bps > 0 ? bytes / compression.decode_Bps : 0;
+  }
+  cost.staging_s = times.staging_s;
+  cost.wire_s = times.wire_s;
+  cost.merge_s = times.merge_s;
+  cost.scatter_s = times.scatter_s;
+  cost.bytes_sent = wire.max_bytes_sent;
+  cost.algorithm = coll::row(compression.method).name;
+  cost.elements = exchange.elements;
+  cost.k = exchange.k;
+  return known_[group.bytes.value] = cost;
+}
+
+} // namespace stepsim::study
