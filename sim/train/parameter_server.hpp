@@ -2,9 +2,16 @@
 // Training with parameter servers (PIP 3.2, 3.3, 4). Synchronous: all push, the server adds, all
 // pull, everybody starts again. Asynchronous: every worker pushes its gradient, the server applies
 // it and answers with the weights as of that moment; nobody waits for anybody, gradients are stale.
+//
+//   start   = max(arrive, free_in)                  arrive = now + c_w + alpha
+//   applied = max(start + push, free_add) + add     version += 1, the worker reads this version
+//   now     = max(applied + alpha, free_out) + pull
+//
+// The stations in, add and out of the server are FIFO, ties by worker index.
 #include <cstdint>
 #include <vector>
 
+#include "train/staleness.hpp"
 #include "train/variability.hpp"
 
 namespace stepsim::train {
@@ -22,37 +29,46 @@ struct ServerLink {
 [[nodiscard]] double server_round_end(std::vector<double> ready_s, const ServerLink& link,
                                       bool colocated);
 
+// PS-sync of equal workers, `servers` equal servers: the time of push, sum and pull (PIP 5.2, COL
+// 5.10). Colocated: servers <= workers.
+[[nodiscard]] double server_round(std::uint32_t workers, std::uint32_t servers, bool colocated,
+                                  const ServerLink& link);
+
 struct AsyncInput {
   std::uint32_t workers = 1;
-  std::int64_t iterations = 1; // per worker
+  std::int64_t iterations = 1; // the run ends after workers x iterations updates
   double compute_s{};          // one worker's iteration, codec included
-  ServerLink link;
-  std::uint32_t servers = 1; // each holds an equal share of the parameters
+  ServerLink link{};
+  // S servers hold equal shares of the parameters and are in step with each other: a push goes to
+  // all at once at the speed of the worker's port, so it takes push_s but keeps each server's port
+  // busy for push_s / S only; an addition takes add_s / S.
+  std::uint32_t servers = 1;
   bool serial = false;       // the three stations are one (server_mode serial)
-  Variability variability;
+  Variability variability{}; // of compute; the exchange's is not drawn here
 };
 
 struct AsyncUpdate { // in the order of application
   std::uint32_t worker{};
-  double arrive_s{}, applied_s{}, received_s{};
+  double arrive_s{}, applied_s{}, received_s{}; // push reaches the server, weights are back
   std::int64_t staleness{};
 };
 
 struct AsyncTimes {
   std::vector<AsyncUpdate> updates;
-  double period_s{};         // between two updates of one worker, second half of the run
-  double throughput_per_s{}; // updates
-  double makespan_s{};
-  double staleness_mean{};
-  std::int64_t staleness_max{};
-  std::vector<std::int64_t> staleness_histogram;       // [staleness] updates
-  std::vector<double> worker_compute_s, worker_wait_s; // [worker] mean per iteration
+  double period_s{};         // of one worker, harmonic mean over workers, second half of its run
+  double throughput_per_s{}; // updates: workers / period
+  double makespan_s{};       // all weights are back
+  StalenessCounts staleness;
+  std::vector<double> worker_compute_s; // [worker] mean per iteration
+  std::vector<double> worker_wait_s;    // the rest: from the end of computing to new weights
 };
 
+// Events in (arrival, worker) order; O(updates x log workers).
 [[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
 
-// Period per worker of equal workers with constant times (PIP 4); `servers` divides the server's
-// part (asymptotic).
+// Period per worker of equal workers with constant times:
+//   max(c + 2 alpha + push + pull + add/S, p max(push, pull, add) / S)
+// serial: p (push + pull + add) / S in place of the second. Source: PIP 4 (derived).
 [[nodiscard]] double async_period(const AsyncInput& input);
 
 } // namespace stepsim::train

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "train/staleness.hpp"
 #include "train/variability.hpp"
 
 namespace stepsim::train {
@@ -25,41 +26,51 @@ struct PipelinePiece { // of backward, in backward order
 
 struct PipelineInput {
   std::int64_t iterations = 1;
-  std::int64_t width = 1;                          // K >= 1; one worker forces 1
+  std::int64_t width = 1;                          // K >= 1
   std::int64_t warmup_iterations = 0;              // W
   WarmupSwitch warmup_switch = WarmupSwitch::skip; // block needs width 2
   std::uint32_t workers = 1;
   double application_s{}; // update and decode: the part of `before` that applies a gradient
   double forward_s{};     // forward (and loading): the rest of `before`
-  std::vector<PipelinePiece> pieces; // at least one
-  double compute_slowdown = 1;       // s >= 1: compute runs at rate 1/s while the channel is busy
-  Variability variability;
+  std::vector<PipelinePiece> pieces{}; // at least one
+  double compute_slowdown = 1;         // s >= 1: compute runs at rate 1/s while the channel is busy
+  Variability variability{};
 };
 
+// c and m of one iteration with mean times.
+[[nodiscard]] double compute_seconds(const PipelineInput& input);
+[[nodiscard]] double exchange_seconds(const PipelineInput& input);
+// K that a run uses: 1 for one worker with nothing to exchange (no staleness is claimed there).
+[[nodiscard]] std::int64_t effective_width(const PipelineInput& input);
+
 struct PipelineIteration {
-  double start_s{};       // first worker starts computing (after waiting)
-  double compute_end_s{}; // last worker
-  double exchange_start_s{}, exchange_end_s{};
+  double start_s{};          // first worker starts computing (after waiting)
+  double compute_end_s{};    // last worker
+  double exchange_start_s{}; // of the first piece that sends, else = exchange_end_s
+  double exchange_end_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
 };
 
 struct PipelineWorker {
-  double compute_s{};        // mean busy time per iteration
+  double compute_s{};        // mean busy time per iteration, without the slowdown
   double straggler_wait_s{}; // mean of max over workers of c_w[t], minus c_w[t]
 };
 
 struct PipelineTimes {
   std::vector<PipelineIteration> iterations;
   std::vector<PipelineWorker> workers;
-  double period_s{};         // (comm[T] - comm[T/2]) / (T - T/2); T = 1: makespan
-  double compute_s{};        // mean over iterations of the slowest worker's busy time
-  double exposed_s{};        // max(0, period - compute)
-  double makespan_s{};       // end of the last exchange
-  double drained_s{};        // with the pending gradients applied (PIP 8)
+  double period_s{};   // (comm[T] - comm[T/2]) / (T - T/2); T = 1: makespan
+  double compute_s{};  // mean over iterations of the slowest worker's busy time
+  double exposed_s{};  // max(0, period - compute); what a slowdown costs is in it
+  double makespan_s{}; // end of the last exchange
+  // The pending gradients applied as well: on every worker, one after the other as they arrive
+  // (PIP 8), at mean times; stragglers take longer.
+  double drained_s{};
   std::int64_t pending{};    // gradients not applied when the last step has run
   double straggler_wait_s{}; // mean over workers
 };
 
+// O(iterations x workers x pieces) time.
 [[nodiscard]] PipelineTimes run_pipeline(const PipelineInput& input);
 
 // The iteration whose exchange step t waits for, and the gradient it applies (0: none, the
@@ -71,7 +82,26 @@ struct PipelineStep {
 [[nodiscard]] PipelineStep pipeline_step(std::int64_t t, std::int64_t width,
                                          std::int64_t warmup_iterations, WarmupSwitch how);
 
-// Steady period of constant equal times: max(c, m, (c + m) / K). Source: PIP 4 (derived).
-[[nodiscard]] double pipeline_period(double compute_s, double exchange_s, std::int64_t width);
+// Of the gradients applied in steps 1..T, and with `drain` of the pending ones.
+[[nodiscard]] StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain);
+
+// Constant equal times: period max(c, m, (c + m) / K), and max(c, m), K = 1: c + m. With a slowdown
+// s (K >= 2): max(m, c + m (1 - 1/s)). Source: PIP 4, 12 (derived).
+[[nodiscard]] double pipeline_period(double compute_s, double exchange_s, std::int64_t width,
+                                     double compute_slowdown = 1);
+
+// The smallest width whose simulated period is at most (1 + tolerance) times that of `max_width`,
+// with the same random factors, without warm-up (PIP 10).
+struct WidthPoint {
+  std::int64_t width{};
+  double period_s{};
+  std::int64_t staleness{}; // K - 1
+};
+struct WidthChoice {
+  std::int64_t width{};
+  std::vector<WidthPoint> curve; // width 1..max_width
+};
+[[nodiscard]] WidthChoice choose_width(PipelineInput input, std::int64_t max_width,
+                                       double tolerance);
 
 } // namespace stepsim::train

@@ -2,8 +2,11 @@
 // How workers differ: constant factors of stragglers, random factors with mean 1 per worker and
 // iteration. A factor depends on (seed, stream, worker, iteration) alone, never on the algorithm,
 // the pipeline width, the order of drawing or the thread, so comparisons are paired (PIP 9).
+//
+//   uniform      1 + h (2u - 1), h = sqrt(3) cv           exponential  -ln(1 - u), cv = 1
+//   lognormal    exp(sigma z - sigma^2 / 2), sigma^2 = ln(1 + cv^2), z standard normal
+//   gamma        shape 1 / cv^2, scale cv^2               empirical    factors[floor(u length)]
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace stepsim::train {
@@ -16,18 +19,37 @@ struct Straggler {
 };
 
 struct Variability {
-  double compute_cv = 0;  // coefficient of variation; uniform <= 1/sqrt(3), exponential 0 or 1
+  // Coefficients of variation: uniform <= 1/sqrt(3), exponential 0 or 1. An empirical list has its
+  // own: 0 switches it off, any other value on.
+  double compute_cv = 0;
   double exchange_cv = 0; // one factor per iteration for all workers
   JitterLaw law = JitterLaw::lognormal;
-  std::vector<double> factors;       // empirical: > 0, rescaled to mean 1
-  std::vector<Straggler> stragglers; // every worker at most once
+  std::vector<double> factors{};       // empirical: > 0, rescaled to mean 1
+  std::vector<Straggler> stragglers{}; // every worker at most once
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool random() const { return compute_cv > 0 || exchange_cv > 0; }
   [[nodiscard]] bool varies() const { return random() || !stragglers.empty(); }
 };
 
-// worker from 0, iteration from 1. Streams 16 (compute) and 17 (exchange) of `u01` (PIP 9).
+// What is constant over a run, computed once: many draws from one Variability. It must outlive this
+// object.
+class Jitter {
+public:
+  Jitter(const Variability& variability, std::uint32_t workers);
+
+  // worker from 0, iteration from 1. Streams 16 (compute) and 17 (exchange, worker 0) of base::u01.
+  [[nodiscard]] double compute(std::uint32_t worker, std::int64_t iteration) const;
+  [[nodiscard]] double exchange(std::int64_t iteration) const;
+  // The constant part of `compute`.
+  [[nodiscard]] double straggler(std::uint32_t worker) const { return stragglers_[worker]; }
+
+private:
+  const Variability* variability_;
+  std::vector<double> stragglers_; // [worker]
+  double empirical_scale_ = 1;     // 1 / mean of the list
+};
+
 [[nodiscard]] double compute_factor(const Variability& variability, std::uint32_t worker,
                                     std::int64_t iteration); // the straggler's factor included
 [[nodiscard]] double exchange_factor(const Variability& variability, std::int64_t iteration);

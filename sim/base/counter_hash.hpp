@@ -1,0 +1,45 @@
+#pragma once
+// Counter-based random numbers of the simulation: a draw is a hash of what it is for (seed, stream,
+// worker, iteration, ...), never of what was drawn before, so results depend neither on the order
+// of events nor on the platform, the thread or the algorithm (PKT 3.6). All sums are mod 2^64.
+//
+//   hash(a1, .., aj): h = 0; for every a: h = mix(h ^ a)        mix = one step of splitmix64
+//   u01 = (hash >> 11) 2^-53, in [0, 1)
+//
+// Streams (second argument, after the seed): 1 ECMP, 2 spray, 3 start jitter, 4 magnitude class,
+// 5 link loss, 6 background, 16 compute time, 17 exchange time, 18 data of small problems.
+#include <cstdint>
+
+namespace stepsim::base {
+
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+template <class... Words> [[nodiscard]] constexpr std::uint64_t hash(Words... words) {
+  std::uint64_t h = 0;
+  ((h = mix(h ^ static_cast<std::uint64_t>(words))), ...);
+  return h;
+}
+
+// An index below m: the high 64 bits of h m.
+[[nodiscard]] constexpr std::uint64_t pick(std::uint64_t h, std::uint64_t m) {
+  const std::uint64_t low = 0xffffffffULL;
+  const std::uint64_t carry = ((h & low) * (m & low)) >> 32;
+  const std::uint64_t middle = (h >> 32) * (m & low) + carry;
+  const std::uint64_t other = (h & low) * (m >> 32) + (middle & low);
+  return (h >> 32) * (m >> 32) + (middle >> 32) + (other >> 32);
+}
+
+[[nodiscard]] constexpr double unit_interval(std::uint64_t h) {
+  return static_cast<double>(h >> 11) * 0x1.0p-53;
+}
+
+template <class... Words> [[nodiscard]] constexpr double u01(Words... words) {
+  return unit_interval(hash(words...));
+}
+
+} // namespace stepsim::base

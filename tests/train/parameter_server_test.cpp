@@ -1,0 +1,279 @@
+#include "train/parameter_server.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "coll/evaluate.hpp"
+
+using namespace stepsim;
+using namespace stepsim::train;
+using base::RandomStream;
+using doctest::Approx;
+
+namespace {
+
+constexpr double kAlexNet = 243860896; // bytes
+
+// N4: alpha 50 us, 1.25 GB/s, gamma 1e-10 s/B.
+ServerLink alexnet_link() {
+  return {.latency_s = 50e-6,
+          .push_s = kAlexNet / 1.25e9,
+          .pull_s = kAlexNet / 1.25e9,
+          .add_s = kAlexNet * 1e-10};
+}
+
+AsyncInput alexnet(std::uint32_t workers, std::int64_t iterations) {
+  return {.workers = workers,
+          .iterations = iterations,
+          .compute_s = 0.2,
+          .link = alexnet_link(),
+          .variability = {}};
+}
+
+// N4 with `bytes` per exchange.
+coll::Collective exchange(std::uint32_t ranks, double bytes) {
+  coll::Collective collective;
+  collective.op = coll::Op::allreduce;
+  collective.algorithm = coll::AlgorithmId::parameter_server;
+  collective.ranks = ranks;
+  collective.bytes = bytes;
+  collective.links.all = {.latency_s = 50e-6, .block_latency_s = 50e-6, .per_byte_s = 1 / 1.25e9};
+  collective.reduction_s_per_byte = 1e-10;
+  collective.options.chunking = coll::Chunking::real;
+  return collective;
+}
+
+} // namespace
+
+TEST_CASE("parameter server: synchronous push, sum and pull of AlexNet") {
+  struct Row {
+    std::uint32_t workers, servers;
+    bool colocated;
+    double milliseconds;
+  };
+  for (const Row row :
+       {Row{2, 1, false, 829.227046}, Row{4, 1, false, 1658.354093}, Row{2, 1, true, 414.663523},
+        Row{4, 1, true, 1243.790570}, Row{2, 2, true, 207.381762}, Row{4, 4, true, 311.022642},
+        Row{4, 4, false, 414.663523}}) {
+    CAPTURE(row.workers);
+    CAPTURE(row.servers);
+    CAPTURE(row.colocated);
+    CHECK(1e3 * server_round(row.workers, row.servers, row.colocated, alexnet_link()) ==
+          Approx(row.milliseconds).epsilon(1e-6));
+    coll::Collective collective = exchange(row.workers, kAlexNet);
+    collective.options.servers = row.servers;
+    collective.options.placement =
+        row.colocated ? coll::Placement::colocated : coll::Placement::dedicated;
+    CHECK(1e3 * coll::seconds(collective, coll::Method::closed_form) ==
+          Approx(row.milliseconds).epsilon(1e-6));
+  }
+  // Iteration of PS-sync: c + T_ps; over Pipe-SGD with truncation, compute-bound at c = 200.
+  const double sync = 200 + 1e3 * server_round(4, 1, false, alexnet_link());
+  CHECK(sync == Approx(1858.354093).epsilon(1e-6));
+  CHECK(sync / 200 == Approx(9.291770).epsilon(1e-6));
+}
+
+TEST_CASE("parameter server: a round of workers ready together is the formula") {
+  const ServerLink link{.latency_s = 2, .push_s = 10, .pull_s = 12, .add_s = 3};
+  for (const std::uint32_t workers : {1U, 2U, 5U, 8U}) {
+    CAPTURE(workers);
+    for (const bool colocated : {false, true}) {
+      CHECK(server_round_end(std::vector<double>(workers, 100.0), link, colocated) ==
+            Approx(100 + server_round(workers, 1, colocated, link)));
+    }
+  }
+  CHECK(server_round(1, 1, true, link) == 0);
+  CHECK(server_round(1, 1, false, link) == 2 + 10 + 3 + 2 + 12); // it still crosses the network
+}
+
+TEST_CASE("parameter server: pushes queue in the order in which workers get ready") {
+  const ServerLink link{.latency_s = 1, .push_s = 10, .pull_s = 10, .add_s = 2};
+  // Ready 0, 5, 40: pushes end at 11, 21 and 51; then 3 x 2 of adding, 1 + 3 x 10 of pulling.
+  CHECK(server_round_end({40, 0, 5}, link, false) == 51 + 6 + 31);
+  // Colocated: worker 0 pushes nothing. Ready 0 | 5, 40: pushes end at 16, 51.
+  CHECK(server_round_end({0, 40, 5}, link, true) == 51 + 4 + 21);
+  // The sum waits for the local worker.
+  CHECK(server_round_end({70, 40, 5}, link, true) == 70 + 4 + 21);
+}
+
+TEST_CASE(
+    "parameter server: a round agrees with the collective's max_plus for random ready times") {
+  RandomStream random({.seed = 41});
+  for (int trial = 0; trial < 100; ++trial) {
+    CAPTURE(trial);
+    coll::Collective collective = exchange(static_cast<std::uint32_t>(random.integer(2, 9)), 1e6);
+    collective.options.placement =
+        trial % 2 == 0 ? coll::Placement::dedicated : coll::Placement::colocated;
+    for (std::uint32_t w = 0; w < collective.ranks; ++w) {
+      collective.enter_s.push_back(random.uniform(0, 0.004));
+    }
+    const ServerLink link{.latency_s = 50e-6, .push_s = 8e-4, .pull_s = 8e-4, .add_s = 1e-4};
+    CHECK(server_round_end(collective.enter_s, link, trial % 2 == 1) ==
+          Approx(coll::max_plus(collective).seconds).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("async server: period and staleness of AlexNet workers") {
+  AsyncTimes times = run_async(alexnet(2, 400));
+  CHECK(1e3 * times.period_s == Approx(614.663523).epsilon(2e-3));
+  CHECK(1e3 * async_period(alexnet(2, 400)) == Approx(614.663523).epsilon(1e-6));
+  CHECK(times.updates.back().staleness == 1);
+  times = run_async(alexnet(4, 400));
+  CHECK(1e3 * times.period_s == Approx(780.354867).epsilon(2e-3)); // server-bound: 4 n beta
+  CHECK(1e3 * async_period(alexnet(4, 400)) == Approx(780.354867).epsilon(1e-6));
+  AsyncInput serial = alexnet(4, 400);
+  serial.serial = true;
+  CHECK(1e3 * run_async(serial).period_s == Approx(1658.254093).epsilon(2e-3));
+  CHECK(1e3 * async_period(serial) == Approx(1658.254093).epsilon(1e-6));
+  // Server-bound from p > (c + 2 alpha + 2 n beta + n gamma) / n beta.
+  CHECK(async_period(alexnet(1, 1)) / alexnet_link().push_s == Approx(3.1507).epsilon(1e-5));
+}
+
+TEST_CASE("async server: equal workers have staleness 0, 1, .., p - 1 and then p - 1 for ever") {
+  for (const std::uint32_t workers : {1U, 2U, 3U, 4U, 8U}) {
+    CAPTURE(workers);
+    for (const bool serial : {false, true}) {
+      AsyncInput input = alexnet(workers, 50);
+      input.serial = serial;
+      const AsyncTimes times = run_async(input);
+      const std::int64_t last = workers - 1;
+      for (std::size_t i = 0; i < times.updates.size(); ++i) {
+        CHECK(times.updates[i].staleness == std::min(static_cast<std::int64_t>(i), last));
+      }
+      CHECK(times.staleness.max() == last);
+    }
+  }
+}
+
+TEST_CASE("async server: the recurrence by hand for two workers") {
+  // c 10 and 14, alpha 1, push 5, add 2, pull 5.
+  AsyncInput input{.workers = 2,
+                   .iterations = 2,
+                   .compute_s = 10,
+                   .link = {.latency_s = 1, .push_s = 5, .pull_s = 5, .add_s = 2},
+                   .variability = {.stragglers = {{1, 1.4}}}};
+  AsyncTimes times = run_async(input);
+  REQUIRE(times.updates.size() == 4);
+  CHECK(times.updates[0].worker == 0);
+  CHECK(times.updates[0].arrive_s == 11);
+  CHECK(times.updates[0].applied_s == 11 + 5 + 2);
+  CHECK(times.updates[0].received_s == 18 + 1 + 5);
+  CHECK(times.updates[1].worker == 1);
+  CHECK(times.updates[1].arrive_s == 15);
+  CHECK(times.updates[1].applied_s == 16 + 5 + 2);      // waits for the inbound port until 16
+  CHECK(times.updates[1].received_s == 23 + 1 + 5);     // the outbound port is free at 24
+  CHECK(times.updates[2].arrive_s == 24 + 10 + 1);      // worker 0 again
+  CHECK(times.updates[3].arrive_s == 29 + 14 + 1);      // worker 1: 44, not before 40
+  CHECK(times.updates[3].received_s == 44 + 5 + 2 + 6); // nothing in its way
+  CHECK(times.makespan_s == 57);
+  CHECK(times.worker_compute_s[1] == Approx(14));
+  CHECK(times.worker_wait_s[1] == Approx(57 - 29 - 14));
+  input.serial = true; // one station of 5 + 2 + 5: starts at 11, 23, ..
+  times = run_async(input);
+  CHECK(times.updates[0].applied_s == 11 + 7);
+  CHECK(times.updates[0].received_s == 11 + 12 + 1);
+  CHECK(times.updates[1].applied_s == 23 + 7);
+  CHECK(times.updates[1].received_s == 23 + 12 + 1);
+}
+
+TEST_CASE("async server: the period of equal workers is the formula, measured within 0.2 %") {
+  RandomStream random({.seed = 43});
+  for (int trial = 0; trial < 60; ++trial) {
+    CAPTURE(trial);
+    const AsyncInput input{.workers = static_cast<std::uint32_t>(random.integer(1, 16)),
+                           .iterations = 400,
+                           .compute_s = random.uniform(0, 2),
+                           .link = {.latency_s = random.uniform(0, 0.1),
+                                    .push_s = random.uniform(0.01, 1),
+                                    .pull_s = random.uniform(0.01, 1),
+                                    .add_s = random.uniform(0, 0.5)},
+                           .servers = static_cast<std::uint32_t>(random.integer(1, 4)),
+                           .serial = random.integer(0, 1) == 1,
+                           .variability = {}};
+    const AsyncTimes times = run_async(input);
+    CHECK(times.period_s == Approx(async_period(input)).epsilon(2e-3));
+    CHECK(times.throughput_per_s == Approx(input.workers / times.period_s));
+    CHECK(times.updates.size() == 400 * input.workers);
+    CHECK(times.staleness.count() == 400 * static_cast<std::int64_t>(input.workers));
+  }
+}
+
+TEST_CASE("async server: mean staleness tends to p - 1 whatever the speeds") {
+  const auto mean = [](AsyncInput input) {
+    input.iterations = 20000 / input.workers;
+    return run_async(input).staleness.mean();
+  };
+  // c = 100, 100, 100, 200.
+  AsyncInput four{.workers = 4,
+                  .compute_s = 100,
+                  .link = {.latency_s = 1, .push_s = 5, .pull_s = 5, .add_s = 1},
+                  .variability = {.stragglers = {{3, 2.0}}}};
+  CHECK(mean(four) == Approx(3).epsilon(0.02 / 3));
+  RandomStream random({.seed = 47});
+  for (int trial = 0; trial < 20; ++trial) {
+    CAPTURE(trial);
+    AsyncInput input = four;
+    input.workers = static_cast<std::uint32_t>(random.integer(2, 10));
+    input.variability = {.compute_cv = trial % 2 == 0 ? 0 : 0.5, .seed = 3};
+    for (std::uint32_t w = 0; w < input.workers; ++w) {
+      input.variability.stragglers.push_back({w, random.uniform(0.3, 3)});
+    }
+    input.link.push_s = random.uniform(0, 30);
+    CHECK(mean(input) == Approx(input.workers - 1).epsilon(0.005));
+  }
+}
+
+TEST_CASE("async server: events are consistent for random speeds and servers") {
+  RandomStream random({.seed = 53});
+  for (int trial = 0; trial < 40; ++trial) {
+    CAPTURE(trial);
+    const AsyncInput input{.workers = static_cast<std::uint32_t>(random.integer(1, 8)),
+                           .iterations = 30,
+                           .compute_s = 1,
+                           .link = {.latency_s = 0.01, .push_s = 0.3, .pull_s = 0.2, .add_s = 0.1},
+                           .servers = static_cast<std::uint32_t>(random.integer(1, 3)),
+                           .serial = random.integer(0, 1) == 1,
+                           .variability = {.compute_cv = 0.7, .seed = 77}};
+    const AsyncTimes times = run_async(input);
+    std::vector<std::int64_t> read(input.workers, 0), iteration(input.workers, 0);
+    std::vector<double> back(input.workers, 0);
+    for (std::size_t i = 0; i < times.updates.size(); ++i) {
+      const AsyncUpdate& update = times.updates[i];
+      const std::uint32_t w = update.worker;
+      // Computing starts when the weights are back; the drawn factor is that of the pair.
+      CHECK(update.arrive_s ==
+            Approx(back[w] + compute_factor(input.variability, w, ++iteration[w]) + 0.01));
+      CHECK(update.staleness == static_cast<std::int64_t>(i) - read[w]);
+      CHECK(update.applied_s >= update.arrive_s + 0.3 + 0.1 / input.servers - 1e-12);
+      CHECK(update.received_s >= update.applied_s + 0.01 + 0.2 - 1e-12);
+      if (i > 0) {
+        CHECK(update.arrive_s >= times.updates[i - 1].arrive_s);
+        CHECK(update.applied_s >= times.updates[i - 1].applied_s);
+      }
+      read[w] = static_cast<std::int64_t>(i) + 1;
+      back[w] = update.received_s;
+    }
+    CHECK(times.makespan_s == *std::max_element(back.begin(), back.end()));
+    const AsyncTimes again = run_async(input);
+    CHECK(again.makespan_s == times.makespan_s);
+  }
+}
+
+TEST_CASE("async server: all times scale together, and one worker is sequential") {
+  AsyncInput input = alexnet(5, 40);
+  const AsyncTimes times = run_async(input);
+  input.compute_s *= 4;
+  input.link.latency_s *= 4;
+  input.link.push_s *= 4;
+  input.link.pull_s *= 4;
+  input.link.add_s *= 4;
+  CHECK(run_async(input).makespan_s == 4 * times.makespan_s);
+  CHECK(run_async(input).staleness.histogram() == times.staleness.histogram());
+  const AsyncInput alone = alexnet(1, 25);
+  CHECK(run_async(alone).makespan_s == Approx(25 * async_period(alone)));
+  CHECK(run_async(alone).period_s == Approx(async_period(alone)));
+  CHECK(run_async(alone).staleness.max() == 0);
+}
