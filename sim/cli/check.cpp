@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/links_file.hpp"
 #include "io/cost_file.hpp"
+#include "io/measured_file.hpp"
 #include "io/model_file.hpp"
 #include "io/profile_file.hpp"
 #include "io/reader.hpp"
@@ -106,6 +107,11 @@ constexpr std::array kKinds{
          [](const io::Json& tree, study::Files&) {
            return Warnings(io::parse_profile(tree).warnings);
          }},
+    Kind{"measured_training", "",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_measured(tree);
+           return {};
+         }},
     Kind{"problem", "ready_s", check_problem},
     Kind{"cost", "table",
          [](const io::Json& tree, study::Files&) -> Warnings {
@@ -120,8 +126,8 @@ constexpr std::array kKinds{
 };
 
 // Kinds of the contract whose commands this version does not have, and results.
-constexpr std::array<std::string_view, 6> kUnchecked{
-    "samples", "flows", "sparse_semantics", "compression_breakeven", "measured_training", "result"};
+constexpr std::array<std::string_view, 5> kUnchecked{"samples", "flows", "sparse_semantics",
+                                                     "compression_breakeven", "result"};
 
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");

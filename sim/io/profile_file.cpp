@@ -1,7 +1,9 @@
 #include "io/profile_file.hpp"
 
 #include <array>
+#include <limits>
 
+#include "io/profile_parts.hpp"
 #include "io/reader.hpp"
 
 namespace stepsim::io {
@@ -15,17 +17,6 @@ constexpr std::array<std::string_view, 9> kOps{"broadcast",      "reduce",    "a
                                                "reduce_scatter", "allgather", "allgatherv",
                                                "alltoall",       "sendrecv",  "pingpong"};
 constexpr std::array<std::string_view, 3> kModels{"alpha_beta", "flow", "packet"};
-
-// Reads a member as an object; `read` sees its fields.
-template <class Read> void object(Fields& parent, std::string_view key, Read read) {
-  const Json* json = parent.any(key);
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  Fields fields(*json, parent.problems());
-  read(fields);
-  fields.no_more();
-}
 
 // A number, or an interval {value, low, high}.
 std::optional<double> estimate(Fields& parent, std::string_view key, Range range) {
@@ -68,21 +59,6 @@ std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_vi
     return std::nullopt;
   }
   return std::pair<Number, Number>(*low, *high);
-}
-
-void numbers(Fields& parent, std::string_view key, Range range) {
-  for (const Json& value : parent.array(key, false)) {
-    (void)checked_number(value, range, parent.problems());
-  }
-}
-
-// Every member must be a number; for tables of costs by name.
-void number_members(Fields& fields, Range range) {
-  if (fields.json().is_object()) {
-    for (const auto& [key, value] : fields.json().as_object()) {
-      (void)fields.number(key, range);
-    }
-  }
 }
 
 void parse_source(Fields& profile) {
@@ -131,8 +107,8 @@ void parse_valid(Fields& fields, net::NetworkProfile& profile) {
       return checked_number(value, at_least(0), valid.problems());
     };
     profile.valid_bytes = interval<double>(valid, "bytes", checked);
-    (void)interval<double>(valid, "density", checked);
-    (void)valid.optional_integer("gpus_per_node", at_least(1));
+    profile.valid_density = interval<double>(valid, "density", checked);
+    profile.valid_gpus_per_node = valid.optional_integer("gpus_per_node", at_least(1));
   });
 }
 
@@ -174,8 +150,9 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
 net::CurveSegment parse_segment(const Json& json, double after, Problems& problems) {
   Fields fields(json, problems);
   net::CurveSegment segment;
-  segment.from_bytes = fields.number("from_bytes", at_least(0));
-  segment.to_bytes = fields.number("to_bytes", at_least(segment.from_bytes));
+  segment.from_bytes = fields.number("from_bytes", at_least(0), 0);
+  segment.to_bytes = fields.number("to_bytes", at_least(segment.from_bytes),
+                                   std::numeric_limits<double>::infinity());
   segment.startup_s = fields.number("startup_s", at_least(0));
   segment.per_byte_s = fields.number("per_byte_s", at_least(0));
   if (segment.from_bytes < after) {
@@ -218,38 +195,6 @@ void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
   }
 }
 
-void parse_sparse_parts(Fields& fields) {
-  object(fields, "dense_inflation", [](Fields& inflation) {
-    const auto ranks = inflation.array("ranks", true);
-    for (const Json& value : ranks) {
-      (void)checked_integer(value, at_least(1), inflation.problems());
-    }
-    numbers(inflation, "factor", above(0));
-    if (inflation.array("factor", true).size() != ranks.size()) {
-      inflation.problems().add(inflation.json(), "factor", "must have as many entries as ranks");
-    }
-  });
-  object(fields, "compression_costs", [](Fields& costs) {
-    if (costs.json().is_object()) {
-      for (const auto& [method, value] : costs.json().as_object()) {
-        object(costs, method, [](Fields& keys) { number_members(keys, at_least(0)); });
-      }
-    }
-  });
-  for (const Json& json : fields.array("kernels", false)) {
-    Fields kernel(json, fields.problems());
-    (void)kernel.string("kernel");
-    for (const std::string_view key : {"n", "k", "achieved_k", "median_s", "p10_s", "p90_s"}) {
-      numbers(kernel, key, at_least(0));
-    }
-    object(kernel, "fit", [](Fields& fit) { number_members(fit, at_least(0)); });
-    for (const std::string_view key : {"device", "driver", "distribution"}) {
-      (void)kernel.string(key, "");
-    }
-    kernel.no_more();
-  }
-}
-
 } // namespace
 
 net::NetworkProfile parse_profile(const Json& json) {
@@ -267,7 +212,9 @@ net::NetworkProfile parse_profile(const Json& json) {
   parse_network(fields, profile);
   parse_links(fields, profile);
   parse_collectives(fields, profile);
-  parse_sparse_parts(fields);
+  parse_dense_inflation(fields, profile);
+  parse_compression_costs(fields, profile);
+  check_kernels(fields);
   object(fields, "identifiable", [](Fields& flags) {
     for (const std::string_view key : {"latency", "bandwidth", "reduction"}) {
       (void)flags.boolean(key, false);
@@ -283,10 +230,6 @@ net::NetworkProfile parse_profile(const Json& json) {
     } else {
       problems.add(warning, "must be a text, got " + shown(warning));
     }
-  }
-  if (fields.has("dense_inflation")) {
-    profile.warnings.push_back(profile.name +
-                               ": dense_inflation is not modelled and has no effect");
   }
   if (json.is_object() && !fields.has("network") && profile.links.empty() &&
       profile.collectives.empty()) {

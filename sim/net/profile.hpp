@@ -21,7 +21,8 @@ inline constexpr std::array<std::string_view, 3> kProfileLabels{"measured", "cal
 }
 
 struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
-  double from_bytes{}, to_bytes{};
+  double from_bytes{};
+  double to_bytes{}; // infinite where the source does not say
   double startup_s{}, per_byte_s{};
 };
 
@@ -38,6 +39,31 @@ struct LinkClass {
   double per_byte_s{};
 };
 
+// Dense ring all-reduces take factor[i] times as long on ranks[i] ranks (SPA 9); ranks ascending.
+struct DenseInflation {
+  std::vector<std::int64_t> ranks;
+  std::vector<double> factor; // > 0
+};
+
+// What compressing costs beside the wire, by the names of a scenario's `compression.costs` (SPA
+// 8.2): seconds, per element or entry where the name says so.
+inline constexpr std::array<std::string_view, 10> kCompressionCosts{"select_s",
+                                                                    "select_s_per_element",
+                                                                    "select_s_per_entry",
+                                                                    "select_s_per_element_log2",
+                                                                    "residual_s_per_element",
+                                                                    "staging_s_per_element",
+                                                                    "merge_s",
+                                                                    "merge_s_per_entry",
+                                                                    "scatter_s",
+                                                                    "scatter_s_per_entry"};
+inline constexpr std::array<std::string_view, 2> kSelectForms{"linear", "n_log_n"};
+struct CompressionCosts {
+  std::string method; // "any" = every method; a method's own values add to or override those
+  std::string form;   // "" where the file gives none
+  std::vector<std::pair<std::string, double>> values;
+};
+
 struct NetworkProfile {
   std::string name;
   ProfileLabel label = ProfileLabel::default_value;
@@ -48,6 +74,10 @@ struct NetworkProfile {
   std::vector<CollectiveCurve> collectives;
   std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted
   std::optional<std::pair<double, double>> valid_bytes;
+  std::optional<std::pair<double, double>> valid_density;
+  std::optional<std::int64_t> valid_gpus_per_node;
+  DenseInflation dense_inflation; // empty = 1 everywhere
+  std::vector<CompressionCosts> compression_costs;
   std::vector<std::string> warnings;
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "io/cost_file.hpp"
+#include "io/measured_file.hpp"
 #include "io/model_file.hpp"
 #include "io/profile_file.hpp"
 #include "io/topology_file.hpp"
@@ -87,6 +88,7 @@ TEST_CASE("mutated files of every kind are read or refused with problems") {
       {"model", [](const Json& json) { (void)to_json(parse_model(json)); }},
       {"cost", [](const Json& json) { (void)to_json(parse_cost(json)); }},
       {"network_calibration", [](const Json& json) { (void)parse_profile(json); }},
+      {"measured_training", [](const Json& json) { (void)parse_measured(json); }},
       {"topology", [](const Json& json) { (void)to_json(parse_topology(json)); }},
   };
   for (const Kind& kind : kinds) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "io/problem_text.hpp"
 
 using namespace stepsim;
@@ -51,8 +53,29 @@ TEST_CASE("a calibration is read with every part") {
   CHECK(read.valid_ranks->first == 8);
   CHECK(read.valid_bytes->second == 17179869184.0);
   CHECK(read.grade == "ok");
-  CHECK(read.warnings ==
-        std::vector<std::string>{"w", "h100x8: dense_inflation is not modelled and has no effect"});
+  CHECK(read.warnings == std::vector<std::string>{"w"});
+  CHECK(read.valid_density->first == 0.001);
+  CHECK(read.valid_gpus_per_node == 8);
+  CHECK(read.dense_inflation.ranks == std::vector<std::int64_t>{4, 8});
+  CHECK(read.dense_inflation.factor == std::vector<double>{1.295, 1.299});
+  REQUIRE(read.compression_costs.size() == 1);
+  CHECK(read.compression_costs[0].method == "any");
+  CHECK(read.compression_costs[0].form.empty());
+  CHECK(read.compression_costs[0].values ==
+        std::vector<std::pair<std::string, double>>{{"select_s_per_element", 6.1e-9}});
+}
+
+TEST_CASE("a curve's segment may leave open from where to where it holds") {
+  const auto text = profile(R"(, "collectives": [{"op": "allgather", "algorithm": "library",
+      "ranks": 4, "segments": [{"to_bytes": 1048575, "startup_s": 2.7e-3, "per_byte_s": 1.3e-8},
+      {"from_bytes": 1048576, "to_bytes": null, "startup_s": 5.6e-3, "per_byte_s": 7.4e-9}]}])");
+  const net::NetworkProfile read = parse_profile(parse_json(text, ""));
+  CHECK(read.collectives[0].segments[0].from_bytes == 0);
+  CHECK(read.collectives[0].segments[1].to_bytes == std::numeric_limits<double>::infinity());
+  CHECK(problems(profile(R"(, "collectives": [{"op": "allreduce", "algorithm": "mpi", "ranks": 8,
+            "segments": [{"startup_s": 0, "per_byte_s": 0},
+                         {"from_bytes": 8, "startup_s": 0, "per_byte_s": 0}]}])")) ==
+        "f.json: /collectives/0/segments/1/from_bytes: segments must be ascending and disjoint\n");
 }
 
 TEST_CASE("a class same-device is kept for the reader to refuse") {
@@ -89,4 +112,43 @@ TEST_CASE("wrong profiles are refused with pointer and rule") {
         "f.json: /collectives/0/segments/1/from_bytes: segments must be ascending and disjoint\n");
   CHECK(problems(profile(R"(, "network": {}, "dense_inflation": {"ranks": [4], "factor": []})")) ==
         "f.json: /dense_inflation/factor: must have as many entries as ranks\n");
+}
+
+TEST_CASE("wrong tables of dense inflation are refused (SPA 14)") {
+  const auto inflation = [](std::string_view ranks, std::string_view factor) {
+    return problems(profile(R"(, "network": {}, "dense_inflation": {"ranks": )" +
+                            std::string(ranks) + R"(, "factor": )" + std::string(factor) + "}"));
+  };
+  CHECK(inflation("[4, 8]", "[1, 2]").empty());
+  CHECK(inflation("[8, 4]", "[1, 2]") ==
+        "f.json: /dense_inflation/ranks/1: ranks must be strictly ascending, got 4 after 8\n");
+  CHECK(inflation("[4, 4]", "[1, 2]") ==
+        "f.json: /dense_inflation/ranks/1: ranks must be strictly ascending, got 4 after 4\n");
+  CHECK(inflation("[4, 8]", "[1, 0]") ==
+        "f.json: /dense_inflation/factor/1: factor must be > 0, got 0\n");
+  CHECK(inflation("[4, 8]", "[-1, 1]") ==
+        "f.json: /dense_inflation/factor/0: factor must be > 0, got -1\n");
+  CHECK(inflation("[0]", "[1]") ==
+        "f.json: /dense_inflation/ranks/0: must be an integer >= 1, got 0\n");
+  CHECK(inflation("[]", "[]") == "f.json: /dense_inflation/ranks: needs at least one entry\n");
+}
+
+TEST_CASE("costs of unknown methods and under unknown keys are refused with the nearest name") {
+  const auto costs = [](std::string_view text) {
+    return problems(profile(R"(, "network": {}, "compression_costs": )" + std::string(text)));
+  };
+  CHECK(costs(R"({"any": {"merge_s": 1}, "topk": {"form": "n_log_n", "scatter_s": 0}})").empty());
+  CHECK(costs(R"({"gtopk": {"select_s": 1}})") ==
+        "f.json: /compression_costs/gtopk: unknown compression method \"gtopk\"; did you mean "
+        "\"gtopk_tree\"?\n");
+  CHECK(costs(R"({"truncate16": {"select_s": 1}})") ==
+        "f.json: /compression_costs/truncate16: method truncate16 has no costs\n");
+  CHECK(costs(R"({"topk": {"select_s_per_elment": 1}})") ==
+        "f.json: /compression_costs/topk/select_s_per_elment: unknown key, did you mean "
+        "select_s_per_element, select_s_per_entry or select_s_per_element_log2?\n");
+  CHECK(costs(R"({"topk": {"merge_s": -1}})") ==
+        "f.json: /compression_costs/topk/merge_s: must be >= 0, got -1\n");
+  CHECK(costs(R"({"topk": {"form": "linar"}})") ==
+        "f.json: /compression_costs/topk/form: unknown form \"linar\"; did you mean "
+        "\"linear\"?\n");
 }

@@ -18,8 +18,8 @@ SCHEMAS = {p.name.removesuffix(".schema.json"): json.loads(p.read_text())
            for p in sorted((ROOT / "schemas").glob("*.schema.json"))}
 STEPSIM = ROOT / "build" / "stepsim"
 # Kinds whose reader exists; the others are only described so far.
-READ_KINDS = ["cost", "links", "model", "network_calibration", "problem", "scenario", "sweep",
-              "topology", "trace"]
+READ_KINDS = ["cost", "links", "measured_training", "model", "network_calibration", "problem",
+              "scenario", "sweep", "topology", "trace"]
 
 
 def load(path):
@@ -96,12 +96,15 @@ class Schemas(unittest.TestCase):
     def test_network_profiles_name_a_source_for_each_number(self):
         for path in sorted((ROOT / "topologies").glob("*.calibration.json")):
             tree = load(path)
-            if tree["label"] != "default":
-                continue
-            for key, value in tree["network"].items():
-                if isinstance(value, (int, float)):
-                    with self.subTest(file=path.name, key=key):
-                        self.assertTrue(tree["source"]["numbers"][f"/network/{key}"])
+            numbers = [f"/network/{key}" for key, value in tree.get("network", {}).items()
+                       if isinstance(value, (int, float))]
+            numbers += [f"/collectives/{i}" for i, _ in enumerate(tree.get("collectives", []))]
+            numbers += [f"/compression_costs/{key}" for key in tree.get("compression_costs", {})]
+            numbers += ["/dense_inflation"] if "dense_inflation" in tree else []
+            self.assertTrue(numbers)
+            for pointer in numbers:
+                with self.subTest(file=path.name, number=pointer):
+                    self.assertTrue(tree["source"]["numbers"][pointer])
 
 
 class Commands(unittest.TestCase):
