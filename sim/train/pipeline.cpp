@@ -8,8 +8,9 @@ namespace stepsim::train {
 
 namespace {
 
-// When the channel was busy, and how far a worker with that clock gets with some work. Intervals
-// are added in order of time; one that every worker has passed may be overwritten.
+// The communication thread: when it was busy, and how far a worker with that clock gets with some
+// work. With a slowdown it remembers intervals, in order of time; one that every worker has passed
+// may be overwritten.
 class Channel {
 public:
   Channel(std::size_t capacity, double slowdown) : slowdown_(slowdown) {
@@ -18,11 +19,16 @@ public:
     }
   }
 
-  void busy(double start, double end) {
-    if (!intervals_.empty() && end > start) {
-      intervals_[count_++ % intervals_.size()] = {start, end};
+  // FIFO: when a message that is ready then starts.
+  double send(double ready, double seconds) {
+    const double start = std::max(free_, ready);
+    free_ = start + seconds;
+    if (!intervals_.empty() && free_ > start) {
+      intervals_[count_++ % intervals_.size()] = {start, free_};
     }
+    return start;
   }
+  [[nodiscard]] double free_s() const { return free_; }
 
   // `cursor`: the worker's first interval that may not have ended by `now`.
   [[nodiscard]] double advance(double now, double work, std::size_t& cursor) const {
@@ -54,6 +60,7 @@ private:
   std::vector<Interval> intervals_; // ring buffer
   std::size_t count_ = 0;
   double slowdown_;
+  double free_ = 0;
 };
 
 struct Worker {
@@ -76,6 +83,64 @@ std::int64_t last_applied(const PipelineInput& input, std::int64_t width) {
     }
   }
   return 0;
+}
+
+// Every worker's compute thread and the channel through one iteration that may start at `gate`.
+PipelineIteration one_iteration(const PipelineInput& input, double gate, double exchange_factor,
+                                std::vector<Worker>& workers, Channel& channel) {
+  PipelineIteration iteration;
+  const double before = input.application_s + input.forward_s;
+  bool first = true;
+  for (Worker& worker : workers) {
+    const double start = std::max(worker.clock, gate);
+    iteration.start_s = first ? start : std::min(iteration.start_s, start);
+    first = false;
+    worker.clock = channel.advance(start, worker.factor * before, worker.cursor);
+  }
+  bool sent = false;
+  for (const PipelinePiece& piece : input.pieces) {
+    for (Worker& worker : workers) {
+      worker.clock = channel.advance(worker.clock, worker.factor * piece.compute_s, worker.cursor);
+    }
+    const double start = channel.send(latest(workers), exchange_factor * piece.exchange_s);
+    if (!sent && piece.exchange_s > 0) {
+      iteration.exchange_start_s = start;
+      sent = true;
+    }
+  }
+  iteration.compute_end_s = latest(workers);
+  iteration.exchange_end_s = channel.free_s();
+  if (!sent) {
+    iteration.exchange_start_s = iteration.exchange_end_s;
+  }
+  return iteration;
+}
+
+// When a worker has applied the pending gradients (PIP 8).
+double drained(const PipelineTimes& times, double clock, double application) {
+  for (std::size_t i = times.iterations.size() - static_cast<std::size_t>(times.pending);
+       i < times.iterations.size(); ++i) {
+    clock = std::max(clock, times.iterations[i].exchange_end_s) + application;
+  }
+  return clock;
+}
+
+// Sums over iterations become means; workers that were not simulated are like the first.
+void fill_means(const PipelineInput& input, std::size_t simulated, PipelineTimes& times) {
+  const std::int64_t half = input.iterations / 2;
+  const double half_end =
+      half > 0 ? times.iterations[static_cast<std::size_t>(half - 1)].exchange_end_s : 0;
+  times.period_s = (times.makespan_s - half_end) / static_cast<double>(input.iterations - half);
+  constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
+  const double left = times.period_s - times.compute_s;
+  times.exposed_s = left > kRounding * times.makespan_s ? left : 0;
+  for (std::size_t w = 0; w < times.workers.size(); ++w) {
+    PipelineWorker& worker = times.workers[w];
+    worker.compute_s = w < simulated ? worker.compute_s / static_cast<double>(input.iterations)
+                                     : times.workers[0].compute_s;
+    worker.straggler_wait_s = std::max(0.0, times.compute_s - worker.compute_s);
+    times.straggler_wait_s += worker.straggler_wait_s / input.workers;
+  }
 }
 
 void check(const PipelineInput& input) {
@@ -129,93 +194,48 @@ PipelineStep pipeline_step(std::int64_t t, std::int64_t width, std::int64_t warm
 PipelineTimes run_pipeline(const PipelineInput& input) {
   check(input);
   const std::int64_t width = effective_width(input);
-  const double compute = compute_seconds(input);
-  const double before = input.application_s + input.forward_s;
   // Without differences one worker stands for all.
   const Variability& variability = input.variability;
   const bool differ = variability.compute_cv > 0 || !variability.stragglers.empty();
-  const std::uint32_t simulated = differ ? input.workers : 1;
   const Jitter jitter(variability, input.workers);
+  std::vector<Worker> workers(differ ? input.workers : 1);
+  // No worker lags behind an exchange by more than the width (or the skipped steps of a switch).
+  const auto window = static_cast<std::size_t>(std::min(width, input.iterations)) + 2;
+  Channel channel(window * input.pieces.size(), input.compute_slowdown);
 
   PipelineTimes times;
   times.iterations.resize(static_cast<std::size_t>(input.iterations));
   times.workers.resize(input.workers);
-  // No worker lags behind an exchange by more than the width (or the skipped steps of a switch).
-  const auto window = static_cast<std::size_t>(std::min(width, input.iterations)) + 2;
-  Channel channel(window * input.pieces.size(), input.compute_slowdown);
-  std::vector<Worker> workers(simulated);
-  double channel_free = 0;
+  const double compute = compute_seconds(input);
   double slowest_sum = 0;
   for (std::int64_t t = 1; t <= input.iterations; ++t) {
-    PipelineIteration& iteration = times.iterations[static_cast<std::size_t>(t - 1)];
     const PipelineStep step = pipeline_step(t, width, input.warmup_iterations, input.warmup_switch);
+    double slowest = 0;
+    for (std::uint32_t w = 0; w < workers.size(); ++w) {
+      workers[w].factor = jitter.compute(w, t);
+      times.workers[w].compute_s += workers[w].factor * compute;
+      slowest = std::max(slowest, workers[w].factor * compute);
+    }
+    slowest_sum += slowest;
     const double gate =
         step.waits_for > 0
             ? times.iterations[static_cast<std::size_t>(step.waits_for - 1)].exchange_end_s
             : 0;
+    PipelineIteration& iteration = times.iterations[static_cast<std::size_t>(t - 1)];
+    iteration = one_iteration(input, gate, jitter.exchange(t), workers, channel);
     if (step.applies > 0) {
       iteration.applied_gradient = step.applies;
     }
-    double largest = 0;
-    for (std::uint32_t w = 0; w < simulated; ++w) {
-      Worker& worker = workers[w];
-      worker.clock = std::max(worker.clock, gate);
-      iteration.start_s = w == 0 ? worker.clock : std::min(iteration.start_s, worker.clock);
-      worker.factor = jitter.compute(w, t);
-      times.workers[w].compute_s += worker.factor * compute;
-      largest = std::max(largest, worker.factor * compute);
-      worker.clock = channel.advance(worker.clock, worker.factor * before, worker.cursor);
-    }
-    slowest_sum += largest;
-    const double exchange_factor = jitter.exchange(t);
-    bool sent = false;
-    for (const PipelinePiece& piece : input.pieces) {
-      for (Worker& worker : workers) {
-        worker.clock =
-            channel.advance(worker.clock, worker.factor * piece.compute_s, worker.cursor);
-      }
-      const double start = std::max(channel_free, latest(workers));
-      channel_free = start + exchange_factor * piece.exchange_s;
-      channel.busy(start, channel_free);
-      if (!sent && piece.exchange_s > 0) {
-        iteration.exchange_start_s = start;
-        sent = true;
-      }
-    }
-    iteration.compute_end_s = latest(workers);
-    iteration.exchange_end_s = channel_free;
-    if (!sent) {
-      iteration.exchange_start_s = channel_free;
-    }
   }
 
-  const auto count = static_cast<double>(input.iterations);
-  times.makespan_s = channel_free;
-  const std::int64_t half = input.iterations / 2;
-  const double half_end =
-      half > 0 ? times.iterations[static_cast<std::size_t>(half - 1)].exchange_end_s : 0;
-  times.period_s = (channel_free - half_end) / static_cast<double>(input.iterations - half);
-  times.compute_s = slowest_sum / count;
-  constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
-  const double left = times.period_s - times.compute_s;
-  times.exposed_s = left > kRounding * times.makespan_s ? left : 0;
-  for (std::uint32_t w = 0; w < input.workers; ++w) {
-    PipelineWorker& worker = times.workers[w];
-    worker.compute_s = w < simulated ? worker.compute_s / count : times.workers[0].compute_s;
-    worker.straggler_wait_s = std::max(0.0, times.compute_s - worker.compute_s);
-    times.straggler_wait_s += worker.straggler_wait_s / input.workers;
+  times.makespan_s = times.iterations.back().exchange_end_s;
+  times.compute_s = slowest_sum / static_cast<double>(input.iterations);
+  times.pending = input.iterations - last_applied(input, width);
+  for (std::uint32_t w = 0; w < workers.size(); ++w) {
+    const double application = jitter.straggler(w) * input.application_s;
+    times.drained_s = std::max(times.drained_s, drained(times, workers[w].clock, application));
   }
-
-  const std::int64_t applied = last_applied(input, width);
-  times.pending = input.iterations - applied;
-  for (std::uint32_t w = 0; w < simulated; ++w) {
-    double end = workers[w].clock;
-    for (std::int64_t i = applied + 1; i <= input.iterations; ++i) {
-      end = std::max(end, times.iterations[static_cast<std::size_t>(i - 1)].exchange_end_s) +
-            jitter.straggler(w) * input.application_s;
-    }
-    times.drained_s = std::max(times.drained_s, end);
-  }
+  fill_means(input, workers.size(), times);
   return times;
 }
 

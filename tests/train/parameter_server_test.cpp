@@ -70,6 +70,11 @@ TEST_CASE("parameter server: synchronous push, sum and pull of AlexNet") {
     CHECK(1e3 * coll::seconds(collective, coll::Method::closed_form) ==
           Approx(row.milliseconds).epsilon(1e-6));
   }
+  // More servers than workers: the worker's own port is the limit, 2 alpha + 2 n beta + n gamma
+  // / 2.
+  const ServerLink link = alexnet_link();
+  CHECK(server_round(2, 4, false, link) ==
+        Approx(2 * link.latency_s + 2 * link.push_s + link.add_s / 2));
   // Iteration of PS-sync: c + T_ps; over Pipe-SGD with truncation, compute-bound at c = 200.
   const double sync = 200 + 1e3 * server_round(4, 1, false, alexnet_link());
   CHECK(sync == Approx(1858.354093).epsilon(1e-6));
@@ -142,6 +147,7 @@ TEST_CASE("async server: equal workers have staleness 0, 1, .., p - 1 and then p
       const std::int64_t last = workers - 1;
       for (std::size_t i = 0; i < times.updates.size(); ++i) {
         CHECK(times.updates[i].staleness == std::min(static_cast<std::int64_t>(i), last));
+        CHECK(times.updates[i].worker == i % workers); // ties at the start go by worker
       }
       CHECK(times.staleness.max() == last);
     }

@@ -90,6 +90,9 @@ TEST_CASE("pipeline: draining applies the pending gradients on the compute threa
   CHECK(drain(100, 1, 2) == 9);  // 2 x 5 - 1
   CHECK(drain(100, 1, 3) == 14); // 3 x 5 - 1
   CHECK(drain(60, 100, 3) == 5);
+  PipelineInput slow = fused(60, 100, 2, 100, 5); // the straggler applies in 10
+  slow.variability.stragglers = {{1, 2.0}};
+  CHECK(run_pipeline(slow).drained_s == run_pipeline(slow).makespan_s + 10);
 }
 
 TEST_CASE("pipeline: a warm-up runs synchronously, then switches") {
@@ -263,6 +266,11 @@ TEST_CASE("pipeline: layer-wise exchange overlaps backward") {
   CHECK(run_pipeline(layered(30, {{60, 50}}, 1)).period_s == 30 + 60 + 50);
   CHECK(run_pipeline(layered(30, slow, 2)).makespan_s == 9010);
   CHECK(run_pipeline(layered(30, slow, 2)).period_s == 90);
+  const PipelineIteration first = run_pipeline(layered(30, slow, 1)).iterations.front();
+  CHECK(first.exchange_start_s == 30 + 20); // of the first piece
+  CHECK(first.exchange_end_s == 30 + 20 + 30 + 15 + 5);
+  CHECK(run_pipeline(layered(30, {{20, 0}, {20, 5}, {20, 0}}, 1)).iterations[0].exchange_start_s ==
+        70);
   const std::vector<PipelinePiece> fast{{10, 30}, {10, 15}, {10, 5}};
   CHECK(run_pipeline(layered(10, fast, 1)).period_s == 70);
   CHECK(run_pipeline(layered(10, fast, 2)).makespan_s == 5020);
@@ -328,17 +336,20 @@ TEST_CASE("pipeline: D-sync waits for the slowest of p workers") {
 
 TEST_CASE("pipeline: one straggler sets the period") {
   PipelineInput input = fused(100, 60, 1, 100);
-  input.variability.stragglers = {{2, 2.0}};
+  input.variability.stragglers = {{3, 2.0}};
   PipelineTimes times = run_pipeline(input);
   CHECK(times.period_s == 2 * 100 + 60);
   CHECK(times.exposed_s == 60);
-  CHECK(times.workers[2].straggler_wait_s == 0);
+  CHECK(times.workers[3].straggler_wait_s == 0);
   CHECK(times.workers[0].straggler_wait_s == 100);
   CHECK(times.straggler_wait_s == 75); // 3 of 4 workers wait 100
+  CHECK(times.iterations[1].start_s == 260);
   input.width = 2;
   times = run_pipeline(input);
   CHECK(times.period_s == 2 * 100);
   CHECK(times.exposed_s == 0);
+  CHECK(times.iterations[1].start_s == 100); // of the fast workers
+  CHECK(times.iterations[1].compute_end_s == 400);
 }
 
 TEST_CASE("pipeline: the drawn times do not depend on the width or on other workers") {
@@ -465,6 +476,10 @@ TEST_CASE("pipeline: deterministic times need width 2, random ones more") {
   CHECK(choice.curve[15].period_s == 100);
   CHECK(choice.curve[15].staleness == 15);
   CHECK(choose_width(fused(100, 0, 2, 100), 16, 0.01).width == 1);
+  // A warm-up is no part of the steady period, whatever its switch.
+  choice = choose_width(warmed(100, 60, 2, 100, 100, WarmupSwitch::block), 4, 0.01);
+  CHECK(choice.width == 2);
+  CHECK(choice.curve[1].period_s == 100);
   CHECK(choose_width(fused(100, 0.5, 2, 100), 16, 0.01).width == 1); // within 1 %
   PipelineInput alone = fused(100, 0, 2, 100);
   alone.workers = 1;
