@@ -1,1 +1,175 @@
-#include "plan/planners.hpp"
+// ASC-WFBP: groups for a channel that carries several messages at once (MER 6.1). The published
+// planner is not known; this one is derived: the best of five schedules for one channel, then the
+// one group boundary that gains most is toggled until none gains.
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+
+#include "plan/at_once.hpp"
+#include "plan/schedules.hpp"
+
+namespace stepsim::plan {
+
+namespace {
+
+constexpr double kGain = 1e-12; // relative; less is rounding
+
+// Groups as a list of marks: begins[i] = a group begins at item i. begins[0] is always set.
+using Begins = std::vector<bool>;
+
+// The state of the channel just before a group is started, to go on from there.
+struct Checkpoint {
+  std::size_t item{}; // first of the group
+  AtOnce channel;
+  std::vector<Underway> underway;
+};
+
+class Search {
+public:
+  Search(const Problem& problem, const ScheduleOptions& options)
+      : items_(problem.items), cost_(std::get<LinearCost>(problem.cost.base)),
+        slots_(static_cast<std::size_t>(options.concurrency)),
+        idle_{.contention = options.contention, .now = problem.channel_free.value},
+        prefix_bytes_(problem.items.size() + 1) {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      prefix_bytes_[i + 1] = prefix_bytes_[i] + static_cast<double>(items_[i].bytes.value);
+    }
+  }
+
+  [[nodiscard]] double finish(const Begins& begins) {
+    checkpoints_.clear();
+    finish_ = go_on({0, idle_, {}}, begins, &checkpoints_);
+    return finish_;
+  }
+
+  // Finish with `begins`, which differs from those of the last call of `finish` by the mark of
+  // `toggled` alone.
+  [[nodiscard]] double finish_after(const Begins& begins, std::size_t toggled) {
+    const auto after =
+        std::upper_bound(checkpoints_.begin(), checkpoints_.end(), toggled - 1,
+                         [](std::size_t item, const Checkpoint& each) { return item < each.item; });
+    return go_on(*(after - 1), begins, nullptr);
+  }
+
+private:
+  std::span<const Item> items_;
+  LinearCost cost_;
+  std::size_t slots_;
+  AtOnce idle_;
+  std::vector<double> prefix_bytes_;
+  std::vector<Checkpoint> checkpoints_; // of the last partition, one per group
+  double finish_{};
+
+  double go_on(Checkpoint state, const Begins& begins, std::vector<Checkpoint>* checkpoints) const {
+    AtOnce& channel = state.channel;
+    for (std::size_t first = state.item; first < items_.size();) {
+      std::size_t last = first;
+      while (last + 1 < items_.size() && !begins[last + 1]) {
+        ++last;
+      }
+      if (checkpoints != nullptr) {
+        checkpoints->push_back({first, channel, state.underway});
+      }
+      while (state.underway.size() == slots_) {
+        std::ignore = next_end(channel, state.underway, kNever);
+      }
+      while (next_end(channel, state.underway, items_[last].ready.value) >= 0) {}
+      channel.now = std::max(channel.now, items_[last].ready.value);
+      start(channel, state.underway, 0, cost_.startup_s,
+            cost_.per_byte_s * (prefix_bytes_[last + 1] - prefix_bytes_[first]));
+      first = last + 1;
+    }
+    while (!state.underway.empty()) {
+      std::ignore = next_end(channel, state.underway, kNever);
+    }
+    return std::max(channel.now, items_.back().ready.value);
+  }
+};
+
+Begins begins_of(const Plan& plan, std::size_t items) {
+  Begins begins(items);
+  for (const Group& group : plan.groups) {
+    begins[group.first()] = true;
+  }
+  return begins;
+}
+
+std::ptrdiff_t groups_in(const Begins& begins) {
+  return std::count(begins.begin(), begins.end(), true);
+}
+
+} // namespace
+
+Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
+  const std::size_t count = problem.items.size();
+  Search search(problem, options);
+  Begins best;
+  double best_finish = kNever;
+  for (auto* run : {plan_wfbp, plan_mg_wfbp, plan_optimal, plan_eager, plan_single}) {
+    const Begins begins = begins_of(run(problem, options), count);
+    const double finish = search.finish(begins);
+    const double tie = kGain * best_finish;
+    if (best.empty() || finish < best_finish - tie ||
+        (finish <= best_finish + tie && groups_in(begins) < groups_in(best))) {
+      best = begins;
+      best_finish = finish;
+    }
+  }
+  for (bool gains = true; gains;) {
+    best_finish = search.finish(best);
+    std::size_t toggle = 0;
+    double toggle_finish = best_finish * (1 - kGain);
+    for (std::size_t i = 1; i < count; ++i) {
+      best[i] = !best[i];
+      const double finish = search.finish_after(best, i);
+      best[i] = !best[i];
+      if (finish < toggle_finish) {
+        toggle = i;
+        toggle_finish = finish;
+      }
+    }
+    gains = toggle > 0;
+    if (gains) {
+      best[toggle] = !best[toggle];
+    }
+  }
+  Plan plan;
+  for (std::size_t first = 0; first < count;) {
+    std::size_t last = first;
+    while (last + 1 < count && !best[last + 1]) {
+      ++last;
+    }
+    add_run(plan, problem, first, last);
+    first = last + 1;
+  }
+  return plan;
+}
+
+void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times) {
+  assert(!sending.comes_back && "all-gathers and broadcasts are for one message at a time");
+  size_for(sending.transfers.size(), times);
+  AtOnce channel{.contention = sending.options.contention, .now = input.channel_free_s};
+  times.underway.clear();
+  const auto end_one = [&](double limit) {
+    const std::int64_t ended = next_end(channel, times.underway, limit);
+    if (ended >= 0) {
+      times.end_s[static_cast<std::size_t>(ended)] = channel.now;
+    }
+    return ended >= 0;
+  };
+  const auto slots = static_cast<std::size_t>(sending.options.concurrency);
+  for (std::size_t g = 0; g < sending.transfers.size(); ++g) {
+    const Transfer& transfer = sending.transfers[g];
+    while (times.underway.size() == slots && end_one(kNever)) {}
+    while (end_one(input.ready_s[g])) {}
+    channel.now = std::max(channel.now, input.ready_s[g]);
+    times.start_s[g] = channel.now;
+    start(channel, times.underway, static_cast<std::uint32_t>(g), input.factor * transfer.startup_s,
+          input.factor * transfer.data_s);
+  }
+  while (end_one(kNever)) {}
+  times.finish_s = sending.transfers.empty() ? 0.0 : channel.now;
+  times.busy_s = busy_seconds(times);
+}
+
+} // namespace stepsim::plan

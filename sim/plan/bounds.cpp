@@ -31,6 +31,35 @@ Seconds finish_lower_bound(const Problem& problem) {
   return bound;
 }
 
+double least_slowdown(const ScheduleOptions& options) {
+  // (1 + c (k - 1)) / k = c + (1 - c) / k is monotone in k: one end is the least.
+  const double most =
+      options.contention + (1 - options.contention) / static_cast<double>(options.concurrency);
+  return std::min(1.0, most);
+}
+
+Seconds finish_lower_bound_at_once(const Problem& problem, const ScheduleOptions& options) {
+  assert(problem.cost.is_linear() && !problem.items.empty() && "a linear cost, at least one item");
+  const auto& cost = std::get<LinearCost>(problem.cost.base);
+  Seconds bound = problem.items.back().ready;
+  double total = 0;
+  double first_ready = -1;
+  for (const Item& item : problem.items) {
+    if (item.bytes.value > 0) {
+      const auto bytes = static_cast<double>(item.bytes.value);
+      total += bytes;
+      first_ready = first_ready < 0 ? item.ready.value : first_ready;
+      bound = std::max(bound, item.ready + Seconds{problem.cost.seconds(bytes, 1)});
+    }
+  }
+  if (total > 0) {
+    bound =
+        std::max(bound, Seconds{std::max(problem.channel_free.value, first_ready) + cost.startup_s +
+                                cost.per_byte_s * total * least_slowdown(options)});
+  }
+  return bound;
+}
+
 bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan) {
   return problem.cost.is_linear() && mg_wfbp_plan.waiting_merges == 0;
 }

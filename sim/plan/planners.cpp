@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <string>
 
+#include "base/error.hpp"
 #include "plan/schedules.hpp"
 
 namespace stepsim::plan {
@@ -15,29 +17,66 @@ constexpr std::array<std::string_view, 3> kDdpKeys{"bucket_bytes", "first_bucket
 constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
                                                        "blocking"};
 
-constexpr std::array<Planner, 9> kPlanners{{
-    {Schedule::wfbp, "wfbp", "one message per gradient, as soon as it is ready", plan_wfbp, {}},
-    {Schedule::single, "single", "one message of everything, after backward", plan_single, {}},
-    {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes", plan_ddp, kDdpKeys},
+constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention"};
+constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
+                                                        "credit_bytes"};
+constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
+
+constexpr std::array<Planner, 13> kPlanners{{
+    {Schedule::wfbp,
+     "wfbp",
+     "one message per gradient, as soon as it is ready",
+     plan_wfbp,
+     {},
+     send_in_order},
+    {Schedule::single,
+     "single",
+     "one message of everything, after backward",
+     plan_single,
+     {},
+     send_in_order},
+    {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes", plan_ddp, kDdpKeys,
+     send_in_order},
     {Schedule::horovod, "horovod", "Horovod: what is ready at each cycle, up to fusion_bytes",
-     plan_horovod, kHorovodKeys},
-    {Schedule::mg_wfbp, "mg_wfbp", "the published MG-WFBP greedy", plan_mg_wfbp, {}},
+     plan_horovod, kHorovodKeys, send_in_order},
+    {Schedule::mg_wfbp, "mg_wfbp", "the published MG-WFBP greedy", plan_mg_wfbp, {}, send_in_order},
     {Schedule::mg_wfbp_small_tensors,
      "mg_wfbp_small_tensors",
      "MG-WFBP that also merges below 8192 elements",
      plan_mg_wfbp_small_tensors,
-     {}},
-    {Schedule::optimal, "optimal", "the best contiguous merge for the cost", plan_optimal, {}},
+     {},
+     send_in_order},
+    {Schedule::optimal,
+     "optimal",
+     "the best contiguous merge for the cost",
+     plan_optimal,
+     {},
+     send_in_order},
     {Schedule::eager,
      "eager",
      "never wait: send everything ready when the channel is free",
      plan_eager,
-     {}},
+     {},
+     send_in_order},
     {Schedule::exhaustive,
      "exhaustive",
      "every contiguous merge, up to 20 gradients",
      plan_exhaustive,
-     {}},
+     {},
+     send_in_order},
+    {Schedule::asc_wfbp, "asc_wfbp", "ASC-WFBP: several messages at once", plan_asc_wfbp,
+     kAtOnceKeys, send_at_once, Needs::linear_cost},
+    {Schedule::priority, "priority", "P3, ByteScheduler: chunks, first layers first", plan_priority,
+     kPriorityKeys, send_by_priority, Needs::linear_forward},
+    {Schedule::dear, "dear", "DeAR: reduce-scatter in backward, all-gather in the next forward",
+     plan_dear, kDearKeys, send_dear, Needs::forward},
+    {Schedule::omgs,
+     "omgs",
+     "OMGS-SGD: merges sparse layers",
+     nullptr,
+     {},
+     send_in_order,
+     Needs::selection_costs},
 }};
 
 // The problem without its items of 0 bytes, and where the others came from.
@@ -60,9 +99,15 @@ NonEmpty without_empty_items(const Problem& problem) {
 // Every item of the whole problem into the group of the next item with bytes; those after the last
 // such item into the group of that one. Item i of the plan was item origin[i].
 void put_back_empty_items(Plan& plan, const std::vector<std::uint32_t>& origin, std::size_t count) {
+  std::vector<bool> placed(origin.size());
   for (Group& group : plan.groups) {
     std::vector<std::uint32_t> items;
     for (const std::uint32_t kept : group.items) {
+      if (placed[kept]) { // a further chunk of it
+        items.push_back(origin[kept]);
+        continue;
+      }
+      placed[kept] = true;
       const std::uint32_t first = kept == 0 ? 0 : origin[kept - 1] + 1;
       const bool is_last = kept + 1 == origin.size();
       const auto end = is_last ? static_cast<std::uint32_t>(count) : origin[kept] + 1;
@@ -114,15 +159,46 @@ const Planner& planner(Schedule schedule) {
   return *found;
 }
 
+ScheduleOptions with_preset(ScheduleOptions options, PriorityPreset preset,
+                            std::int64_t element_bytes) {
+  options.preset = preset;
+  switch (preset) {
+  case PriorityPreset::bytescheduler:
+    options.partition_bytes = Bytes{1'000'000 * element_bytes};
+    options.credit_bytes = Bytes{4'000'000 * element_bytes};
+    break;
+  case PriorityPreset::p3:
+    options.partition_bytes = Bytes{50'000 * element_bytes};
+    options.credit_bytes = Bytes{1};
+    break;
+  case PriorityPreset::tictac:
+    options.partition_bytes.reset();
+    options.credit_bytes = Bytes{1};
+    break;
+  }
+  return options;
+}
+
 Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
   assert(is_valid(problem) && "items in order of ready time, bytes >= 0");
+  const Planner& row = planner(schedule);
+  if (row.run == nullptr) {
+    throw UsageError("schedule " + std::string(row.name) + " needs a sparse compression");
+  }
+  if (row.needs_linear_cost() && !problem.cost.is_linear()) {
+    throw UsageError("schedule " + std::string(row.name) +
+                     " needs a linear cost (startup_s, per_byte_s)");
+  }
   const NonEmpty kept = without_empty_items(problem);
   Plan plan;
   if (kept.origin.empty()) {
     plan.warnings.emplace_back("all gradients have 0 bytes: nothing is sent");
   } else {
-    plan = planner(schedule).run(kept.problem, options);
-    replay_groups(kept.problem, plan);
+    plan = row.run(kept.problem, options);
+    count_bytes(kept.problem, plan);
+    if (!row.needs_forward()) {
+      replay_groups(kept.problem, row, options, plan);
+    }
     put_back_empty_items(plan, kept.origin, problem.items.size());
     warn_far_extrapolation(plan, problem.cost);
   }

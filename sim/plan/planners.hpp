@@ -1,7 +1,8 @@
 #pragma once
-// The table of planners: what exists, and one call to run any of them. Adding one = one .cpp with a
-// function `Plan plan_NAME(const Problem&, const ScheduleOptions&)`, declared in schedules.hpp, and
-// one row in planners.cpp.
+// The table of schedules: what exists, and one call to run any of them. Adding one = one .cpp with
+// a function `Plan plan_NAME(const Problem&, const ScheduleOptions&)`, declared in schedules.hpp,
+// and one row in planners.cpp. The row also names how its messages travel (sending.hpp): one at a
+// time for most.
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,17 +21,26 @@ enum class Schedule {
   optimal,
   eager,
   exhaustive,
+  asc_wfbp,
+  priority,
+  dear,
+  omgs,
 };
 
 inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
 
 inline constexpr std::int64_t kMaxExhaustiveItems = 20; // items with bytes
 
+// Chunks that `priority` may cut one iteration's gradients into; each is a message of the result.
+inline constexpr std::int64_t kMaxChunks = 1'000'000;
+
 enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
+enum class PriorityPreset { bytescheduler, p3, tictac };
+enum class Prefetch { all, one };
 
 // Keys of `communication` beside `schedule` (MER 5). A key is read by the schedules named with it.
 struct ScheduleOptions {
-  Bytes bucket_bytes = kDefaultBucketBytes; // ddp, >= 1
+  Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
   // ddp, >= 1; 1 MiB where bucket_bytes has its default value, else bucket_bytes
   std::optional<Bytes> first_bucket_bytes;
   DdpMode ddp_mode = DdpMode::rebuilt;
@@ -38,6 +48,30 @@ struct ScheduleOptions {
   Seconds cycle{1e-3};                   // horovod, >= 0
   Seconds phase{0};                      // horovod; first tick, from the start of backward
   bool blocking = false;                 // horovod
+  std::int64_t concurrency = 2;          // asc_wfbp, >= 1
+  double contention = 0.5;               // asc_wfbp, >= 0
+  PriorityPreset preset = PriorityPreset::bytescheduler; // priority
+  // priority, >= 1; with the defaults of a preset filled in by `with_preset`. Empty = unlimited.
+  std::optional<Bytes> partition_bytes = Bytes{4'000'000};
+  Bytes credit_bytes{16'000'000};
+  std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group instead of bucket_bytes
+  Prefetch prefetch = Prefetch::all;       // dear
+};
+
+// Partition and credit of a preset, in bytes of parameters of `element_bytes` (MER 6.2).
+[[nodiscard]] ScheduleOptions with_preset(ScheduleOptions options, PriorityPreset preset,
+                                          std::int64_t element_bytes);
+
+struct Sending;
+struct SendInput;
+struct SendTimes;
+
+enum class Needs : std::uint8_t {
+  cost,            // any
+  linear_cost,     // start-up and data must be separable (MER D18)
+  linear_forward,  // also forward times: times of its plans mean nothing alone
+  forward,         // any cost
+  selection_costs, // of a sparse compression: no planner of this table (omgs.hpp)
 };
 
 struct Planner {
@@ -46,6 +80,15 @@ struct Planner {
   std::string_view summary; // one line for --help
   Plan (*run)(const Problem&, const ScheduleOptions&);
   std::span<const std::string_view> keys; // option keys that have a meaning for it
+  void (*send)(const Sending&, const SendInput&, SendTimes&);
+  Needs needs = Needs::cost;
+
+  [[nodiscard]] bool needs_linear_cost() const {
+    return needs == Needs::linear_cost || needs == Needs::linear_forward;
+  }
+  [[nodiscard]] bool needs_forward() const {
+    return needs != Needs::cost && needs != Needs::linear_cost;
+  }
 };
 
 [[nodiscard]] std::span<const Planner> planners();
@@ -56,13 +99,23 @@ struct Planner {
 // Items of 0 bytes are taken out, the planner runs, all times are computed forward from its groups
 // (`replay_groups`), and the empty items are put back into the group of the next item with bytes
 // (MER 5, common rules). The problem must be valid: ready times non-decreasing, bytes >= 0; without
-// items the plan is empty. Throws UsageError for `exhaustive` with more than 20 items with bytes.
+// items the plan is empty. Where the schedule needs forward times the groups have no start and end,
+// and the finish is the last ready time. Throws UsageError for `exhaustive` with more than 20 items
+// with bytes, for a cost that is not linear where it must be, for too many chunks, and for `omgs`.
 [[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,
                              const ScheduleOptions& options = {});
 
 // Lower bound of `finish` over all contiguous groupings: max(r_n + T(p_n), max(F_0, r_1) + T(S_n));
 // the second term only where the cost is known to be sub-additive. Source: MER 3 (derived).
 [[nodiscard]] Seconds finish_lower_bound(const Problem& problem);
+
+// Lower bound of `finish` over all contiguous groupings, linear cost, with `concurrency` messages
+// at once: data moves at most at k / (1 + contention (k - 1)) times the rate of one, k <= K.
+// Source: MER 3 (derived).
+[[nodiscard]] Seconds finish_lower_bound_at_once(const Problem& problem,
+                                                 const ScheduleOptions& options);
+// min over k <= concurrency of (1 + contention (k - 1)) / k.
+[[nodiscard]] double least_slowdown(const ScheduleOptions& options);
 
 // No waiting merge and a linear cost: the published greedy is then optimal. Source: MER 8, fact 4.
 [[nodiscard]] bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan);

@@ -1,1 +1,104 @@
-#include "plan/planners.hpp"
+// P3, ByteScheduler, TicTac: every gradient is cut into chunks, the chunk of the first layer that
+// is ready goes first, and only so many bytes as the credit allows are under way (MER 6.2).
+//
+//     partition 6, credit 1: a chunk at a time      layer 1 waits for what is under way, and no
+//     more partition 6, credit 12: two or three          start-ups hide behind data, but urgent
+//     chunks
+//                                                   wait longer
+//
+// Backward runs from the last layer to the first, so what becomes ready is more urgent than all
+// that waits: the queue is a stack of runs of chunks.
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+#include "plan/at_once.hpp"
+#include "plan/schedules.hpp"
+
+namespace stepsim::plan {
+
+// Chunks, the most urgent first: layers in forward order, chunks of a gradient in theirs.
+Plan plan_priority(const Problem& problem, const ScheduleOptions& options) {
+  std::vector<std::uint32_t> order(problem.items.size());
+  std::iota(order.rbegin(), order.rend(), std::uint32_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return problem.items[a].layer < problem.items[b].layer;
+  });
+  Plan plan;
+  std::int64_t chunks = 0;
+  for (const Item& item : problem.items) {
+    const std::int64_t most = options.partition_bytes.value_or(item.bytes).value;
+    chunks += (item.bytes.value + most - 1) / most;
+  }
+  if (chunks > kMaxChunks) {
+    throw UsageError("partition_bytes " + std::to_string(options.partition_bytes->value) +
+                     " cuts the gradients into " + std::to_string(chunks) + " chunks; at most " +
+                     std::to_string(kMaxChunks) + " are possible");
+  }
+  plan.groups.reserve(static_cast<std::size_t>(chunks));
+  for (const std::uint32_t item : order) {
+    const Bytes bytes = problem.items[item].bytes;
+    const Bytes most = options.partition_bytes.value_or(bytes);
+    for (Bytes left = bytes; left.value > 0; left -= most) {
+      plan.groups.push_back({.items = {item},
+                             .bytes = std::min(left, most),
+                             .ready = problem.items[item].ready,
+                             .start = {},
+                             .end = {}});
+    }
+  }
+  return plan;
+}
+
+void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times) {
+  assert(!sending.comes_back && "all-gathers and broadcasts are for one message at a time");
+  assert(std::is_sorted(input.ready_s.rbegin(), input.ready_s.rend()) &&
+         "less urgent chunks are ready first");
+  const std::size_t count = sending.transfers.size();
+  size_for(count, times);
+  const auto full = static_cast<double>(sending.options.credit_bytes.value);
+  double credit = full;
+  double data_free = input.channel_free_s;          // end of the data of the chunk before
+  std::size_t arrived = count;                      // chunks arrived.. are ready
+  std::size_t completed = 0;                        // of times.order
+  std::vector<std::uint32_t>& runs = times.waiting; // first, end, first, end, ..
+  runs.clear();
+  double now = input.channel_free_s;
+  while (times.order.size() < count) {
+    while (completed < times.order.size() && times.end_s[times.order[completed]] <= now) {
+      credit = std::min(credit + sending.transfers[times.order[completed]].bytes, full);
+      ++completed;
+    }
+    if (arrived > 0 && input.ready_s[arrived - 1] <= now) {
+      const auto end = static_cast<std::uint32_t>(arrived);
+      while (arrived > 0 && input.ready_s[arrived - 1] <= now) {
+        --arrived;
+      }
+      runs.push_back(static_cast<std::uint32_t>(arrived));
+      runs.push_back(end);
+    }
+    while (!runs.empty() && credit > 0) {
+      const std::uint32_t chunk = runs[runs.size() - 2]++;
+      if (runs[runs.size() - 2] == runs.back()) {
+        runs.resize(runs.size() - 2);
+      }
+      const Transfer& transfer = sending.transfers[chunk];
+      credit -= transfer.bytes;
+      times.order.push_back(chunk);
+      times.start_s[chunk] = now;
+      data_free = std::max(now + input.factor * transfer.startup_s, data_free) +
+                  input.factor * transfer.data_s;
+      times.end_s[chunk] = data_free;
+    }
+    const double completion =
+        completed < times.order.size() ? times.end_s[times.order[completed]] : kNever;
+    const double arrival = arrived > 0 ? input.ready_s[arrived - 1] : kNever;
+    now = std::max(now, std::min(completion, arrival));
+  }
+  times.finish_s = count > 0 ? data_free : 0.0;
+  times.busy_s = busy_seconds(times);
+}
+
+} // namespace stepsim::plan

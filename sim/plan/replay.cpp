@@ -15,23 +15,42 @@ void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t 
   plan.groups.push_back(std::move(group));
 }
 
-void replay_groups(const Problem& problem, Plan& plan) {
-  Seconds free = problem.channel_free;
+void count_bytes(const Problem& problem, Plan& plan) {
   for (Group& group : plan.groups) {
-    group.bytes = {};
-    for (const std::uint32_t item : group.items) {
-      group.bytes += problem.items[item].bytes;
+    if (group.bytes.value == 0) {
+      for (const std::uint32_t item : group.items) {
+        group.bytes += problem.items[item].bytes;
+      }
     }
-    const double seconds =
-        problem.cost.seconds(static_cast<double>(group.bytes.value), group.items.size());
-    group.start = std::max(free, group.ready);
-    group.end = group.start + Seconds{seconds};
-    free = group.end;
   }
-  plan.finish = problem.items.back().ready;
-  if (!plan.groups.empty()) {
-    plan.finish = std::max(plan.finish, plan.groups.back().end);
+}
+
+void replay_groups(const Problem& problem, const Planner& planner, const ScheduleOptions& options,
+                   Plan& plan) {
+  Sending sending;
+  sending.options = options;
+  std::vector<double> ready;
+  const auto* linear = planner.needs_linear_cost() && problem.cost.is_linear()
+                           ? std::get_if<LinearCost>(&problem.cost.base)
+                           : nullptr;
+  for (const Group& group : plan.groups) {
+    const auto bytes = static_cast<double>(group.bytes.value);
+    Transfer& transfer = sending.transfers.emplace_back();
+    if (linear != nullptr) {
+      transfer.startup_s = linear->startup_s;
+      transfer.data_s = linear->per_byte_s * bytes;
+    } else {
+      transfer.data_s = problem.cost.seconds(bytes, group.items.size());
+    }
+    ready.push_back(group.ready.value);
   }
+  SendTimes times;
+  planner.send(sending, {.ready_s = ready, .channel_free_s = problem.channel_free.value}, times);
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    plan.groups[g].start = Seconds{times.start_s[g]};
+    plan.groups[g].end = Seconds{times.end_s[g]};
+  }
+  plan.finish = std::max(problem.items.back().ready, Seconds{times.finish_s});
 }
 
 } // namespace stepsim::plan

@@ -5,14 +5,27 @@
 #include <cstddef>
 
 #include "plan/planners.hpp"
+#include "plan/sending.hpp"
 
 namespace stepsim::plan {
 
 // Appends the group of items first..last (from 0, both included), ready when its last item is.
 void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last);
 
-// From items and `ready` of each group: bytes, start, end (MER 3), and the finish.
-void replay_groups(const Problem& problem, Plan& plan);
+// Bytes of each group from its items; `priority` cuts items and gives them itself.
+void count_bytes(const Problem& problem, Plan& plan);
+
+// From bytes and `ready` of each group: start, end by the discipline of `planner`, and the finish.
+void replay_groups(const Problem& problem, const Planner& planner, const ScheduleOptions& options,
+                   Plan& plan);
+
+// Parts of disciplines. Sizes everything, no way back yet.
+void size_for(std::size_t transfers, SendTimes& times);
+// All messages one after another; all ways back without a gap, in reverse order.
+void send_forth(const Sending& sending, const SendInput& input, SendTimes& times);
+void send_back(const Sending& sending, const SendInput& input, SendTimes& times);
+// Union of [start, end] over messages in the order of their starts.
+[[nodiscard]] double busy_seconds(const SendTimes& times);
 
 Plan plan_wfbp(const Problem& problem, const ScheduleOptions& options);
 Plan plan_single(const Problem& problem, const ScheduleOptions& options);
@@ -23,5 +36,8 @@ Plan plan_mg_wfbp_small_tensors(const Problem& problem, const ScheduleOptions& o
 Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
 Plan plan_eager(const Problem& problem, const ScheduleOptions& options);
 Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& options);
+Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
+Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
+Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -51,7 +51,7 @@ std::vector<Setting> settings_of(const Problem& problem, RandomStream& random) {
   }
   std::vector<Setting> settings;
   for (const Planner& row : planners()) {
-    if (row.schedule == Schedule::exhaustive) {
+    if (row.schedule == Schedule::exhaustive || row.needs != Needs::cost) {
       continue;
     }
     ScheduleOptions options;

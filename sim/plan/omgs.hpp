@@ -1,0 +1,55 @@
+#pragma once
+// Layer-wise sparsification behind backward (LAGS), and OMGS, which merges layers for it. A message
+// is selected on the stream that also computes (or on a stream of its own), then sent; one at a
+// time (MER 6.4, SPA 5). Messages in backward order, times from the start of backward:
+//     compute   |--b4--|-s4-|--b3--|-s3-|--b2--| ..      selection delays backward
+//     side      |--b4--|--b3--|--b2--| ..
+//                      |-s4-| |-s3-|                     or does not
+//     selected(g) = backward end + select; start(g) = max(end(g-1), selected(g));
+//     end(g) = start(g) + exchange
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace stepsim::plan {
+
+struct SparseItem { // backward order
+  double backward_s{};
+  double elements{};
+};
+
+// Seconds by elements (before selection); 0 for none. Called O(items) times per plan.
+struct SparseCost {
+  std::function<double(double elements)> select_s;
+  std::function<double(double elements)> exchange_s;
+};
+
+enum class SelectStream { compute, side };
+
+struct SparseMessage {
+  double backward_end_s{};
+  double selected_s{}; // selection ends
+  double start_s{}, end_s{};
+};
+
+struct SparseTimes {
+  std::vector<SparseMessage> messages; // one per group
+  double backward_end_s{};             // of the last layer, its selection on `compute` included
+  double finish_s{};
+};
+
+// Groups are runs: `firsts` lists the first item of each, ascending from 0. A group without
+// elements sends nothing; its times are those of its backward. Source: SPA 5.
+[[nodiscard]] SparseTimes sparse_times(std::span<const SparseItem> items,
+                                       std::span<const std::size_t> firsts, const SparseCost& cost,
+                                       SelectStream stream);
+
+// LAGS: one group per item (`wfbp`). OMGS joins a group to the next item iff what its message waits
+// is less than what one exchange saves over two. A heuristic: it can lose to LAGS. Items without
+// elements belong to the next group; the last ones are a group of their own. Source: SPA 5.
+[[nodiscard]] std::vector<std::size_t> lags_groups(std::span<const SparseItem> items);
+[[nodiscard]] std::vector<std::size_t> omgs_groups(std::span<const SparseItem> items,
+                                                   const SparseCost& cost, SelectStream stream);
+
+} // namespace stepsim::plan

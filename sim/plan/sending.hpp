@@ -1,0 +1,84 @@
+#pragma once
+// How the messages of one iteration travel: a discipline is a pure function from the times at which
+// messages are ready to the times at which they start and end. All times count from the start of
+// backward; the channel is free at `channel_free_s`. Adding one = one function `send_NAME`,
+// declared in schedules.hpp, and its place in the row of the schedule (planners.cpp).
+//   a message    startup_s, which other messages do not slow, then data_s alone on the channel
+//   its way back an all-gather or a broadcast after all messages, in forward order
+// What does not change between iterations is a `Sending`; sending again allocates nothing.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/planners.hpp"
+
+namespace stepsim::plan {
+
+struct Transfer {
+  double bytes{};              // what a credit counts
+  double startup_s{};          // a
+  double data_s{};             // T - a; where one message travels at a time only the sum matters
+  double back_s{};             // of the way back
+  std::uint32_t first_layer{}; // the lowest in forward order that it carries
+};
+
+struct Sending {
+  // Launch order; for `priority` the most urgent first.
+  std::vector<Transfer> transfers;
+  bool comes_back = false;       // all-gathers or broadcasts follow
+  std::vector<double> forward_s; // [layer] of the next iteration, with its update; `dear` alone
+  ScheduleOptions options;
+};
+
+// One iteration. `factor` multiplies every duration of a transfer.
+struct SendInput {
+  std::span<const double> ready_s; // [transfer]; `priority`: non-increasing
+  double channel_free_s{};
+  double backward_end_s{};
+  double pause_s{}; // between the last message and the way back
+  double factor = 1;
+  // The next forward of every worker: when it could start, and what multiplies its times.
+  std::span<const double> forward_start_s{};
+  std::span<const double> forward_factor{};
+};
+
+struct Underway { // of `send_at_once`
+  std::uint32_t transfer{};
+  bool moving{};  // data, after its start-up
+  double until{}; // end of the start-up; when moving the mark on the clock of data
+  double data_s{};
+};
+
+struct SendTimes {
+  std::vector<double> start_s, end_s;           // [transfer]
+  std::vector<double> back_start_s, back_end_s; // [transfer]; 0 without a way back
+  std::vector<std::uint32_t> order;             // of the starts; empty = as listed
+  double finish_s{};                            // end of everything sent, 0 without any
+  double busy_s{};                              // while at least one message is under way
+  std::vector<Underway> underway;               // for the disciplines alone, as the next
+  std::vector<std::uint32_t> waiting;
+  std::vector<double> clocks_s;
+};
+
+// When what a message carries may be used.
+[[nodiscard]] inline std::span<const double> done_s(const Sending& sending,
+                                                    const SendTimes& times) {
+  return sending.comes_back ? times.back_end_s : times.end_s;
+}
+
+// One message after another, in launch order (MER 3), then the ways back without a gap.
+void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
+
+// At most `concurrency` messages at once, started in launch order; while k of them move data each
+// takes 1 + contention (k - 1) times as long (MER 6.1).
+void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
+
+// The most urgent ready one first, while there is credit; start-ups of chunks in flight overlap,
+// their data do not (MER 6.2).
+void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
+
+// Reduce-scatters in launch order, all-gathers after the last of them, interleaved with the next
+// forward (MER 6.3).
+void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
+
+} // namespace stepsim::plan
