@@ -18,6 +18,7 @@
 #include "io/trace_file.hpp"
 #include "study/problem_file.hpp"
 #include "study/scenario.hpp"
+#include "study/semantics.hpp"
 #include "study/sweep_file.hpp"
 
 namespace stepsim::cli {
@@ -83,6 +84,13 @@ Warnings check_problem(const io::Json& tree, study::Files& files) {
           " points of the cost table are changed to make it non-decreasing"};
 }
 
+// Also runs it: that shows what no output has among the keys of `expected`.
+Warnings check_semantics(const io::Json& tree, study::Files&) {
+  const study::SemanticsFile file = study::parse_semantics(tree);
+  (void)study::first_difference(file, study::semantics_tree(file, study::run_semantics(file)));
+  return study::semantics_warnings(file);
+}
+
 struct Kind {
   std::string_view name;
   std::string_view key; // tells the kind of a file that does not say it
@@ -113,6 +121,7 @@ constexpr std::array kKinds{
            return {};
          }},
     Kind{"problem", "ready_s", check_problem},
+    Kind{"sparse_semantics", "gradients", check_semantics},
     Kind{"cost", "table",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_cost(tree);
@@ -126,8 +135,8 @@ constexpr std::array kKinds{
 };
 
 // Kinds of the contract whose commands this version does not have, and results.
-constexpr std::array<std::string_view, 5> kUnchecked{"samples", "flows", "sparse_semantics",
-                                                     "compression_breakeven", "result"};
+constexpr std::array<std::string_view, 4> kUnchecked{"samples", "flows", "compression_breakeven",
+                                                     "result"};
 
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");

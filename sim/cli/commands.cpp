@@ -13,6 +13,7 @@ constexpr std::array kCommands{
     Command{"Training steps", "merge", "joins the shards of a sweep", merge},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},
+    Command{"Parts of a step", "semantics", "what a sparse exchange makes of given vectors", semantics},
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
     Command{"Data", "check", "validates any of the files", check},
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},

@@ -25,6 +25,7 @@ int merge(const Invocation& invocation);
 int models(const Invocation& invocation);
 int plan(const Invocation& invocation);
 int run(const Invocation& invocation);
+int semantics(const Invocation& invocation);
 int sweep(const Invocation& invocation);
 int topologies(const Invocation& invocation);
 

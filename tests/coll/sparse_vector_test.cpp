@@ -177,6 +177,7 @@ TEST_CASE("make_sparse: every kind of bad entry is named with its place") {
   };
   const std::vector<Row> rows{
       {{0, 9}, {1, 1}, Part::index, 1, "index 9 is not below dims 7"},
+      {{7}, {1}, Part::index, 0, "index 7 is not below dims 7"},
       {{-1}, {1}, Part::index, 0, "index -1 is negative"},
       {{4, 4}, {1, 1}, Part::index, 1, "duplicate index 4"},
       {{4, 5, 4}, {1, 1, 1}, Part::index, 2, "duplicate index 4"},
