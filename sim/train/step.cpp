@@ -12,37 +12,109 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Messages one after another on the channel; returns when the channel is free again.
-double send_in_order(const StepInput& input, std::vector<MessageTimes>& times) {
-  double free = 0;
-  for (const Message& message : input.messages) {
-    const double start = std::max(free, message.ready_s);
-    free = start + message.seconds;
-    times.push_back({.start_s = start, .end_s = free});
-  }
-  return free;
-}
-
-// reduce_broadcast: the root updates after the last reduce (and its own backward), then broadcasts
-// in forward order, that is in reverse launch order.
-double broadcast_back(const StepInput& input, double from, std::vector<MessageTimes>& times) {
-  double free = from;
-  for (std::size_t g = input.messages.size(); g-- > 0;) {
-    times[g].broadcast_start_s = free;
-    free += input.messages[g].broadcast_s;
-    times[g].broadcast_end_s = free;
-  }
-  return free;
-}
-
 // Part of [start, end] that lies after the end of backward.
 double after(double backward_end, double start, double end) {
   return std::max(0.0, end - std::max(start, backward_end));
 }
 
+bool root_updates(const StepInput& input) {
+  return input.reduce_broadcast && !input.messages.empty();
+}
+
+// The times at which the next forward waits: disjoint, ascending.
+struct Gaps {
+  std::vector<double> begin, before; // before: seconds of waiting before it
+  double total{};
+
+  void add(double from, double to) {
+    if (to > from) {
+      begin.push_back(from);
+      before.push_back(total);
+      total += to - from;
+    }
+  }
+  [[nodiscard]] double until(double time) const {
+    const auto next = std::upper_bound(begin.begin(), begin.end(), time);
+    if (next == begin.begin()) {
+      return 0;
+    }
+    const auto gap = static_cast<std::size_t>(next - begin.begin()) - 1;
+    const double length = (gap + 1 < before.size() ? before[gap + 1] : total) - before[gap];
+    return before[gap] + std::min(length, time - begin[gap]);
+  }
+};
+
+void add_messages(const StepInput& input, const plan::SendTimes& sent, StepTimes& step) {
+  const bool comes_back = input.all_gathers || root_updates(input);
+  for (std::size_t g = 0; g < input.messages.size(); ++g) {
+    MessageTimes& times = step.messages.emplace_back();
+    times.start_s = sent.start_s[g];
+    times.end_s = sent.end_s[g];
+    times.broadcast_start_s = sent.back_start_s[g];
+    times.broadcast_end_s = sent.back_end_s[g];
+    const double done = comes_back ? times.broadcast_end_s : times.end_s;
+    for (const std::uint32_t layer : input.messages[g].layers) {
+      step.layer_done_s[layer] = std::max(step.layer_done_s[layer], done);
+    }
+    times.exposed_s = after(step.backward_s, times.start_s, times.end_s) +
+                      (root_updates(input) ? times.broadcast_end_s - times.broadcast_start_s : 0.0);
+  }
+}
+
 } // namespace
 
+std::vector<double> layer_updates(const StepInput& input) {
+  std::vector<double> updates(input.forward_s.size(), 0.0);
+  const double bytes = sum(input.gradient_bytes);
+  if (input.next_forward == NextForward::per_layer && !root_updates(input) && bytes > 0) {
+    for (std::size_t l = 0; l < updates.size(); ++l) {
+      updates[l] = input.update_s * (input.gradient_bytes[l] / bytes);
+    }
+  }
+  return updates;
+}
+
+plan::Sending sending_of(const StepInput& input) {
+  plan::Sending sending;
+  sending.options = input.schedule_options;
+  sending.comes_back = input.all_gathers || root_updates(input);
+  sending.forward_s = layer_updates(input);
+  for (std::size_t l = 0; l < input.forward_s.size(); ++l) {
+    sending.forward_s[l] += input.forward_s[l];
+  }
+  for (const Message& message : input.messages) {
+    plan::Transfer& transfer = sending.transfers.emplace_back();
+    transfer.bytes = message.bytes;
+    transfer.startup_s = message.startup_s;
+    transfer.data_s = message.seconds - message.startup_s;
+    transfer.back_s = message.broadcast_s;
+    if (!message.layers.empty()) {
+      transfer.first_layer = *std::min_element(message.layers.begin(), message.layers.end());
+    }
+  }
+  return sending;
+}
+
 StepTimes run_step(const StepInput& input) {
+  std::vector<double> ready;
+  for (const Message& message : input.messages) {
+    ready.push_back(message.ready_s);
+  }
+  const double backward = std::accumulate(input.backward_s.rbegin(), input.backward_s.rend(), 0.0);
+  const std::vector<double> forward_start{backward};
+  const std::vector<double> factor{1.0};
+  plan::SendTimes sent;
+  input.send(sending_of(input),
+             {.ready_s = ready,
+              .backward_end_s = backward,
+              .pause_s = root_updates(input) ? input.update_s : 0.0,
+              .forward_start_s = forward_start,
+              .forward_factor = factor},
+             sent);
+  return run_step(input, sent);
+}
+
+StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
   assert(input.forward_s.size() == input.backward_s.size() && "one pair of times per layer");
   const std::size_t layers = input.forward_s.size();
   StepTimes step;
@@ -52,48 +124,38 @@ StepTimes run_step(const StepInput& input) {
   step.update_s = input.update_s;
   step.layer_done_s.assign(layers, 0.0);
   step.messages.reserve(input.messages.size());
-
-  double channel_end = send_in_order(input, step.messages);
-  const bool messages_exist = !input.messages.empty();
-  const bool root_updates = input.reduce_broadcast && messages_exist;
-  if (root_updates) {
-    channel_end = broadcast_back(input, std::max(channel_end, step.backward_s) + input.update_s,
-                                 step.messages);
-  }
-  step.finish_s = std::max(channel_end, step.backward_s);
-
-  for (std::size_t g = 0; g < input.messages.size(); ++g) {
-    MessageTimes& times = step.messages[g];
-    const double done = root_updates ? times.broadcast_end_s : times.end_s;
-    for (const std::uint32_t layer : input.messages[g].layers) {
-      step.layer_done_s[layer] = std::max(step.layer_done_s[layer], done);
-    }
-    times.exposed_s = after(step.backward_s, times.start_s, times.end_s) +
-                      (root_updates ? times.broadcast_end_s - times.broadcast_start_s : 0.0);
-    step.communication_s += input.messages[g].seconds + input.messages[g].broadcast_s;
-  }
+  add_messages(input, sent, step);
+  step.launch_order = sent.order;
+  step.communication_s = sent.busy_s;
+  step.finish_s = std::max(sent.finish_s, step.backward_s);
 
   // The next forward. Under a barrier the whole update follows the last message.
   const bool barrier = input.next_forward == NextForward::barrier;
-  const double bytes = sum(input.gradient_bytes);
+  const std::vector<double> updates = layer_updates(input);
+  Gaps gaps;
   double t = step.backward_s;
   if (barrier) {
-    t = step.finish_s + (root_updates ? 0.0 : input.update_s);
-  } else if (bytes == 0) {
+    gaps.add(t, step.finish_s);
+    t = step.finish_s + (root_updates(input) ? 0.0 : input.update_s);
+  } else if (sum(input.gradient_bytes) == 0) {
     t += input.update_s; // nothing to share the update by
   }
   for (std::size_t l = 0; l < layers; ++l) {
     if (!barrier) {
-      t = std::max(t, step.layer_done_s[l]);
-      if (!root_updates && bytes > 0) {
-        t += input.update_s * (input.gradient_bytes[l] / bytes);
-      }
+      gaps.add(t, step.layer_done_s[l]);
+      t = std::max(t, step.layer_done_s[l]) + updates[l];
     }
     step.next_forward_s.push_back(t);
     t += input.forward_s[l];
   }
+  if (input.send != plan::send_in_order) {
+    for (MessageTimes& times : step.messages) {
+      times.exposed_s = gaps.until(times.end_s) - gaps.until(times.start_s) +
+                        gaps.until(times.broadcast_end_s) - gaps.until(times.broadcast_start_s);
+    }
+  }
   step.exposed_s = exposed_communication_s(t, step.forward_s, step.backward_s, input.update_s);
-  step.drained_s = step.finish_s + (root_updates ? 0.0 : input.update_s);
+  step.drained_s = step.finish_s + (root_updates(input) ? 0.0 : input.update_s);
   const double busy = step.forward_s + step.backward_s + step.exposed_s;
   const double with_input =
       input.input_pipelined ? std::max(input.input_s, busy) : input.input_s + busy;

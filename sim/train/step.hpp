@@ -1,8 +1,9 @@
 #pragma once
-// One iteration of synchronous SGD with one FIFO communication channel, repeated to steady state
-// (MER 3 and 7, COL 11). All times count from the start of backward.
+// One iteration of synchronous SGD with one communication channel, repeated to steady state (MER 3
+// and 7, COL 11). All times count from the start of backward.
 //
-//   messages   start(g) = max(end(g-1), ready(g)), end(g) = start(g) + T(g)
+//   messages   by a discipline of plan; FIFO: start(g) = max(end(g-1), ready(g)),
+//              end(g) = start(g) + T(g)
 //   next step  t = t_b; for l = 1..L: t = max(t, done(l)) + u(l) + t_f(l);  period = t
 //
 // Every message of an iteration has ended before the next backward starts, so every period is
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "plan/sending.hpp"
 
 namespace stepsim::train {
 
@@ -20,28 +22,35 @@ struct Message {
   std::vector<std::uint32_t> layers; // whose gradients it carries
   double bytes{};
   double ready_s{};     // launch is not before that
-  double seconds{};     // T: all-reduce, or the reduce of reduce_broadcast
-  double broadcast_s{}; // reduce_broadcast only
+  double seconds{};     // T: all-reduce, the reduce of reduce_broadcast, or a reduce-scatter
+  double broadcast_s{}; // reduce_broadcast; all-gather where `all_gathers`
+  double startup_s{};   // part of `seconds` that other messages do not slow
 };
 
 struct StepInput {
   std::vector<double> forward_s;      // [layer], forward order
   std::vector<double> backward_s;     // [layer], forward order
   std::vector<double> gradient_bytes; // [layer]: share of the update
-  std::vector<Message> messages;      // launch order
+  std::vector<Message> messages;      // launch order; `priority`: the most urgent first
   double update_s{};
   double input_s{};
   bool input_pipelined = true;
   NextForward next_forward = NextForward::per_layer;
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
+  bool all_gathers = false;      // as broadcasts, but every layer is updated after its own (dear)
+  void (*send)(const plan::Sending&, const plan::SendInput&,
+               plan::SendTimes&) = plan::send_in_order;
+  plan::ScheduleOptions schedule_options; // of `send`
 };
 
 struct MessageTimes {
   double start_s{};
   double end_s{};             // of the all-reduce or reduce
-  double broadcast_start_s{}; // reduce_broadcast only, else 0
+  double broadcast_start_s{}; // of reduce_broadcast and all-gathers, else 0
   double broadcast_end_s{};
-  double exposed_s{}; // part of [start, end] after the end of backward
+  // FIFO: part of [start, end] after the end of backward; otherwise the part of both ways during
+  // which the next forward waits.
+  double exposed_s{};
 };
 
 struct StepTimes {
@@ -49,15 +58,25 @@ struct StepTimes {
   double finish_s{};        // end of all messages, at least the end of backward
   double period_s{};        // = forward + backward + update + exposed (+ input)
   double exposed_s{};       // communication not hidden behind computation
-  double communication_s{}; // all messages
+  double communication_s{}; // while at least one message is under way
   double drained_s{};       // end of messages and updates when no iteration follows
   double input_wait_s{};    // how long the next forward waits for its input
   std::vector<MessageTimes> messages;
-  std::vector<double> layer_done_s;   // [layer] end of its last message, 0 without one
-  std::vector<double> next_forward_s; // [layer] start of its forward in the next iteration
+  std::vector<std::uint32_t> launch_order; // of the messages; empty = as listed
+  std::vector<double> layer_done_s;        // [layer] end of its last message, 0 without one
+  std::vector<double> next_forward_s;      // [layer] start of its forward in the next iteration
 };
 
 [[nodiscard]] StepTimes run_step(const StepInput& input);
+
+// The two halves of it: the messages as their discipline sees them, and the step whose messages
+// were sent at `sent`.
+[[nodiscard]] plan::Sending sending_of(const StepInput& input);
+[[nodiscard]] StepTimes run_step(const StepInput& input, const plan::SendTimes& sent);
+
+// u(l): each layer's share of the update by its gradient bytes. All 0 where the update is the
+// root's, under a barrier, or without any bytes.
+[[nodiscard]] std::vector<double> layer_updates(const StepInput& input);
 
 // Communication that is not hidden when the next forward ends at `end_s` (from the start of
 // backward): what is left after computing; a difference within rounding counts as none.

@@ -148,3 +148,101 @@ TEST_CASE("without messages nothing is exposed and overlap does not matter") {
   CHECK(step.exposed_s == 0);
   CHECK(step.period_s == Approx(0.1 + 0.2 + 0.3 + 0.4 + 0.05));
 }
+
+namespace {
+
+// MER 14, G3, and how a schedule sends it.
+StepInput g3(const std::vector<std::vector<std::uint32_t>>& groups, std::int64_t partition = 0) {
+  const std::vector<double> bytes{4, 8, 12, 16};
+  StepInput input;
+  input.forward_s = {1, 2, 1, 1};
+  input.backward_s = {2, 2, 2, 2};
+  input.gradient_bytes = bytes;
+  for (const std::vector<std::uint32_t>& layers : groups) {
+    double left = 0;
+    for (const std::uint32_t layer : layers) {
+      left += bytes[layer];
+    }
+    while (left > 0) {
+      const double part = partition > 0 ? std::min(left, static_cast<double>(partition)) : left;
+      const std::uint32_t lowest = *std::min_element(layers.begin(), layers.end());
+      input.messages.push_back({.layers = layers,
+                                .bytes = part,
+                                .ready_s = 2.0 * (4 - lowest),
+                                .seconds = 0.5 + 0.25 * part,
+                                .startup_s = 0.5});
+      left -= part;
+    }
+  }
+  return input;
+}
+
+StepInput by_priority(std::int64_t partition, std::int64_t credit) {
+  StepInput input = g3({{0}, {1}, {2}, {3}}, partition);
+  input.send = stepsim::plan::send_by_priority;
+  input.schedule_options.credit_bytes = {credit};
+  return input;
+}
+
+StepInput dear(const std::vector<std::vector<std::uint32_t>>& groups,
+               stepsim::plan::Prefetch prefetch) {
+  StepInput input = g3(groups);
+  for (Message& message : input.messages) {
+    message.broadcast_s = message.seconds / 2;
+    message.seconds /= 2;
+    message.startup_s = 0;
+  }
+  input.send = stepsim::plan::send_dear;
+  input.schedule_options.prefetch = prefetch;
+  input.all_gathers = true;
+  return input;
+}
+
+} // namespace
+
+TEST_CASE("steps whose messages travel by other disciplines (MER G3)") {
+  CHECK(run_step(g3({{3}, {2}, {1}, {0}})).period_s == 19);
+  CHECK(run_step(by_priority(4, 8)).period_s == 15.5);
+  CHECK(run_step(by_priority(6, 1)).period_s == 17);
+  CHECK(run_step(by_priority(6, 12)).period_s == 16);
+  using stepsim::plan::Prefetch;
+  CHECK(run_step(dear({{3}, {2}, {1}, {0}}, Prefetch::all)).period_s == 15.75);
+  CHECK(run_step(dear({{3}, {2}, {1}, {0}}, Prefetch::one)).period_s == 16);
+  CHECK(run_step(dear({{3, 2}, {1, 0}}, Prefetch::all)).period_s == 17.25);
+  CHECK(run_step(dear({{3, 2, 1, 0}}, Prefetch::all)).period_s == 23.5);
+  StepInput two = g3({{3}, {2}, {1}, {0}});
+  two.send = stepsim::plan::send_at_once;
+  // Of 3.5, 2.5, 3.5 and 1.5 s alone: ready 2, 4, 6, 8. Layer 4 moves data from 2.5, layer 3 from
+  // 4.5: 4 - 2 = 2 left of the first, 2 s * 1.5 each, so 7.5; layer 2 starts at 7.5.
+  CHECK(run_step(two).messages[0].end_s == 2.5 + 2 + 2 * 1.5);
+  CHECK(run_step(two).period_s < 19);
+}
+
+TEST_CASE("what a message delays the next forward by, and what of it is hidden") {
+  // Partition 6, credit 1: forward waits for layer 1 from 8 to 9.5, runs to 10.5, layer 2 is there,
+  // to 12.5; layer 3 as well, to 13.5; layer 4 comes at 16.
+  const StepTimes step = run_step(by_priority(6, 1));
+  CHECK(step.layer_done_s == std::vector<double>{9.5, 10.5, 12.5, 16});
+  CHECK(step.exposed_s == 1.5 + 2.5);
+  double exposed = 0;
+  for (const MessageTimes& message : step.messages) {
+    exposed += message.exposed_s;
+  }
+  CHECK(exposed == step.exposed_s);
+  CHECK(step.launch_order.front() == 5); // 4.1, after 1.1, 2.1, 2.2, 3.1, 3.2
+  CHECK(step.communication_s == 14);     // from 2 to 16 without a pause
+}
+
+TEST_CASE("dear updates a layer after its all-gather, reduce_broadcast all before the broadcasts") {
+  using stepsim::plan::Prefetch;
+  StepInput input = dear({{3}, {2}, {1}, {0}}, Prefetch::all);
+  input.update_s = 4; // 0.4, 0.8, 1.2, 1.6 by bytes
+  // Layer 1 from 9.5 + 0.4 to 10.9, layer 2 from 11.7 to 13.7, 3 from 14.9 to 15.9, 4 to 18.5.
+  CHECK(run_step(input).period_s == Approx(18.5).epsilon(1e-12));
+  CHECK(run_step(input).exposed_s == Approx(1.5).epsilon(1e-9));
+  input.all_gathers = false;
+  input.reduce_broadcast = true;
+  input.send = stepsim::plan::send_in_order;
+  // Reduces end at 8.75, update to 12.75, broadcasts to 13.5, 14.75, 16.5, 18.75.
+  CHECK(run_step(input).period_s == 18.75 + 1);
+}

@@ -1,0 +1,285 @@
+#include "train/varied_steps.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace stepsim::train {
+
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity(); // no wait
+
+// A message waits for the backward of a layer, and for a time of its own after it: the tick of
+// horovod's cycle, selection on a side stream.
+struct Wait {
+  std::uint32_t layer{};
+  double delay_s{};
+};
+
+std::vector<Wait> waits_of(const StepInput& step) {
+  constexpr double kRounding = 1e-12;
+  std::vector<double> ready(step.backward_s.size());
+  double t = 0;
+  for (std::size_t l = ready.size(); l-- > 0;) {
+    ready[l] = t += step.backward_s[l];
+  }
+  std::vector<Wait> waits;
+  for (const Message& message : step.messages) {
+    const double limit = message.ready_s * (1 + kRounding);
+    const auto first = std::partition_point(ready.begin(), ready.end() - 1,
+                                            [limit](double time) { return time > limit; });
+    waits.push_back({static_cast<std::uint32_t>(first - ready.begin()),
+                     std::max(0.0, message.ready_s - *first)});
+  }
+  return waits;
+}
+
+// x[w] = max(x[w], from) + factor[w] * seconds.
+void wait_and_compute(std::vector<double>& x, double from, const std::vector<double>& factor,
+                      double seconds) {
+  for (std::size_t w = 0; w < x.size(); ++w) {
+    x[w] = (x[w] < from ? from : x[w]) + factor[w] * seconds;
+  }
+}
+
+double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
+
+// All times of an iteration count from its origin, the start of backward of the slowest worker; so
+// rounding does not grow with the length of a run.
+class Runner {
+public:
+  Runner(const StepInput& step, const Variability& variability, std::uint32_t workers)
+      : step_(step), jitter_(variability, workers), sending_(sending_of(step)),
+        waits_(waits_of(step)), updates_(layer_updates(step)), ready_(step.messages.size()),
+        layer_ready_(step.forward_s.size()), done_(step.forward_s.size()), x_(workers),
+        backward_start_(workers), factor_(workers), next_factor_(workers) {
+    forward_ = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
+    const bool any_bytes = std::any_of(step.gradient_bytes.begin(), step.gradient_bytes.end(),
+                                       [](double bytes) { return bytes > 0; });
+    root_updates_ = step.reduce_broadcast && !step.messages.empty();
+    // The update that no layer has a share of, before the first forward.
+    const bool shared = step.next_forward == NextForward::per_layer && any_bytes;
+    first_update_ = root_updates_ || shared ? 0.0 : step.update_s;
+    for (const Message& message : step.messages) {
+      for (const std::uint32_t layer : message.layers) {
+        first_sent_ = std::min(first_sent_, layer);
+      }
+    }
+    draw(1, factor_);
+    wait_and_compute(x_, 0, factor_, forward_);
+    origin_ = largest(x_);
+    for (std::size_t w = 0; w < x_.size(); ++w) {
+      backward_start_[w] = x_[w] - origin_;
+    }
+  }
+
+  [[nodiscard]] VariedIteration next() {
+    ++iteration_;
+    VariedIteration record;
+    record.start_s = start_s_;
+    draw(iteration_ + 1, next_factor_);
+    backward();
+    record.compute_end_s = origin_ + layer_ready_.front();
+    send();
+    const double finish = std::max(sent_.finish_s, layer_ready_.front());
+    record.exchange_start_s =
+        origin_ + (sent_.start_s.empty()
+                       ? layer_ready_.front()
+                       : *std::min_element(sent_.start_s.begin(), sent_.start_s.end()));
+    record.exchange_end_s = origin_ + finish;
+    drained_s_ =
+        record.exchange_end_s + (root_updates_ ? 0.0 : largest(next_factor_) * step_.update_s);
+    const double without_messages = period_without_messages();
+    const double first_forward = forward(finish);
+    const double with_messages = largest(x_);
+    const double exposed = with_messages - without_messages;
+    constexpr double kRounding = 1e-12;
+    record.exposed_s = exposed > kRounding * with_messages ? exposed : 0.0;
+    const double input_wait = load_input();
+    start_s_ = origin_ + first_forward + input_wait;
+    record.period_s = largest(x_);
+    origin_ += record.period_s;
+    for (std::size_t w = 0; w < x_.size(); ++w) {
+      backward_start_[w] = x_[w] - record.period_s;
+    }
+    factor_.swap(next_factor_);
+    return record;
+  }
+
+  // Of the iteration that `next` gave last.
+  [[nodiscard]] const std::vector<double>& factors() const { return next_factor_; }
+  [[nodiscard]] double busy_s() const { return sent_.busy_s; }
+  [[nodiscard]] double drained_s() const { return drained_s_; }
+
+private:
+  void draw(std::int64_t iteration, std::vector<double>& factors) const {
+    for (std::size_t w = 0; w < factors.size(); ++w) {
+      factors[w] = jitter_.compute(static_cast<std::uint32_t>(w), iteration);
+    }
+  }
+
+  void backward() {
+    x_ = backward_start_;
+    for (std::size_t l = layer_ready_.size(); l-- > 0;) {
+      const double seconds = step_.backward_s[l];
+      double last = kNever;
+      for (std::size_t w = 0; w < x_.size(); ++w) {
+        x_[w] += factor_[w] * seconds;
+        last = x_[w] > last ? x_[w] : last;
+      }
+      layer_ready_[l] = last;
+    }
+  }
+
+  void send() {
+    for (std::size_t g = 0; g < waits_.size(); ++g) {
+      ready_[g] = layer_ready_[waits_[g].layer] + waits_[g].delay_s;
+    }
+    step_.send(sending_,
+               {.ready_s = ready_,
+                .backward_end_s = layer_ready_.front(),
+                .pause_s = pause_s(),
+                .factor = jitter_.exchange(iteration_),
+                .forward_start_s = x_,
+                .forward_factor = next_factor_},
+               sent_);
+    std::fill(done_.begin(), done_.end(), kNever);
+    const auto done = plan::done_s(sending_, sent_);
+    for (std::size_t g = 0; g < step_.messages.size(); ++g) {
+      for (const std::uint32_t layer : step_.messages[g].layers) {
+        done_[layer] = std::max(done_[layer], done[g]);
+      }
+    }
+  }
+
+  // Workers still wait for one another: for the last gradient of the first layer that sends any,
+  // or, under a barrier and where something comes back after all of it, for all of backward. Later
+  // layers are ready earlier and delay nobody more.
+  [[nodiscard]] double period_without_messages() const {
+    const bool sends = first_sent_ < done_.size();
+    const bool barrier = step_.next_forward == NextForward::barrier;
+    double work = first_update_;
+    double work_after_wait = 0;
+    for (std::size_t l = done_.size(); l-- > 0;) {
+      work += updates_[l] + step_.forward_s[l];
+      work_after_wait += l >= first_sent_ ? updates_[l] + step_.forward_s[l] : 0.0;
+    }
+    double from = kNever;
+    if (sends) {
+      from = layer_ready_[barrier || sending_.comes_back ? 0 : first_sent_] + pause_s();
+    }
+    work_after_wait = barrier ? work : work_after_wait;
+    double last = 0;
+    for (std::size_t w = 0; w < x_.size(); ++w) {
+      const double factor = next_factor_[w];
+      last = std::max({last, x_[w] + factor * work, from + factor * work_after_wait});
+    }
+    return last;
+  }
+
+  // What the root's update takes, between the messages and their way back.
+  [[nodiscard]] double pause_s() const {
+    return root_updates_ ? next_factor_.front() * step_.update_s : 0.0;
+  }
+
+  // The next forward of every worker; returns when the first of them starts it.
+  double forward(double finish) {
+    if (step_.next_forward == NextForward::barrier) {
+      wait_and_compute(x_, step_.messages.empty() ? kNever : finish, next_factor_, first_update_);
+      const double first = *std::min_element(x_.begin(), x_.end());
+      wait_and_compute(x_, kNever, next_factor_, forward_);
+      return first;
+    }
+    wait_and_compute(x_, kNever, next_factor_, first_update_);
+    double first = 0;
+    for (std::size_t l = 0; l < done_.size(); ++l) {
+      wait_and_compute(x_, done_[l], next_factor_, updates_[l]);
+      first = l == 0 ? *std::min_element(x_.begin(), x_.end()) : first;
+      wait_and_compute(x_, kNever, next_factor_, step_.forward_s[l]);
+    }
+    return first;
+  }
+
+  // As `run_step`: loading is hidden behind the iteration before, or adds to it. Returns by how
+  // much the slowest worker is later.
+  double load_input() {
+    if (step_.input_s == 0) {
+      return 0;
+    }
+    const double before = largest(x_);
+    for (std::size_t w = 0; w < x_.size(); ++w) {
+      const double update_factor = root_updates_ ? next_factor_.front() : next_factor_[w];
+      const double loaded = backward_start_[w] - factor_[w] * forward_ + step_.input_s +
+                            next_factor_[w] * forward_ + update_factor * step_.update_s;
+      x_[w] = step_.input_pipelined ? std::max(x_[w], loaded) : x_[w] + step_.input_s;
+    }
+    return largest(x_) - before;
+  }
+
+  const StepInput& step_;
+  Jitter jitter_;
+  plan::Sending sending_;
+  std::vector<Wait> waits_;
+  std::vector<double> updates_; // [layer]
+  std::vector<double> ready_;   // [message]
+  std::vector<double> layer_ready_, done_;
+  std::vector<double> x_, backward_start_; // [worker]
+  std::vector<double> factor_, next_factor_;
+  plan::SendTimes sent_;
+  double forward_{}, first_update_{};
+  bool root_updates_{};
+  std::uint32_t first_sent_ = std::numeric_limits<std::uint32_t>::max();
+  std::int64_t iteration_{};
+  double origin_{}, start_s_{}, drained_s_{};
+};
+
+} // namespace
+
+VariedSteps run_varied_steps(const StepInput& step, const Variability& variability,
+                             std::uint32_t workers, std::int64_t iterations, std::int64_t discard) {
+  assert(workers >= 1 && iterations >= 1 && discard >= 0 && discard < iterations);
+  assert(!step.forward_s.empty() && step.forward_s.size() == step.backward_s.size());
+  Runner runner(step, variability, workers);
+  VariedSteps run;
+  run.iterations.reserve(static_cast<std::size_t>(iterations));
+  run.workers.resize(workers);
+  std::vector<double> factor_sums(workers); // of the iterations that count
+  double slowest_sum = 0;
+  for (std::int64_t k = 0; k < iterations; ++k) {
+    const VariedIteration& record = run.iterations.emplace_back(runner.next());
+    if (k < discard) {
+      continue;
+    }
+    run.period_s += record.period_s;
+    run.exposed_s += record.exposed_s;
+    run.communication_s += runner.busy_s();
+    const std::vector<double>& factors = runner.factors();
+    for (std::size_t w = 0; w < factors.size(); ++w) {
+      factor_sums[w] += factors[w];
+    }
+    slowest_sum += largest(factors);
+  }
+  const auto counted = static_cast<double>(iterations - discard);
+  run.period_s /= counted;
+  run.exposed_s /= counted;
+  run.communication_s /= counted;
+  const double slowest = slowest_sum / counted;
+  const double forward = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
+  const double backward = std::accumulate(step.backward_s.rbegin(), step.backward_s.rend(), 0.0);
+  run.forward_s = slowest * forward;
+  run.backward_s = slowest * backward;
+  run.update_s = slowest * step.update_s;
+  run.compute_s = run.forward_s + run.backward_s + run.update_s;
+  for (std::size_t w = 0; w < workers; ++w) {
+    run.workers[w].compute_s = (forward + backward + step.update_s) * (factor_sums[w] / counted);
+    run.workers[w].straggler_wait_s = std::max(0.0, run.compute_s - run.workers[w].compute_s);
+    run.straggler_wait_s += run.workers[w].straggler_wait_s / static_cast<double>(workers);
+  }
+  run.makespan_s = runner.drained_s();
+  return run;
+}
+
+} // namespace stepsim::train
