@@ -35,6 +35,9 @@ enum class Method { closed_form, max_plus, events };
 enum class ReductionMode { overlapped, serial };
 enum class Chunking { integer, real };
 enum class CostForm { exact, paper, ideal };
+// The tree of `mst`: binomial with distances P/2 .. 1 or, towards the root, 1 .. P/2; or the root
+// and everybody else one after the other. A binomial broadcast is the same in both orders.
+enum class TreeShape { far_first, near_first, flat };
 enum class Placement { dedicated, colocated, sharded };
 
 // Seconds per message and per byte of one directed link.
@@ -80,6 +83,8 @@ struct Options {
   std::vector<AlgorithmId> candidates;             // auto; empty = the defaults of COL 9
   std::uint32_t servers = 1;                       // parameter_server
   Placement placement = Placement::dedicated;      // parameter_server
+  TreeShape tree = TreeShape::far_first;           // mst
+  bool empty_messages = false;                     // 0 bytes are sent too, for the start-ups
 };
 
 struct Collective {
@@ -94,6 +99,9 @@ struct Collective {
   std::vector<double> enter_s;                   // [P] entry times, or empty = all 0
   std::vector<std::uint32_t> chain;              // [P] lp positions -> ranks, or empty
   std::vector<double> sizes;                     // [P] bytes per rank of allgatherv
+  // [P], or empty: recursive_doubling whose messages grow. A rank that holds the sum of c ranks
+  // sends held_bytes[c - 1] (SPA 11, sparcml_rd).
+  std::vector<double> held_bytes;
   Options options;
 
   // Identical ranks and links, all entering together: the precondition of closed forms.

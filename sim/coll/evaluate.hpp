@@ -105,5 +105,11 @@ struct Traffic { // bytes that ranks send
   std::uint64_t messages{};
 };
 [[nodiscard]] Traffic traffic(const Collective& collective);
+// What every rank sends; not for parameter_server.
+struct RankTraffic {
+  double bytes{};
+  std::uint64_t messages{};
+};
+[[nodiscard]] std::vector<RankTraffic> traffic_by_rank(const Collective& collective);
 
 } // namespace stepsim::coll

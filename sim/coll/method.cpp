@@ -51,6 +51,10 @@ bool parts_divide(const Collective& collective) {
   if (options.chunking == Chunking::real || !collective.sizes.empty()) {
     return true; // given sizes are no parts of a whole
   }
+  if (!collective.held_bytes.empty()) {
+    return std::ranges::all_of(collective.held_bytes,
+                               [](double bytes) { return std::fmod(bytes, 1) == 0; });
+  }
   const double elements = collective.bytes / static_cast<double>(options.element_bytes);
   const auto into = [&](double parts) { return std::fmod(elements, parts) == 0; };
   const std::uint32_t ranks = collective.ranks;

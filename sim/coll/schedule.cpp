@@ -1,6 +1,8 @@
 #include "coll/schedule.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <string>
 
 #include "base/error.hpp"
@@ -39,6 +41,14 @@ Layout all_ranks(const Collective& collective) {
     break;
   }
   return layout;
+}
+
+// Messages of expected size: whole bytes, unless chunking is real.
+std::vector<double> simulated_bytes(std::vector<double> bytes, const Options& options) {
+  if (options.chunking == Chunking::integer) {
+    std::ranges::transform(bytes, bytes.begin(), [](double each) { return std::round(each); });
+  }
+  return bytes;
 }
 
 } // namespace
@@ -107,6 +117,9 @@ Schedule make_schedule(const Collective& collective) {
     phases.split = std::nullopt;
   }
   phases.bytes = total_bytes(resolved);
+  if (!resolved.held_bytes.empty()) {
+    phases.held = Partition::sizes(simulated_bytes(resolved.held_bytes, resolved.options));
+  }
   if (const auto blocks = resolve_blocks(resolved)) {
     phases.block_bytes = blocks->block_bytes;
   }
@@ -121,6 +134,10 @@ std::string_view name(const Rule& rule) {
     }
     std::string_view operator()(const BinomialTree& r) const {
       return r.direction == Direction::spread ? "tree broadcast" : "tree reduce";
+    }
+    std::string_view operator()(const NearTree&) const { return "tree reduce, neighbours first"; }
+    std::string_view operator()(const FlatTree& r) const {
+      return r.direction == Direction::spread ? "flat broadcast" : "flat reduce";
     }
     std::string_view operator()(const BinomialSplit& r) const {
       return r.direction == Direction::spread ? "binomial scatter" : "binomial gather";

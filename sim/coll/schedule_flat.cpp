@@ -38,6 +38,8 @@ private:
   [[nodiscard]] Partition whole() const {
     return Partition::equal(list_.split ? list_.split->total() : list_.bytes, 1, list_.options);
   }
+  [[nodiscard]] bool grows() const { return list_.held.has_value(); }
+  [[nodiscard]] Partition messages() const { return list_.held.value_or(whole()); }
   [[nodiscard]] Partition parts(Index count) const {
     return list_.split ? *list_.split : Partition::equal(list_.bytes, count, list_.options);
   }
@@ -45,13 +47,22 @@ private:
     return Partition::blocks({first, second}, list_.block_bytes);
   }
 
-  void tree(Direction direction) { add(BinomialTree{size_, direction}, whole(), size_); }
+  void tree(Direction direction) {
+    const TreeShape shape = list_.options.tree;
+    if (shape == TreeShape::flat) {
+      add(FlatTree{size_, direction}, whole(), size_);
+    } else if (shape == TreeShape::near_first && direction == Direction::collect) {
+      add(NearTree{size_}, whole(), size_);
+    } else {
+      add(BinomialTree{size_, direction}, whole(), size_);
+    }
+  }
   void split(Direction direction) { add(BinomialSplit{size_, direction}, parts(size_), size_); }
   void pass(bool reduce) { add(RingPass{size_, reduce}, parts(size_), size_); }
   void rotate(bool reduce) { add(Bruck{size_, reduce}, parts(size_), size_); }
   void fold(Direction direction) {
     if (core_ != size_) {
-      add(Fold{size_, core_, direction}, whole(), size_);
+      add(Fold{size_, core_, direction, grows()}, messages(), size_);
     }
   }
   void halve() { add(Halving{core_}, parts(core_), core_); }
@@ -150,7 +161,7 @@ bool FlatPhases::recursive_doubling(Op op) {
     return false;
   }
   fold(Direction::collect);
-  add(FullExchange{core_}, whole(), core_);
+  add(FullExchange{core_, grows(), size_ - core_}, messages(), core_);
   fold(Direction::spread);
   return true;
 }

@@ -15,6 +15,7 @@ struct PhaseList {
   double bytes = 0;                  // of the range of one group
   double block_bytes = 0;            // lp, double_binary_tree
   std::optional<Partition> split{};  // in one part per rank; equal parts of `bytes` if empty
+  std::optional<Partition> held{};   // growing messages, by contributions
   double offset = 0;                 // as in Phase
   double group_bytes = 0;            // as in Phase
   std::uint32_t nic_share = 0;       // as in Phase

@@ -2,11 +2,14 @@
 // The phases that are not pipelined (COL 5.1 to 5.5): every send needs all that its rank received
 // in earlier steps. P = size of the group, L = ceil(log2 P), ranks and parts count from 0.
 //   BinomialTree     L steps    the whole range, from 0 to all or (reducing) from all to 0
+//   NearTree         L steps    reducing, but neighbours first: distances 1, 2, 4, ..
+//   FlatTree         P-1 steps  as BinomialTree, but 0 serves the others one after the other
 //   BinomialSplit    L steps    part r from 0 to rank r, or back
 //   RingPass         P-1 steps  parts go round: all-gather, or reduce-scatter ending with part r
 //   Halving          log2 P     reduce-scatter of a power of two, by exchange with r xor d
 //   Doubling         log2 P     all-gather likewise
-//   FullExchange     log2 P     everybody exchanges and adds the whole range
+//   FullExchange     log2 P     everybody exchanges and adds the whole range, or (growing) a part
+//                               of its own size for each number of contributions in the sum
 //   Bruck            L steps    all-gather of any P, or its reverse, a reduce-scatter
 //   Fold             1 step     ranks beyond the largest power of two q give rank r - q all they
 //                               have, or get the result back
@@ -54,6 +57,39 @@ private:
   }
   [[nodiscard]] bool above(Index step, Index rank) const {
     return rank >= distance(step) && rank < 2 * distance(step);
+  }
+};
+
+struct NearTree {
+  Index size{};
+  [[nodiscard]] Index steps() const { return log2_up(size); }
+  [[nodiscard]] Send send(Index step, Index rank) const {
+    const Index distance = Index{1} << step;
+    const bool sends = rank % (2 * distance) == distance;
+    return {.peer = sends ? rank - distance : kNobody, .count = 1, .reduce = true};
+  }
+  [[nodiscard]] Receive receive(Index step, Index rank) const {
+    const Index distance = Index{1} << step;
+    const bool receives = rank % (2 * distance) == 0 && rank + distance < size;
+    return {.peer = receives ? rank + distance : kNobody};
+  }
+};
+
+struct FlatTree {
+  Index size{};
+  Direction direction{}; // collect = reduce
+  [[nodiscard]] Index steps() const { return size - 1; }
+  [[nodiscard]] Send send(Index step, Index rank) const {
+    if (direction == Direction::spread) {
+      return {.peer = rank == 0 ? step + 1 : kNobody, .count = 1};
+    }
+    return {.peer = rank == step + 1 ? 0 : kNobody, .count = 1, .reduce = true};
+  }
+  [[nodiscard]] Receive receive(Index step, Index rank) const {
+    if (direction == Direction::spread) {
+      return {.peer = rank == step + 1 ? 0 : kNobody};
+    }
+    return {.peer = rank == 0 ? step + 1 : kNobody};
   }
 };
 
@@ -137,12 +173,24 @@ struct Doubling {
 
 struct FullExchange {
   Index size{}; // power of two
+  bool growing = false;
+  Index folded = 0; // growing: ranks 0 .. folded - 1 start with two contributions
   [[nodiscard]] Index steps() const { return log2_up(size); }
   [[nodiscard]] Send send(Index step, Index rank) const {
-    return {.peer = rank ^ (Index{1} << step), .count = 1, .reduce = true};
+    return {.peer = rank ^ (Index{1} << step),
+            .first = growing ? contributions(step, rank) - 1 : 0,
+            .count = 1,
+            .reduce = true};
   }
   [[nodiscard]] Receive receive(Index step, Index rank) const {
     return {.peer = rank ^ (Index{1} << step)};
+  }
+
+private:
+  // Held before the step: of the ranks that differ in lower bits, and of those folded into them.
+  [[nodiscard]] Index contributions(Index step, Index rank) const {
+    const Index held = Index{1} << step;
+    return held + std::clamp<Index>(folded - (rank & ~(held - 1)), 0, held);
   }
 };
 
@@ -178,12 +226,15 @@ struct Fold {
   Index size{};
   Index core{};          // q
   Direction direction{}; // collect = the extra ranks give, spread = they get back
+  bool growing = false;  // as in FullExchange
   [[nodiscard]] static Index steps() { return 1; }
   [[nodiscard]] Send send(Index /*step*/, Index rank) const {
     if (direction == Direction::collect) {
       return {.peer = rank >= core ? rank - core : kNobody, .count = 1, .reduce = true};
     }
-    return {.peer = rank < size - core ? rank + core : kNobody, .count = 1};
+    return {.peer = rank < size - core ? rank + core : kNobody,
+            .first = growing ? size - 1 : 0,
+            .count = 1};
   }
   [[nodiscard]] Receive receive(Index /*step*/, Index rank) const {
     if (direction == Direction::collect) {

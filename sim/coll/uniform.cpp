@@ -82,7 +82,8 @@ double total_bytes(const Collective& collective) {
 bool is_empty(const Collective& collective) {
   const bool other_rank = collective.algorithm == AlgorithmId::parameter_server &&
                           collective.options.placement == Placement::dedicated;
-  return total_bytes(collective) <= 0 || (collective.ranks <= 1 && !other_rank);
+  const bool nothing = total_bytes(collective) <= 0 && !collective.options.empty_messages;
+  return nothing || (collective.ranks <= 1 && !other_rank);
 }
 
 } // namespace stepsim::coll

@@ -270,6 +270,11 @@ std::vector<Finding> validate(const Collective& collective) {
     findings.push_back(
         {"sizes", "only allgatherv has sizes per rank, not " + std::string(name(collective.op))});
   }
+  check_per_rank(findings, "held_bytes", collective.ranks, collective.held_bytes);
+  if (!collective.held_bytes.empty() &&
+      (collective.op != Op::allreduce || collective.algorithm != AlgorithmId::recursive_doubling)) {
+    findings.push_back({"held_bytes", "only the allreduce by recursive_doubling can grow"});
+  }
   return findings;
 }
 

@@ -231,3 +231,37 @@ TEST_CASE("closed form: a form that an algorithm does not have is empty") {
   c.options.cost_form = CostForm::ideal;
   CHECK_FALSE(closed_form(c).has_value());
 }
+
+TEST_CASE("closed form: trees of any shape equal the schedule, or bound it where adding overlaps") {
+  for (const Op op :
+       {Op::broadcast, Op::reduce, Op::allreduce, Op::reduce_scatter, Op::allgather}) {
+    for (const TreeShape shape : {TreeShape::near_first, TreeShape::flat}) {
+      for (std::uint32_t ranks = 2; ranks <= 64; ++ranks) {
+        for (const ReductionMode mode : {ReductionMode::serial, ReductionMode::overlapped}) {
+          CAPTURE(name(op));
+          CAPTURE(static_cast<int>(shape));
+          CAPTURE(ranks);
+          Collective c = point(op, Id::mst, ranks, 1e6, {1e-5, 8e-10, 5e-10});
+          c.options.tree = shape;
+          c.options.reduction_mode = mode;
+          const ClosedForm formula = closed_form(c).value();
+          const double time = max_plus(c).seconds;
+          if (formula.upper_bound) {
+            CHECK(time <= formula.seconds * (1 + 1e-9));
+            CHECK(mode == ReductionMode::overlapped);
+          } else {
+            CHECK(time == near(formula.seconds));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("closed form: a flat tree of four serves three ranks one after the other") {
+  Collective c = point(Op::broadcast, Id::mst, 4, 1000, {2, 0.001, 0});
+  c.options.tree = TreeShape::flat;
+  CHECK(closed_form(c)->seconds == near(3 * (2 + 1000 * 0.001)));
+  c.op = Op::allreduce;
+  CHECK(closed_form(c)->seconds == near(6 * (2 + 1000 * 0.001)));
+}

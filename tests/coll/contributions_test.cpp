@@ -192,6 +192,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("contributions: trees of every shape, 1 to 33 ranks") {
+  for (const Op op :
+       {Op::broadcast, Op::reduce, Op::allreduce, Op::reduce_scatter, Op::allgather}) {
+    for (const TreeShape shape : {TreeShape::near_first, TreeShape::flat}) {
+      for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
+        Collective collective;
+        collective.op = op;
+        collective.algorithm = AlgorithmId::mst;
+        collective.ranks = ranks;
+        collective.bytes = 37;
+        collective.root = op == Op::broadcast || op == Op::reduce ? ranks / 3 : 0;
+        collective.options.tree = shape;
+        CAPTURE(static_cast<int>(shape));
+        check(collective);
+      }
+    }
+  }
+}
+
 TEST_CASE("contributions: a pipeline follows the order of its chain") {
   constexpr std::uint64_t kSeed = 12;
   CAPTURE(kSeed);

@@ -170,3 +170,15 @@ TEST_CASE("validate: the closed form must exist") {
   CHECK(finding(lp, AskedMethod::closed_form) ==
         "method: lp allreduce has no closed form at these values; use --method max_plus");
 }
+
+TEST_CASE("validate: growing messages have one size for each count, of recursive doubling only") {
+  Collective c = good(Op::allreduce, Id::recursive_doubling);
+  c.held_bytes = {1, 2, 3, 4};
+  CHECK(validate(c).empty());
+  CHECK(after(c, [](Collective& x) { x.held_bytes.pop_back(); }) ==
+        "held_bytes: must have one value for each of 4 ranks, got 3");
+  CHECK(after(c, [](Collective& x) { x.held_bytes[1] = -1; }) ==
+        "held_bytes/1: must be >= 0, got -1");
+  CHECK(after(c, [](Collective& x) { x.algorithm = Id::ring; }) ==
+        "held_bytes: only the allreduce by recursive_doubling can grow");
+}

@@ -93,8 +93,27 @@ std::string difference(const Collective& collective) {
   return text;
 }
 
-// All points of one operation and algorithm; returns how many.
-std::size_t check_product(Op op, AlgorithmId algorithm) {
+// What sparse exchanges ask of schedules beside the algorithm.
+struct Variant {
+  TreeShape tree = TreeShape::far_first; // mst
+  bool growing = false;                  // recursive_doubling
+  bool empty_messages = false;
+};
+
+std::vector<Variant> variants(Op op, AlgorithmId algorithm) {
+  std::vector<Variant> list{{}};
+  if (algorithm == AlgorithmId::mst) {
+    list.push_back({.tree = TreeShape::near_first, .empty_messages = true});
+    list.push_back({.tree = TreeShape::flat});
+  }
+  if (op == Op::allreduce && algorithm == AlgorithmId::recursive_doubling) {
+    list.push_back({.growing = true, .empty_messages = true});
+  }
+  return list;
+}
+
+// All points of one operation, algorithm and variant; returns how many.
+std::size_t check_product(Op op, AlgorithmId algorithm, const Variant& variant) {
   base::RandomStream random({.seed = kSeed,
                              .point = static_cast<std::uint64_t>(op),
                              .worker = static_cast<std::uint64_t>(algorithm)});
@@ -117,6 +136,11 @@ std::size_t check_product(Op op, AlgorithmId algorithm) {
               collective.options.chunking = chunking;
               collective.options.reduction_mode = mode;
               collective.options.lp_last_hop = points % 3 != 0;
+              collective.options.tree = variant.tree;
+              collective.options.empty_messages = variant.empty_messages;
+              for (std::uint32_t held = 1; variant.growing && held <= ranks; ++held) {
+                collective.held_bytes.push_back(bytes * std::sqrt(held));
+              }
               const bool alike = variety == Variety::equal || variety == Variety::entries;
               if (!alike || points % 3 == 0) {
                 collective.options.block = Bytes{points % 2 == 0 ? 65'536 : 200'001};
@@ -152,7 +176,11 @@ TEST_CASE("every flat algorithm: events take exactly as long as the sweep in pro
         continue;
       }
       ++algorithms;
-      CHECK(check_product(op, algorithm) == kRanks.size() * 6 * 2 * 2 * 2 * 4);
+      for (const Variant& variant : variants(op, algorithm)) {
+        CAPTURE(static_cast<int>(variant.tree));
+        CAPTURE(variant.growing);
+        CHECK(check_product(op, algorithm, variant) == kRanks.size() * 6 * 2 * 2 * 2 * 4);
+      }
     }
   }
   CHECK(algorithms >= 23); // COL 4: 3 + 3 + 7 + 4 + 4 + 1 and aliases
