@@ -10,6 +10,12 @@ namespace stepsim::base {
 // Middle value, mean of the middle two for an even count. Needs at least one value (asserted).
 [[nodiscard]] double median(std::span<const double> values);
 
+struct Interval {
+  double low{}, high{};
+};
+// 95 % interval of the mean of independent values, by Student's t. Needs two values (asserted).
+[[nodiscard]] Interval mean_interval_95(std::span<const double> values);
+
 struct LineFit { // y = intercept + slope x
   double intercept{};
   double slope{};

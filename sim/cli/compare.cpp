@@ -12,6 +12,7 @@
 #include "cli/over_flags.hpp"
 #include "cli/record_table.hpp"
 #include "cli/scenario_input.hpp"
+#include "study/alternatives.hpp"
 
 namespace stepsim::cli {
 
@@ -25,14 +26,17 @@ constexpr CommandText kText{
     "the ratio to it.",
     "stepsim compare scenario.json --over /communication/schedule=wfbp,single,ddp,mg_wfbp,optimal\n"
     "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
-    " --over /cluster/nodes=8,64",
+    " --over /cluster/nodes=8,64\n"
+    "stepsim compare scenario.json --algorithms all --over "
+    "/cluster/network/bandwidth_Bps=1,10,100Gbps",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
-std::string text_in(Format format, const study::Comparison& comparison) {
+std::string text_in(Format format, const study::Comparison& comparison, bool algorithms) {
   switch (format) {
   case Format::table:
-    return record_table(comparison.rows, comparison.varied);
+    return algorithms ? algorithm_table(comparison.rows, comparison.varied)
+                      : record_table(comparison.rows, comparison.varied);
   case Format::json:
     return io::pretty(io::Object{{"rows", comparison.rows}});
   case Format::jsonl: {
@@ -54,19 +58,76 @@ std::string text_in(Format format, const study::Comparison& comparison) {
   return {};
 }
 
+void show(const study::Comparison& comparison, const Common& common, bool algorithms) {
+  print_warnings(comparison.warnings, common);
+  write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
+  if (comparison.failed > 0) {
+    throw SimulationError(std::to_string(comparison.failed) + " of " +
+                          std::to_string(comparison.rows.size()) + " combinations failed");
+  }
+}
+
+int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+std::string algorithm_names() {
+  std::string names;
+  for (const study::Alternative& alternative : study::alternatives()) {
+    names += (names.empty() ? "" : ", ") + std::string(alternative.name);
+  }
+  return names;
+}
+
+struct AlgorithmFlags {
+  std::vector<std::string> names;
+  bool break_even = false;
+};
+
+int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
+                       const std::vector<std::string>& over, const AlgorithmFlags& flags) {
+  study::Files files(invocation.data_folder);
+  try {
+    show(study::compare_alternatives(scenario, parse_over_flags(over),
+                                     study::find_alternatives(flags.names), files,
+                                     {.jobs = cores(), .break_even = flags.break_even}),
+         common, true);
+  } catch (const InputError& error) {
+    rethrow_for_flags(error, scenario, over);
+  }
+  return kOk;
+}
+
 } // namespace
 
 int compare(const Invocation& invocation) {
   std::string file;
-  std::vector<std::string> over;
+  std::vector<std::string> over, algorithms;
+  bool break_even = false;
   ScenarioFlags flags;
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
-  add_over_flag(app, over)->required();
+  add_over_flag(app, over);
+  app.add_option("--algorithms", algorithms,
+                 "ways of exchanging gradients, each a set of changes to the scenario: all, or\n" +
+                     algorithm_names())
+      ->type_name("LIST")
+      ->delimiter(',');
+  app.add_flag("--break-even", break_even,
+               "with --algorithms: the bandwidths at which each compression is as fast as dense "
+               "training that overlaps with backward");
   add_scenario_flags(app, flags);
   Common common;
   if (!parse(app, kText, invocation, common)) {
     return kOk;
+  }
+  if (algorithms.empty() && over.empty()) {
+    throw UsageError("give --over or --algorithms");
+  }
+  if (algorithms.empty() && break_even) {
+    throw UsageError("--break-even needs --algorithms");
+  }
+  if (!algorithms.empty()) {
+    return compare_algorithms(invocation, common, read_scenario_tree(file, flags), over,
+                              {algorithms, break_even});
   }
   const study::Sweep sweep =
       study::sweep_over(read_scenario_tree(file, flags), parse_over_flags(over));
@@ -76,7 +137,7 @@ int compare(const Invocation& invocation) {
                      " combinations are too many to compare; use stepsim sweep");
   }
   study::Files files(invocation.data_folder);
-  const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int jobs = cores();
   const study::Comparison comparison = [&] {
     try {
       return study::compare(sweep, files, jobs);
@@ -84,12 +145,7 @@ int compare(const Invocation& invocation) {
       rethrow_for_flags(error, sweep.base, over);
     }
   }();
-  print_warnings(comparison.warnings, common);
-  write_output(common, text_in(format_of(common, Format::table), comparison));
-  if (comparison.failed > 0) {
-    throw SimulationError(std::to_string(comparison.failed) + " of " +
-                          std::to_string(comparison.rows.size()) + " combinations failed");
-  }
+  show(comparison, common, false);
   return kOk;
 }
 

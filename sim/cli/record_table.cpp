@@ -86,6 +86,23 @@ const io::Json* best_row(std::span<const io::Json> rows) {
   return best;
 }
 
+// Where compression meets overlapped dense training: "< 9.2", "0.5 .. 9.2", "never".
+std::string break_even_cell(const io::Json& row) {
+  const io::Json* list = row.find("break_even_Bps");
+  if (list == nullptr || !list->is_array()) {
+    return "-";
+  }
+  const double speedup = number_of(row, "speedup_vs_dense_overlapped").value_or(1);
+  if (list->as_array().empty()) {
+    return speedup > 1 ? "always" : "never";
+  }
+  std::string text;
+  for (const io::Json& value : list->as_array()) {
+    text += (text.empty() ? "" : ", ") + base::significant(value.as_double() * 8e-9, 3);
+  }
+  return text;
+}
+
 bool any_has(std::span<const io::Json> rows, std::string_view key) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const io::Json& row) { return number_of(row, key).has_value(); });
@@ -137,6 +154,56 @@ std::string record_table(std::span<const io::Json> rows, std::span<const std::st
     cells.push_back(error != "-" ? "error: " + error : (&row == best ? "best" : ""));
   }
   return table_text(table);
+}
+
+std::string algorithm_table(std::span<const io::Json> rows, std::span<const std::string> varied) {
+  const bool with_break_even = std::ranges::any_of(
+      rows, [](const io::Json& row) { return row.find("break_even_Bps") != nullptr; });
+  std::string out;
+  Table table;
+  std::string block;
+  const auto flush = [&] {
+    if (!table.rows.empty()) {
+      out += (out.empty() ? "" : "\n") + (block.empty() ? block : block + "\n") + table_text(table);
+    }
+    table = {{"algorithm", "iteration [ms]", "ratio", "exposed [ms]", "wire [MB]", "vs dense",
+              "staleness"},
+             {}};
+    if (with_break_even) {
+      table.headings.emplace_back("pays [Gb/s]");
+    }
+    table.headings.emplace_back("assumes");
+  };
+  flush();
+  for (const io::Json& row : rows) {
+    std::string place;
+    for (const std::string& field : varied) {
+      if (field != "algorithm") {
+        const Shown how = shown(field);
+        place +=
+            (place.empty() ? "" : ", ") + how.heading + " = " + varied_cell(row, field, how.factor);
+      }
+    }
+    if (place != block) {
+      flush();
+      block = place;
+    }
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    cells.push_back(text_of(row, "algorithm"));
+    cells.push_back(milliseconds_cell(number_of(row, "iteration_time_s")));
+    cells.push_back(cell(number_of(row, "ratio")));
+    cells.push_back(milliseconds_cell(number_of(row, "exposed_communication_s")));
+    cells.push_back(cell(times(number_of(row, "wire_bytes"), 1e-6)));
+    cells.push_back(cell(number_of(row, "speedup_vs_dense_overlapped")));
+    cells.push_back(cell(number_of(row, "staleness_mean")));
+    if (with_break_even) {
+      cells.push_back(break_even_cell(row));
+    }
+    const std::string error = text_of(row, "error");
+    cells.push_back(error != "-" ? "error: " + error : text_of(row, "assumes"));
+  }
+  flush();
+  return out;
 }
 
 } // namespace stepsim::cli

@@ -13,4 +13,9 @@ namespace stepsim::cli {
 [[nodiscard]] std::string record_table(std::span<const io::Json> rows,
                                        std::span<const std::string> varied);
 
+// Rows of `compare --algorithms`: a block per combination of the varied fields, what each algorithm
+// takes, sends and assumes.
+[[nodiscard]] std::string algorithm_table(std::span<const io::Json> rows,
+                                          std::span<const std::string> varied);
+
 } // namespace stepsim::cli

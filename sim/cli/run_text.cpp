@@ -33,6 +33,44 @@ std::string network_text(const study::Network& network) {
   return text;
 }
 
+std::string training_text(const study::Result& result) {
+  const study::Training& training = result.scenario.training;
+  if (training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
+    return "pipe_sgd, width " + cell(result.summary.pipeline_width) + ", " +
+           std::to_string(training.warmup_iterations) + " iterations of warm-up";
+  }
+  const coll::Options& options = result.scenario.communication.options;
+  const bool sharded = options.placement == coll::Placement::sharded;
+  const bool colocated = options.placement == coll::Placement::colocated;
+  return std::string("parameter_server, ") + (training.async ? "async, " : "sync, ") +
+         std::to_string(options.servers) +
+         (sharded     ? " sharded"
+          : colocated ? " colocated"
+                      : " dedicated") +
+         (options.servers == 1 ? " server" : " servers");
+}
+
+std::string exchange_text(const study::Communication& communication) {
+  const coll::Compression& compression = communication.compression;
+  const coll::CompressionRow& row = coll::row(compression.method);
+  const std::string dense =
+      communication.calibrated ? "calibrated" : std::string(coll::name(communication.collective));
+  switch (row.kind) {
+  case coll::CompressionKind::dense:
+  case coll::CompressionKind::codec: {
+    const std::string name =
+        compression.method == coll::CompressionMethod::none ? "" : std::string(row.name) + " in ";
+    return name + dense + (communication.reduce_broadcast ? " reduce and broadcast" : " allreduce");
+  }
+  case coll::CompressionKind::sparse:
+    return std::string(row.name) +
+           (compression.density ? ", density " + base::significant(*compression.density) : "");
+  case coll::CompressionKind::encoded:
+    return std::string(row.name);
+  }
+  return dense;
+}
+
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
   std::string out;
@@ -47,15 +85,14 @@ std::string setting_text(const study::Result& result) {
                   std::to_string(cluster.gpus_per_node) + ")");
   append_line(out, "network", network_text(cluster.network));
   const std::size_t messages = result.buckets.size();
-  append_line(
-      out, "exchange",
-      std::string(scenario.communication.calibrated
-                      ? std::string_view("calibrated")
-                      : coll::name(scenario.communication.collective)) +
-          (scenario.communication.reduce_broadcast ? " reduce and broadcast" : " allreduce") +
-          ", schedule " + std::string(plan::planner(scenario.communication.schedule).name) + ": " +
-          std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
-          base::readable_bytes(static_cast<double>(scenario.workload.bytes().value)));
+  if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
+    append_line(out, "training", training_text(result));
+  }
+  append_line(out, "exchange",
+              exchange_text(scenario.communication) + ", schedule " +
+                  std::string(plan::planner(scenario.communication.schedule).name) + ": " +
+                  std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
+                  base::readable_bytes(static_cast<double>(scenario.workload.bytes().value)));
   append_line(out, "method", result.method);
   return out;
 }
@@ -77,8 +114,24 @@ std::string times_text(const study::Result& result) {
   row("  forward", summary.forward_s);
   row("  backward", summary.backward_s);
   row("  update", summary.update_s);
+  const auto row_if = [&](const std::string& label, const std::optional<double>& seconds) {
+    if (seconds.value_or(0) > 0) {
+      row(label, seconds);
+    }
+  };
+  row_if("  codec", summary.codec_compute_s);
+  row_if("  select", summary.select_s);
+  row_if("  residual", summary.residual_s);
+  row_if("  waiting for stragglers", summary.straggler_wait_s);
   row("  exposed communication", summary.exposed_communication_s);
   row("communication, all", summary.communication_s);
+  if (summary.staging_s.value_or(0) + summary.merge_s.value_or(0) + summary.scatter_s.value_or(0) >
+      0) {
+    row_if("  staging", summary.staging_s);
+    row_if("  wire", summary.wire_s);
+    row_if("  merge", summary.merge_s);
+    row_if("  scatter", summary.scatter_s);
+  }
   return table_text(table);
 }
 
@@ -93,6 +146,22 @@ std::string verdict_text(const study::Result& result) {
               cell(summary.speedup) + " with " + std::to_string(result.scenario.cluster.ranks()) +
                   (result.scenario.cluster.ranks() == 1 ? " worker" : " workers") +
                   ", efficiency " + percent_cell(summary.scaling_efficiency));
+  if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
+    append_line(out, "interval",
+                milliseconds_cell(summary.iteration_time_low_s) + " to " +
+                    milliseconds_cell(summary.iteration_time_high_s) + " ms with 95 % confidence");
+  }
+  if (summary.speedup_vs_dense_overlapped) {
+    append_line(out, "against dense",
+                cell(summary.speedup_vs_dense_overlapped) + " times as fast as overlapped, " +
+                    cell(summary.speedup_vs_dense_sequential) + " times as sequential");
+  }
+  if (summary.staleness_max.value_or(0) > 0) {
+    append_line(out, "staleness",
+                cell(summary.staleness_mean) + " updates on average, " +
+                    cell(summary.staleness_max) +
+                    " at most; its effect on accuracy is not modelled");
+  }
   if (summary.samples_per_s) {
     append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
   }

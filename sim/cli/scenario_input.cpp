@@ -71,11 +71,12 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
     }
     seed = static_cast<std::int64_t>(std::get<double>(parsed));
   }
-  io::Json tree = io::read_json(file);
+  io::Json tree = study::with_short_forms_expanded(io::read_json(file));
   for (const std::string& text : flags.set) {
     try {
       auto [pointer, value] = study::parse_set(text);
       io::assign(tree, pointer, std::move(value));
+      tree = study::with_short_forms_expanded(std::move(tree));
     } catch (const UsageError& error) {
       throw UsageError(std::string("--set ") + error.what());
     }

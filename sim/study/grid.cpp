@@ -91,6 +91,24 @@ std::vector<std::string> Grid::field_names() const {
   return names;
 }
 
+namespace {
+
+constexpr std::string_view kShortForm = "/communication/compression";
+
+} // namespace
+
+io::Json with_short_forms_expanded(io::Json scenario) {
+  const io::Json* found = io::resolve(scenario, kShortForm);
+  if (found == nullptr || !found->is_string()) {
+    return scenario;
+  }
+  const io::Json word = *found; // keeps its place for messages
+  io::Json object{io::Object{{"method", word}}};
+  object.set_origin(word.file_pointer(), std::string(kShortForm), word.line());
+  io::assign(scenario, kShortForm, std::move(object));
+  return scenario;
+}
+
 io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point) {
   io::Json tree = base;
   const std::vector<std::size_t> position = grid.position(point);
@@ -98,6 +116,9 @@ io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point)
     const Axis& axis = grid.axes[a];
     const io::Json& value = axis.values[position[a]];
     io::assign(tree, axis.pointer, value);
+    if (axis.pointer == kShortForm) {
+      tree = with_short_forms_expanded(std::move(tree));
+    }
     if (names_file(axis.pointer) && value.is_string()) {
       value_at(tree, axis.pointer).set_origin(value.file_pointer(), axis.pointer, 0);
     }

@@ -38,6 +38,10 @@ struct Grid {
 // scenario's.
 [[nodiscard]] bool names_file(std::string_view pointer);
 
+// A scenario with its short forms written out, so that pointers reach every key:
+//     "compression": "topk"   ->   "compression": {"method": "topk"}
+[[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
+
 // The scenario tree with the point's values set.
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "net/dense_inflation.hpp"
+#include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
 #include "train/exchange.hpp"
 
@@ -17,16 +19,45 @@ double copy_seconds(const Communication& communication, const plan::Group& group
              : 0.0;
 }
 
+// Every message takes startup + bytes per_byte longer.
+plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
+  if (auto* linear = std::get_if<plan::LinearCost>(&cost.base)) {
+    linear->startup_s += extra.startup_s;
+    linear->per_byte_s += extra.per_byte_s;
+    return cost;
+  }
+  return {.base = plan::CurveCost{[cost, extra](double bytes) {
+            const double more = extra.startup_s + extra.per_byte_s * bytes;
+            return bytes > 0 ? cost.seconds(bytes, 1) + more : 0.0;
+          }}};
+}
+
 // What the planner sees of one message.
 plan::Cost channel_cost(const Scenario& scenario) {
+  if (is_compressed(scenario)) {
+    return compressed_cost(scenario);
+  }
   plan::Cost cost = scenario.cluster.network.curve.value_or(plan::Cost{});
   if (!scenario.cluster.network.curve) {
     cost = train::planner_cost(exchange_of(scenario));
   } else if (scenario.cluster.ranks() == 1) {
     cost = plan::Cost{.base = plan::LinearCost{}};
   }
+  const plan::LinearCost extra = extra_cost(scenario);
+  if (extra.startup_s > 0 || extra.per_byte_s > 0) {
+    cost = with_extra(std::move(cost), extra);
+  }
   cost.copy_bandwidth_Bps = scenario.communication.copy_bandwidth_Bps;
   return cost;
+}
+
+// What a profile found dense ring all-reduces to take longer than the network explains (SPA 9).
+double inflation(const Scenario& scenario) {
+  const auto& profile = scenario.cluster.network.profile;
+  const bool dense = coll::row(scenario.communication.compression.method).kind ==
+                     coll::CompressionKind::dense;
+  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
+  return profile && dense && ring ? net::dense_inflation(*profile, scenario.cluster.ranks()) : 1;
 }
 
 } // namespace
@@ -44,6 +75,11 @@ coll::Collective exchange_of(const Scenario& scenario) {
   collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
   const double rate = network.bandwidth_Bps * network.efficiency;
   collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
+  if (const double gamma = inflation(scenario); gamma != 1) {
+    collective.links.all.latency_s *= gamma;
+    collective.links.all.block_latency_s *= gamma;
+    collective.links.all.per_byte_s *= gamma;
+  }
   if (cluster.intra && cluster.gpus_per_node > 1) {
     collective.links.two_level =
         coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),

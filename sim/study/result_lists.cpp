@@ -1,35 +1,26 @@
 #include <algorithm>
 
+#include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
 
 namespace stepsim::study {
 
 std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,
-                                const train::StepTimes& step,
-                                std::span<const std::string> algorithms) {
-  std::vector<Bucket> buckets;
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const plan::Group& group = plan.groups[g];
-    Bucket& bucket = buckets.emplace_back();
-    bucket.index = static_cast<std::int64_t>(g);
-    bucket.first = std::ranges::min(group.items) + std::int64_t{1};
-    bucket.last = std::ranges::max(group.items) + std::int64_t{1};
-    bucket.bytes = group.bytes;
-    bucket.items = static_cast<std::int64_t>(group.items.size());
-    for (const std::uint32_t item : group.items) {
-      bucket.elements += scenario.workload.gradients[item].elements;
-    }
-    bucket.ready_s = step.forward_s + group.ready.value;
+                                const train::StepTimes& step, std::span<const BucketCost> costs) {
+  std::vector<Bucket> buckets = plain_buckets(scenario, plan, costs);
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    Bucket& bucket = buckets[g];
+    bucket.ready_s = step.forward_s + plan.groups[g].ready.value;
     bucket.start_s = step.forward_s + step.messages[g].start_s;
     bucket.end_s =
         step.forward_s + std::max(step.messages[g].end_s, step.messages[g].broadcast_end_s);
     bucket.exposed_s = step.messages[g].exposed_s;
-    bucket.algorithm = algorithms[g];
   }
   return buckets;
 }
 
-std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepTimes& step) {
+std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepInput& input,
+                                    const train::StepTimes& step) {
   std::vector<LayerResult> layers(scenario.workload.layers.size());
   const double iteration =
       step.next_forward_s.front() - step.period_s; // start, from backward start
@@ -39,7 +30,7 @@ std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepT
     LayerResult& layer = layers[l];
     layer.name = work.name;
     layer.backward_start_s = t - iteration;
-    t += work.backward.value;
+    t += input.backward_s[l];
     layer.backward_end_s = t - iteration;
     layer.forward_start_s = step.next_forward_s[l] - step.next_forward_s.front();
     layer.forward_end_s = layer.forward_start_s + work.forward.value;

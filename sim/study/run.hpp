@@ -16,6 +16,13 @@ namespace stepsim::study {
 // Throws SimulationError where the simulation cannot go on (limits, bounds violated).
 [[nodiscard]] Result run(const Scenario& scenario);
 
+// Replications run the same scenario with other random factors: the first with the scenario's own
+// seed, the others with seeds made from it and their number.
+[[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);
+// Mean iteration time of several replications, with its 95 % interval (Student's t); everything
+// else is that of the first.
+[[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
+
 // The collective of the scenario without its bytes, and the merge problem its planner sees.
 [[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
 [[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);

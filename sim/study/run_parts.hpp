@@ -1,5 +1,6 @@
 #pragma once
 // The pieces that `run` puts together. Internal to study.
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +13,31 @@
 
 namespace stepsim::study {
 
-// The ways to run a scenario; `run` picks one. Limits are checked there.
+// The ways to run a scenario; `run` picks one. Limits and what compares with dense runs are there.
 [[nodiscard]] Result run_sync(const Scenario& scenario);
+[[nodiscard]] Result run_pipeline(const Scenario& scenario);
+[[nodiscard]] Result run_async_server(const Scenario& scenario);
+
+// What they share.
+struct BucketCost;
+// The curve that stands for the evaluators, free for one worker; empty without one.
+[[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
+// Warnings of the workload, the scenario, the plan and the calibration's range.
+void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);
+// speedup, scaling_efficiency and samples_per_s of workers that each take `period_s` per iteration,
+// against one worker that takes `single_s`.
+void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
+// 95 % interval of the iteration time from batch means of `iterations`; random variation only.
+void fill_interval(const Scenario& scenario, Result& result);
+// Buckets without times.
+[[nodiscard]] std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
+                                                std::span<const BucketCost> costs);
+// Which part of the messages takes longest: latency, bandwidth, reduction or compression.
+[[nodiscard]] std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
+                                       std::span<const BucketCost> costs);
+// select_s .. k of the summary; nothing for dense exchanges.
+void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
+                      Summary& summary);
 
 // How long one message of the plan holds the channel, copies left out.
 struct MessageSeconds {
@@ -33,14 +57,15 @@ struct MessageSeconds {
 // Lists of the result.
 [[nodiscard]] std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,
                                               const train::StepTimes& step,
-                                              std::span<const std::string> algorithms);
-[[nodiscard]] std::vector<LayerResult> layer_list(const Scenario& scenario,
-                                                  const train::StepTimes& step);
+                                              std::span<const BucketCost> costs);
+[[nodiscard]] std::vector<LayerResult>
+layer_list(const Scenario& scenario, const train::StepInput& input, const train::StepTimes& step);
 [[nodiscard]] std::vector<Iteration> iteration_list(const Scenario& scenario,
                                                     const train::StepTimes& step);
 
+// `added_s`: selecting and encoding on the compute stream, part of the step's backward.
 [[nodiscard]] Summary summarize(const Scenario& scenario, const plan::Problem& problem,
                                 const plan::Plan& plan, const train::StepTimes& step,
-                                double wire_bytes);
+                                std::span<const BucketCost> costs, double added_s);
 
 } // namespace stepsim::study

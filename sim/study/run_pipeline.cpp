@@ -1,1 +1,179 @@
+// pipe_sgd: the buckets of a plan become pieces of backward, the exchanges run on a thread of their
+// own, and iteration t waits for the exchange of iteration t - K (PIP).
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/number_text.hpp"
+#include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
+#include "train/pipeline.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+struct Pieces {
+  train::PipelineInput input;
+  std::vector<BucketCost> costs; // per bucket
+  double encode_s{}, decode_s{}; // all buckets
+  double wire_bytes{};
+};
+
+// Backward is cut where buckets become ready; what is left after the last one sends nothing.
+Pieces cut_into_pieces(const Scenario& scenario, const plan::Plan& plan, BucketCosts& costs) {
+  Pieces pieces;
+  const Training& training = scenario.training;
+  train::PipelineInput& input = pieces.input;
+  input.iterations = training.iterations;
+  input.warmup_iterations = training.warmup_iterations;
+  input.warmup_switch = training.warmup_switch;
+  input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  input.forward_s = scenario.workload.forward().value;
+  input.compute_slowdown = training.compute_slowdown;
+  input.variability = scenario.variability;
+  double done = 0;
+  for (const plan::Group& group : plan.groups) {
+    const BucketCost& cost = pieces.costs.emplace_back(costs(group));
+    const double ready = std::max(done, group.ready.value);
+    input.pieces.push_back(
+        {.compute_s = ready - done + cost.encode_s, .exchange_s = cost.exchange_s()});
+    done = ready;
+    pieces.encode_s += cost.encode_s;
+    pieces.decode_s += cost.decode_s;
+    pieces.wire_bytes += cost.bytes_sent;
+  }
+  const double rest = scenario.workload.backward().value - done;
+  if (rest > 0 || input.pieces.empty()) {
+    input.pieces.push_back({.compute_s = std::max(0.0, rest), .exchange_s = 0});
+  }
+  input.application_s = training.update.value + pieces.decode_s;
+  return pieces;
+}
+
+// Period by formula: constant times, and the exchange in one piece or a width of 2 or more, where
+// only the sums count (PIP 4, 7, 12).
+std::optional<double> closed_form(const train::PipelineInput& input, double compute,
+                                  double exchange) {
+  const std::int64_t width = train::effective_width(input);
+  const bool by_formula = input.pieces.size() == 1 || width > 1;
+  if (input.variability.varies() || !by_formula || width > input.iterations) {
+    return std::nullopt;
+  }
+  return train::pipeline_period(compute, exchange, width, input.compute_slowdown);
+}
+
+// Where the period is spent: what the slowest resource is busy with.
+std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
+                       std::span<const BucketCost> costs, const Summary& summary) {
+  const double period = *summary.iteration_time_s;
+  if (*summary.straggler_wait_s > 0.1 * period) {
+    return "straggler";
+  }
+  if (*summary.codec_compute_s > 0.5 * *summary.compute_s) {
+    return "compression";
+  }
+  if (plan.groups.empty() || *summary.communication_s <= *summary.compute_s) {
+    return "compute";
+  }
+  return largest_part(scenario, plan, costs);
+}
+
+void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
+  summary.staleness_mean = staleness.mean();
+  summary.staleness_max = static_cast<double>(staleness.max());
+  summary.staleness_histogram = staleness.histogram();
+}
+
+} // namespace
+
+Result run_pipeline(const Scenario& scenario) {
+  const plan::Problem problem = merge_problem(scenario);
+  const plan::Plan plan = plan::make_plan(problem, scenario.communication.schedule,
+                                          scenario.communication.schedule_options);
+  BucketCosts costs(scenario, measured_curve(scenario));
+  Pieces pieces = cut_into_pieces(scenario, plan, costs);
+  train::PipelineInput& input = pieces.input;
+  const Training& training = scenario.training;
+
+  Result result;
+  result.scenario = scenario;
+  if (training.pipeline_width) {
+    input.width = *training.pipeline_width;
+  } else {
+    const train::WidthChoice choice =
+        train::choose_width(input, training.max_width, training.width_tolerance);
+    input.width = choice.width;
+    result.warnings.push_back("pipeline_width optimal: " + std::to_string(choice.width) +
+                              ", staleness " + std::to_string(choice.width - 1) +
+                              "; accuracy is not modelled");
+  }
+  const train::PipelineTimes times = train::run_pipeline(input);
+
+  Summary& summary = result.summary;
+  const double single = scenario.workload.forward().value + scenario.workload.backward().value +
+                        training.update.value;
+  const double compute = single + pieces.encode_s + pieces.decode_s;
+  const double exchange =
+      std::accumulate(pieces.costs.begin(), pieces.costs.end(), 0.0,
+                      [](double sum, const BucketCost& cost) { return sum + cost.exchange_s(); });
+  summary.iteration_time_s = times.period_s;
+  summary.forward_s = scenario.workload.forward().value;
+  summary.backward_s = scenario.workload.backward().value;
+  summary.update_s = training.update.value;
+  summary.codec_compute_s = pieces.encode_s + pieces.decode_s;
+  summary.compute_s = times.compute_s;
+  summary.communication_s = exchange;
+  summary.exposed_communication_s = times.exposed_s;
+  summary.overlap_fraction =
+      exchange > 0 ? std::clamp(1 - times.exposed_s / exchange, 0.0, 1.0) : 1;
+  summary.straggler_wait_s = times.straggler_wait_s;
+  summary.makespan_s = times.makespan_s;
+  summary.makespan_drained_s = training.drain ? std::optional(times.drained_s) : std::nullopt;
+  summary.closed_form_s = closed_form(input, compute, exchange);
+  const std::int64_t width = train::effective_width(input);
+  summary.paper_form_s =
+      static_cast<double>(training.iterations) / static_cast<double>(width) * (compute + exchange);
+  summary.pipeline_width = static_cast<double>(width);
+  summary.wire_bytes = pieces.wire_bytes;
+  fill_speedup(scenario, single, times.period_s, summary);
+  fill_staleness(train::pipeline_staleness(input, training.drain), summary);
+  summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
+  fill_compression(scenario, pieces.costs, summary);
+  summary.bottleneck = bottleneck(scenario, plan, pieces.costs, summary);
+
+  result.method = coll::name(costs.method());
+  result.events = costs.events();
+  add_common_warnings(scenario, plan, result);
+  result.buckets = plain_buckets(scenario, plan, pieces.costs);
+  std::vector<double> ends{0};
+  for (std::size_t i = 0; i < times.iterations.size(); ++i) {
+    const train::PipelineIteration& iteration = times.iterations[i];
+    ends.push_back(iteration.exchange_end_s);
+    result.iterations.push_back(
+        {.index = static_cast<std::int64_t>(i),
+         .start_s = iteration.start_s,
+         .compute_end_s = iteration.compute_end_s,
+         .exchange_start_s = iteration.exchange_start_s,
+         .exchange_end_s = iteration.exchange_end_s,
+         .iteration_time_s = ends[i + 1] - ends[i],
+         .exposed_communication_s = times.exposed_s,
+         .applied_gradient = iteration.applied_gradient
+                                 ? std::optional(*iteration.applied_gradient - 1)
+                                 : std::nullopt,
+         .density = {},
+         .k = {}});
+  }
+  if (scenario.variability.varies()) {
+    for (std::size_t w = 0; w < times.workers.size(); ++w) {
+      result.workers.push_back({.worker = static_cast<std::int64_t>(w),
+                                .compute_s = times.workers[w].compute_s,
+                                .straggler_wait_s = times.workers[w].straggler_wait_s,
+                                .transfer_s = exchange});
+    }
+    fill_interval(scenario, result);
+  }
+  return result;
+}
+
+} // namespace stepsim::study

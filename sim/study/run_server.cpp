@@ -1,1 +1,137 @@
+// parameter_server, mode async: nobody waits for anybody (PIP 3.3). Mode sync is run_sync with the
+// parameter server as its exchange.
+#include <algorithm>
+
+#include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
+#include "train/parameter_server.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+struct Server {
+  train::AsyncInput input;
+  double codec_s{};
+  double wire_bytes{}; // of a push
+};
+
+Server server_of(const Scenario& scenario) {
+  const coll::Collective exchange = exchange_of(scenario);
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool alone = scenario.cluster.ranks() == 1 &&
+                     scenario.communication.options.placement != coll::Placement::dedicated;
+  const auto bytes = static_cast<double>(scenario.workload.bytes().value);
+  Server server;
+  const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec && !alone;
+  const bool half = compression.method == coll::CompressionMethod::fp16;
+  const double ratio = half ? 2 : coded ? compression.ratio : 1;
+  const double encode = coded && compression.encode_Bps > 0 ? 1 / compression.encode_Bps : 0;
+  const double decode = coded && compression.decode_Bps > 0 ? 1 / compression.decode_Bps : 0;
+  server.codec_s = bytes * (encode + decode);
+  server.wire_bytes = alone ? 0 : bytes / ratio;
+  train::AsyncInput& input = server.input;
+  input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  input.iterations = scenario.training.iterations;
+  input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
+                    scenario.training.update.value + server.codec_s;
+  const double wire = server.wire_bytes * exchange.links.all.per_byte_s;
+  // A server decodes the push, adds it, and encodes the weights that it sends back.
+  input.link = {.latency_s = alone ? 0 : exchange.links.all.latency_s,
+                .push_s = wire,
+                .pull_s = wire,
+                .add_s = bytes * (exchange.reduction_s_per_byte + decode + encode)};
+  input.servers = scenario.communication.options.servers;
+  input.serial = scenario.training.serial_server;
+  input.variability = scenario.variability;
+  return server;
+}
+
+// Worker 0, from weights to weights.
+std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times,
+                                                   double latency_s) {
+  std::vector<Iteration> iterations;
+  double start = 0;
+  for (const train::AsyncUpdate& update : times.updates) {
+    if (update.worker != 0) {
+      continue;
+    }
+    const double computed = update.arrive_s - latency_s;
+    Iteration iteration;
+    iteration.index = static_cast<std::int64_t>(iterations.size());
+    iteration.start_s = start;
+    iteration.compute_end_s = computed;
+    iteration.exchange_start_s = computed;
+    iteration.exchange_end_s = update.received_s;
+    iteration.iteration_time_s = update.received_s - start;
+    iteration.exposed_communication_s = update.received_s - computed;
+    iteration.applied_gradient = iteration.index;
+    start = update.received_s;
+    iterations.push_back(iteration);
+  }
+  return iterations;
+}
+
+} // namespace
+
+Result run_async_server(const Scenario& scenario) {
+  const Server server = server_of(scenario);
+  const train::AsyncInput& input = server.input;
+  const train::AsyncTimes times = train::run_async(input);
+  const Training& training = scenario.training;
+
+  Result result;
+  result.scenario = scenario;
+  result.method = coll::name(coll::Method::events);
+  result.events = times.updates.size() * 3; // arrivals at the three stations
+  Summary& summary = result.summary;
+  summary.forward_s = scenario.workload.forward().value;
+  summary.backward_s = scenario.workload.backward().value;
+  summary.update_s = training.update.value;
+  summary.codec_compute_s = server.codec_s;
+  const double single = *summary.forward_s + *summary.backward_s + *summary.update_s;
+  summary.iteration_time_s = times.period_s;
+  summary.compute_s = *std::ranges::max_element(times.worker_compute_s);
+  summary.communication_s = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
+                            input.link.add_s / input.servers;
+  summary.exposed_communication_s = std::max(0.0, times.period_s - *summary.compute_s);
+  summary.overlap_fraction =
+      *summary.communication_s > 0
+          ? std::clamp(1 - *summary.exposed_communication_s / *summary.communication_s, 0.0, 1.0)
+          : 1;
+  summary.straggler_wait_s = 0;
+  summary.makespan_s = times.makespan_s;
+  if (!scenario.variability.varies()) {
+    summary.closed_form_s = train::async_period(input);
+  }
+  summary.wire_bytes = server.wire_bytes;
+  fill_speedup(scenario, single, times.period_s, summary);
+  summary.staleness_mean = times.staleness.mean();
+  summary.staleness_max = static_cast<double>(times.staleness.max());
+  summary.staleness_histogram = times.staleness.histogram();
+  summary.in_flight_gradients = 0;
+  const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
+                             input.workers / input.servers;
+  const bool saturated = server_busy >= 0.99 * times.period_s;
+  summary.bottleneck = saturated                                                   ? "server"
+                       : *summary.compute_s >= *summary.communication_s            ? "compute"
+                       : 2 * input.link.latency_s > 0.5 * *summary.communication_s ? "latency"
+                                                                                   : "bandwidth";
+  add_common_warnings(scenario, {}, result);
+  result.warnings.emplace_back(
+      "asynchronous: an iteration of one worker; gradients are applied to later weights than they "
+      "were computed on, accuracy is not modelled");
+  result.iterations = iterations_of_first_worker(times, input.link.latency_s);
+  for (std::size_t w = 0; w < times.worker_compute_s.size(); ++w) {
+    if (scenario.variability.varies()) {
+      result.workers.push_back({.worker = static_cast<std::int64_t>(w),
+                                .compute_s = times.worker_compute_s[w],
+                                .straggler_wait_s = 0,
+                                .transfer_s = times.worker_wait_s[w]});
+    }
+  }
+  fill_interval(scenario, result);
+  return result;
+}
+
+} // namespace stepsim::study

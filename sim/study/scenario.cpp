@@ -101,6 +101,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_dtypes(tree, problems, scenario);
   check_exhaustive(tree, problems, scenario);
   resolve_curve(tree, context, scenario);
+  add_profile_warnings(scenario);
   problems.throw_if_any();
   if (scenario.communication.options.cost_form != coll::CostForm::exact) {
     scenario.warnings.emplace_back(

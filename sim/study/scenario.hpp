@@ -100,7 +100,6 @@ struct Communication {
   bool overlap_backward = true;
   train::NextForward next_forward = train::NextForward::per_layer;
   coll::Compression compression;
-  io::Json baseline; // of speedup_vs_dense_overlapped: keys of `communication`
 };
 
 struct Scenario {
@@ -114,6 +113,7 @@ struct Scenario {
   Training training;
   Communication communication;
   train::Variability variability;
+  std::optional<Communication> dense_baseline; // of speedup_vs_dense_overlapped
   std::vector<std::string> warnings;
 };
 

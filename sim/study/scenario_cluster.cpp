@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "net/dense_inflation.hpp"
+#include "coll/algorithms.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -31,6 +33,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
 // block (CAL 5).
 void apply_profile(const net::NetworkProfile& profile, const io::Json& place,
                    const ParseContext& context, Network& network) {
+  network.profile = profile;
   network.label = name(profile.label);
   network.grade = profile.grade;
   network.valid_ranks = profile.valid_ranks;
@@ -112,8 +115,10 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     }
   }
   network.curve = parse_cost(part, context, scenario);
-  // Values beside a profile win; without one, latency and bandwidth are required (not with a cost).
-  const bool optional = network.curve.has_value() || network.bandwidth_Bps > 0;
+  // Values beside a profile win; without one, latency and bandwidth are required, but not with a
+  // cost or measured curves (resolve_curve says so where none of those fits).
+  const bool curves = network.profile && !network.profile->collectives.empty();
+  const bool optional = network.curve.has_value() || curves || network.bandwidth_Bps > 0;
   const io::Range latency = io::at_least(0);
   const io::Range bandwidth = io::above(0);
   network.latency_s = optional ? part.number("latency_s", latency, network.latency_s)
@@ -149,10 +154,22 @@ plan::Cost curve_cost(const net::CollectiveCurve& curve) {
           }}};
 }
 
+// A library's own all-reduce ("nccl", "mpi", "horovod"), not one of our algorithms.
+bool is_library(std::string_view algorithm) {
+  return std::ranges::none_of(coll::algorithm_table(), [&](const coll::AlgorithmRow& row) {
+    return coll::name(row.algorithm) == algorithm;
+  });
+}
+
 } // namespace
 
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Network& network = scenario.cluster.network;
+  if (scenario.training.exchange) {
+    network.curve = plan::Cost{.base = plan::LinearCost{scenario.training.exchange->value, 0}};
+    network.curve_source = "exchange_s given in the scenario";
+    return;
+  }
   const io::Json* place = io::resolve(tree, "/cluster/network/calibration");
   const bool calibrated = scenario.communication.calibrated;
   if (network.curve || place == nullptr || !place->is_string()) {
@@ -163,16 +180,16 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     return;
   }
   const net::NetworkProfile& profile = context.files.profile(*place);
-  const std::string algorithm =
-      calibrated ? "nccl" : std::string(coll::name(scenario.communication.collective));
+  const std::string_view wanted = coll::name(scenario.communication.collective);
   std::string available;
   for (const net::CollectiveCurve& curve : profile.collectives) {
-    if (curve.op != "allreduce" || curve.algorithm != algorithm || curve.segments.empty()) {
+    const bool fits = calibrated ? is_library(curve.algorithm) : curve.algorithm == wanted;
+    if (curve.op != "allreduce" || !fits || curve.segments.empty()) {
       continue;
     }
     if (curve.ranks == scenario.cluster.ranks()) {
       network.curve = curve_cost(curve);
-      network.curve_source = "calibration " + network.calibration + ", " + algorithm;
+      network.curve_source = "calibration " + network.calibration + ", " + curve.algorithm;
       return;
     }
     available += (available.empty() ? "" : ", ") + std::to_string(curve.ranks);
@@ -181,6 +198,30 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     context.problems.add(*place, "no allreduce curve of " +
                                      std::to_string(scenario.cluster.ranks()) + " ranks" +
                                      (available.empty() ? "" : "; measured: " + available));
+  } else if (network.bandwidth_Bps <= 0 && !profile.collectives.empty()) {
+    context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "
+                                 "collective calibrated");
+  }
+}
+
+void add_profile_warnings(Scenario& scenario) {
+  if (!scenario.cluster.network.profile) {
+    return;
+  }
+  const net::NetworkProfile& profile = *scenario.cluster.network.profile;
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
+    scenario.warnings.push_back(profile.name + ": " + profile.note);
+  }
+  const auto gamma = net::dense_inflation_warning(profile, ranks);
+  if (gamma && !sparse) {
+    scenario.warnings.push_back(*gamma);
+  }
+  for (std::string& text : net::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
+                                                 sparse ? compression.density : std::nullopt)) {
+    scenario.warnings.push_back(std::move(text));
   }
 }
 

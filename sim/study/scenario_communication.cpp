@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "study/profile_costs.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -125,6 +126,39 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, plan::Sched
   out.schedule_options = parse_schedule_options(fields, context, planner);
 }
 
+// `compression`, and the dense run that it is compared with.
+void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  const io::Json* json = fields.any("compression");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  Communication& out = scenario.communication;
+  const coll::CompressionMethod method = compression_method(*json);
+  const CompressionUse use{.gradient_bytes = scenario.workload.bytes().value,
+                           .ranks = scenario.cluster.ranks(),
+                           .gpus_per_node = scenario.cluster.gpus_per_node,
+                           .schedule = out.schedule,
+                           .algorithm = scenario.training.algorithm};
+  const auto& profile = scenario.cluster.network.profile;
+  const coll::CompressCosts costs = profile ? costs_of(*profile, method) : coll::CompressCosts{};
+  out.compression = parse_compression(*json, context, costs, use, scenario.warnings);
+  if (method == coll::CompressionMethod::none) {
+    return;
+  }
+  Words words;
+  for (const plan::Planner& planner : plan::planners()) {
+    words.push_back(planner.name);
+  }
+  const io::Json baseline = compression_baseline(*json);
+  io::Fields dense(baseline, context.problems);
+  const plan::Planner& planner = plan::planners()[dense.word("schedule", words, 0)];
+  scenario.dense_baseline = out;
+  scenario.dense_baseline->compression = {};
+  scenario.dense_baseline->schedule = planner.schedule;
+  scenario.dense_baseline->schedule_options = parse_schedule_options(dense, context, planner);
+  dense.no_more();
+}
+
 } // namespace
 
 plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
@@ -175,6 +209,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   static constexpr std::array<std::string_view, 2> kNext{"per_layer", "barrier"};
   out.next_forward = static_cast<train::NextForward>(fields.word("next_forward", kNext, 0));
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps", io::above(0)).value_or(0);
+  parse_compressed(fields, context, scenario);
   const bool two_level = coll::AlgorithmId::hierarchical == out.collective ||
                          coll::AlgorithmId::hierarchical_leader == out.collective;
   if (two_level && !scenario.cluster.intra) {

@@ -67,5 +67,7 @@ struct CompressionUse {
 
 // After cluster and communication are known: the measured curve that stands for the evaluators.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// What the profile says of itself, and of ranks and densities that it was not fitted to.
+void add_profile_warnings(Scenario& scenario);
 
 } // namespace stepsim::study

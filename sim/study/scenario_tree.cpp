@@ -195,6 +195,9 @@ io::Json communication_tree(const Communication& communication) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
   }
   add_schedule_keys(tree, communication);
+  if (communication.compression.method != coll::CompressionMethod::none) {
+    tree.set("compression", compression_tree(communication.compression));
+  }
   return tree;
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <variant>
 
 #include "coll/evaluate.hpp"
 #include "plan/planners.hpp"
+#include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
 #include "train/exchange.hpp"
 
@@ -53,9 +55,69 @@ std::optional<double> period_lower_bound(const plan::Problem& problem, const Sce
   return bound;
 }
 
-// Which part of the alpha-beta-gamma cost of the messages is the largest; the algorithm and the
-// block are those of the first message.
-std::string largest_part(const Scenario& scenario, const plan::Plan& plan) {
+constexpr double kHiddenShare =
+    0.01; // exposed communication below 1 % of the period: compute-bound
+
+void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                Summary& summary) {
+  const plan::Schedule schedule = scenario.communication.schedule;
+  if (schedule == plan::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
+    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
+  }
+  if (scenario.communication.reduce_broadcast) {
+    return; // the planner's cost is the reduce alone: no optimum of the whole exchange
+  }
+  const double planned = planned_period(scenario, problem, plan);
+  const double best =
+      schedule == plan::Schedule::optimal
+          ? planned
+          : planned_period(scenario, problem, plan::make_plan(problem, plan::Schedule::optimal));
+  summary.merge_optimal_iteration_time_s = best;
+  summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
+  if (!scenario.cluster.network.curve) {
+    summary.closed_form_s = planned;
+  }
+}
+
+// Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
+// the work of compressing.
+std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& plan,
+                                    std::span<const BucketCost> costs) {
+  const auto total = [&](double latency_factor, double bandwidth_factor) {
+    Scenario part = scenario;
+    part.cluster.network.latency_s *= latency_factor;
+    part.cluster.network.block_latency_s *= latency_factor;
+    part.cluster.network.bandwidth_Bps *= bandwidth_factor;
+    const plan::Cost cost = compressed_cost(part);
+    double sum = 0;
+    for (const plan::Group& group : plan.groups) {
+      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+    }
+    return sum;
+  };
+  constexpr double kFast = 1e12; // times the bandwidth: bytes cost nothing
+  const double all = total(1, 1);
+  const double latency = all - total(0, 1);
+  const double bandwidth = all - total(1, kFast);
+  double work = all - latency - bandwidth;
+  for (const BucketCost& cost : costs) {
+    work += cost.compress_s() + cost.encode_s + cost.decode_s;
+  }
+  if (work > latency && work > bandwidth) {
+    return "compression";
+  }
+  return latency >= bandwidth ? "latency" : "bandwidth";
+}
+
+} // namespace
+
+// The algorithm and the block are those of the first message.
+std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
+                         std::span<const BucketCost> costs) {
+  if (is_compressed(scenario)) {
+    return largest_compressed_part(scenario, plan, costs);
+  }
   if (scenario.cluster.network.curve) {
     return "bandwidth"; // a measured curve has no parts
   }
@@ -93,66 +155,75 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan) {
   return bandwidth >= reduction ? "bandwidth" : "reduction";
 }
 
-constexpr double kHiddenShare =
-    0.01; // exposed communication below 1 % of the period: compute-bound
-
-void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                Summary& summary) {
-  const plan::Schedule schedule = scenario.communication.schedule;
-  if (schedule == plan::Schedule::mg_wfbp) {
-    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
-    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
+void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
+                      Summary& summary) {
+  if (!is_compressed(scenario)) {
+    return;
   }
-  if (scenario.communication.reduce_broadcast) {
-    return; // the planner's cost is the reduce alone: no optimum of the whole exchange
+  const coll::Compression& compression = scenario.communication.compression;
+  const auto total = [&](auto member) {
+    return std::accumulate(costs.begin(), costs.end(), 0.0,
+                           [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
+  };
+  const coll::CompressionKind kind = coll::row(compression.method).kind;
+  if (kind == coll::CompressionKind::codec) {
+    summary.codec_hops = static_cast<double>(scenario.cluster.ranks() - 1);
+    return;
   }
-  const double planned = planned_period(scenario, problem, plan);
-  const double best =
-      schedule == plan::Schedule::optimal
-          ? planned
-          : planned_period(scenario, problem, plan::make_plan(problem, plan::Schedule::optimal));
-  summary.merge_optimal_iteration_time_s = best;
-  summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
-  if (!scenario.cluster.network.curve) {
-    summary.closed_form_s = planned;
+  summary.select_s = total(&BucketCost::select_s);
+  summary.residual_s = total(&BucketCost::residual_s);
+  summary.compress_s = *summary.select_s + *summary.residual_s;
+  summary.staging_s = total(&BucketCost::staging_s);
+  summary.wire_s = total(&BucketCost::wire_s);
+  summary.merge_s = total(&BucketCost::merge_s);
+  summary.scatter_s = total(&BucketCost::scatter_s);
+  if (kind == coll::CompressionKind::sparse) {
+    double k = 0;
+    double elements = 0;
+    for (const BucketCost& cost : costs) {
+      k += static_cast<double>(cost.k);
+      elements += static_cast<double>(cost.elements);
+    }
+    summary.k = k;
+    summary.density = compression.density ? compression.density
+                      : elements > 0      ? std::optional(k / elements)
+                                          : std::nullopt;
   }
 }
 
-} // namespace
-
 Summary summarize(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                  const train::StepTimes& step, double wire_bytes) {
+                  const train::StepTimes& step, std::span<const BucketCost> costs, double added_s) {
   Summary summary;
   summary.iteration_time_s = step.period_s;
+  const auto total = [&](auto member) {
+    return std::accumulate(costs.begin(), costs.end(), 0.0,
+                           [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
+  };
+  const double decode = total(&BucketCost::decode_s);
+  summary.codec_compute_s = total(&BucketCost::encode_s) + decode;
   summary.forward_s = step.forward_s;
-  summary.backward_s = step.backward_s;
-  summary.update_s = step.update_s;
-  summary.codec_compute_s = 0;
-  summary.compute_s = step.forward_s + step.backward_s + step.update_s;
+  summary.backward_s = step.backward_s - added_s;
+  summary.update_s = step.update_s - decode;
+  summary.compute_s =
+      *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
   summary.communication_s = step.communication_s;
   summary.exposed_communication_s = step.exposed_s;
   summary.overlap_fraction = step.communication_s > 0
                                  ? std::clamp(1 - step.exposed_s / step.communication_s, 0.0, 1.0)
                                  : 1;
-  summary.wire_bytes = wire_bytes;
+  summary.wire_bytes = total(&BucketCost::bytes_sent);
   summary.straggler_wait_s = 0;
   summary.makespan_s = train::makespan_s(step, scenario.training.iterations);
 
   const train::StepTimes alone = train::run_step(step_input(scenario));
-  const auto workers = static_cast<double>(scenario.cluster.ranks());
-  summary.baseline = "one worker: forward, backward and update without communication";
-  if (step.period_s > 0) {
-    summary.scaling_efficiency = alone.period_s / step.period_s;
-    summary.speedup = workers * *summary.scaling_efficiency;
-    if (scenario.workload.batch_size) {
-      summary.samples_per_s =
-          workers * static_cast<double>(*scenario.workload.batch_size) / step.period_s;
-    }
+  fill_speedup(scenario, alone.period_s, step.period_s, summary);
+  fill_compression(scenario, costs, summary);
+  if (!is_compressed(scenario)) {
+    summary.lower_bound_s = period_lower_bound(problem, scenario);
+    fill_merge(scenario, problem, plan, summary);
   }
-  summary.lower_bound_s = period_lower_bound(problem, scenario);
-  fill_merge(scenario, problem, plan, summary);
   const bool hidden = plan.groups.empty() || step.exposed_s <= kHiddenShare * step.period_s;
-  summary.bottleneck = hidden ? "compute" : largest_part(scenario, plan);
+  summary.bottleneck = hidden ? "compute" : largest_part(scenario, plan, costs);
   return summary;
 }
 

@@ -209,7 +209,7 @@ Sweep parse_sweep(const io::Json& tree) {
     problems.throw_if_any();
   }
   io::Json base = scenario->is_string() ? io::read_json(path_of(*scenario)) : *scenario;
-  sweep.base = std::move(base);
+  sweep.base = with_short_forms_expanded(std::move(base));
   if (const auto [a, reason] = unusable_axis(sweep); a < sweep.grid.axes.size()) {
     problems.add(axes[a], "field", reason);
     problems.throw_if_any();
@@ -218,7 +218,7 @@ Sweep parse_sweep(const io::Json& tree) {
 }
 
 Sweep sweep_over(const io::Json& scenario, std::vector<Axis> axes) {
-  Sweep sweep{scenario, {std::move(axes), {}, 1}};
+  Sweep sweep{with_short_forms_expanded(scenario), {std::move(axes), {}, 1}};
   if (const std::size_t a = repeated_axis(sweep.grid); a < sweep.grid.axes.size()) {
     throw UsageError("--over " + sweep.grid.axes[a].pointer + ": given twice");
   }

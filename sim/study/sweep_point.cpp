@@ -97,7 +97,10 @@ void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
   outcome.error.clear();
   try {
     const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
-    const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    if (const std::int64_t replication = point % sweep_.grid.replications; replication > 0) {
+      scenario.variability.seed = replication_seed(scenario.variability.seed, replication);
+    }
     Result result = study::run(scenario);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);

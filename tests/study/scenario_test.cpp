@@ -133,12 +133,9 @@ TEST_CASE("per-block latency is at most the latency") {
         "(1), got 2");
 }
 
-TEST_CASE("half-duplex ranks and varying workers are refused in words") {
+TEST_CASE("half-duplex ranks are refused in words") {
   CHECK(problem_of(with_network(R"("latency_s": 1, "bandwidth_Bps": 1, "copy_engines": 1)")) ==
         "test.json: /cluster/network/copy_engines: half-duplex ranks are not supported");
-  CHECK(
-      problem_of("{" + kWorkload + ", " + kCluster + R"(, "variability": {"compute_cv": 0.1}})") ==
-      "test.json: /variability/compute_cv: only 0 is supported: workers do not vary");
 }
 
 TEST_CASE("bucket rules per element type need every type") {

@@ -1,0 +1,124 @@
+// What every way of running a scenario adds to its result.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/number_text.hpp"
+#include "base/statistics.hpp"
+#include "study/bucket_cost.hpp"
+#include "study/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& some) {
+  all.insert(all.end(), some.begin(), some.end());
+}
+
+// The largest ratio by which ranks or a message lie outside what the calibration covers.
+std::optional<double> extrapolation_factor(const Network& network, std::int64_t ranks,
+                                           const plan::Plan& plan) {
+  if (!network.valid_ranks && !network.valid_bytes) {
+    return std::nullopt;
+  }
+  double factor = 1;
+  const auto include = [&](const std::optional<std::pair<double, double>>& range, double value) {
+    if (range && value > 0) {
+      factor = std::max({factor, value / range->second, range->first / value});
+    }
+  };
+  include(network.valid_ranks, static_cast<double>(ranks));
+  for (const plan::Group& group : plan.groups) {
+    include(network.valid_bytes, static_cast<double>(group.bytes.value));
+  }
+  return factor;
+}
+
+} // namespace
+
+std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
+  const auto& curve = scenario.cluster.network.curve;
+  if (!curve) {
+    return std::nullopt;
+  }
+  const bool alone = scenario.cluster.ranks() == 1;
+  return plan::Cost{.base = alone ? decltype(curve->base){plan::LinearCost{}} : curve->base};
+}
+
+std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
+                                  std::span<const BucketCost> costs) {
+  std::vector<Bucket> buckets;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    Bucket& bucket = buckets.emplace_back();
+    bucket.index = static_cast<std::int64_t>(g);
+    bucket.first = std::ranges::min(group.items) + std::int64_t{1};
+    bucket.last = std::ranges::max(group.items) + std::int64_t{1};
+    bucket.bytes = group.bytes;
+    bucket.items = static_cast<std::int64_t>(group.items.size());
+    for (const std::uint32_t item : group.items) {
+      bucket.elements += scenario.workload.gradients[item].elements;
+    }
+    bucket.algorithm = costs[g].algorithm;
+  }
+  return buckets;
+}
+
+void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result) {
+  append(result.warnings, scenario.workload.warnings);
+  append(result.warnings, scenario.warnings);
+  append(result.warnings, plan.warnings);
+  if (scenario.cluster.ranks() == 1) {
+    result.warnings.emplace_back("one worker: no communication");
+  }
+  result.extrapolation_factor =
+      extrapolation_factor(scenario.cluster.network, scenario.cluster.ranks(), plan);
+  if (result.extrapolation_factor.value_or(1) > 1) {
+    result.warnings.push_back(
+        "ranks or message sizes lie outside the range of the calibration, by " +
+        base::significant(*result.extrapolation_factor, 3) + " times at most: extrapolated");
+  }
+}
+
+void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
+  const auto workers = static_cast<double>(scenario.cluster.ranks());
+  summary.baseline = "one worker: forward, backward and update without communication";
+  if (period_s > 0) {
+    summary.scaling_efficiency = single_s / period_s;
+    summary.speedup = workers * *summary.scaling_efficiency;
+    if (scenario.workload.batch_size) {
+      summary.samples_per_s =
+          workers * static_cast<double>(*scenario.workload.batch_size) / period_s;
+    }
+  }
+}
+
+void fill_interval(const Scenario& scenario, Result& result) {
+  if (!scenario.variability.random()) {
+    return;
+  }
+  // Means of consecutive blocks, because neighbouring iterations depend on each other.
+  constexpr std::size_t kBatches = 20;
+  const auto skip = static_cast<std::size_t>(scenario.training.discard_iterations.value_or(1));
+  const std::size_t count = result.iterations.size() > skip ? result.iterations.size() - skip : 0;
+  const std::size_t batches = std::min(kBatches, count);
+  if (batches < 2) {
+    return;
+  }
+  std::vector<double> means;
+  for (std::size_t b = 0; b < batches; ++b) {
+    const std::size_t begin = skip + b * count / batches;
+    const std::size_t end = skip + (b + 1) * count / batches;
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      sum += result.iterations[i].iteration_time_s;
+    }
+    means.push_back(sum / static_cast<double>(end - begin));
+  }
+  const base::Interval interval = base::mean_interval_95(means);
+  result.summary.iteration_time_low_s = interval.low;
+  result.summary.iteration_time_high_s = interval.high;
+}
+
+} // namespace stepsim::study

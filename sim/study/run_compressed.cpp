@@ -1,1 +1,0 @@
-#include "study/run_parts.hpp"
