@@ -26,6 +26,7 @@ int models(const Invocation& invocation);
 int plan(const Invocation& invocation);
 int run(const Invocation& invocation);
 int semantics(const Invocation& invocation);
+int solve(const Invocation& invocation);
 int sweep(const Invocation& invocation);
 int topologies(const Invocation& invocation);
 

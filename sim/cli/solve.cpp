@@ -1,0 +1,233 @@
+// stepsim solve SCENARIO --for POINTER --between LO,HI --target METRIC=VALUE: all values at which a
+// number of the result reaches a target.
+#include "study/solve.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+#include "cli/csv.hpp"
+#include "cli/progress.hpp"
+#include "cli/scenario_input.hpp"
+#include "cli/table.hpp"
+#include "cli/unit_text.hpp"
+#include "study/grid.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kText{
+    "solve",
+    "SCENARIO",
+    "Finds every value of one field, between two bounds, at which a number of the result reaches "
+    "a\n"
+    "target. Curves need not be monotone: there can be several. Exit code 4 if there is none.",
+    "stepsim solve scenario.json --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps"
+    " --target scaling_efficiency=0.9\n"
+    "stepsim solve scenario.json --for /cluster/nodes --between 16,512"
+    " --target scaling_efficiency=80%\n"
+    "stepsim solve examples/quickstart.scenario.json --for /cluster/network/bandwidth_Bps"
+    " --between 100Mbps,100Gbps --target iteration_time_s=60ms",
+    "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json;\n"
+    "METRIC is a key of `summary` in schemas/result.schema.json.",
+};
+
+struct SolveFlags {
+  std::string file;
+  std::string pointer;
+  std::string between;
+  std::string target;
+  std::int64_t points = 129;
+  ScenarioFlags scenario;
+};
+
+void add_flags(CLI::App& app, SolveFlags& flags) {
+  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
+  app.add_option("--for", flags.pointer, "the field to vary, e.g. /cluster/nodes")
+      ->type_name("POINTER")
+      ->required();
+  app.add_option("--between", flags.between,
+                 "bounds; with units, or in the SI unit of the field, e.g. 1Gbps,400Gbps")
+      ->type_name("LO,HI")
+      ->required();
+  app.add_option("--target", flags.target,
+                 "key of the result's summary and the value to reach, e.g. scaling_efficiency=0.9, "
+                 "iteration_time_s=200ms")
+      ->type_name("METRIC=VALUE")
+      ->required();
+  app.add_option("--points", flags.points,
+                 "values tried first, evenly on a logarithmic scale if LO > 0; up to 1024 integers "
+                 "are all tried; default 129")
+      ->type_name("N");
+  add_scenario_flags(app, flags.scenario);
+}
+
+study::SolveProblem read_problem(const SolveFlags& flags) {
+  study::SolveProblem problem;
+  std::tie(problem.metric, problem.target) = study::parse_target(flags.target);
+  if (flags.points < 2 || flags.points > 100'000) {
+    throw UsageError("--points: must be an integer in [2, 100000], got " +
+                     std::to_string(flags.points));
+  }
+  problem.points = flags.points;
+  study::Axis bounds;
+  try {
+    bounds = study::parse_over(flags.pointer + "=" + flags.between);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--for, --between: ") + error.what());
+  }
+  const std::string given = "--between " + base::shown_value(flags.between) + ": ";
+  if (bounds.values.size() != 2 || !bounds.values[0].is_number() || !bounds.values[1].is_number()) {
+    throw UsageError(given + "must be two numbers LO,HI");
+  }
+  if (!(bounds.values[0].as_double() < bounds.values[1].as_double())) {
+    throw UsageError(given + "LO must be below HI");
+  }
+  problem.pointer = bounds.pointer;
+  problem.low = bounds.values[0];
+  problem.high = bounds.values[1];
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario);
+  return problem;
+}
+
+std::string field_text(const study::SolveProblem& problem, const io::Json& value) {
+  return value_text(io::pointer_tokens(problem.pointer).back(), value.as_double());
+}
+
+std::string metric_text(const study::SolveProblem& problem, std::optional<double> value) {
+  return value ? value_text(problem.metric, *value) : "-";
+}
+
+// A few of the scanned points, the first and last among them.
+std::string curve_text(const study::SolveProblem& problem, const study::Solution& solution) {
+  constexpr std::size_t kMostRows = 12;
+  const std::size_t count = solution.points.size();
+  const std::size_t rows = std::min(count, kMostRows);
+  const ColumnUnit field = column_unit(io::pointer_tokens(problem.pointer).back());
+  const ColumnUnit metric = column_unit(problem.metric);
+  Table table{{field.heading, metric.heading, ""}, {}};
+  for (std::size_t r = 0; r < rows; ++r) {
+    const study::SolvePoint& point = solution.points[r * (count - 1) / (rows - 1)];
+    const auto shown = [&](double value) { return std::optional(value * metric.factor); };
+    table.rows.push_back({point.value.is_integer() && field.factor == 1
+                              ? io::compact(point.value)
+                              : cell(point.value.as_double() * field.factor),
+                          cell(point.metric_value ? shown(*point.metric_value) : std::nullopt),
+                          point.error.empty() ? "" : "error: " + point.error});
+  }
+  return table_text(table) +
+         (count > rows ? std::to_string(rows) + " of " + std::to_string(count) + " points\n" : "");
+}
+
+std::string solution_text(const study::SolveProblem& problem, const study::Solution& solution) {
+  std::string text;
+  for (const study::SolveCrossing& crossing : solution.crossings) {
+    text += problem.metric + (crossing.rising ? " rises" : " falls") + " through " +
+            metric_text(problem, problem.target) + " at " + problem.pointer + " = " +
+            field_text(problem, crossing.point.value);
+    if (crossing.beyond) {
+      text += " (" + metric_text(problem, crossing.point.metric_value) + "; " +
+              metric_text(problem, crossing.beyond->metric_value) + " at " +
+              field_text(problem, crossing.beyond->value) + ")";
+    }
+    text += "\n";
+  }
+  return text + (text.empty() ? "" : "\n") + curve_text(problem, solution);
+}
+
+// The crossings as flat records.
+std::vector<io::Object> records_of(const io::Json& tree) {
+  std::vector<io::Object> records;
+  for (const io::Json& crossing : tree.find("crossings")->as_array()) {
+    io::Json record(io::Object{{"pointer", *tree.find("pointer")},
+                               {"metric", *tree.find("target")->find("metric")},
+                               {"target", *tree.find("target")->find("value")}});
+    for (const std::string_view key : {"value", "metric_value", "direction"}) {
+      record.set(key, *crossing.find(key));
+    }
+    records.push_back(record.as_object());
+  }
+  return records;
+}
+
+std::string text_in(Format format, const study::SolveProblem& problem,
+                    const study::Solution& solution) {
+  const io::Json tree = study::solution_tree(problem, solution);
+  require_finite(tree);
+  switch (format) {
+  case Format::table:
+    return solution_text(problem, solution);
+  case Format::json:
+    return io::pretty(tree);
+  case Format::jsonl: {
+    std::string text;
+    for (const io::Object& record : records_of(tree)) {
+      io::append_compact(text, record);
+      text += '\n';
+    }
+    return text;
+  }
+  case Format::csv:
+    return csv_text(records_of(tree));
+  }
+  return {};
+}
+
+// An error in the value that --between gave is the flag's.
+[[noreturn]] void rethrow(const InputError& error, const study::SolveProblem& problem) {
+  const base::Problem& first = error.problems().front();
+  if (first.where == problem.pointer || first.where.starts_with(problem.pointer + "/")) {
+    throw UsageError("--for " + problem.pointer + ": " + first.message);
+  }
+  throw InputError(error);
+}
+
+} // namespace
+
+int solve(const Invocation& invocation) {
+  SolveFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  if (!parse(app, kText, invocation, common)) {
+    return kOk;
+  }
+  const Format format = format_of(common, Format::table);
+  const study::SolveProblem problem = read_problem(flags);
+  study::Files files(invocation.data_folder);
+  study::RowsOptions options;
+  options.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::optional<Progress> progress;
+  options.progress = [&](std::int64_t done, std::int64_t total) {
+    if (!progress) {
+      progress.emplace(common, total);
+    }
+    progress->update(done);
+  };
+  const study::Solution solution = [&] {
+    try {
+      return study::solve(problem, files, options);
+    } catch (const InputError& error) {
+      rethrow(error, problem);
+    }
+  }();
+  progress.reset();
+  print_warnings(solution.warnings, common);
+  write_output(common, text_in(format, problem, solution));
+  if (!solution.crossings.empty()) {
+    return kOk;
+  }
+  std::cerr << "error: " << problem.metric << " does not reach "
+            << metric_text(problem, problem.target) << " between "
+            << field_text(problem, problem.low) << " and " << field_text(problem, problem.high)
+            << "; closest: " << metric_text(problem, solution.closest->metric_value) << " at "
+            << field_text(problem, solution.closest->value) << '\n';
+  return kTargetNotMet;
+}
+
+} // namespace stepsim::cli

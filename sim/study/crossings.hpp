@@ -1,0 +1,52 @@
+#pragma once
+// Where does a function of one variable pass a target? All such places between two bounds, the
+// function known by its values only and not assumed monotone:
+//
+//   scan     many points, evenly spaced on a logarithmic scale where the lower bound is > 0
+//   probe    around a scanned point that comes near the target and turns back: is there a dip
+//            through the target between two points?
+//   refine   each change of side to 1e-9 relative (integers: to two neighbours)
+//
+// Values within 1e-12 relative of the target count as equal to it. A stretch of equal values is one
+// crossing, at its end towards the values that differ.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace stepsim::study {
+
+struct CrossingSearch {
+  double low{}, high{}; // low < high
+  double target{};
+  bool integers = false;
+  // Where two neighbours lie on both sides and none on the target (integers, jumps): the answer is
+  // the one with a value >= target, or <= target.
+  bool at_least = true;
+};
+
+struct Sample {
+  double at{};
+  std::optional<double> value; // empty: the function fails there
+};
+
+struct Crossing {
+  double at{};
+  double value{};
+  bool rising{};                // the value, with the variable
+  std::optional<Sample> beyond; // the neighbour on the other side, where the target is jumped over
+};
+
+using Evaluate = std::function<std::optional<double>(double)>;
+
+// `points` >= 2 ascending, first and last the bounds; those between rounded to 6 digits. Integers:
+// all of them where there are at most 1024 or `points`, whichever is more.
+[[nodiscard]] std::vector<double> scan_values(const CrossingSearch& search, std::int64_t points);
+
+// `scan` ascending, as evaluated. Nothing is looked for next to a sample without a value.
+[[nodiscard]] std::vector<Crossing> find_crossings(const CrossingSearch& search,
+                                                   std::span<const Sample> scan,
+                                                   const Evaluate& evaluate);
+
+} // namespace stepsim::study
