@@ -5,6 +5,7 @@
 
 #include "coll/evaluate.hpp"
 #include "plan/planners.hpp"
+#include "study/bucket_cost.hpp"
 #include "study/run.hpp"
 #include "study/run_parts.hpp"
 #include "study/sweep_quick.hpp"
@@ -32,6 +33,15 @@ bool is_plain_ring(const Scenario& scenario) {
          !options.ring_startup_2p;
 }
 
+// Equal workers in step that send gradients as they are, with nothing beside the network on the
+// channel.
+bool is_plain_training(const Scenario& scenario) {
+  const plan::LinearCost extra = extra_cost(scenario);
+  return scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
+         !scenario.training.exchange && extra.startup_s == 0 && extra.per_byte_s == 0 &&
+         !is_compressed(scenario) && !scenario.variability.varies();
+}
+
 } // namespace
 
 std::unique_ptr<QuickRun> QuickRun::make(const Scenario& scenario, bool latency_is_block_latency) {
@@ -47,7 +57,7 @@ std::unique_ptr<QuickRun> QuickRun::make(const Scenario& scenario, bool latency_
   if (!method_fits || !gradients_fit || network.curve || !network.calibration.empty() ||
       communication.calibrated || communication.reduce_broadcast ||
       communication.copy_bandwidth_Bps > 0 || !is_known_schedule(communication.schedule) ||
-      !is_plain_ring(scenario)) {
+      !is_plain_ring(scenario) || !is_plain_training(scenario)) {
     return nullptr;
   }
   std::unique_ptr<QuickRun> quick(std::make_unique<QuickRun>(QuickRun(scenario)));

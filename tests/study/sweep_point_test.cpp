@@ -135,4 +135,15 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
   CHECK(!made("/communication/chunking", "integer"));
   CHECK(!made("/method", "max_plus"));
   CHECK(made("/method", "closed_form"));
+  CHECK(made("/communication/compression", "none"));
+  CHECK(!made("/communication/compression", "fp16"));
+  CHECK(!made("/communication/compression",
+              io::Object{{"method", "topk"}, {"density", 0.001}, {"costs", io::Object{}}}));
+  CHECK(!made("/training/algorithm", "pipe_sgd"));
+  CHECK(!made("/training/algorithm", "parameter_server"));
+  CHECK(!made("/training/sync_s", 1e-3));
+  CHECK(!made("/training/host_copy_Bps", 1e9));
+  CHECK(!made("/training/exchange_s", 1e-3));
+  CHECK(!made("/variability/compute_cv", 0.1));
+  CHECK(!made("/variability/stragglers", io::Array{io::Object{{"worker", 0}, {"factor", 2}}}));
 }
