@@ -19,7 +19,7 @@ SCHEMAS = {p.name.removesuffix(".schema.json"): json.loads(p.read_text())
 STEPSIM = ROOT / "build" / "stepsim"
 # Kinds whose reader exists; the others are only described so far.
 READ_KINDS = ["cost", "links", "measured_training", "model", "network_calibration", "problem",
-              "scenario", "sweep", "topology", "trace"]
+              "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 
 
 def load(path):
