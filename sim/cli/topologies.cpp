@@ -93,8 +93,9 @@ std::string training_text(const net::NetworkProfile& profile) {
   return out + (costs.rows.empty() ? "" : "\n" + table_text(costs));
 }
 
-std::string bytes_text(double bytes) {
-  return std::isfinite(bytes) ? base::readable_bytes(bytes) : "-";
+// The end of a segment; "-" where it is open.
+std::string end_text(double bytes) {
+  return bytes > 0 && std::isfinite(bytes) ? base::readable_bytes(bytes) : "-";
 }
 
 std::string profile_text(const net::NetworkProfile& profile) {
@@ -121,7 +122,7 @@ std::string profile_text(const net::NetworkProfile& profile) {
   for (const net::CollectiveCurve& curve : profile.collectives) {
     for (const net::CurveSegment& segment : curve.segments) {
       curves.rows.push_back({curve.op, curve.algorithm, std::to_string(curve.ranks),
-                             base::readable_bytes(segment.from_bytes), bytes_text(segment.to_bytes),
+                             end_text(segment.from_bytes), end_text(segment.to_bytes),
                              base::significant(segment.startup_s * 1e6),
                              base::significant(segment.per_byte_s * 1e9)});
     }

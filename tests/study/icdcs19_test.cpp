@@ -39,7 +39,7 @@ double batch(const train::MeasuredModel& network) {
   return static_cast<double>(*network.batch_size);
 }
 
-// One layer, one message after backward (SPA 15, note on V16). `costs`: of compressing, "" = the
+// One layer, one message after backward (SPA V16). `costs`: of compressing, "" = the
 // profile's.
 Result run_one(std::string_view name, std::string_view method, int ranks, const std::string& net,
                const std::string& costs = "", const std::string& density = "0.001") {
