@@ -36,7 +36,7 @@ std::string network_text(const study::Network& network) {
 std::string training_text(const study::Result& result) {
   const study::Training& training = result.scenario.training;
   if (training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
-    return "pipe_sgd, width " + cell(result.summary.pipeline_width) + ", " +
+    return "pipe_sgd, width " + base::shortest(result.summary.pipeline_width.value_or(1)) + ", " +
            std::to_string(training.warmup_iterations) + " iterations of warm-up";
   }
   const coll::Options& options = result.scenario.communication.options;

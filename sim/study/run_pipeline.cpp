@@ -85,6 +85,20 @@ void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
   summary.staleness_histogram = staleness.histogram();
 }
 
+// Buckets of the last iteration, from its start, by mean times.
+void time_buckets(const train::PipelineInput& input, const train::PipelineTimes& times,
+                  std::vector<Bucket>& buckets) {
+  const train::PipelineIteration& last = times.iterations.back();
+  double ready = input.application_s + input.forward_s;
+  double free = last.exchange_start_s - last.start_s;
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    ready += input.pieces[g].compute_s;
+    buckets[g].ready_s = ready;
+    buckets[g].start_s = std::max(free, ready);
+    buckets[g].end_s = free = buckets[g].start_s + input.pieces[g].exchange_s;
+  }
+}
+
 } // namespace
 
 Result run_pipeline(const Scenario& scenario) {
@@ -146,6 +160,7 @@ Result run_pipeline(const Scenario& scenario) {
   result.events = costs.events();
   add_common_warnings(scenario, plan, result);
   result.buckets = plain_buckets(scenario, plan, pieces.costs);
+  time_buckets(input, times, result.buckets);
   std::vector<double> ends{0};
   for (std::size_t i = 0; i < times.iterations.size(); ++i) {
     const train::PipelineIteration& iteration = times.iterations[i];

@@ -4,40 +4,30 @@
 
 #include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
+#include "train/selection.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-// Selecting (or encoding) a bucket takes place when its last gradient exists: on the compute stream
-// it delays the rest of backward, on a side stream only its own message (SPA 5).
-//     backward |-3-|sel 3|-2-|-1-|sel 2,1|
-//     messages           |==3==|          |==2,1==|
-// Returns the seconds added to the compute stream.
-double add_selection(const Scenario& scenario, const plan::Plan& plan,
-                     std::span<const BucketCost> costs, train::StepInput& input) {
+// Returns what selecting and encoding add to the compute stream.
+double add_compression(const Scenario& scenario, const plan::Plan& plan,
+                       std::span<const BucketCost> costs, train::StepInput& input) {
   const Communication& communication = scenario.communication;
   const bool side = communication.compression.select_stream == coll::SelectStream::side;
-  std::size_t lowest = input.backward_s.empty() ? 0 : input.backward_s.size() - 1;
-  double delay = 0;
-  double side_free = 0;
+  auto lowest = static_cast<std::uint32_t>(input.backward_s.size() - 1);
+  std::vector<train::SelectionWork> work;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     for (const std::uint32_t item : plan.groups[g].items) {
-      lowest = std::min<std::size_t>(lowest, scenario.workload.gradients[item].layer);
+      lowest = std::min(lowest, scenario.workload.gradients[item].layer);
     }
-    const std::size_t layer = communication.overlap_backward ? lowest : 0;
-    const double on_compute = costs[g].encode_s + (side ? 0 : costs[g].compress_s());
-    delay += on_compute;
-    input.backward_s[layer] += on_compute;
-    double ready = plan.groups[g].ready.value + delay;
-    if (side && costs[g].compress_s() > 0) {
-      side_free = std::max(side_free, ready) + costs[g].compress_s();
-      ready = side_free;
-    }
-    input.messages[g].ready_s = ready;
+    const double select = costs[g].compress_s();
+    work.push_back({.layer = communication.overlap_backward ? lowest : 0,
+                    .compute_s = costs[g].encode_s + (side ? 0 : select),
+                    .side_s = side ? select : 0});
     input.update_s += costs[g].decode_s; // decoded where the update happens
   }
-  return delay;
+  return train::add_selection(input, work);
 }
 
 } // namespace
@@ -55,7 +45,7 @@ Result run_sync(const Scenario& scenario) {
     seconds.push_back({cost.exchange_s(), cost.broadcast_s});
   }
   train::StepInput input = step_input(scenario, plan, seconds);
-  const double added = is_compressed(scenario) ? add_selection(scenario, plan, costs, input) : 0;
+  const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
   const train::StepTimes step = train::run_step(input);
 
   Result result;

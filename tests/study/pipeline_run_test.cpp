@@ -1,0 +1,186 @@
+// The acceptance values of pipelined and parameter-server training (PIP 18 C, D, E) through whole
+// scenarios: network N4 is 4 workers, 50 us, 1.25 GB/s, adding at 10 GB/s.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "study/scenario_text.hpp"
+
+using namespace stepsim;
+using doctest::Approx;
+
+namespace {
+
+constexpr std::int64_t kMlp = 2'592'040;
+constexpr std::int64_t kResNet18 = 46'758'048;
+constexpr std::int64_t kAlexNet = 243'860'896;
+constexpr double kMs = 1e-3;
+
+struct Case {
+  std::int64_t bytes = kAlexNet;
+  int workers = 4;
+  double compute_s = 0.2;
+  std::string training{}; // keys, each followed by a comma
+  std::string communication = R"("schedule": "single")";
+  int layers = 1;
+};
+
+study::Result run_case(const Case& c) {
+  std::string layers;
+  for (int l = 0; l < c.layers; ++l) {
+    layers += (l == 0 ? "" : ", ") + std::string(R"({"name": "l)") + std::to_string(l) +
+              R"(", "forward_s": )" + std::to_string(c.compute_s / 3 / c.layers) +
+              R"(, "backward_s": )" + std::to_string(2 * c.compute_s / 3 / c.layers) +
+              R"(, "gradient_bytes": )" + std::to_string(c.bytes / c.layers) + "}";
+  }
+  const std::string text =
+      R"({"workload": {"layers": [)" + layers + R"(]}, "cluster": {"nodes": )" +
+      std::to_string(c.workers) +
+      R"(, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9, "reduction_Bps": 1e10}},
+        "training": {)" +
+      c.training + R"("iterations": 100}, "communication": {)" + c.communication + "}}";
+  return study::testing::run_text(text);
+}
+
+study::Summary summary_of(const Case& c) { return run_case(c).summary; }
+
+std::string codec(const std::string& method) {
+  return R"("schedule": "single", "compression": ")" + method + "\"";
+}
+// A codec that takes 1e-10 s per byte each way.
+std::string slow_codec(int ratio) {
+  return R"("schedule": "single", "compression": {"method": "custom", "ratio": )" +
+         std::to_string(ratio) + R"(, "encode_Bps": 1e10, "decode_Bps": 1e10})";
+}
+
+const std::string kPipe = R"("algorithm": "pipe_sgd", )";
+const std::string kServer = R"("algorithm": "parameter_server", )";
+
+} // namespace
+
+TEST_CASE("pipelined training: the ring exchange of table C, plain and coded") {
+  const auto exchange = [](std::int64_t bytes, const std::string& communication, int workers = 4) {
+    return *summary_of({.bytes = bytes, .workers = workers, .communication = communication})
+                .communication_s /
+           kMs;
+  };
+  CHECK(exchange(kMlp, codec("none")) == Approx(3.604851).epsilon(1e-6));
+  CHECK(exchange(kMlp, codec("truncate16")) == Approx(2.049627).epsilon(1e-6));
+  CHECK(exchange(kMlp, codec("quantize8")) == Approx(1.272015).epsilon(1e-6));
+  CHECK(exchange(kResNet18, codec("none")) == Approx(59.916511).epsilon(1e-6));
+  CHECK(exchange(kResNet18, codec("truncate16")) == Approx(31.861682).epsilon(1e-6));
+  CHECK(exchange(kAlexNet, codec("none")) == Approx(311.222642).epsilon(1e-6));
+  CHECK(exchange(kAlexNet, codec("truncate16")) == Approx(164.906105).epsilon(1e-6));
+  CHECK(exchange(kAlexNet, codec("quantize8")) == Approx(91.747836).epsilon(1e-6));
+  CHECK(exchange(kAlexNet, codec("none"), 2) == Approx(207.381762).epsilon(1e-6));
+}
+
+TEST_CASE("pipelined training: L messages cost L latencies and synchronisations") {
+  for (const auto& [layers, expected] :
+       {std::pair{1, 311.322642}, {8, 314.122642}, {16, 317.322642}, {62, 335.722642}}) {
+    CAPTURE(layers);
+    // Whole bytes per layer: the rounding is below 1e-6 of the sum.
+    const study::Summary summary = summary_of({.training = kPipe + R"("sync_s": 1e-4, )",
+                                               .communication = R"("schedule": "wfbp")",
+                                               .layers = layers});
+    CHECK(*summary.communication_s / kMs == Approx(expected).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("pipelined training: iteration times of table E") {
+  const auto iteration = [](const std::string& training, const std::string& communication) {
+    return *summary_of({.training = training, .communication = communication}).iteration_time_s /
+           kMs;
+  };
+  CHECK(iteration("", codec("none")) == Approx(511.222642).epsilon(1e-6));
+  CHECK(iteration("", codec("truncate16")) == Approx(364.906105).epsilon(1e-6));
+  CHECK(iteration("", codec("quantize8")) == Approx(291.747836).epsilon(1e-6));
+  CHECK(iteration(kPipe, codec("none")) == Approx(311.222642).epsilon(1e-6));
+  CHECK(iteration(kPipe, codec("truncate16")) == Approx(200).epsilon(1e-6));
+  CHECK(iteration(kPipe, codec("quantize8")) == Approx(200).epsilon(1e-6));
+  CHECK(iteration(kServer, R"("schedule": "single")") == Approx(1858.354093).epsilon(1e-6));
+}
+
+TEST_CASE("pipelined training: exposed communication is what the period has beyond computing") {
+  const study::Summary plain = summary_of({.training = kPipe});
+  CHECK(*plain.exposed_communication_s / kMs == Approx(111.222642).epsilon(1e-6));
+  CHECK(*plain.staleness_mean == 1);
+  CHECK(*plain.in_flight_gradients == 2);
+  const study::Summary coded =
+      summary_of({.training = kPipe, .communication = codec("truncate16")});
+  CHECK(*coded.exposed_communication_s == Approx(0).epsilon(1e-9));
+  CHECK(*coded.codec_hops == 3);
+  CHECK(*coded.speedup_vs_dense_sequential == Approx(311.222642 / 200).epsilon(1e-6));
+}
+
+TEST_CASE("pipelined training: a codec that takes time, in the ring and on the compute thread") {
+  const study::Summary half = summary_of({.communication = slow_codec(2)});
+  CHECK(*half.communication_s / kMs == Approx(201.485239).epsilon(1e-6));
+  CHECK(*half.compute_s / kMs == Approx(248.772179).epsilon(1e-6));
+  CHECK(*half.iteration_time_s / kMs == Approx(450.257418).epsilon(1e-6));
+  const study::Summary pipe = summary_of({.training = kPipe, .communication = slow_codec(2)});
+  CHECK(*pipe.iteration_time_s / kMs == Approx(248.772179).epsilon(1e-6));
+  const study::Summary quarter = summary_of({.communication = slow_codec(4)});
+  CHECK(*quarter.communication_s / kMs == Approx(128.326970).epsilon(1e-6));
+  CHECK(*quarter.iteration_time_s / kMs == Approx(377.099150).epsilon(1e-6));
+}
+
+TEST_CASE("parameter server: synchronous exchanges of table D") {
+  const auto exchange = [](const std::string& training, int workers) {
+    const study::Summary summary = summary_of({.workers = workers, .training = kServer + training});
+    CHECK(*summary.iteration_time_s == Approx(0.2 + *summary.communication_s).epsilon(1e-9));
+    return *summary.communication_s / kMs;
+  };
+  CHECK(exchange("", 2) == Approx(829.227046).epsilon(1e-6));
+  CHECK(exchange("", 4) == Approx(1658.354093).epsilon(1e-6));
+  CHECK(exchange(R"("placement": "colocated", )", 2) == Approx(414.663523).epsilon(1e-6));
+  CHECK(exchange(R"("placement": "colocated", )", 4) == Approx(1243.790570).epsilon(1e-6));
+  CHECK(exchange(R"("placement": "sharded", )", 2) == Approx(207.381762).epsilon(1e-6));
+  CHECK(exchange(R"("placement": "sharded", )", 4) == Approx(311.022642).epsilon(1e-6));
+  CHECK(exchange(R"("servers": 4, )", 4) == Approx(414.663523).epsilon(1e-6));
+}
+
+TEST_CASE("parameter server: asynchronous workers saturate the server with staleness P - 1") {
+  const auto async = [](const std::string& training, int workers) {
+    return run_case({.workers = workers, .training = kServer + R"("mode": "async", )" + training});
+  };
+  const study::Result two = async("", 2);
+  CHECK(*two.summary.iteration_time_s / kMs == Approx(614.663523).epsilon(2e-3));
+  CHECK(two.summary.staleness_max == 1);
+  const study::Result four = async("", 4);
+  CHECK(*four.summary.iteration_time_s / kMs == Approx(780.354867).epsilon(2e-3));
+  CHECK(*four.summary.closed_form_s / kMs == Approx(780.354867).epsilon(1e-6));
+  CHECK(four.summary.bottleneck == "server");
+  CHECK(four.summary.staleness_max == 3);
+  CHECK(*four.summary.staleness_mean == Approx(3).epsilon(0.01));
+  const study::Result serial = async(R"("server_mode": "serial", )", 4);
+  CHECK(*serial.summary.iteration_time_s / kMs == Approx(1658.254093).epsilon(2e-3));
+}
+
+TEST_CASE("pipelined training: both warm-up switches, and the drain") {
+  // 20 synchronous iterations of 160, then 80 of 100: T = 100, c = 100, m = 60.
+  const auto makespan = [](const std::string& training) {
+    return *summary_of(
+                {.compute_s = 0.1,
+                 .training = kPipe + R"("exchange_s": 0.06, "warmup_iterations": 20, )" + training})
+                .makespan_s;
+  };
+  CHECK(makespan(R"("warmup_switch": "skip", )") == Approx(11.200).epsilon(1e-5));
+  CHECK(makespan(R"("warmup_switch": "block", )") == Approx(11.320).epsilon(1e-5));
+  const study::Summary drained =
+      summary_of({.compute_s = 0.095,
+                  .training = kPipe + R"("exchange_s": 0.06, "update_s": 0.005, "drain": true, )"});
+  CHECK(*drained.makespan_s == Approx(10.060).epsilon(1e-5));
+  CHECK(*drained.makespan_drained_s == Approx(10.065).epsilon(1e-5));
+  CHECK(*drained.in_flight_gradients == 0);
+}
+
+TEST_CASE("a single worker takes as long as it computes, whatever the algorithm") {
+  for (const std::string& training :
+       {std::string(), kPipe, kServer + R"("placement": "colocated", )"}) {
+    CAPTURE(training);
+    const study::Summary summary = summary_of({.workers = 1, .training = training});
+    CHECK(*summary.iteration_time_s == Approx(0.2).epsilon(1e-5));
+    CHECK(*summary.communication_s == 0);
+  }
+}
