@@ -161,6 +161,7 @@ TEST_CASE("semantics: whole numbers are compared exactly, others within 1e-12") 
             text, R"({"iterations": [{"final": [9007199254740992, 0.10000000000000001]}]})") == "");
   CHECK(difference(text,
                    R"({"iterations": [{"update": {"value": [null, 0.0333333333333333]}}]})") == "");
+  CHECK(difference(text, R"({"iterations": [{"final": [null, 0.1]}]})") == "");
   CHECK(difference(text, R"({"iterations": [{"final": [9007199254740991, null]}]})") ==
         "/expected/iterations/0/final/0: expected 9007199254740991, got 9007199254740992");
 }
