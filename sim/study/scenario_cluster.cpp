@@ -179,6 +179,9 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     }
     return;
   }
+  if (scenario.cluster.ranks() == 1) {
+    return; // sends nothing
+  }
   const net::NetworkProfile& profile = context.files.profile(*place);
   const std::string_view wanted = coll::name(scenario.communication.collective);
   std::string available;
