@@ -16,6 +16,7 @@
 #include "io/reader.hpp"
 #include "io/topology_file.hpp"
 #include "io/trace_file.hpp"
+#include "study/breakeven.hpp"
 #include "study/problem_file.hpp"
 #include "study/scenario.hpp"
 #include "study/semantics.hpp"
@@ -122,6 +123,10 @@ constexpr std::array kKinds{
          }},
     Kind{"problem", "ready_s", check_problem},
     Kind{"sparse_semantics", "gradients", check_semantics},
+    Kind{"compression_breakeven", "gradient_bytes",
+         [](const io::Json& tree, study::Files& files) {
+           return Warnings(study::parse_breakeven(tree, files).warnings);
+         }},
     Kind{"cost", "table",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_cost(tree);
@@ -135,8 +140,7 @@ constexpr std::array kKinds{
 };
 
 // Kinds of the contract whose commands this version does not have, and results.
-constexpr std::array<std::string_view, 4> kUnchecked{"samples", "flows", "compression_breakeven",
-                                                     "result"};
+constexpr std::array<std::string_view, 3> kUnchecked{"samples", "flows", "result"};
 
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");

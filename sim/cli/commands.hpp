@@ -17,9 +17,11 @@ struct Command {
 
 [[nodiscard]] std::span<const Command> commands();
 
+int breakeven(const Invocation& invocation);
 int check(const Invocation& invocation);
 int collective(const Invocation& invocation);
 int compare(const Invocation& invocation);
+int converge(const Invocation& invocation);
 int import_files(const Invocation& invocation);
 int merge(const Invocation& invocation);
 int models(const Invocation& invocation);
