@@ -31,7 +31,7 @@ std::vector<GradientSize> ready_order(const train::ModelLayer& layer, DtypeWord 
   for (auto tensor = layer.tensors.rbegin(); tensor != layer.tensors.rend(); ++tensor) {
     const std::int64_t elements = tensor->elements();
     sizes.push_back({elements, elements * dtype.bytes, std::string(dtype.word),
-                     layer.name + "." + tensor->name});
+                     layer.name + "." + tensor->name, tensor->shape});
   }
   return sizes;
 }

@@ -19,8 +19,9 @@ namespace stepsim::io {
 struct GradientSize {
   std::int64_t elements{};
   std::int64_t bytes{};
-  std::string dtype; // "float32"
-  std::string name;  // of the parameter; empty if unknown
+  std::string dtype;                 // "float32"
+  std::string name;                  // of the parameter; empty if unknown
+  std::vector<std::int64_t> shape{}; // from a model table; else empty
 };
 
 struct SizeSources {

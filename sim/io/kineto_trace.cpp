@@ -69,6 +69,7 @@ train::Tensor tensor_of(const GradientSize& size) {
   tensor.dtype = size.dtype;
   tensor.bytes = Bytes{size.bytes};
   tensor.name = size.name;
+  tensor.shape = size.shape;
   return tensor;
 }
 

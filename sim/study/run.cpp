@@ -1,6 +1,7 @@
 #include "study/run.hpp"
 
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "base/counter_hash.hpp"
@@ -32,7 +33,9 @@ Result run_algorithm(const Scenario& scenario) {
   case TrainingAlgorithm::pipe_sgd:
     return run_pipeline(scenario);
   case TrainingAlgorithm::parameter_server:
-    return scenario.training.async ? run_async_server(scenario) : run_sync(scenario);
+    return scenario.training.async         ? run_async_server(scenario)
+           : needs_server_rounds(scenario) ? run_server_rounds(scenario)
+                                           : run_sync(scenario);
   }
   return {};
 }
@@ -56,10 +59,49 @@ void compare_with_dense(const Scenario& scenario, Summary& summary) {
   summary.speedup_vs_dense_overlapped = dense_period(scenario, *scenario.dense_baseline) / period;
 }
 
+// A density that falls over the first epochs: every iteration as long as the steady one of its
+// density; the summary stays that of the last density.
+void apply_density_warmup(const Scenario& scenario, Result& result) {
+  const coll::Compression& compression = scenario.communication.compression;
+  std::map<double, Result> by_density;
+  double shift = 0; // what earlier iterations took longer
+  for (Iteration& iteration : result.iterations) {
+    iteration.density = result.summary.density;
+    iteration.k = static_cast<std::int64_t>(result.summary.k.value_or(0));
+    const std::optional<double> density = coll::density_at(compression, iteration.index);
+    if (compression.density_warmup.empty() || !density) {
+      continue;
+    }
+    const auto [place, is_new] = by_density.try_emplace(*density);
+    if (is_new) {
+      Scenario steady = scenario;
+      steady.communication.compression.density = density;
+      steady.communication.compression.density_warmup.clear();
+      place->second = run_algorithm(steady);
+    }
+    const Result& steady = place->second;
+    const Iteration& same = steady.iterations[static_cast<std::size_t>(iteration.index)];
+    const double move = iteration.start_s + shift - same.start_s;
+    const double longer = same.iteration_time_s - iteration.iteration_time_s;
+    iteration = same;
+    for (double* time : {&iteration.start_s, &iteration.compute_end_s, &iteration.exchange_start_s,
+                         &iteration.exchange_end_s}) {
+      *time += move;
+    }
+    iteration.density = density;
+    iteration.k = static_cast<std::int64_t>(steady.summary.k.value_or(0));
+    shift += longer;
+  }
+  result.summary.makespan_s = *result.summary.makespan_s + shift;
+}
+
 } // namespace
 
 Result run(const Scenario& scenario) {
   Result result = run_algorithm(scenario);
+  if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {
+    apply_density_warmup(scenario, result);
+  }
   check_limit(scenario, *result.summary.makespan_s);
   compare_with_dense(scenario, result.summary);
   return result;

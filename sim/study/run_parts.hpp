@@ -9,6 +9,7 @@
 #include "study/result.hpp"
 #include "study/run.hpp"
 #include "study/scenario.hpp"
+#include "train/parameter_server.hpp"
 #include "train/step.hpp"
 
 namespace stepsim::study {
@@ -17,6 +18,11 @@ namespace stepsim::study {
 [[nodiscard]] Result run_sync(const Scenario& scenario);
 [[nodiscard]] Result run_pipeline(const Scenario& scenario);
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
+// parameter_server, sync, in one message, with workers that differ.
+[[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
+[[nodiscard]] Result run_server_rounds(const Scenario& scenario);
+// What the asynchronous server simulates, for the order of its updates.
+[[nodiscard]] train::AsyncInput async_input(const Scenario& scenario);
 
 // What they share.
 struct BucketCost;
@@ -42,17 +48,33 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
 // How long one message of the plan holds the channel, copies left out.
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast
-  double broadcast{}; // reduce_broadcast only
+  double broadcast{}; // of reduce_broadcast; the all-gather of dear
+  double startup{};   // part of `exchange` that other messages do not slow; asc_wfbp, priority
 };
+
+// The plan of the scenario's schedule.
+[[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
+// Messages are reduce-scatters, each with an all-gather of its own (dear): those of a ring as
+// evaluators know them, where the second is true; otherwise two halves of an all-reduce.
+[[nodiscard]] bool has_all_gathers(const Scenario& scenario);
+[[nodiscard]] bool splits_exchange(const Scenario& scenario);
+// The messages of a plan by the cost that its planner sees.
+[[nodiscard]] std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
+                                                          const plan::Problem& problem,
+                                                          const plan::Plan& plan,
+                                                          plan::Schedule schedule);
+// Start-up of a message that takes `seconds`, 0 where the cost is not linear.
+[[nodiscard]] double startup_seconds(const plan::Problem& problem, double seconds);
 
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
 [[nodiscard]] coll::Op exchange_op(const Communication& communication);
 
 // Everything of a step but its messages: one worker of its own.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario);
-// With the messages of a plan, `seconds` per group; copies are added here.
+// With the messages of a plan of `schedule`, `seconds` per group; copies are added here.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
-                                          std::span<const MessageSeconds> seconds);
+                                          std::span<const MessageSeconds> seconds,
+                                          plan::Schedule schedule);
 
 // Lists of the result.
 [[nodiscard]] std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,

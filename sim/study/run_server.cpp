@@ -1,5 +1,4 @@
-// parameter_server, mode async: nobody waits for anybody (PIP 3.3). Mode sync is run_sync with the
-// parameter server as its exchange.
+// parameter_server, mode async: nobody waits for anybody (PIP 3.3).
 #include <algorithm>
 
 #include "study/bucket_cost.hpp"
@@ -49,7 +48,7 @@ Server server_of(const Scenario& scenario) {
 
 // Worker 0, from weights to weights.
 std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times,
-                                                   double latency_s) {
+                                                  double latency_s) {
   std::vector<Iteration> iterations;
   double start = 0;
   for (const train::AsyncUpdate& update : times.updates) {
@@ -73,6 +72,8 @@ std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times
 }
 
 } // namespace
+
+train::AsyncInput async_input(const Scenario& scenario) { return server_of(scenario).input; }
 
 Result run_async_server(const Scenario& scenario) {
   const Server server = server_of(scenario);

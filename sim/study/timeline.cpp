@@ -65,6 +65,28 @@ struct Painter {
                                           {"last_item", static_cast<double>(bucket.last)}}});
   }
 
+  // Where iterations are not copies of one step (pipelined, asynchronous, varying workers): one
+  // span of computing, from the first worker's start to the last one's end, and one of exchanges.
+  void whole(std::uint32_t node, std::int64_t k) {
+    const Iteration& iteration = result.iterations[static_cast<std::size_t>(k)];
+    const std::string name = "iteration " + std::to_string(iteration.index);
+    compute(node, iteration.start_s, iteration.compute_end_s, name, "compute");
+    if (iteration.exchange_end_s > iteration.exchange_start_s) {
+      timeline.spans.push_back({.track = {node, kCommunicationLane},
+                                .start = {iteration.exchange_start_s},
+                                .end = {iteration.exchange_end_s},
+                                .name = "exchange " + std::to_string(iteration.index),
+                                .category = "communication",
+                                .texts = {},
+                                .numbers = {}});
+      timeline.arrows.push_back({.from = {node, kComputeLane},
+                                 .from_time = {iteration.compute_end_s},
+                                 .to = {node, kCommunicationLane},
+                                 .to_time = {iteration.exchange_start_s},
+                                 .name = name + " ready"});
+    }
+  }
+
   void messages(std::uint32_t node, std::int64_t k) {
     const double origin = train::backward_start_s(result.step, k);
     for (std::size_t g = 0; g < result.buckets.size(); ++g) {
@@ -110,6 +132,11 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
     timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
     timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
     for (std::int64_t k = first; k <= last; ++k) {
+      if (result.step.messages.size() != result.buckets.size() ||
+          result.step.next_forward_s.empty()) {
+        painter.whole(node, k);
+        continue;
+      }
       painter.forward(node, k);
       painter.backward(node, k);
       painter.messages(node, k);

@@ -184,3 +184,69 @@ TEST_CASE("a single worker takes as long as it computes, whatever the algorithm"
     CHECK(*summary.communication_s == 0);
   }
 }
+
+TEST_CASE("variability: a straggler of factor 2 on one of four workers (PIP 18 G)") {
+  // c = 100 ms, m = 60 ms: D-sync 2 c + m, Pipe-SGD 2 c.
+  const auto summary = [](const std::string& training) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+            "training": {)" +
+        training +
+        R"("exchange_s": 0.06, "iterations": 50}, "communication": {"schedule": "single"},
+            "variability": {"stragglers": [{"worker": 2, "factor": 2}]}})";
+    return study::testing::run_text(text).summary;
+  };
+  const study::Summary sync = summary("");
+  CHECK(*sync.iteration_time_s == Approx(0.260).epsilon(1e-9));
+  CHECK(*sync.exposed_communication_s == Approx(0.060).epsilon(1e-9));
+  CHECK(*sync.straggler_wait_s == Approx(0.075).epsilon(1e-9)); // three of four wait 100 ms
+  CHECK(*summary(kPipe).iteration_time_s == Approx(0.200).epsilon(1e-9));
+}
+
+TEST_CASE("variability: synchronous workers wait for the slowest, H_p times the mean") {
+  // Exponential compute of 100 ms, exchange 60 ms: c H_4 + m = 268.33, c H_8 + m = 331.79 ms.
+  for (const auto& [workers, expected] : {std::pair{4, 0.26833}, {8, 0.33179}}) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000}]},
+            "cluster": {"nodes": )" +
+        std::to_string(workers) +
+        R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}}, "limits": {"simulated_s": 1e6},
+            "training": {"exchange_s": 0.06, "iterations": 20000}, "communication": {"schedule": "single"},
+            "variability": {"compute_cv": 1, "distribution": "exponential"}})";
+    const study::Summary summary = study::testing::run_text(text).summary;
+    CAPTURE(workers);
+    CHECK(*summary.iteration_time_s == Approx(expected).epsilon(0.03));
+    CHECK(*summary.iteration_time_low_s < *summary.iteration_time_s);
+    CHECK(*summary.iteration_time_high_s > *summary.iteration_time_s);
+  }
+}
+
+TEST_CASE("variability: a server that takes pushes as they come, one or several servers") {
+  // Three equal workers and one that computes twice as long: its push is alone at the end.
+  const auto run_with = [](const std::string& keys, const std::string& variability) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-4, "bandwidth_Bps": 1e9, "reduction_Bps": 1e10}},
+            "training": {"algorithm": "parameter_server", )" +
+        keys + R"("iterations": 5}, "communication": {"schedule": "single"}, "variability": {)" +
+        variability + "}}";
+    return study::testing::run_text(text);
+  };
+  const std::string slow = R"("stragglers": [{"worker": 1, "factor": 2}])";
+  const double push = 1e-3; // n beta
+  const study::Result one = run_with("", slow);
+  CHECK(*one.summary.iteration_time_s ==
+        Approx(0.2 + 1e-4 + push + 4 * 1e-4 + 1e-4 + 4 * push).epsilon(1e-9));
+  CHECK(one.workers[1].straggler_wait_s == 0);
+  CHECK(one.workers[0].straggler_wait_s == Approx(0.1).epsilon(1e-9));
+  // No spread: the same as the run of equal workers.
+  const std::string none = R"("stragglers": [{"worker": 1, "factor": 1}])";
+  for (const std::string& keys :
+       {std::string(), std::string(R"("placement": "colocated", )"),
+        std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
+    CAPTURE(keys);
+    CHECK(*run_with(keys, none).summary.iteration_time_s ==
+          Approx(*run_with(keys, "").summary.iteration_time_s).epsilon(1e-9));
+  }
+}
