@@ -30,7 +30,9 @@ constexpr CommandText kText{
     "stepsim collective --op broadcast --algorithm auto --ranks 16 --bytes 1MB --latency 5us"
     " --bandwidth 100Gbps --json\n"
     "stepsim collective --op allreduce --algorithm ring,double_binary_tree --ranks 64"
-    " --bytes 1KiB:1GiB:x4 --latency 5us --bandwidth 25GB/s --crossovers",
+    " --bytes 1KiB:1GiB:x4 --latency 5us --bandwidth 25GB/s --crossovers\n"
+    "stepsim collective --op allreduce --algorithm ring,topk,gtopk_tree --ranks 4:32:x2"
+    " --bytes 100MB --density 0.001 --latency 436us --bandwidth 111111111.1111111B/s",
     "--json prints one record per line for every combination; the keys are described in\n"
     "docs/algorithms.md, the files of --links and --sizes in docs/file-formats.md.",
 };
@@ -80,14 +82,46 @@ std::string flag_of(const std::string& what) {
       {"intra_algorithm", "--param intra_algorithm"},
       {"inter_algorithm", "--param inter_algorithm"},
       {"sizes", "--sizes"},
+      {"k", "--k"},
+      {"index_bytes", "--index-bytes"},
+      {"allgather", "--allgather"},
+      {"shapes", "--param shapes"},
   };
   const auto found = kFlags.find(what.substr(0, what.find('/')));
   return found == kFlags.end() ? "" : found->second;
 }
 
+// One combination of flags.
+struct Point {
+  coll::Collective collective;
+  std::optional<coll::Compression> compression;
+  coll::GradientPart gradient; // with a compression
+};
+
+Point point_of(const CollectiveGrid& grid, std::int64_t index) {
+  Point point{grid.at(index), grid.compression_at(index), {}};
+  if (point.compression) {
+    const auto value = static_cast<double>(point.compression->value_bytes);
+    point.gradient = {static_cast<std::int64_t>(point.collective.bytes / value), grid.shapes};
+  }
+  return point;
+}
+
+std::vector<coll::Finding> findings_of(const Point& point, coll::AskedMethod asked) {
+  if (!point.compression) {
+    return coll::validate(point.collective, asked);
+  }
+  if (point.collective.op != coll::Op::allreduce) {
+    return {{"algorithm",
+             std::string(coll::row(point.compression->method).name) + " is not defined for " +
+                 std::string(coll::name(point.collective.op)) + ", only for allreduce"}};
+  }
+  return coll::validate(*point.compression, point.gradient.shapes, point.collective, asked);
+}
+
 // Before anything is computed or printed.
-void refuse_invalid(const CollectiveOptions& options, const coll::Collective& collective) {
-  const auto findings = coll::validate(collective, asked_method(options.method));
+void refuse_invalid(const CollectiveOptions& options, const Point& point) {
+  const auto findings = findings_of(point, asked_method(options.method));
   if (findings.empty()) {
     return;
   }
@@ -152,11 +186,14 @@ struct Output {
   }
 };
 
-coll::CollectiveRecord evaluate(const CollectiveOptions& options, const coll::Collective& point) {
+coll::CollectiveRecord evaluate(const CollectiveOptions& options, const Point& point) {
+  const coll::AskedMethod asked = asked_method(options.method);
   try {
-    return coll::make_record(point, asked_method(options.method), options.per_rank);
+    return point.compression ? coll::make_record(*point.compression, point.gradient,
+                                                 point.collective, asked, options.per_rank)
+                             : coll::make_record(point.collective, asked, options.per_rank);
   } catch (const SimulationError& error) {
-    if (!point.links.pairs_only) {
+    if (!point.collective.links.pairs_only) {
       throw;
     }
     throw InputError(options.flags.links, "/links", error.what()); // a pair without a link
@@ -173,12 +210,21 @@ void set_typed_rates(const CollectiveGrid& grid, std::int64_t point, io::Json& t
   }
 }
 
-io::Json full_tree(const CollectiveOptions& options, const coll::Collective& point,
+std::vector<coll::TransferRecord> transfers_of(const Point& point) {
+  if (!point.compression) {
+    return coll::list_transfers(point.collective, kMaxTransfers);
+  }
+  return coll::exchange_transfers(
+      coll::compressed_exchange(*point.compression, point.gradient, point.collective),
+      kMaxTransfers);
+}
+
+io::Json full_tree(const CollectiveOptions& options, const Point& point,
                    const coll::CollectiveRecord& record) {
   io::Json tree = record_tree(record);
   if (options.transfers) {
     io::Array transfers;
-    for (const coll::TransferRecord& each : coll::list_transfers(point, kMaxTransfers)) {
+    for (const coll::TransferRecord& each : transfers_of(point)) {
       transfers.push_back(transfer_tree(each));
     }
     if (record.traffic.messages > transfers.size()) {
@@ -197,7 +243,7 @@ void add_crossovers(const CollectiveGrid& grid, Output& output) {
   std::vector<coll::AlgorithmId> algorithms;
   for (const double word : grid.axis("--algorithm").values) {
     const auto algorithm = static_cast<coll::AlgorithmId>(static_cast<int>(word));
-    if (algorithm != coll::AlgorithmId::automatic &&
+    if (!compression_method(word) && algorithm != coll::AlgorithmId::automatic &&
         std::ranges::find(algorithms, algorithm) == algorithms.end()) {
       algorithms.push_back(algorithm);
     }
@@ -271,13 +317,13 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
   std::vector<coll::CollectiveRecord> records; // table only
   std::vector<io::Object> rows;                // csv only
   for (std::int64_t point = 0; point < grid.points(); ++point) {
-    const coll::Collective collective = grid.at(point);
-    coll::CollectiveRecord record = evaluate(options, collective);
+    const Point asked = point_of(grid, point);
+    coll::CollectiveRecord record = evaluate(options, asked);
     times.push_back(times_of(record));
     for (const std::string& warning : record.warnings) {
       output.warn(warning);
     }
-    io::Json tree = full_tree(options, collective, record);
+    io::Json tree = full_tree(options, asked, record);
     set_typed_rates(grid, point, tree);
     if (format == Format::table) {
       records.push_back(std::move(record));
@@ -311,7 +357,14 @@ std::string algorithm_list() {
     rows.emplace_back(std::string(coll::name(row.op)).append(" ").append(coll::name(row.algorithm)),
                       row.summary);
   }
-  return help_list("Algorithms of each operation", rows);
+  std::vector<HelpRow> methods;
+  for (const coll::CompressionRow& row : coll::compression_table()) {
+    if (row.method != coll::CompressionMethod::none) {
+      methods.emplace_back(std::string(row.name), row.summary);
+    }
+  }
+  return help_list("Algorithms of each operation", rows) + "\n" +
+         help_list("Compressed exchanges of allreduce", methods);
 }
 
 } // namespace
@@ -328,7 +381,7 @@ int collective(const Invocation& invocation) {
   require_word("--method", options.method, kMethods);
   const CollectiveGrid grid = parse_collective_flags(options.flags);
   for (std::int64_t point = 0; point < grid.points(); ++point) {
-    refuse_invalid(options, grid.at(point));
+    refuse_invalid(options, point_of(grid, point));
   }
   Output output;
   if (options.crossovers) {

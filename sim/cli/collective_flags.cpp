@@ -14,6 +14,8 @@
 #include "base/quantity.hpp"
 #include "base/units.hpp"
 #include "cli/collective_params.hpp"
+#include "cli/compression_flags.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/links_file.hpp"
 #include "io/reader.hpp"
 
@@ -25,54 +27,6 @@ using base::QuantityKind;
 using coll::Collective;
 
 constexpr double kMaxRanks = 1 << 20;
-
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    words.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
-[[noreturn]] void refuse(std::string_view flag, std::string_view value, const std::string& why) {
-  throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": " + why);
-}
-
-std::vector<double> numbers(std::string_view flag, std::string_view text, QuantityKind kind,
-                            io::Range range) {
-  auto parsed = base::parse_quantity_list(text, kind);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse(flag, text, *message);
-  }
-  auto& values = std::get<std::vector<double>>(parsed);
-  for (const double value : values) {
-    if (!range.contains(value)) {
-      std::string rule = range.text();
-      if (kind == QuantityKind::count) {
-        rule.replace(0, std::string_view("must be").size(), "must be an integer");
-      }
-      refuse(flag, text, rule + ", got " + base::shortest(value));
-    }
-  }
-  return std::move(values);
-}
-
-template <class Word, class Parse>
-std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
-                          std::span<const std::string_view> known, Parse parse) {
-  std::vector<double> values;
-  for (const std::string_view word : split(text)) {
-    const std::optional<Word> value = parse(word);
-    if (!value) {
-      throw UsageError(std::string(flag) + ": " + base::unknown_word(noun, word, known));
-    }
-    values.push_back(static_cast<double>(static_cast<int>(*value)));
-  }
-  return values;
-}
 
 std::vector<std::string_view> algorithm_names(std::span<const coll::Op> ops) {
   std::vector<std::string_view> names;
@@ -93,6 +47,32 @@ constexpr std::array<coll::Op, 6> kOps{coll::Op::broadcast, coll::Op::reduce,
                                        coll::Op::allreduce, coll::Op::reduce_scatter,
                                        coll::Op::allgather, coll::Op::allgatherv};
 
+// Compression methods stand behind the algorithms.
+constexpr int kFirstMethod = 1000;
+
+std::vector<double> algorithm_words(std::string_view text) {
+  std::vector<std::string_view> known = algorithm_names(kOps);
+  for (const coll::CompressionRow& row : coll::compression_table()) {
+    if (row.method != coll::CompressionMethod::none) {
+      known.push_back(row.name);
+    }
+  }
+  return words<int>("--algorithm", "algorithm", text, known,
+                    [](std::string_view word) -> std::optional<int> {
+                      if (const auto algorithm = coll::parse_algorithm(word)) {
+                        return static_cast<int>(*algorithm);
+                      }
+                      const coll::CompressionRow* row = coll::find_compression(word);
+                      if (row != nullptr && row->method != coll::CompressionMethod::none) {
+                        return kFirstMethod + static_cast<int>(row->method);
+                      }
+                      if (coll::compression_family(word) != nullptr) {
+                        throw UsageError("--algorithm: " + coll::unknown_compression(word));
+                      }
+                      return std::nullopt;
+                    });
+}
+
 void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
   std::vector<std::string_view> op_names;
   for (const coll::Op op : kOps) {
@@ -102,11 +82,16 @@ void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
                        words<coll::Op>("--op", "operation", flags.op, op_names,
                                        [](std::string_view w) { return coll::parse_op(w); }),
                        [](Collective& c, double v) { c.op = coll::Op(static_cast<int>(v)); }});
-  grid.axes.push_back(
-      {"--algorithm",
-       words<coll::AlgorithmId>("--algorithm", "algorithm", flags.algorithm, algorithm_names(kOps),
-                                [](std::string_view w) { return coll::parse_algorithm(w); }),
-       [](Collective& c, double v) { c.algorithm = coll::AlgorithmId(static_cast<int>(v)); }});
+  grid.axes.push_back({"--algorithm", algorithm_words(flags.algorithm),
+                       [](Collective& c, double v) {
+                         // A compressed exchange of dense values is a ring's.
+                         c.algorithm = compression_method(v)
+                                           ? coll::AlgorithmId::ring
+                                           : coll::AlgorithmId(static_cast<int>(v));
+                       },
+                       [](coll::Compression& c, double v) {
+                         c.method = compression_method(v).value_or(coll::CompressionMethod::none);
+                       }});
 }
 
 void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
@@ -161,19 +146,11 @@ void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
        numbers("--servers", flags.servers, QuantityKind::count, io::between(1, kMaxRanks)),
        [](Collective& c, double v) { c.options.servers = static_cast<std::uint32_t>(v); }});
   constexpr std::array<std::string_view, 3> kPlacements{"dedicated", "colocated", "sharded"};
-  grid.axes.push_back(
-      {"--placement",
-       words<coll::Placement>("--placement", "placement", flags.placement, kPlacements,
-                              [&](std::string_view w) -> std::optional<coll::Placement> {
-                                const auto* found = std::ranges::find(kPlacements, w);
-                                return found == kPlacements.end()
-                                           ? std::nullopt
-                                           : std::optional(coll::Placement(
-                                                 static_cast<int>(found - kPlacements.begin())));
-                              }),
-       [](Collective& c, double v) {
-         c.options.placement = coll::Placement(static_cast<int>(v));
-       }});
+  grid.axes.push_back({"--placement",
+                       words_in_order("--placement", "placement", flags.placement, kPlacements),
+                       [](Collective& c, double v) {
+                         c.options.placement = coll::Placement(static_cast<int>(v));
+                       }});
 }
 
 void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
@@ -259,6 +236,11 @@ void require_flags(const CollectiveFlags& flags) {
 
 } // namespace
 
+std::optional<coll::CompressionMethod> compression_method(double algorithm) {
+  const int method = static_cast<int>(algorithm) - kFirstMethod;
+  return method < 0 ? std::nullopt : std::optional(coll::CompressionMethod(method));
+}
+
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   const auto add = [&app](const char* name, std::string& value, const char* type,
                           const char* description, const char* group) {
@@ -269,7 +251,7 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
       "broadcast, reduce, allreduce, reduce_scatter, allgather or allgatherv", kMain);
   add("--algorithm", flags.algorithm, "A",
       "mst, be, bruck, ring, recursive_doubling, lp, double_binary_tree, hierarchical, "
-      "hierarchical_leader, parameter_server or auto",
+      "hierarchical_leader, parameter_server, auto or a compressed exchange: topk, gtopk_tree, ..",
       kMain);
   add("--ranks", flags.ranks, "P", "number of ranks", kMain);
   add("--bytes", flags.bytes, "SIZE",
@@ -301,6 +283,7 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
       ->type_name("NAME=VALUE")
       ->group(kAlgorithm)
       ->allow_extra_args(false);
+  add_compression_flags(app, flags.compression);
 }
 
 CollectiveGrid parse_collective_flags(const CollectiveFlags& flags) {
@@ -311,9 +294,17 @@ CollectiveGrid parse_collective_flags(const CollectiveFlags& flags) {
   read_files(grid, flags);
   add_two_level(grid, flags);
   add_rare_numbers(grid, flags);
+  add_compression_axes(grid, flags.compression);
+  CollectiveParams params{grid.common.options, {}, {}, {}};
   for (const std::string& text : flags.params) {
-    apply_param(grid.common.options, text);
+    apply_param(params, text);
   }
+  grid.common.options = std::move(params.options);
+  grid.compression = std::move(params.compression);
+  grid.shapes = std::move(params.shapes);
+  const auto methods = grid.methods();
+  check_compression_keys(methods, grid, params.given);
+  grid.own_ratio = std::ranges::find(params.given, "ratio") == params.given.end();
   if (!flags.candidates.empty()) {
     std::vector<coll::Op> ops;
     for (const double op : grid.axis("--op").values) {

@@ -9,8 +9,14 @@
 
 #include "cli/app.hpp"
 #include "coll/collective.hpp"
+#include "coll/compression.hpp"
 
 namespace stepsim::cli {
+
+// As typed; "" = not given.
+struct CompressionFlags {
+  std::string density, k, index_bytes, value_bytes, allgather, broadcast;
+};
 
 // As typed.
 struct CollectiveFlags {
@@ -24,23 +30,35 @@ struct CollectiveFlags {
   std::string candidates;
   std::string links, sizes; // files
   std::vector<std::string> params;
+  CompressionFlags compression;
 };
+
+// Of a value of the axis `--algorithm`; empty for the algorithm of a dense collective.
+[[nodiscard]] std::optional<coll::CompressionMethod> compression_method(double algorithm);
 
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
 struct CollectiveGrid {
-  // One flag with its values; `apply` puts one into a collective. Words are numbers here: their
-  // place in the enumeration.
+  // One flag with its values; `apply` puts one into a collective, `compress` into a compression (or
+  // null). Words are numbers here: their place in the enumeration.
   struct Axis {
     std::string_view flag;
     std::vector<double> values;
     void (*apply)(coll::Collective&, double);
+    void (*compress)(coll::Compression&, double) = nullptr;
   };
-  std::vector<Axis> axes;  // ops first
-  coll::Collective common; // what does not vary
+  std::vector<Axis> axes;        // ops first
+  coll::Collective common;       // what does not vary
+  coll::Compression compression; // likewise
+  std::vector<coll::MatrixShape> shapes;
+  bool own_ratio = true; // of codecs
 
   [[nodiscard]] std::int64_t points() const;
   [[nodiscard]] coll::Collective at(std::int64_t point) const;
+  // Empty for a dense collective. With one, `at` is the ring on its ranks and links.
+  [[nodiscard]] std::optional<coll::Compression> compression_at(std::int64_t point) const;
+  // The compressions among the algorithms.
+  [[nodiscard]] std::vector<coll::CompressionMethod> methods() const;
   [[nodiscard]] const Axis& axis(std::string_view flag) const; // of a flag that every grid has
   [[nodiscard]] std::optional<double> value(std::int64_t point, std::string_view flag) const;
   [[nodiscard]] bool varies(std::string_view flag) const; // has two values or more
@@ -48,6 +66,8 @@ struct CollectiveGrid {
   // only (itself included).
   [[nodiscard]] bool is_first(std::int64_t point, std::string_view flag) const;
   [[nodiscard]] std::vector<std::int64_t> alike(std::int64_t point, std::string_view flag) const;
+  // Of all axes.
+  [[nodiscard]] std::vector<double> values_at(std::int64_t point) const;
 };
 
 // Throws UsageError `--ranks 0: must be an integer >= 1, got 0`, InputError for the files.

@@ -18,18 +18,52 @@ std::int64_t CollectiveGrid::points() const {
   return product;
 }
 
-coll::Collective CollectiveGrid::at(std::int64_t point) const {
-  std::vector<std::size_t> index(axes.size());
+std::vector<double> CollectiveGrid::values_at(std::int64_t point) const {
+  std::vector<double> values(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
     const auto size = static_cast<std::int64_t>(axes[i].values.size());
-    index[i] = static_cast<std::size_t>(point % size);
+    values[i] = axes[i].values[static_cast<std::size_t>(point % size)];
     point /= size;
   }
+  return values;
+}
+
+coll::Collective CollectiveGrid::at(std::int64_t point) const {
+  const std::vector<double> values = values_at(point);
   coll::Collective collective = common;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    axes[i].apply(collective, axes[i].values[index[i]]);
+    if (axes[i].apply != nullptr) {
+      axes[i].apply(collective, values[i]);
+    }
   }
   return collective;
+}
+
+std::optional<coll::Compression> CollectiveGrid::compression_at(std::int64_t point) const {
+  const std::vector<double> values = values_at(point);
+  coll::Compression result = compression;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].compress != nullptr) {
+      axes[i].compress(result, values[i]);
+    }
+  }
+  if (result.method == coll::CompressionMethod::none) {
+    return std::nullopt;
+  }
+  if (own_ratio) {
+    result.ratio = coll::codec_ratio(result.method);
+  }
+  return result;
+}
+
+std::vector<coll::CompressionMethod> CollectiveGrid::methods() const {
+  std::vector<coll::CompressionMethod> found;
+  for (const double value : axis("--algorithm").values) {
+    if (const auto method = compression_method(value)) {
+      found.push_back(*method);
+    }
+  }
+  return found;
 }
 
 const CollectiveGrid::Axis& CollectiveGrid::axis(std::string_view flag) const {

@@ -24,6 +24,27 @@ io::Json algorithm_or_null(const std::optional<coll::AlgorithmId>& algorithm) {
   return algorithm ? io::Json(coll::name(*algorithm)) : io::Json();
 }
 
+// What is known of a compressed exchange beside, and what is not known of one.
+void set_compressed(io::Json& tree, const coll::CompressedRecord& record) {
+  tree.set("algorithm", coll::row(record.method).name);
+  tree.set("elements", record.elements);
+  if (record.k) {
+    tree.set("k", *record.k);
+  }
+  tree.set("density", or_null(record.density));
+  if (const auto& range = record.closed_form_range_s) {
+    tree.set("closed_form_range_s", io::Array{range->first, range->second});
+  }
+  for (const char* key : {"lower_bound_s", "lower_bounds", "gap_ratio"}) {
+    tree.set(key, nullptr);
+  }
+  if (!coll::row(record.method).simulated) { // a formula has no messages
+    for (const char* key : {"steps", "messages", "bytes_sent_per_rank", "bytes_sent_total"}) {
+      tree.set(key, nullptr);
+    }
+  }
+}
+
 void set_choice(io::Json& tree, const std::optional<coll::Choice>& choice) {
   tree.set("chosen", choice ? io::Json(coll::name(choice->chosen)) : io::Json());
   tree.set("chosen_s", choice ? io::Json(choice->chosen_s) : io::Json());
@@ -78,6 +99,9 @@ io::Json record_tree(const coll::CollectiveRecord& record) {
       {"warnings", io::Array(record.warnings.begin(), record.warnings.end())},
   });
   set_choice(tree, record.choice);
+  if (record.compressed) {
+    set_compressed(tree, *record.compressed);
+  }
   if (record.per_rank) {
     tree.set("per_rank", io::Object{{"enter_s", list(record.per_rank->enter_s)},
                                     {"finish_s", list(record.per_rank->finish_s)},

@@ -17,6 +17,9 @@ std::string gigabytes(const std::optional<double>& rate) {
 }
 
 std::string algorithm_text(const coll::CollectiveRecord& record) {
+  if (record.compressed) {
+    return std::string(coll::row(record.compressed->method).name);
+  }
   std::string text(coll::name(record.algorithm));
   if (record.choice) {
     text.append(": ").append(coll::name(record.choice->chosen));
@@ -32,6 +35,10 @@ Table make_table(const CollectiveGrid& grid, const std::vector<coll::CollectiveR
   const auto add = [&table](std::initializer_list<const char*> headings) {
     table.headings.insert(table.headings.end(), headings.begin(), headings.end());
   };
+  const bool varied_entries = grid.varies("--density") || grid.varies("--k");
+  if (varied_entries) {
+    add({"k"});
+  }
   if (varied_network) {
     add({"latency [us]", "bandwidth [GB/s]"});
   }
@@ -48,6 +55,10 @@ Table make_table(const CollectiveGrid& grid, const std::vector<coll::CollectiveR
     const auto add_cells = [&row](std::initializer_list<std::string> cells) {
       row.insert(row.end(), cells);
     };
+    if (varied_entries) {
+      const bool selects = record.compressed && record.compressed->k;
+      add_cells({selects ? std::to_string(*record.compressed->k) : "-"});
+    }
     if (varied_network) {
       add_cells({microseconds(record.link.latency_s), gigabytes(record.bandwidth_Bps)});
     }

@@ -128,14 +128,21 @@ const CompressionRow* find_compression(std::string_view name) {
   return found == kTable.end() ? nullptr : &*found;
 }
 
-std::string unknown_compression(std::string_view word) {
+const CompressionRow* compression_family(std::string_view word) {
   for (const CompressionRow& each : kTable) {
-    // By distance "gtopk" is nearer to "topk" than to what it stands for.
     const bool longer = each.name.size() > word.size() && each.name[word.size()] == '_';
     if (longer && each.name.starts_with(word)) {
-      return "unknown compression method \"" + std::string(word) + "\"; did you mean \"" +
-             std::string(each.name) + "\"?";
+      return &each;
     }
+  }
+  return nullptr;
+}
+
+std::string unknown_compression(std::string_view word) {
+  if (const CompressionRow* member = compression_family(word)) {
+    // By distance "gtopk" is nearer to "topk" than to what it stands for.
+    return "unknown compression method \"" + std::string(word) + "\"; did you mean \"" +
+           std::string(member->name) + "\"?";
   }
   std::vector<std::string_view> names;
   for (const CompressionRow& each : kTable) {

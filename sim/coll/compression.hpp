@@ -123,6 +123,8 @@ struct CompressionRow {
 [[nodiscard]] const CompressionRow& row(CompressionMethod method);
 [[nodiscard]] const CompressionRow* find_compression(std::string_view name);
 [[nodiscard]] bool has_key(const CompressionRow& row, std::string_view key);
+// The first method whose name goes on after `word`: gtopk_tree for gtopk; null if there is none.
+[[nodiscard]] const CompressionRow* compression_family(std::string_view word);
 // `unknown compression method "gtopk"; did you mean "gtopk_tree"?`
 [[nodiscard]] std::string unknown_compression(std::string_view word);
 // r of a codec unless `ratio` says otherwise: truncate16 2, quantize8 4, else 1.

@@ -1,4 +1,4 @@
-#include "coll/record.hpp"
+#include "coll/record_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,22 +10,6 @@
 
 namespace stepsim::coll {
 namespace {
-
-bool wants(AskedMethod asked, Method method, Method automatic) {
-  switch (asked) {
-  case AskedMethod::automatic:
-    return method == automatic;
-  case AskedMethod::closed_form:
-    return method == Method::closed_form;
-  case AskedMethod::max_plus:
-    return method == Method::max_plus;
-  case AskedMethod::events:
-    return method == Method::events;
-  case AskedMethod::all:
-    return true;
-  }
-  return false;
-}
 
 PerRank per_rank(const Collective& collective, const RankTimes& times) {
   PerRank ranks;
@@ -71,6 +55,59 @@ void fill_forms(CollectiveRecord& record, const Collective& collective) {
       record.paper_form_s && *record.paper_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
 }
 
+void add_warnings(CollectiveRecord& record, const Collective& collective) {
+  std::vector<std::string>& warnings = record.warnings;
+  if (record.blocks && record.blocks->clamped && collective.options.block) {
+    warnings.push_back(
+        "block_bytes " + base::shortest(static_cast<double>(collective.options.block->value)) +
+        " is more than there is to send, cut to " + base::shortest(record.blocks->block_bytes));
+  }
+  if (collective.options.cost_form != CostForm::exact) {
+    const bool below =
+        record.closed_form_s && *record.closed_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
+    warnings.push_back(std::string("closed_form_s is not the time of the schedule, as cost_form "
+                                   "asks") +
+                       (below ? "; it lies below the lower bound" : ""));
+  }
+  if (collective.options.ring_startup_2p && collective.algorithm == AlgorithmId::ring &&
+      collective.op == Op::allreduce) {
+    warnings.push_back("ring_startup 2P charges two start-ups more than the schedule has");
+  }
+  if (record.method == Method::closed_form && collective.options.cost_form == CostForm::exact) {
+    if (closed_form(collective)->upper_bound) {
+      warnings.push_back("the closed form is an upper bound here; max_plus is exact");
+    } else if (!parts_divide(collective)) {
+      warnings.push_back("the closed form takes equal parts, but the bytes do not divide; "
+                         "max_plus is exact");
+    }
+  }
+  if (record.method == Method::max_plus && static_share_estimates(collective)) {
+    warnings.push_back("max_plus gives every rank a fixed share of its interface, but transfers "
+                       "differ in size or start; events is exact");
+  }
+  if (record.method == Method::max_plus && shares_interfaces(collective)) {
+    warnings.push_back("max_plus estimates the sharing of interfaces; events is exact");
+  }
+}
+
+} // namespace
+
+bool wants(AskedMethod asked, Method method, Method automatic) {
+  switch (asked) {
+  case AskedMethod::automatic:
+    return method == automatic;
+  case AskedMethod::closed_form:
+    return method == Method::closed_form;
+  case AskedMethod::max_plus:
+    return method == Method::max_plus;
+  case AskedMethod::events:
+    return method == Method::events;
+  case AskedMethod::all:
+    return true;
+  }
+  return false;
+}
+
 void fill_comparison(CollectiveRecord& record) {
   double least = record.seconds;
   double most = record.seconds;
@@ -109,43 +146,6 @@ void fill_inputs(CollectiveRecord& record, const Collective& collective) {
   record.chunking = collective.options.chunking;
   record.blocks = resolve_blocks(collective);
 }
-
-void add_warnings(CollectiveRecord& record, const Collective& collective) {
-  std::vector<std::string>& warnings = record.warnings;
-  if (record.blocks && record.blocks->clamped && collective.options.block) {
-    warnings.push_back(
-        "block_bytes " + base::shortest(static_cast<double>(collective.options.block->value)) +
-        " is more than there is to send, cut to " + base::shortest(record.blocks->block_bytes));
-  }
-  if (collective.options.cost_form != CostForm::exact) {
-    const bool below =
-        record.closed_form_s && *record.closed_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
-    warnings.push_back(std::string("closed_form_s is not the time of the schedule, as cost_form "
-                                   "asks") +
-                       (below ? "; it lies below the lower bound" : ""));
-  }
-  if (collective.options.ring_startup_2p && collective.algorithm == AlgorithmId::ring &&
-      collective.op == Op::allreduce) {
-    warnings.push_back("ring_startup 2P charges two start-ups more than the schedule has");
-  }
-  if (record.method == Method::closed_form && collective.options.cost_form == CostForm::exact) {
-    if (closed_form(collective)->upper_bound) {
-      warnings.push_back("the closed form is an upper bound here; max_plus is exact");
-    } else if (!parts_divide(collective)) {
-      warnings.push_back("the closed form takes equal parts, but the bytes do not divide; "
-                         "max_plus is exact");
-    }
-  }
-  if (record.method == Method::max_plus && static_share_estimates(collective)) {
-    warnings.push_back("max_plus gives every rank a fixed share of its interface, but transfers "
-                       "differ in size or start; events is exact");
-  }
-  if (record.method == Method::max_plus && shares_interfaces(collective)) {
-    warnings.push_back("max_plus estimates the sharing of interfaces; events is exact");
-  }
-}
-
-} // namespace
 
 double bus_factor(Op op, std::uint32_t ranks) {
   const double share = (ranks - 1.0) / ranks;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "coll/compressed_exchange.hpp"
 #include "coll/evaluate.hpp"
 
 namespace stepsim::coll {
@@ -19,6 +21,16 @@ struct PerRank {
   std::vector<double> finish_s;
   std::vector<double> transfer_s; // union of busy send, receive and reduction time
   std::vector<double> wait_s;
+};
+
+// What a compressed exchange adds; its bytes are those of the dense gradient, its lower bounds and
+// busbw do not exist.
+struct CompressedRecord {
+  CompressionMethod method{};
+  std::int64_t elements{};
+  std::optional<std::int64_t> k; // methods that select
+  std::optional<double> density;
+  std::optional<std::pair<double, double>> closed_form_range_s;
 };
 
 struct CollectiveRecord {
@@ -54,6 +66,7 @@ struct CollectiveRecord {
 
   std::optional<Choice> choice; // of `automatic`
   std::optional<PerRank> per_rank;
+  std::optional<CompressedRecord> compressed;
   std::vector<std::string> warnings;
 };
 
@@ -61,6 +74,12 @@ struct CollectiveRecord {
 // no answer, or gives one below the bound.
 [[nodiscard]] CollectiveRecord make_record(const Collective& collective, AskedMethod asked,
                                            bool with_ranks = false);
+
+// The same of a compressed exchange on the ranks and links of `base`. With ranks: by max_plus, or
+// by events where they were asked for; empty for a formula.
+[[nodiscard]] CollectiveRecord make_record(const Compression& compression,
+                                           const GradientPart& gradient, const Collective& base,
+                                           AskedMethod asked, bool with_ranks = false);
 
 // busbw = algbw * factor: the share of the wire that an optimal algorithm would use (COL 10).
 [[nodiscard]] double bus_factor(Op op, std::uint32_t ranks);

@@ -21,4 +21,10 @@ struct Finding {
 // The same, and whether the asked method can answer.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
 
+// Of a compressed exchange of `base.bytes` dense bytes: the base as an all-reduce, then what SPA 14
+// refuses. `what` is a key of `compression` or as above.
+[[nodiscard]] std::vector<Finding> validate(const Compression& compression,
+                                            const std::vector<MatrixShape>& shapes,
+                                            const Collective& base, AskedMethod asked);
+
 } // namespace stepsim::coll

@@ -19,6 +19,7 @@ using coll::CompressionMethod;
 using coll::CompressionRow;
 
 constexpr double kMaxRank = 1 << 20;
+constexpr double kMostRatio = 1000; // k' / k
 
 // Every key of the object, in the order of the interface.
 constexpr std::array<std::string_view, 26> kKeys{"method",
@@ -183,7 +184,7 @@ void parse_selection(io::Fields& fields, const ParseContext& context, const Comp
   if (!out.density_warmup.empty() && fields.has("k")) {
     context.problems.add(fields.json(), "density_warmup", "needs density, not k");
   }
-  out.selected_ratio = fields.number("selected_ratio", io::above(0), 1);
+  out.selected_ratio = fields.number("selected_ratio", io::above_to(0, kMostRatio), 1);
 }
 
 void check_ranks(io::Fields& fields, const ParseContext& context, const CompressionUse& use,

@@ -1,0 +1,58 @@
+#include "cli/flag_values.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using base::QuantityKind;
+
+[[noreturn]] void refuse(std::string_view flag, std::string_view value, const std::string& why) {
+  throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": " + why);
+}
+
+} // namespace
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<double> numbers(std::string_view flag, std::string_view text, QuantityKind kind,
+                            io::Range range) {
+  auto parsed = base::parse_quantity_list(text, kind);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    refuse(flag, text, *message);
+  }
+  auto& values = std::get<std::vector<double>>(parsed);
+  for (const double value : values) {
+    if (!range.contains(value)) {
+      std::string rule = range.text();
+      if (kind == QuantityKind::count) {
+        rule.replace(0, std::string_view("must be").size(), "must be an integer");
+      }
+      refuse(flag, text, rule + ", got " + base::shortest(value));
+    }
+  }
+  return std::move(values);
+}
+
+std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
+                                   std::string_view text, std::span<const std::string_view> known) {
+  return words<int>(flag, noun, text, known, [&](std::string_view word) {
+    const auto found = std::ranges::find(known, word);
+    return found == known.end() ? std::nullopt
+                                : std::optional(static_cast<int>(found - known.begin()));
+  });
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,43 @@
+#pragma once
+// The values of one flag of `stepsim collective`: lists and ranges of quantities, lists of words.
+// Words become numbers, their place in the enumeration. All throw UsageError.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/quantity.hpp"
+#include "io/reader.hpp"
+
+namespace stepsim::cli {
+
+// At commas; "a,,b" has an empty word.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view list);
+
+// "--ranks 0: must be an integer >= 1, got 0".
+[[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,
+                                          base::QuantityKind kind, io::Range range);
+
+template <class Word, class Parse>
+std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
+                          std::span<const std::string_view> known, Parse parse) {
+  std::vector<double> values;
+  for (const std::string_view word : split(text)) {
+    const std::optional<Word> value = parse(word);
+    if (!value) {
+      throw UsageError(std::string(flag) + ": " + base::unknown_word(noun, word, known));
+    }
+    values.push_back(static_cast<double>(static_cast<int>(*value)));
+  }
+  return values;
+}
+
+// Of words whose place in `known` is their value.
+[[nodiscard]] std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
+                                                 std::string_view text,
+                                                 std::span<const std::string_view> known);
+
+} // namespace stepsim::cli
