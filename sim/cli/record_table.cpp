@@ -86,7 +86,7 @@ const io::Json* best_row(std::span<const io::Json> rows) {
   return best;
 }
 
-// Where compression meets overlapped dense training: "< 9.2", "0.5 .. 9.2", "never".
+// Where compression meets overlapped dense training: "9.2", "0.5, 9.2", "never", "always".
 std::string break_even_cell(const io::Json& row) {
   const io::Json* list = row.find("break_even_Bps");
   if (list == nullptr || !list->is_array()) {
@@ -170,7 +170,7 @@ std::string algorithm_table(std::span<const io::Json> rows, std::span<const std:
               "staleness"},
              {}};
     if (with_break_even) {
-      table.headings.emplace_back("pays [Gb/s]");
+      table.headings.emplace_back("break-even [Gb/s]");
     }
     table.headings.emplace_back("assumes");
   };

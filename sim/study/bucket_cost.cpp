@@ -6,14 +6,21 @@
 #include <variant>
 
 #include "study/run.hpp"
+#include "study/run_parts.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-coll::Collective broadcast_of(const Scenario& scenario) {
+coll::Collective first_of(const Scenario& scenario) {
   coll::Collective collective = exchange_of(scenario);
-  collective.op = coll::Op::broadcast;
+  collective.op = splits_exchange(scenario) ? coll::Op::reduce_scatter : collective.op;
+  return collective;
+}
+
+coll::Collective second_of(const Scenario& scenario) {
+  coll::Collective collective = exchange_of(scenario);
+  collective.op = splits_exchange(scenario) ? coll::Op::allgather : coll::Op::broadcast;
   return collective;
 }
 
@@ -52,6 +59,16 @@ double planned_seconds(const Scenario& scenario, const coll::Collective& base, d
   }
   const ChannelTimes times = channel_times(scenario, exchange, wire, bytes);
   return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
+}
+
+// What a formula takes for bytes, its time without latency at one byte per second.
+double formula_bytes(const Scenario& scenario, const plan::Group& group) {
+  coll::Collective base = exchange_of(scenario);
+  base.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1};
+  base.reduction_s_per_byte = 0;
+  const coll::CompressedExchange exchange = coll::compressed_exchange(
+      scenario.communication.compression, gradient_part(scenario, group), base);
+  return exchange.formula_s.value_or(0);
 }
 
 // powersgd sends the factors of whole tensors: the time of all of them, shared by bytes.
@@ -136,11 +153,18 @@ plan::Cost compressed_cost(const Scenario& scenario) {
 }
 
 BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve)
-    : scenario_(scenario), exchange_(exchange_of(scenario), scenario.method, curve),
-      broadcast_(broadcast_of(scenario), scenario.method, curve) {}
+    : scenario_(scenario), exchange_(first_of(scenario), scenario.method, curve),
+      broadcast_(second_of(scenario), scenario.method, curve) {}
 
 BucketCost BucketCosts::operator()(const plan::Group& group) {
-  return is_compressed(scenario_) ? compressed(group) : dense(group);
+  BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
+  if (has_all_gathers(scenario_) && !splits_exchange(scenario_)) {
+    cost.broadcast_s = cost.exchange_s() / 2;
+    for (double* part : {&cost.staging_s, &cost.wire_s, &cost.merge_s, &cost.scatter_s}) {
+      *part /= 2;
+    }
+  }
+  return cost;
 }
 
 coll::Method BucketCosts::method() const {
@@ -163,7 +187,7 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
   cost.bytes_sent = message.max_bytes_sent;
   cost.algorithm =
       scenario_.communication.calibrated ? "calibrated" : coll::name(message.algorithm);
-  if (scenario_.communication.reduce_broadcast) {
+  if (scenario_.communication.reduce_broadcast || splits_exchange(scenario_)) {
     const train::Exchange& back = broadcast_(group.bytes);
     cost.broadcast_s = back.seconds;
     cost.bytes_sent += back.max_bytes_sent;
@@ -198,7 +222,7 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.wire_s = times.wire_s;
   cost.merge_s = times.merge_s;
   cost.scatter_s = times.scatter_s;
-  cost.bytes_sent = wire.max_bytes_sent;
+  cost.bytes_sent = exchange.formula_s ? formula_bytes(scenario_, group) : wire.max_bytes_sent;
   cost.algorithm = coll::row(compression.method).name;
   cost.elements = exchange.elements;
   cost.k = exchange.k;
