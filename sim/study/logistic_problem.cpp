@@ -12,7 +12,7 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::uint64_t kDataStream = 18;
-constexpr std::uint64_t kBatchStream = 19;
+constexpr std::uint64_t kBatchStream = 20;
 enum Purpose : std::uint64_t { kTeacher, kWords, kLabel };
 
 // z becomes softmax(z); returns log(sum exp(z)).

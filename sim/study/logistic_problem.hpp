@@ -9,7 +9,7 @@
 //            weights leave some loss
 //   loss     mean over all samples of log(sum_c exp(z_c)) - z_label, z = W x; ln(classes) at W = 0
 //
-// Everything is a function of the seed (base::u01, streams 18 data and 19 mini-batches).
+// Everything is a function of the seed (base::u01, streams 18 data and 20 mini-batches).
 // Weights are stored [feature][class], the bias last.
 #include <cstdint>
 #include <span>
