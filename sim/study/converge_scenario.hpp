@@ -22,7 +22,7 @@ struct CurveOptions {
   std::int64_t iterations = 300; // stands for the scenario's
   double learning_rate = 1;
   std::uint32_t batch = 8; // samples of the small problem per worker and iteration
-  std::optional<double> target_loss;
+  std::optional<double> target_loss{};
 };
 
 struct CurvePoint {

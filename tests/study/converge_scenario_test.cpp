@@ -1,0 +1,147 @@
+#include "study/converge_scenario.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "study/run.hpp"
+#include "study/scenario_text.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using doctest::Approx;
+
+namespace {
+
+// Compute 0.3 s, one exchange of 100 MB over a ring of 4 at 1 GB/s: 0.15 s.
+Curve curve_of(const std::string& training, const CurveOptions& options,
+               const std::string& communication = R"({"schedule": "single"})") {
+  return loss_curve(testing::scenario(R"({"workload": {"layers": [{"name": "l", "forward_s": 0.1,
+        "backward_s": 0.2, "gradient_bytes": 100000000}]},
+        "cluster": {"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+        "training": )" + training + R"(, "communication": )" +
+                                      communication + "}"),
+                    options);
+}
+
+constexpr CurveOptions kTwenty{.iterations = 20};
+
+} // namespace
+
+TEST_CASE("loss curve: times are of the scenario, losses of the small problem") {
+  const Curve sync = curve_of(R"({"algorithm": "sync_sgd"})", kTwenty);
+  REQUIRE(sync.points.size() == 21);
+  const std::vector<double> losses =
+      learn(LogisticProblem({.seed = 1}), {.workers = 4, .iterations = 20});
+  for (std::size_t t = 0; t <= 20; ++t) {
+    CHECK(sync.points[t].time_s == Approx(static_cast<double>(t) * (0.3 + 0.15)));
+    CHECK(sync.points[t].loss == losses[t]);
+  }
+  CHECK(sync.iteration_time_s == Approx(0.45));
+  CHECK(sync.staleness_mean == 0);
+  CHECK(sync.converged);
+
+  const Curve pipe = curve_of(R"({"algorithm": "pipe_sgd"})", kTwenty);
+  CHECK(pipe.pipeline_width == 2);
+  CHECK(pipe.staleness_mean == 1);
+  CHECK(pipe.points.back().time_s == Approx(20 * 0.3)); // compute-bound
+  CHECK_FALSE(pipe.applied_gradient[1].has_value());
+  CHECK(pipe.applied_gradient[2] == 1);
+  // Weights at the start of the second iteration are still the first ones: no gradient was applied.
+  CHECK(pipe.points[1].loss == pipe.points[0].loss);
+  CHECK(sync.points[1].loss < sync.points[0].loss);
+}
+
+TEST_CASE("loss curve: width 1, one worker and a long warm-up are synchronous") {
+  const Curve sync = curve_of(R"({"algorithm": "sync_sgd"})", kTwenty);
+  for (const char* training :
+       {R"({"algorithm": "pipe_sgd", "pipeline_width": 1})",
+        R"({"algorithm": "pipe_sgd", "iterations": 21, "warmup_iterations": 21})"}) {
+    const Curve pipe = curve_of(training, kTwenty);
+    for (std::size_t t = 0; t <= 20; ++t) {
+      CHECK(pipe.points[t].loss == sync.points[t].loss);
+      CHECK(pipe.points[t].time_s == Approx(sync.points[t].time_s));
+    }
+  }
+}
+
+TEST_CASE("loss curve: an asynchronous server applies updates one by one") {
+  const Curve curve =
+      curve_of(R"({"algorithm": "parameter_server", "mode": "async"})", {.iterations = 60}, "{}");
+  REQUIRE(curve.points.size() == 61);
+  // Server-bound, dedicated, 4 x 0.1 s per round; server-free workers would take 0.3 + 2 x 0.1.
+  CHECK(curve.iteration_time_s == Approx(0.5).epsilon(0.01));
+  CHECK(curve.staleness_mean == Approx(3).epsilon(0.05));
+  CHECK(curve.points[60].loss < 0.6 * curve.points[0].loss);
+  CHECK(curve.points[60].time_s == Approx(60 * 0.5).epsilon(0.02));
+  CHECK(curve.applied_gradient.empty());
+}
+
+TEST_CASE("loss curve: compression is scaled to the small problem") {
+  // 250,000 of 25,000,000 values are 1 %, so 20 of 2,010.
+  const Curve k =
+      curve_of(R"({"algorithm": "sync_sgd"})", kTwenty,
+               R"({"schedule": "single", "compression": {"method": "topk", "k": 250000}})");
+  const Curve density = curve_of(R"({"algorithm": "sync_sgd"})", kTwenty,
+                                 R"({"compression": {"method": "topk", "density": 0.01}})");
+  CHECK(k.k == 20);
+  CHECK(density.k == 20);
+  CHECK(k.points.back().loss == density.points.back().loss);
+  CHECK(k.method == "topk");
+  CHECK_THROWS_WITH_AS(
+      (void)curve_of(R"({"algorithm": "sync_sgd"})", kTwenty,
+                     R"({"compression": {"method": "qsgd"}})"),
+      "converge: no operator on real numbers for compression qsgd; there are none, truncate16, "
+      "quantize8, topk, gtopk_tree, gtopk_butterfly, gtopk_exact",
+      SimulationError);
+}
+
+TEST_CASE("loss curve: the first point at or below the target") {
+  const Curve curve =
+      curve_of(R"({"algorithm": "sync_sgd"})", {.iterations = 60, .target_loss = 1.2});
+  REQUIRE(curve.iterations_to_target.has_value());
+  const auto first = static_cast<std::size_t>(*curve.iterations_to_target);
+  CHECK(curve.points[first].loss <= 1.2);
+  CHECK(curve.points[first - 1].loss > 1.2);
+  CHECK(curve.time_to_target_s == curve.points[first].time_s);
+  const Curve never =
+      curve_of(R"({"algorithm": "sync_sgd"})", {.iterations = 5, .target_loss = 0.1});
+  CHECK_FALSE(never.time_to_target_s.has_value());
+  CHECK_FALSE(never.converged);
+}
+
+TEST_CASE("loss curve: the loss at a time is that of the last point not later") {
+  Curve curve;
+  curve.points = {{0, 3}, {1, 2}, {4, 1}};
+  CHECK(loss_at(curve, 0) == 3);
+  CHECK(loss_at(curve, 0.99) == 3);
+  CHECK(loss_at(curve, 1) == 2);
+  CHECK(loss_at(curve, 9) == 1);
+}
+
+TEST_CASE("loss curve: as JSON it has the keys of the interface, null where nothing is known") {
+  const CurveOptions options{.iterations = 2, .target_loss = 0.1};
+  const io::Json tree = curve_tree(curve_of(R"({"algorithm": "pipe_sgd"})", options), options);
+  CHECK(tree.find("problem")->as_string() == "logistic");
+  CHECK(tree.find("note")->as_string() == kStandInNote);
+  CHECK(tree.find("pipeline_width")->as_integer() == 2);
+  CHECK(tree.find("step")->as_double() == 1);
+  CHECK(tree.find("iterations")->as_integer() == 2);
+  CHECK_FALSE(tree.find("converged")->as_bool());
+  CHECK(tree.find("final_distance")->is_null());
+  CHECK(tree.find("time_to_target_s")->is_null());
+  CHECK(tree.find("applied_gradient")->as_array().size() == 2);
+  REQUIRE(tree.find("points")->as_array().size() == 3);
+  CHECK(tree.find("points")->as_array()[2].find("time_s")->as_double() == Approx(0.6));
+  CHECK(tree.find("points")->as_array()[0].find("loss")->as_double() == Approx(std::log(10.0)));
+}
+
+TEST_CASE("loss curve: more workers than samples are refused") {
+  CHECK_THROWS_AS((void)loss_curve(testing::scenario(R"({"workload": {"layers": [{"name": "l",
+        "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 1000}]},
+        "cluster": {"nodes": 4096, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}}})"),
+                                   kTwenty),
+                  SimulationError);
+}
