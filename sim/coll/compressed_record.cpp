@@ -20,11 +20,8 @@ PerRank per_rank(const CompressedExchange& exchange, const Collective& base, boo
     for (std::uint32_t group = 0; group < stage.groups; ++group) {
       for (std::uint32_t local = 0; local < stage.collective.ranks; ++local) {
         const std::size_t rank = group * stage.group_stride + local * stage.rank_stride;
-        const double busy = result.ranks.transfer_s[local];
-        ranks.transfer_s[rank] += busy;
-        if (busy > 0) {
-          ranks.finish_s[rank] = start + result.ranks.finish_s[local];
-        }
+        ranks.transfer_s[rank] += result.ranks.transfer_s[local];
+        ranks.finish_s[rank] = start + result.ranks.finish_s[local]; // no rank idles in a stage
       }
     }
     start += result.seconds;

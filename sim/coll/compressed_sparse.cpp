@@ -106,7 +106,6 @@ void ExchangeBuilder::add_hierarchical() {
   const auto on = [&](Collective collective, std::uint32_t ranks, const LinkCost& link) {
     collective.ranks = ranks;
     collective.links = Links{.all = link, .pairs = {}, .two_level = {}};
-    collective.enter_s.clear();
     collective.reduction_s_per_byte_rank.clear();
     return collective;
   };

@@ -634,6 +634,10 @@ TEST_CASE("sparcml_rd: random positions fill m (1 - (1 - k/m)^c), whole bytes wh
   CHECK(std::abs(swept - form) <= 4 * 0.5 / kBandwidth); // half a byte in each of 4 rounds
   CHECK(swept != form);
   CHECK(exchange_time(exchange, compression, std::nullopt).method == Method::max_plus);
+  for (const TransferRecord& each : exchange_transfers(exchange, 1000)) {
+    CHECK(each.bytes == std::floor(each.bytes));
+  }
+  CHECK(std::fmod(held_bytes(compression, exchange, 4), 1) != 0);
 }
 
 TEST_CASE("SPA 16.11: time does not fall with k, elements, latency or seconds per byte") {
