@@ -1,0 +1,39 @@
+#pragma once
+// A fabric: hosts and switches joined by directed links. A full-duplex cable is two links. Plain
+// values; `presets.hpp` builds the usual shapes, `routes.hpp` finds the ways through.
+//
+//     host 0 --up--> leaf 4 --up--> spine 6          nodes: hosts first, then switches
+//            <-down-        <-down-                  links: per host up, down; then per leaf and
+//                                                    spine up, down (presets; PKT 3.6)
+//
+// Ids are positions in the lists. Units: seconds, bytes/s. Source: PKT 3.3, 3.6.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stepsim::net {
+
+using NodeId = std::uint32_t;
+using LinkId = std::uint32_t;
+
+struct FabricLink {
+  NodeId from{};
+  NodeId to{};
+  double latency_s{};     // propagation
+  double bandwidth_Bps{}; // > 0
+};
+
+struct Fabric {
+  std::uint32_t hosts{};    // node ids 0 .. hosts - 1
+  std::uint32_t switches{}; // node ids hosts .. hosts + switches - 1
+  std::vector<FabricLink> links;
+  std::vector<std::string> node_names; // [node], unique
+  std::vector<std::string> link_names; // [link], unique
+  // Hosts in rank order where ranks are not hosts 0, 1, ...; empty = the order of hosts.
+  std::vector<NodeId> rank_hosts;
+
+  [[nodiscard]] std::uint32_t nodes() const { return hosts + switches; }
+  [[nodiscard]] bool is_host(NodeId node) const { return node < hosts; }
+};
+
+} // namespace stepsim::net
