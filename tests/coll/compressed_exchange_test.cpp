@@ -1,5 +1,5 @@
-// Times and messages of compressed exchanges against the formulas of SPA 3, 4, 11 and PIP 6 and the
-// values of SPA 15. Tolerance 1e-9 relative where all evaluators add the same durations.
+// Times and messages of compressed exchanges against the formulas of SPA 3, 4, 11 and PIP 6 and
+// their expected values. Tolerance 1e-9 relative where all evaluators add the same durations.
 #include "coll/compressed_exchange.hpp"
 
 #include <doctest/doctest.h>
@@ -557,7 +557,8 @@ std::vector<std::int64_t> sizes_for(std::uint32_t ranks) {
   return {0, 1, ranks - 1, ranks, 1'000'001};
 }
 
-TEST_CASE("SPA 16.10: closed form, max_plus and events agree for every method with messages") {
+TEST_CASE(
+    "SPA 16, item 10: closed form, max_plus and events agree for every method with messages") {
   for (const std::uint32_t ranks : kRanks) {
     for (const std::int64_t elements : sizes_for(ranks)) {
       for (const Compression& compression : simulated_methods(0.01)) {
@@ -586,7 +587,7 @@ TEST_CASE("SPA 16.10: closed form, max_plus and events agree for every method wi
   }
 }
 
-TEST_CASE("SPA 16.10: rings of unequal chunks lie between the multiples of P around m") {
+TEST_CASE("SPA 16, item 10: rings of unequal chunks lie between the multiples of P around m") {
   for (const std::uint32_t ranks : {3U, 5U, 7U, 13U}) {
     for (const std::int64_t elements : {std::int64_t{100}, std::int64_t{1'000'001}}) {
       Collective base = base_of(ranks);
@@ -640,7 +641,7 @@ TEST_CASE("sparcml_rd: random positions fill m (1 - (1 - k/m)^c), whole bytes wh
   CHECK(std::fmod(held_bytes(compression, exchange, 4), 1) != 0);
 }
 
-TEST_CASE("SPA 16.11: time does not fall with k, elements, latency or seconds per byte") {
+TEST_CASE("SPA 16, item 11: time does not fall with k, elements, latency or seconds per byte") {
   constexpr std::uint64_t kSeed = 20190419;
   CAPTURE(kSeed);
   base::RandomStream random({.seed = kSeed});
@@ -670,7 +671,7 @@ TEST_CASE("SPA 16.11: time does not fall with k, elements, latency or seconds pe
   }
 }
 
-TEST_CASE("SPA 16.12: as many bytes arrive as are sent; a tree has 2(P-1) messages") {
+TEST_CASE("SPA 16, item 12: as many bytes arrive as are sent; a tree has 2(P-1) messages") {
   for (const std::uint32_t ranks : {2U, 3U, 5U, 6U, 8U, 12U, 24U}) {
     for (const Compression& compression : simulated_methods(0.1)) {
       CAPTURE(ranks);
