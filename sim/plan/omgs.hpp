@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "plan/problem.hpp"
+
 namespace stepsim::plan {
 
 struct SparseItem { // backward order
@@ -51,5 +53,8 @@ struct SparseTimes {
 [[nodiscard]] std::vector<std::size_t> lags_groups(std::span<const SparseItem> items);
 [[nodiscard]] std::vector<std::size_t> omgs_groups(std::span<const SparseItem> items,
                                                    const SparseCost& cost, SelectStream stream);
+
+// The plan of these groups. Items without bytes send nothing; a group of them alone is left out.
+[[nodiscard]] Plan plan_of_runs(const Problem& problem, std::span<const std::size_t> firsts);
 
 } // namespace stepsim::plan

@@ -5,6 +5,7 @@
 // time for most.
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "plan/problem.hpp"
@@ -61,6 +62,10 @@ struct ScheduleOptions {
 // Partition and credit of a preset, in bytes of parameters of `element_bytes` (MER 6.2).
 [[nodiscard]] ScheduleOptions with_preset(ScheduleOptions options, PriorityPreset preset,
                                           std::int64_t element_bytes);
+
+// What is wrong where gradients of these sizes make more chunks than kMaxChunks; empty otherwise.
+[[nodiscard]] std::optional<std::string> too_many_chunks(std::span<const Bytes> bytes,
+                                                         const ScheduleOptions& options);
 
 struct Sending;
 struct SendInput;

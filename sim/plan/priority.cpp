@@ -19,6 +19,23 @@
 
 namespace stepsim::plan {
 
+std::optional<std::string> too_many_chunks(std::span<const Bytes> bytes,
+                                           const ScheduleOptions& options) {
+  if (!options.partition_bytes) {
+    return std::nullopt;
+  }
+  const std::int64_t most = options.partition_bytes->value;
+  std::int64_t chunks = 0;
+  for (const Bytes each : bytes) {
+    chunks += (each.value + most - 1) / most;
+  }
+  if (chunks <= kMaxChunks) {
+    return std::nullopt;
+  }
+  return std::to_string(most) + " cuts the gradients into " + std::to_string(chunks) +
+         " chunks; at most " + std::to_string(kMaxChunks) + " are possible";
+}
+
 // Chunks, the most urgent first: layers in forward order, chunks of a gradient in theirs.
 Plan plan_priority(const Problem& problem, const ScheduleOptions& options) {
   std::vector<std::uint32_t> order(problem.items.size());
@@ -27,17 +44,13 @@ Plan plan_priority(const Problem& problem, const ScheduleOptions& options) {
     return problem.items[a].layer < problem.items[b].layer;
   });
   Plan plan;
-  std::int64_t chunks = 0;
+  std::vector<Bytes> sizes;
   for (const Item& item : problem.items) {
-    const std::int64_t most = options.partition_bytes.value_or(item.bytes).value;
-    chunks += (item.bytes.value + most - 1) / most;
+    sizes.push_back(item.bytes);
   }
-  if (chunks > kMaxChunks) {
-    throw UsageError("partition_bytes " + std::to_string(options.partition_bytes->value) +
-                     " cuts the gradients into " + std::to_string(chunks) + " chunks; at most " +
-                     std::to_string(kMaxChunks) + " are possible");
+  if (const auto message = too_many_chunks(sizes, options)) {
+    throw UsageError("partition_bytes: " + *message);
   }
-  plan.groups.reserve(static_cast<std::size_t>(chunks));
   for (const std::uint32_t item : order) {
     const Bytes bytes = problem.items[item].bytes;
     const Bytes most = options.partition_bytes.value_or(bytes);

@@ -24,8 +24,8 @@ struct BucketCost {
   double select_s{}, residual_s{};                      // on the stream that selects
   double encode_s{}, decode_s{};                        // codecs, on the compute thread
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
-  double broadcast_s{};                                 // reduce_broadcast only
-  double bytes_sent{};                                  // by the rank that sends most
+  double broadcast_s{}; // of reduce_broadcast; the all-gather of dear
+  double bytes_sent{};  // by the rank that sends most
   std::string algorithm;
   std::int64_t elements{}; // compressed exchanges only, as the next
   std::int64_t k{};

@@ -12,13 +12,6 @@ namespace stepsim::study {
 
 namespace {
 
-// Copies in and out of a merged buffer (MER 4.4).
-double copy_seconds(const Communication& communication, const plan::Group& group) {
-  return communication.copy_bandwidth_Bps > 0 && group.items.size() > 1
-             ? 4 * static_cast<double>(group.bytes.value) / communication.copy_bandwidth_Bps
-             : 0.0;
-}
-
 // Every message takes startup + bytes per_byte longer.
 plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
   if (auto* linear = std::get_if<plan::LinearCost>(&cost.base)) {
@@ -47,15 +40,17 @@ plan::Cost channel_cost(const Scenario& scenario) {
   if (extra.startup_s > 0 || extra.per_byte_s > 0) {
     cost = with_extra(std::move(cost), extra);
   }
-  cost.copy_bandwidth_Bps = scenario.communication.copy_bandwidth_Bps;
+  if (scenario.communication.schedule != plan::Schedule::priority) { // whose chunks are not merged
+    cost.copy_bandwidth_Bps = scenario.communication.copy_bandwidth_Bps;
+  }
   return cost;
 }
 
 // What a profile found dense ring all-reduces to take longer than the network explains (SPA 9).
 double inflation(const Scenario& scenario) {
   const auto& profile = scenario.cluster.network.profile;
-  const bool dense = coll::row(scenario.communication.compression.method).kind ==
-                     coll::CompressionKind::dense;
+  const bool dense =
+      coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::dense;
   const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
   return profile && dense && ring ? net::dense_inflation(*profile, scenario.cluster.ranks()) : 1;
 }
@@ -110,6 +105,7 @@ plan::Problem merge_problem(const Scenario& scenario) {
          .bytes = gradient.bytes,
          .elements = gradient.elements,
          .dtype = dtype.first->second,
+         .layer = gradient.layer,
          .ready_order = gradient.measured_order ? position : count - 1 - gradient.registration,
          .registration = gradient.registration});
     ++position;
@@ -140,26 +136,6 @@ train::StepInput step_input(const Scenario& scenario) {
   input.reduce_broadcast = communication.reduce_broadcast;
   if (communication.reduce_broadcast && !communication.overlap_backward) {
     input.next_forward = train::NextForward::barrier;
-  }
-  return input;
-}
-
-train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
-                            std::span<const MessageSeconds> seconds) {
-  train::StepInput input = step_input(scenario);
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const plan::Group& group = plan.groups[g];
-    train::Message& message = input.messages.emplace_back();
-    message.bytes = static_cast<double>(group.bytes.value);
-    message.ready_s = group.ready.value;
-    message.seconds = seconds[g].exchange + copy_seconds(scenario.communication, group);
-    message.broadcast_s = seconds[g].broadcast;
-    for (const std::uint32_t item : group.items) {
-      const std::uint32_t layer = scenario.workload.gradients[item].layer;
-      if (message.layers.empty() || message.layers.back() != layer) {
-        message.layers.push_back(layer);
-      }
-    }
   }
   return input;
 }

@@ -1,10 +1,13 @@
-// sync_sgd and everything that is a plan of messages on one channel, the same in every iteration:
+// sync_sgd and everything that is a plan of messages, the same in every iteration:
 //   merge problem -> plan (buckets) -> step (compute + messages) -> result
+// Where workers differ every iteration has times of its own; buckets and layers are then those of
+// equal workers.
 #include <algorithm>
 
 #include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
 #include "train/selection.hpp"
+#include "train/varied_steps.hpp"
 
 namespace stepsim::study {
 
@@ -30,23 +33,103 @@ double add_compression(const Scenario& scenario, const plan::Plan& plan,
   return train::add_selection(input, work);
 }
 
+// Buckets are listed as they were launched; `priority` keeps its chunks by urgency until here.
+void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::StepTimes& step) {
+  if (step.launch_order.empty()) {
+    return;
+  }
+  const auto sorted = [&](auto& list) {
+    auto copy = list;
+    for (std::size_t i = 0; i < copy.size(); ++i) {
+      copy[i] = std::move(list[step.launch_order[i]]);
+    }
+    list = std::move(copy);
+  };
+  sorted(plan.groups);
+  sorted(costs);
+  sorted(step.messages);
+  step.launch_order.clear();
+}
+
+// A worker waits for the slowest or for messages; above a tenth of the period for the slowest.
+constexpr double kStragglerShare = 0.1;
+
+// Everything that is different when workers are.
+void fill_varied(const Scenario& scenario, const train::StepInput& input,
+                 const train::StepTimes& step, Result& result) {
+  const std::int64_t iterations = scenario.training.iterations;
+  const std::int64_t discard =
+      scenario.training.discard_iterations.value_or(iterations > 1 ? 1 : 0);
+  const train::VariedSteps varied = train::run_varied_steps(
+      input, scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks()), iterations,
+      discard);
+  Summary& summary = result.summary;
+  const double nominal = step.forward_s + step.backward_s + step.update_s;
+  const double slowest = nominal > 0 ? varied.compute_s / nominal : 1;
+  for (std::optional<double>* part :
+       {&summary.forward_s, &summary.backward_s, &summary.update_s, &summary.codec_compute_s,
+        &summary.compute_s, &summary.select_s, &summary.residual_s, &summary.compress_s}) {
+    if (*part) {
+      **part *= slowest;
+    }
+  }
+  summary.iteration_time_s = varied.period_s;
+  summary.communication_s = varied.communication_s;
+  summary.exposed_communication_s = varied.exposed_s;
+  summary.overlap_fraction =
+      varied.communication_s > 0
+          ? std::clamp(1 - varied.exposed_s / varied.communication_s, 0.0, 1.0)
+          : 1;
+  summary.straggler_wait_s = varied.straggler_wait_s;
+  summary.makespan_s = varied.makespan_s;
+  fill_speedup(scenario, train::run_step(step_input(scenario)).period_s, varied.period_s, summary);
+  // Formulas, bounds and the best merge are for equal workers.
+  summary.closed_form_s.reset();
+  summary.lower_bound_s.reset();
+  summary.merge_optimal_iteration_time_s.reset();
+  summary.merge_gap_to_optimal.reset();
+  if (varied.straggler_wait_s > kStragglerShare * varied.period_s) {
+    summary.bottleneck = "straggler";
+  }
+  for (std::size_t k = 0; k < varied.iterations.size(); ++k) {
+    const train::VariedIteration& each = varied.iterations[k];
+    Iteration& iteration = result.iterations[k];
+    iteration.start_s = each.start_s;
+    iteration.compute_end_s = each.compute_end_s;
+    iteration.exchange_start_s = each.exchange_start_s;
+    iteration.exchange_end_s = each.exchange_end_s;
+    iteration.iteration_time_s = each.period_s;
+    iteration.exposed_communication_s = each.exposed_s;
+  }
+  for (std::size_t w = 0; w < varied.workers.size(); ++w) {
+    result.workers.push_back({.worker = static_cast<std::int64_t>(w),
+                              .compute_s = varied.workers[w].compute_s,
+                              .straggler_wait_s = varied.workers[w].straggler_wait_s,
+                              .transfer_s = varied.communication_s});
+  }
+  fill_interval(scenario, result);
+  result.warnings.emplace_back("buckets, layers and the timeline are those of equal workers");
+}
+
 } // namespace
 
 Result run_sync(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
   const plan::Problem problem = merge_problem(scenario);
-  const plan::Plan plan =
-      plan::make_plan(problem, communication.schedule, communication.schedule_options);
+  plan::Plan plan = plan_of(scenario, problem);
+  const plan::Schedule schedule = scenario.communication.schedule;
+  const bool phases = plan::planner(schedule).needs_linear_cost();
   BucketCosts bucket_costs(scenario, measured_curve(scenario));
   std::vector<BucketCost> costs;
   std::vector<MessageSeconds> seconds;
   for (const plan::Group& group : plan.groups) {
     const BucketCost& cost = costs.emplace_back(bucket_costs(group));
-    seconds.push_back({cost.exchange_s(), cost.broadcast_s});
+    seconds.push_back({.exchange = cost.exchange_s(),
+                       .broadcast = cost.broadcast_s,
+                       .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0});
   }
-  train::StepInput input = step_input(scenario, plan, seconds);
+  train::StepInput input = step_input(scenario, plan, seconds, schedule);
   const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
-  const train::StepTimes step = train::run_step(input);
+  train::StepTimes step = train::run_step(input);
 
   Result result;
   result.scenario = scenario;
@@ -57,10 +140,14 @@ Result run_sync(const Scenario& scenario) {
   if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
     result.summary.closed_form_s = step.period_s;
   }
+  sort_by_launch(plan, costs, step);
   result.buckets = bucket_list(scenario, plan, step, costs);
   result.layers = layer_list(scenario, input, step);
   result.iterations = iteration_list(scenario, step);
-  result.step = step;
+  if (scenario.variability.varies()) {
+    fill_varied(scenario, input, step, result);
+  }
+  result.step = std::move(step);
   return result;
 }
 

@@ -103,6 +103,8 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   resolve_curve(tree, context, scenario);
   add_profile_warnings(scenario);
   problems.throw_if_any();
+  check_schedule(tree, problems, scenario);
+  problems.throw_if_any();
   if (scenario.communication.options.cost_form != coll::CostForm::exact) {
     scenario.warnings.emplace_back(
         "cost_form is not exact: times follow a published formula and can "

@@ -14,8 +14,6 @@ namespace {
 using coll::AlgorithmId;
 using Words = std::vector<std::string_view>;
 
-constexpr std::int64_t kDefaultBucketBytes = 26'214'400;
-
 bool is_one_of(AlgorithmId algorithm, std::initializer_list<AlgorithmId> list) {
   return std::ranges::find(list, algorithm) != list.end();
 }
@@ -113,19 +111,6 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
       is_one_of(algorithm, {AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader}), where);
 }
 
-void parse_schedule(io::Fields& fields, const ParseContext& context, plan::Schedule by_default,
-                    Communication& out) {
-  Words words;
-  std::size_t fallback = 0;
-  for (const plan::Planner& planner : plan::planners()) {
-    fallback = planner.schedule == by_default ? words.size() : fallback;
-    words.push_back(planner.name);
-  }
-  const plan::Planner& planner = plan::planners()[fields.word("schedule", words, fallback)];
-  out.schedule = planner.schedule;
-  out.schedule_options = parse_schedule_options(fields, context, planner);
-}
-
 // `compression`, and the dense run that it is compared with.
 void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   const io::Json* json = fields.any("compression");
@@ -161,29 +146,6 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
 
 } // namespace
 
-plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
-                                             const plan::Planner& planner) {
-  plan::ScheduleOptions options;
-  options.bucket_bytes = {fields.integer("bucket_bytes", io::at_least(1), kDefaultBucketBytes)};
-  if (const auto first = fields.optional_integer("first_bucket_bytes", io::at_least(1))) {
-    options.first_bucket_bytes = Bytes{*first};
-  }
-  static constexpr std::array<std::string_view, 4> kModes{"rebuilt", "first_iteration",
-                                                          "unused_parameters", "last_small"};
-  options.ddp_mode = static_cast<plan::DdpMode>(fields.word("ddp_mode", kModes, 0));
-  options.fusion_bytes = {
-      fields.integer("fusion_bytes", io::at_least(0), options.fusion_bytes.value)};
-  options.cycle = {fields.number("cycle_s", io::at_least(0), options.cycle.value)};
-  options.phase = {fields.number("phase_s", io::at_least(0), 0)};
-  options.blocking = fields.boolean("blocking", false);
-  for (const std::string_view key : {"bucket_bytes", "first_bucket_bytes", "ddp_mode",
-                                     "fusion_bytes", "cycle_s", "phase_s", "blocking"}) {
-    const bool meaningful = std::ranges::find(planner.keys, key) != planner.keys.end();
-    context.needs_meaning(fields, key, meaningful, "schedule " + std::string(planner.name));
-  }
-  return options;
-}
-
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Communication& out = scenario.communication;
   const TrainingAlgorithm algorithm = scenario.training.algorithm;
@@ -194,7 +156,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
     out.collective = AlgorithmId::parameter_server;
     out.calibrated = false;
   }
-  parse_schedule(fields, context, sync ? plan::Schedule::wfbp : plan::Schedule::single, out);
+  parse_schedule(fields, context, scenario);
   static constexpr std::array<std::string_view, 2> kExchange{"allreduce", "reduce_broadcast"};
   out.reduce_broadcast = fields.word("exchange", kExchange, 0) == 1 && sync;
   context.needs_meaning(fields, "exchange", sync,

@@ -36,10 +36,16 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
 [[nodiscard]] plan::Cost inline_cost(const io::Json& json, io::Problems& problems,
                                      plan::TableReport* report = nullptr);
 
-// The option keys of a schedule (MER 5), beside `schedule` or in a problem's `planners`.
+// The option keys of a schedule (MER 5, 6), beside `schedule` or in a problem's `planners`.
+// `bytes_of_element`: presets count parameters.
 [[nodiscard]] plan::ScheduleOptions parse_schedule_options(io::Fields& fields,
                                                            const ParseContext& context,
-                                                           const plan::Planner& planner);
+                                                           const plan::Planner& planner,
+                                                           std::int64_t bytes_of_element = 4);
+// `schedule` with its keys; after workload and training are known.
+void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+// What the rest of the scenario must be for its schedule (MER 12); after everything else is known.
+void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
 
 // What the rest of the scenario says of a compressed gradient; empty = not known or not asked.
 struct CompressionUse {

@@ -1,4 +1,5 @@
 #include <array>
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,15 @@ std::string_view word(plan::DdpMode mode) {
   static constexpr std::array<std::string_view, 4> kWords{"rebuilt", "first_iteration",
                                                           "unused_parameters", "last_small"};
   return kWords[static_cast<std::size_t>(mode)];
+}
+
+std::string_view word(plan::PriorityPreset preset) {
+  static constexpr std::array<std::string_view, 3> kWords{"bytescheduler", "p3", "tictac"};
+  return kWords[static_cast<std::size_t>(preset)];
+}
+
+std::string_view word(plan::Prefetch prefetch) {
+  return prefetch == plan::Prefetch::one ? "one" : "all";
 }
 
 std::string_view word(train::Granularity granularity) {
@@ -124,8 +134,8 @@ io::Json cluster_tree(const Cluster& cluster) {
 void add_schedule_keys(io::Json& tree, const Communication& communication) {
   const plan::ScheduleOptions& options = communication.schedule_options;
   const auto value = [&](std::string_view key) -> io::Json {
-    if (key == "bucket_bytes") {
-      return options.bucket_bytes.value;
+    if (key == "bucket_bytes") { // dear: or a number of layers
+      return options.dear_layers ? io::Json() : io::Json(options.bucket_bytes.value);
     }
     if (key == "first_bucket_bytes") {
       return options.first_bucket_bytes ? io::Json(options.first_bucket_bytes->value) : io::Json();
@@ -142,7 +152,29 @@ void add_schedule_keys(io::Json& tree, const Communication& communication) {
     if (key == "phase_s") {
       return options.phase.value;
     }
-    return options.blocking;
+    if (key == "blocking") {
+      return options.blocking;
+    }
+    if (key == "concurrency") {
+      return options.concurrency;
+    }
+    if (key == "contention") {
+      return options.contention;
+    }
+    if (key == "preset") {
+      return word(options.preset);
+    }
+    if (key == "partition_bytes") { // empty = unlimited, by the preset alone
+      return options.partition_bytes ? io::Json(options.partition_bytes->value) : io::Json();
+    }
+    if (key == "credit_bytes") {
+      return options.credit_bytes.value;
+    }
+    if (key == "dear_layers") {
+      return options.dear_layers ? io::Json(*options.dear_layers) : io::Json();
+    }
+    assert(key == "prefetch" && "every key of a schedule is shown");
+    return word(options.prefetch);
   };
   for (const std::string_view key : plan::planner(communication.schedule).keys) {
     if (io::Json shown = value(key); !shown.is_null()) {

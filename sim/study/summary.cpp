@@ -15,14 +15,9 @@ namespace {
 
 // The step with every message costed as the planner costs it.
 double planned_period(const Scenario& scenario, const plan::Problem& problem,
-                      const plan::Plan& plan) {
-  const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
-  std::vector<MessageSeconds> seconds;
-  for (const plan::Group& group : plan.groups) {
-    seconds.push_back(
-        {cost.seconds(static_cast<double>(group.bytes.value), group.items.size()), 0});
-  }
-  return train::run_step(step_input(scenario, plan, seconds)).period_s;
+                      const plan::Plan& plan, plan::Schedule schedule) {
+  const auto seconds = planned_seconds(scenario, problem, plan, schedule);
+  return train::run_step(step_input(scenario, plan, seconds, schedule)).period_s;
 }
 
 // MER 3: any order and partition, linear cost.
@@ -31,6 +26,11 @@ std::optional<double> period_lower_bound(const plan::Problem& problem, const Sce
   if (linear == nullptr || problem.items.empty() || scenario.communication.reduce_broadcast) {
     return std::nullopt;
   }
+  // Several messages at once move data faster than one.
+  const Communication& communication = scenario.communication;
+  const double slowdown = communication.schedule == plan::Schedule::asc_wfbp
+                              ? plan::least_slowdown(communication.schedule_options)
+                              : 1;
   const train::Workload& workload = scenario.workload;
   const double forward = workload.forward().value;
   const double backward = workload.backward().value;
@@ -49,7 +49,8 @@ std::optional<double> period_lower_bound(const plan::Problem& problem, const Sce
   if (total > 0) {
     const auto first = std::ranges::find_if(
         problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
-    bound = std::max(bound, first->ready.value + linear->startup_s + linear->per_byte_s * total +
+    bound = std::max(bound, first->ready.value + linear->startup_s +
+                                linear->per_byte_s * total * slowdown +
                                 workload.layers.back().forward.value);
   }
   return bound;
@@ -68,13 +69,16 @@ void fill_merge(const Scenario& scenario, const plan::Problem& problem, const pl
   if (scenario.communication.reduce_broadcast) {
     return; // the planner's cost is the reduce alone: no optimum of the whole exchange
   }
-  const double planned = planned_period(scenario, problem, plan);
+  constexpr plan::Schedule kOptimal = plan::Schedule::optimal;
+  const double planned = planned_period(scenario, problem, plan, schedule);
   const double best =
-      schedule == plan::Schedule::optimal
+      schedule == kOptimal
           ? planned
-          : planned_period(scenario, problem, plan::make_plan(problem, plan::Schedule::optimal));
+          : planned_period(scenario, problem, plan::make_plan(problem, kOptimal), kOptimal);
   summary.merge_optimal_iteration_time_s = best;
-  summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
+  if (plan::planner(schedule).needs == plan::Needs::cost) { // one channel, as the optimum
+    summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
+  }
   if (!scenario.cluster.network.curve) {
     summary.closed_form_s = planned;
   }

@@ -131,7 +131,7 @@ TEST_CASE("priority: presets are parameters times the bytes of an element") {
 TEST_CASE("priority: more chunks than a result can hold are refused") {
   const Problem problem = problem_of({1}, {1e9}, linear(1, 1));
   CHECK_THROWS_WITH_AS((void)make_plan(problem, Schedule::priority, options_of(100, 1)),
-                       "partition_bytes 100 cuts the gradients into 10000000 chunks; at most "
+                       "partition_bytes: 100 cuts the gradients into 10000000 chunks; at most "
                        "1000000 are possible",
                        stepsim::UsageError);
 }

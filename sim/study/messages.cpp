@@ -1,0 +1,126 @@
+// From a plan to the messages of a step: which schedule sends them, in which phases, by the cost
+// that planners see or by what the evaluators say.
+#include <algorithm>
+
+#include "plan/omgs.hpp"
+#include "study/bucket_cost.hpp"
+#include "study/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Copies in and out of a merged buffer (MER 4.4).
+double copy_seconds(const Communication& communication, const plan::Group& group) {
+  return communication.copy_bandwidth_Bps > 0 && group.items.size() > 1
+             ? 4 * static_cast<double>(group.bytes.value) / communication.copy_bandwidth_Bps
+             : 0.0;
+}
+
+// OMGS counts selection, too, so its groups come from more than the cost of messages. Sizes are
+// bytes here: both costs are functions of them.
+plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const coll::Collective base = exchange_of(scenario);
+  const plan::SparseCost cost{
+      .select_s =
+          [&](double bytes) {
+            plan::Group group;
+            group.bytes = Bytes{static_cast<std::int64_t>(bytes)};
+            const coll::CompressedExchange exchange =
+                coll::compressed_exchange(compression, gradient_part(scenario, group), base);
+            return coll::compress_times(compression, exchange, base.ranks).compress_s();
+          },
+      .exchange_s = [&](double bytes) { return problem.cost.seconds(bytes, 1); }};
+  std::vector<plan::SparseItem> items;
+  double ready = 0;
+  for (const plan::Item& item : problem.items) {
+    items.push_back({item.ready.value - ready, static_cast<double>(item.bytes.value)});
+    ready = item.ready.value;
+  }
+  const auto stream = compression.select_stream == coll::SelectStream::side
+                          ? plan::SelectStream::side
+                          : plan::SelectStream::compute;
+  return plan::plan_of_runs(problem, plan::omgs_groups(items, cost, stream));
+}
+
+} // namespace
+
+plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
+  const Communication& communication = scenario.communication;
+  return communication.schedule == plan::Schedule::omgs
+             ? omgs_plan(scenario, problem)
+             : plan::make_plan(problem, communication.schedule, communication.schedule_options);
+}
+
+bool has_all_gathers(const Scenario& scenario) {
+  return scenario.communication.schedule == plan::Schedule::dear;
+}
+
+bool splits_exchange(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  return has_all_gathers(scenario) && !is_compressed(scenario) && !scenario.cluster.network.curve &&
+         !communication.calibrated && communication.collective == coll::AlgorithmId::ring &&
+         communication.options.cost_form == coll::CostForm::exact &&
+         !communication.options.ring_startup_2p;
+}
+
+std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan::Problem& problem,
+                                            const plan::Plan& plan, plan::Schedule schedule) {
+  const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
+  const plan::Planner& row = plan::planner(schedule);
+  plan::Cost back;
+  const bool splits = schedule == plan::Schedule::dear && splits_exchange(scenario);
+  if (splits) {
+    coll::Collective gather = exchange_of(scenario);
+    gather.op = coll::Op::allgather;
+    back = train::planner_cost(gather);
+  }
+  std::vector<MessageSeconds> seconds;
+  for (const plan::Group& group : plan.groups) {
+    const auto bytes = static_cast<double>(group.bytes.value);
+    MessageSeconds& message = seconds.emplace_back();
+    message.exchange = cost.seconds(bytes, 1);
+    if (row.needs_linear_cost()) {
+      message.startup = startup_seconds(problem, message.exchange);
+    } else if (schedule == plan::Schedule::dear) {
+      message.broadcast = splits ? back.seconds(bytes, 1) : message.exchange / 2;
+      message.exchange -= message.broadcast;
+    }
+  }
+  return seconds;
+}
+
+double startup_seconds(const plan::Problem& problem, double seconds) {
+  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+  return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
+}
+
+train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
+                            std::span<const MessageSeconds> seconds, plan::Schedule schedule) {
+  train::StepInput input = step_input(scenario);
+  const Communication& communication = scenario.communication;
+  input.send = plan::planner(schedule).send;
+  input.schedule_options = communication.schedule_options;
+  input.all_gathers = schedule == plan::Schedule::dear;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    const double copies = copy_seconds(communication, group);
+    train::Message& message = input.messages.emplace_back();
+    message.bytes = static_cast<double>(group.bytes.value);
+    message.ready_s = group.ready.value;
+    message.seconds = seconds[g].exchange + (input.all_gathers ? copies / 2 : copies);
+    message.broadcast_s = seconds[g].broadcast + (input.all_gathers ? copies / 2 : 0);
+    message.startup_s = seconds[g].startup;
+    for (const std::uint32_t item : group.items) {
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const bool is_new = message.layers.empty() || message.layers.back() != gradient.layer;
+      if (gradient.bytes.value > 0 && is_new) { // nothing waits for an empty gradient
+        message.layers.push_back(gradient.layer);
+      }
+    }
+  }
+  return input;
+}
+
+} // namespace stepsim::study
