@@ -73,6 +73,7 @@ TEST_CASE("loss curve: an asynchronous server applies updates one by one") {
   REQUIRE(curve.points.size() == 61);
   // Server-bound, dedicated, 4 x 0.1 s per round; server-free workers would take 0.3 + 2 x 0.1.
   CHECK(curve.iteration_time_s == Approx(0.5).epsilon(0.01));
+  CHECK(curve.points[1].time_s == Approx(0.3 + 4 * 0.1)); // the fourth push has arrived
   CHECK(curve.staleness_mean == Approx(3).epsilon(0.05));
   CHECK(curve.points[60].loss < 0.6 * curve.points[0].loss);
   CHECK(curve.points[60].time_s == Approx(60 * 0.5).epsilon(0.02));

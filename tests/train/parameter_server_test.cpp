@@ -79,6 +79,9 @@ TEST_CASE("parameter server: synchronous push, sum and pull of AlexNet") {
   const double sync = 200 + 1e3 * server_round(4, 1, false, alexnet_link());
   CHECK(sync == Approx(1858.354093).epsilon(1e-6));
   CHECK(sync / 200 == Approx(9.291770).epsilon(1e-6));
+  // The published gain of 5.4 lies inside the model's range: c = 300 ms, alpha = gamma = 0.
+  const ServerLink free{.push_s = kAlexNet / 1.25e9, .pull_s = kAlexNet / 1.25e9};
+  CHECK((0.3 + server_round(4, 1, false, free)) / 0.3 == Approx(6.202).epsilon(1e-3));
 }
 
 TEST_CASE("parameter server: a round of workers ready together is the formula") {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/random.hpp"
+#include "coll/evaluate.hpp"
 
 using namespace stepsim::train;
 using doctest::Approx;
@@ -493,6 +494,47 @@ TEST_CASE("pipeline: deterministic times need width 2, random ones more") {
   CHECK(choice.width <= 7);
   for (std::size_t i = 1; i < choice.curve.size(); ++i) {
     CHECK(choice.curve[i].period_s <= choice.curve[i - 1].period_s * 1.001);
+  }
+}
+
+TEST_CASE("pipeline: exchange times of the ring of N4, with free codecs, and by layers") {
+  // m = 2 (p-1) alpha + 2 (p-1)/p (n/r) beta + (p-1)/p n gamma; the reductions stay uncompressed.
+  const auto ring = [](double n, double ratio, double p) {
+    const double share = (p - 1) / p;
+    return 2 * (p - 1) * 50e-6 + 2 * share * (n / ratio) / 1.25e9 + share * n * 1e-10;
+  };
+  const auto by_collective = [](double n, std::uint32_t p) {
+    stepsim::coll::Collective collective;
+    collective.ranks = p;
+    collective.bytes = n;
+    collective.links.all = {.latency_s = 50e-6, .block_latency_s = 50e-6, .per_byte_s = 0.8e-9};
+    collective.reduction_s_per_byte = 1e-10;
+    collective.options.chunking = stepsim::coll::Chunking::real;
+    collective.options.reduction_mode = stepsim::coll::ReductionMode::serial;
+    return stepsim::coll::seconds(collective, stepsim::coll::Method::closed_form);
+  };
+  constexpr double kMlp = 2592040, kResNet = 46758048, kAlexNet = 243860896;
+  CHECK(1e3 * ring(kMlp, 1, 4) == Approx(3.604851).epsilon(1e-6));
+  CHECK(1e3 * ring(kMlp, 2, 4) == Approx(2.049627).epsilon(1e-6));
+  CHECK(1e3 * ring(kMlp, 4, 4) == Approx(1.272015).epsilon(1e-6));
+  CHECK(1e3 * ring(kResNet, 1, 4) == Approx(59.916511).epsilon(1e-6));
+  CHECK(1e3 * ring(kResNet, 2, 4) == Approx(31.861682).epsilon(1e-6));
+  CHECK(1e3 * ring(kAlexNet, 1, 4) == Approx(311.222642).epsilon(1e-6));
+  CHECK(1e3 * ring(kAlexNet, 2, 4) == Approx(164.906105).epsilon(1e-6));
+  CHECK(1e3 * ring(kAlexNet, 4, 4) == Approx(91.747836).epsilon(1e-6));
+  CHECK(1e3 * ring(kAlexNet, 1, 2) == Approx(207.381762).epsilon(1e-6));
+  for (const double n : {kMlp, kResNet, kAlexNet}) {
+    CHECK(by_collective(n, 4) == Approx(ring(n, 1, 4)).epsilon(1e-12));
+  }
+  // The latency of 6 messages is the bandwidth part of n = p alpha / beta.
+  CHECK(6 * 50e-6 == Approx(1.5 * 250000 / 1.25e9));
+  // L exchanges pay latency and 100 us of synchronisation L times: m_L of equal pieces.
+  for (const auto& [pieces, milliseconds] :
+       {std::pair{1, 311.322642}, {8, 314.122642}, {16, 317.322642}, {62, 335.722642}}) {
+    PipelineInput layers = fused(0, 0, 1, 1);
+    layers.pieces.assign(static_cast<std::size_t>(pieces),
+                         {.exchange_s = ring(kAlexNet / pieces, 1, 4) + 100e-6});
+    CHECK(1e3 * run_pipeline(layers).makespan_s == Approx(milliseconds).epsilon(1e-6));
   }
 }
 
