@@ -14,9 +14,9 @@ using doctest::Approx;
 namespace {
 
 const LogisticProblem& small() {
-  static const LogisticProblem problem(
+  static const LogisticProblem kProblem(
       {.samples = 240, .features = 30, .classes = 4, .words = 6, .seed = 3});
-  return problem;
+  return kProblem;
 }
 
 using Vector = std::vector<double>;
