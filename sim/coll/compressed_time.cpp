@@ -153,8 +153,10 @@ CompressTimes compress_times(const Compression& compression, const CompressedExc
   const auto elements = static_cast<double>(exchange.elements);
   const auto searched = static_cast<double>(exchange.searched);
   const auto entries = static_cast<double>(exchange.entries);
-  if (exchange.elements == 0) {
-    return times; // an empty bucket sends nothing
+  const CompressionKind kind = row(compression.method).kind;
+  const bool selects = kind == CompressionKind::sparse || kind == CompressionKind::encoded;
+  if (exchange.elements == 0 || !selects) {
+    return times; // nothing is sent, or nothing is selected
   }
   times.select_s = costs.select_s;
   if (costs.n_log_n) {

@@ -21,6 +21,7 @@ constexpr auto kEncoded = CompressionKind::encoded;
 // The keys of several methods, then those of one: sets are joined when the program is compiled.
 constexpr std::array<std::string_view, 0> kNothing{};
 constexpr std::array<std::string_view, 3> kCommon{"baseline", "costs", "value_bytes"};
+constexpr std::array<std::string_view, 2> kHalf{"baseline", "value_bytes"};
 constexpr std::array<std::string_view, 6> kSelecting{
     "density", "k", "index_bytes", "select_stream", "density_warmup", "iterations_per_epoch"};
 constexpr std::array<std::string_view, 6> kCodecKeys{
@@ -64,7 +65,7 @@ constexpr auto kOmnireduceKeys = joined(kCommon, kSelecting, kBlock);
 constexpr std::array kTable{
   CompressionRow{Id::none, "none", kDense, true, kNothing,
     "the whole gradient"},
-  CompressionRow{Id::fp16, "fp16", kDense, true, kCommon,
+  CompressionRow{Id::fp16, "fp16", kDense, true, kHalf,
     "all-reduce of 2-byte values"},
   CompressionRow{Id::truncate16, "truncate16", kCodec, true, kCodecKeys,
     "upper 16 of 32 bits, re-encoded at every hop of a ring"},
