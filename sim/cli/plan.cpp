@@ -47,6 +47,10 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
     if (planner == nullptr) {
       throw UsageError("--planners: " + study::unknown_schedule(word));
     }
+    if (planner->needs_forward()) {
+      throw UsageError("--planners: schedule " + std::string(word) +
+                       " needs layers with forward times: use it in a scenario (stepsim run)");
+    }
     if (std::find(chosen.begin(), chosen.end(), planner) == chosen.end()) {
       chosen.push_back(planner);
     }
@@ -58,7 +62,9 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
 std::string planner_list() {
   std::vector<HelpRow> rows;
   for (const plan::Planner& planner : plan::planners()) {
-    rows.emplace_back(planner.name, planner.summary);
+    if (!planner.needs_forward()) {
+      rows.emplace_back(planner.name, planner.summary);
+    }
   }
   return help_list("Planners", rows);
 }
@@ -103,6 +109,11 @@ io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& p
     if (each.planner->schedule == plan::Schedule::mg_wfbp ||
         each.planner->schedule == plan::Schedule::mg_wfbp_small_tensors) {
       entry.set("waiting_merges", each.plan.waiting_merges);
+    }
+    if (each.planner->schedule == plan::Schedule::asc_wfbp) { // not bound by one channel
+      entry.set("lower_bound_s", plan::finish_lower_bound_at_once(
+                                     file.problem, file.options_of(plan::Schedule::asc_wfbp))
+                                     .value);
     }
     planners.set(each.planner->name, std::move(entry));
   }
@@ -162,7 +173,10 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
     }
     table.rows.push_back(std::move(row));
   }
-  return table_text(table) + "\nlower bound " +
+  const bool at_once = std::any_of(plans.begin(), plans.end(), [](const Planned& each) {
+    return each.planner->schedule == plan::Schedule::asc_wfbp;
+  });
+  return table_text(table) + "\nlower bound " + (at_once ? "of one message at a time " : "") +
          milliseconds_cell(plan::finish_lower_bound(file.problem).value) + " ms\n";
 }
 

@@ -102,6 +102,12 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
       problems.add(options, unknown_schedule(name));
       continue;
     }
+    if (planner->needs_forward()) {
+      problems.add(options, "schedule " + name +
+                                " needs layers with forward times: use it in a scenario "
+                                "(stepsim run)");
+      continue;
+    }
     io::Fields keys(options, problems);
     const ParseContext context{problems, files, Leftovers::refuse};
     out.options.emplace_back(planner->schedule, parse_schedule_options(keys, context, *planner));
@@ -123,7 +129,9 @@ plan::ScheduleOptions ProblemFile::options_of(plan::Schedule schedule) const {
 std::string unknown_schedule(std::string_view name) {
   std::vector<std::string_view> known;
   for (const plan::Planner& planner : plan::planners()) {
-    known.push_back(planner.name);
+    if (!planner.needs_forward()) {
+      known.push_back(planner.name);
+    }
   }
   return base::unknown_word("schedule", name, known);
 }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "study/run.hpp"
+#include "study/run_parts.hpp"
 
 namespace stepsim::study {
 
@@ -102,7 +103,7 @@ struct Painter {
                                  .name = name + " ready"});
       if (times.broadcast_end_s > times.broadcast_start_s) {
         message(node, bucket, origin + times.broadcast_start_s, origin + times.broadcast_end_s,
-                name + " broadcast");
+                name + (has_all_gathers(result.scenario) ? " all-gather" : " broadcast"));
       }
     }
   }
