@@ -13,6 +13,7 @@ constexpr std::array kCommands{
     Command{"Training steps", "merge", "joins the shards of a sweep", merge},
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
+    Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
     Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},

@@ -31,5 +31,6 @@ int semantics(const Invocation& invocation);
 int solve(const Invocation& invocation);
 int sweep(const Invocation& invocation);
 int topologies(const Invocation& invocation);
+int tune(const Invocation& invocation);
 
 } // namespace stepsim::cli

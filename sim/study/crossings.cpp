@@ -153,14 +153,15 @@ std::vector<Sample> with_dips(const CrossingSearch& search, std::span<const Samp
   return samples;
 }
 
-double rounded(double value) { // 6 significant digits
+} // namespace
+
+double rounded_to(double value, int digits) {
   std::array<char, 32> text{};
-  const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, 5);
+  const auto end =
+      std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, digits - 1);
   (void)std::from_chars(text.begin(), end.ptr, value);
   return value;
 }
-
-} // namespace
 
 std::vector<double> scan_values(const CrossingSearch& search, std::int64_t points) {
   constexpr double kAllIntegers = 1024;
@@ -178,7 +179,7 @@ std::vector<double> scan_values(const CrossingSearch& search, std::int64_t point
     const double part = static_cast<double>(i) / static_cast<double>(points - 1);
     double value = search.low > 0 ? search.low * std::pow(search.high / search.low, part)
                                   : search.low + span * part;
-    value = search.integers ? std::round(value) : rounded(value);
+    value = search.integers ? std::round(value) : rounded_to(value, 6);
     if (value > values.back() && value < search.high) {
       values.push_back(value);
     }
