@@ -6,7 +6,8 @@
 //            <-down-        <-down-                  links: per host up, down; then per leaf and
 //                                                    spine up, down (presets; PKT 3.6)
 //
-// Ids are positions in the lists. Units: seconds, bytes/s. Source: PKT 3.3, 3.6.
+// Ids are positions in the lists; links 2c and 2c + 1 are the two directions of cable c. Units:
+// seconds, bytes/s. Source: PKT 3.3, 3.6.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ struct Fabric {
   std::vector<std::string> link_names; // [link], unique
   // Hosts in rank order where ranks are not hosts 0, 1, ...; empty = the order of hosts.
   std::vector<NodeId> rank_hosts;
+  // Hosts also pass on what is not for them: rings, tori, GPUs of rails without spines.
+  bool hosts_forward = false;
+  // Where a host is one GPU: how many of them, in rank order, make a machine. 0 = a host is a
+  // machine with all its GPUs (or, with rank_hosts, a GPU of a machine of unknown size).
+  std::uint32_t gpus_per_machine{};
 
   [[nodiscard]] std::uint32_t nodes() const { return hosts + switches; }
   [[nodiscard]] bool is_host(NodeId node) const { return node < hosts; }
