@@ -41,6 +41,20 @@ std::size_t best_of(const std::vector<TunePoint>& curve) {
   return best;
 }
 
+// Of equally good values the one in use, else the default, else the first.
+std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, const io::Json& current,
+                     const io::Json& standard) {
+  const double limit = *curve[best].iteration_time_s * (1 + 1e-9);
+  for (const io::Json& value : {current, standard}) {
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      if (curve[i].value == value && curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit) {
+        return i;
+      }
+    }
+  }
+  return best;
+}
+
 double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
   const double value = curve[best].value.as_double();
   double gap = 0;
@@ -120,7 +134,8 @@ void add_regrets(Tuning& tuning) {
   const double best = tuning.best ? tuning.best->iteration_time_s.value_or(0) : 0;
   for (TuneReference& reference : tuning.references) {
     if (reference.point.iteration_time_s && best > 0) {
-      reference.regret = *reference.point.iteration_time_s / best - 1;
+      const double regret = *reference.point.iteration_time_s / best - 1;
+      reference.regret = std::abs(regret) < 1e-12 ? 0 : regret; // rounding
     }
   }
 }
@@ -130,10 +145,10 @@ bool merges(Knob knob) {
          knob == Knob::partition_bytes || knob == Knob::credit_bytes || knob == Knob::schedule;
 }
 
-void add_references(const TuneProblem& problem, const TuneValues& values, Files& files,
-                    Tuning& tuning) {
+void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
+                    Files& files, Tuning& tuning) {
   const std::string pointer(row(problem.knob).pointer);
-  add_reference("current", problem.scenario, current_value(problem, pointer, files), files, tuning);
+  add_reference("current", problem.scenario, std::move(current), files, tuning);
   if (!values.default_value.is_null()) {
     io::Json standard = values.scenario;
     io::assign(standard, pointer, values.default_value);
@@ -205,6 +220,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
     return tuning;
   }
   const std::string pointer(row(problem.knob).pointer);
+  const io::Json current = current_value(problem, pointer, files);
   Tuning tuning;
   tuning.exact = values.exact;
   run_curve(pointer, values.scenario, values.values, files, options, tuning);
@@ -220,11 +236,12 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
     tuning.tolerance =
         parse_scenario(values.scenario, files, Leftovers::ignore).training.width_tolerance;
     best = smallest_width(tuning.curve, tuning.tolerance);
-  } else if (!tuning.exact) {
-    tuning.tolerance = relative_gap(tuning.curve, best);
+  } else {
+    best = familiar(tuning.curve, best, current, values.default_value);
+    tuning.tolerance = tuning.exact ? 0 : relative_gap(tuning.curve, best);
   }
   tuning.best = tuning.curve[best];
-  add_references(problem, values, files, tuning);
+  add_references(problem, values, current, files, tuning);
   add_regrets(tuning);
   if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
     std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {

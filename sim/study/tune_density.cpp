@@ -105,7 +105,7 @@ Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files&
   tuning.references.push_back(dense_reference("dense_sequential", any, kSequential, sequential));
   tuning.references.push_back(dense_reference("dense_overlapped", any, kOverlapped, overlapped));
   tuning.warnings.emplace_back(
-      "accuracy is not modelled: this density is as fast as dense, not as good for training");
+      "accuracy is not modelled: only times are compared with dense training");
   return tuning;
 }
 

@@ -3,7 +3,7 @@
 
     help_examples.py STEPSIM
 
-An example that names a file of models/ or topologies/ runs too: what the help names must exist.
+An example that names a file of examples/, models/ or topologies/ runs too: what the help names must exist.
 Examples run in the root of the project.
 """
 import pathlib
@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE_NAME = re.compile(r"\.(json|jsonl|gz|log|csv)$")
-SHIPPED = ("models/", "topologies/")
+SHIPPED = ("examples/", "models/", "topologies/")
 
 
 def ask(stepsim, *arguments):
