@@ -82,6 +82,26 @@ const Json* resolve(const Json& root, std::string_view pointer) {
   return at;
 }
 
+namespace {
+
+// A value and all that is in it now stand at `pointer` of that file.
+void place(Json& value, const std::shared_ptr<const std::string>& file,
+           const std::string& pointer) {
+  value.set_origin(file, pointer, 0);
+  if (value.is_array()) {
+    std::size_t index = 0;
+    for (Json& element : value.as_array()) {
+      place(element, file, pointer + "/" + std::to_string(index++));
+    }
+  } else if (value.is_object()) {
+    for (auto& [key, member] : value.as_object()) {
+      place(member, file, pointer + "/" + escape_token(key));
+    }
+  }
+}
+
+} // namespace
+
 void assign(Json& root, std::string_view pointer, Json value) {
   const auto file = root.file_pointer();
   Json* at = &root;
@@ -108,7 +128,7 @@ void assign(Json& root, std::string_view pointer, Json value) {
     }
     so_far.append("/").append(escape_token(token));
   }
-  value.set_origin(file, std::string(pointer), 0);
+  place(value, file, std::string(pointer));
   *at = std::move(value);
 }
 

@@ -109,6 +109,23 @@ io::Json with_short_forms_expanded(io::Json scenario) {
   return scenario;
 }
 
+namespace {
+
+// Names of files stay relative to the file that the value was written in.
+void keep_files(io::Json& placed, const io::Json& value, const std::string& pointer) {
+  if (value.is_string() && names_file(pointer)) {
+    placed.set_origin(value.file_pointer(), pointer, 0);
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) {
+      if (io::Json* same = placed.find(key)) {
+        keep_files(*same, member, pointer + "/" + key);
+      }
+    }
+  }
+}
+
+} // namespace
+
 io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point) {
   io::Json tree = base;
   const std::vector<std::size_t> position = grid.position(point);
@@ -119,9 +136,7 @@ io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point)
     if (axis.pointer == kShortForm) {
       tree = with_short_forms_expanded(std::move(tree));
     }
-    if (names_file(axis.pointer) && value.is_string()) {
-      value_at(tree, axis.pointer).set_origin(value.file_pointer(), axis.pointer, 0);
-    }
+    keep_files(value_at(tree, axis.pointer), value, axis.pointer);
   }
   return tree;
 }

@@ -108,12 +108,17 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const plan::Planner& planner = plan::planner(communication.schedule);
-  if (planner.needs == plan::Needs::cost) {
-    return;
-  }
   const io::Json* found = io::resolve(tree, "/communication");
   const io::Json& where = found != nullptr ? *found : tree;
   const std::string schedule = "schedule " + std::string(planner.name);
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async;
+  if (async && planner.schedule != plan::Schedule::single) {
+    problems.add(where, "schedule", schedule + " is not defined for mode async");
+  }
+  if (planner.needs == plan::Needs::cost) {
+    return;
+  }
   const coll::CompressionMethod method = communication.compression.method;
   if (planner.needs == plan::Needs::selection_costs) {
     if (coll::row(method).kind != coll::CompressionKind::sparse) {
