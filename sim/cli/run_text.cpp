@@ -122,8 +122,8 @@ std::string times_text(const study::Result& result) {
   row_if("  codec", summary.codec_compute_s);
   row_if("  select", summary.select_s);
   row_if("  residual", summary.residual_s);
-  row_if("  waiting for stragglers", summary.straggler_wait_s);
   row("  exposed communication", summary.exposed_communication_s);
+  row_if("waiting for slower workers, mean", summary.straggler_wait_s);
   row("communication, all", summary.communication_s);
   if (summary.staging_s.value_or(0) + summary.merge_s.value_or(0) + summary.scatter_s.value_or(0) >
       0) {

@@ -130,6 +130,15 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   if (method == coll::CompressionMethod::none) {
     return;
   }
+  const auto is_matrix = [](const train::Gradient& gradient) {
+    return std::ranges::any_of(gradient.shapes, [](const coll::MatrixShape& shape) {
+      return shape.rows > 1 && shape.columns > 1;
+    });
+  };
+  if (method == coll::CompressionMethod::powersgd &&
+      std::ranges::none_of(scenario.workload.gradients, is_matrix)) {
+    scenario.warnings.emplace_back("powersgd: no gradient has a known shape, none is compressed");
+  }
   Words words;
   for (const plan::Planner& planner : plan::planners()) {
     words.push_back(planner.name);

@@ -99,7 +99,13 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
     fallback = planner.schedule == by_default ? words.size() : fallback;
     words.push_back(planner.name);
   }
-  const plan::Planner& planner = plan::planners()[fields.word("schedule", words, fallback)];
+  std::size_t chosen = fields.word("schedule", words, fallback);
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async;
+  if (async && context.leftovers == Leftovers::ignore) {
+    chosen = fallback; // the only one there is
+  }
+  const plan::Planner& planner = plan::planners()[chosen];
   scenario.communication.schedule = planner.schedule;
   scenario.communication.schedule_options =
       parse_schedule_options(fields, context, planner, element_bytes(scenario.workload));
