@@ -84,11 +84,6 @@ public:
     // The update that no layer has a share of, before the first forward.
     const bool shared = step.next_forward == NextForward::per_layer && any_bytes;
     first_update_ = root_updates_ || shared ? 0.0 : step.update_s;
-    for (const Message& message : step.messages) {
-      for (const std::uint32_t layer : message.layers) {
-        first_sent_ = std::min(first_sent_, layer);
-      }
-    }
     draw(1, factor_);
     wait_and_compute(x_, 0, factor_, forward_);
     origin_ = largest(x_);
@@ -104,7 +99,14 @@ public:
     draw(iteration_ + 1, next_factor_);
     backward();
     record.compute_end_s = origin_ + layer_ready_.front();
-    send();
+    // First as if messages took no time and had no waits of their own: what is left is waiting for
+    // one another.
+    backward_end_ = x_;
+    send(0, 0);
+    (void)forward();
+    const double without_messages = largest(x_);
+    x_.swap(backward_end_);
+    send(jitter_.exchange(iteration_), 1);
     const double finish = std::max(sent_.finish_s, layer_ready_.front());
     record.exchange_start_s =
         origin_ + (sent_.start_s.empty()
@@ -113,8 +115,7 @@ public:
     record.exchange_end_s = origin_ + finish;
     drained_s_ =
         record.exchange_end_s + (root_updates_ ? 0.0 : largest(next_factor_) * step_.update_s);
-    const double without_messages = period_without_messages();
-    const double first_forward = forward(finish);
+    const double first_forward = forward();
     const double with_messages = largest(x_);
     const double exposed = with_messages - without_messages;
     constexpr double kRounding = 1e-12;
@@ -149,15 +150,15 @@ private:
     }
   }
 
-  void send() {
+  void send(double factor, double delay_factor) {
     for (std::size_t g = 0; g < waits_.size(); ++g) {
-      ready_[g] = layer_ready_[waits_[g].layer] + waits_[g].delay_s;
+      ready_[g] = layer_ready_[waits_[g].layer] + delay_factor * waits_[g].delay_s;
     }
     step_.send(sending_,
                {.ready_s = ready_,
                 .backward_end_s = layer_ready_.front(),
                 .pause_s = pause_s(),
-                .factor = jitter_.exchange(iteration_),
+                .factor = factor,
                 .forward_start_s = x_,
                 .forward_factor = next_factor_},
                sent_);
@@ -170,39 +171,15 @@ private:
     }
   }
 
-  // Workers still wait for one another: for the last gradient of the first layer that sends any,
-  // or, under a barrier and where something comes back after all of it, for all of backward. Later
-  // layers are ready earlier and delay nobody more.
-  [[nodiscard]] double period_without_messages() const {
-    const bool sends = first_sent_ < done_.size();
-    const bool barrier = step_.next_forward == NextForward::barrier;
-    double work = first_update_;
-    double work_after_wait = 0;
-    for (std::size_t l = done_.size(); l-- > 0;) {
-      work += updates_[l] + step_.forward_s[l];
-      work_after_wait += l >= first_sent_ ? updates_[l] + step_.forward_s[l] : 0.0;
-    }
-    double from = kNever;
-    if (sends) {
-      from = layer_ready_[barrier || sending_.comes_back ? 0 : first_sent_] + pause_s();
-    }
-    work_after_wait = barrier ? work : work_after_wait;
-    double last = 0;
-    for (std::size_t w = 0; w < x_.size(); ++w) {
-      const double factor = next_factor_[w];
-      last = std::max({last, x_[w] + factor * work, from + factor * work_after_wait});
-    }
-    return last;
-  }
-
   // What the root's update takes, between the messages and their way back.
   [[nodiscard]] double pause_s() const {
     return root_updates_ ? next_factor_.front() * step_.update_s : 0.0;
   }
 
   // The next forward of every worker; returns when the first of them starts it.
-  double forward(double finish) {
+  double forward() {
     if (step_.next_forward == NextForward::barrier) {
+      const double finish = std::max(sent_.finish_s, layer_ready_.front());
       wait_and_compute(x_, step_.messages.empty() ? kNever : finish, next_factor_, first_update_);
       const double first = *std::min_element(x_.begin(), x_.end());
       wait_and_compute(x_, kNever, next_factor_, forward_);
@@ -241,12 +218,11 @@ private:
   std::vector<double> updates_; // [layer]
   std::vector<double> ready_;   // [message]
   std::vector<double> layer_ready_, done_;
-  std::vector<double> x_, backward_start_; // [worker]
+  std::vector<double> x_, backward_start_, backward_end_; // [worker]
   std::vector<double> factor_, next_factor_;
   plan::SendTimes sent_;
   double forward_{}, first_update_{};
   bool root_updates_{};
-  std::uint32_t first_sent_ = std::numeric_limits<std::uint32_t>::max();
   std::int64_t iteration_{};
   double origin_{}, start_s_{}, drained_s_{};
 };

@@ -240,6 +240,16 @@ TEST_CASE("dear updates a layer after its all-gather, reduce_broadcast all befor
   // Layer 1 from 9.5 + 0.4 to 10.9, layer 2 from 11.7 to 13.7, 3 from 14.9 to 15.9, 4 to 18.5.
   CHECK(run_step(input).period_s == Approx(18.5).epsilon(1e-12));
   CHECK(run_step(input).exposed_s == Approx(1.5).epsilon(1e-9));
+  double exposed = 0;
+  for (const MessageTimes& message : run_step(input).messages) {
+    exposed += message.exposed_s; // the forward waits from 8 to 9.5 alone
+  }
+  CHECK(exposed == Approx(1.5).epsilon(1e-9));
+  // One ahead: the third all-gather starts when layer 2 is reached, with layer 1 and its update
+  // done (10.9), the fourth at layer 3 (13.7), to 15.95; layer 4 then takes 1.6 + 1.
+  input.schedule_options.prefetch = Prefetch::one;
+  CHECK(run_step(input).messages[0].broadcast_start_s == Approx(13.7).epsilon(1e-12));
+  CHECK(run_step(input).period_s == Approx(15.95 + 2.6).epsilon(1e-12));
   input.all_gathers = false;
   input.reduce_broadcast = true;
   input.send = stepsim::plan::send_in_order;

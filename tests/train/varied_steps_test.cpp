@@ -108,6 +108,10 @@ TEST_CASE("equal workers: every iteration is that of run_step, whatever the disc
     StepInput input = random_step(random, kKinds[static_cast<std::size_t>(trial) % 6]);
     input.input_s = random.integer(0, 2) == 0 ? random.uniform(0, 20) : 0;
     input.input_pipelined = random.integer(0, 1) == 0;
+    const double delay = random.integer(0, 2) == 0 ? random.uniform(0, 1) : 0; // as of a tick
+    for (Message& message : input.messages) {
+      message.ready_s += delay;
+    }
     const StepTimes step = run_step(input);
     constexpr std::int64_t kIterations = 4;
     const VariedSteps varied = run_varied_steps(input, {}, 3, kIterations, 0);
@@ -296,13 +300,26 @@ TEST_CASE("random workers against the recurrence in absolute times") {
       CHECK(varied.iterations[k].exposed_s <= period);
     }
     CHECK(varied.period_s == Approx(mean).epsilon(1e-11));
-    // Without communication the same workers are never slower.
-    StepInput free = input;
-    for (Message& message : free.messages) {
-      message.seconds = message.startup_s = 0;
+  }
+}
+
+TEST_CASE("messages that take no time expose nothing, however the workers wait for one another") {
+  RandomStream random({.seed = 65});
+  for (int trial = 0; trial < 300; ++trial) {
+    CAPTURE(trial);
+    StepInput input = random_step(random, kKinds[static_cast<std::size_t>(trial) % 6]);
+    Variability variability;
+    variability.compute_cv = random.uniform(0, 1.5);
+    variability.seed = static_cast<std::uint64_t>(trial);
+    const VariedSteps varied = run_varied_steps(input, variability, 4, 12, 2);
+    CHECK(varied.exposed_s <= varied.communication_s * (1 + 1e-9));
+    for (Message& message : input.messages) {
+      message.seconds = message.startup_s = message.broadcast_s = 0;
     }
-    const VariedSteps alone = run_varied_steps(free, variability, workers, kIterations, 2);
-    CHECK(alone.exposed_s <= 1e-12 * alone.period_s);
+    const VariedSteps alone = run_varied_steps(input, variability, 4, 12, 2);
+    for (const VariedIteration& iteration : alone.iterations) {
+      CHECK(iteration.exposed_s <= 1e-12 * iteration.period_s);
+    }
     CHECK(alone.makespan_s <= varied.makespan_s * (1 + 1e-12));
   }
 }
