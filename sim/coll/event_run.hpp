@@ -109,7 +109,9 @@ private:
     net::Transfer transfer{.id = src,
                            .latency_s = send.follow_up ? cost.block_latency_s : cost.latency_s,
                            .per_byte_s = cost.per_byte_s,
-                           .bytes = send.bytes};
+                           .bytes = send.bytes,
+                           .src = src,
+                           .dst = send.dst};
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
       if (links_.shared(src, send.dst)) {
         transfer.send_port = links_.send_port(src);

@@ -23,6 +23,7 @@ struct Transfer {
   double bytes{};
   std::uint32_t send_port = kNoPort; // shared ports on its way, for models that know ports
   std::uint32_t receive_port = kNoPort;
+  std::uint32_t src{}, dst{}; // ranks, for models that know the ways between them
 };
 
 template <class Model>

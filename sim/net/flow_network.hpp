@@ -1,0 +1,51 @@
+#pragma once
+// The flow level as the network that collectives pull: a transfer between two ranks is a flow on
+// the path of their connection. The latency of the path comes on top of the transfer's own, and
+// 1 / per_byte_s is the flow's cap, so a collective whose links cost nothing sees the fabric alone.
+//
+// The connection of ranks (src, dst) is number src ranks + dst. Transfers between ranks of one host
+// take their own latency and per-byte cost only.
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "net/fabric.hpp"
+#include "net/flow_level.hpp"
+#include "net/flow_run.hpp"
+#include "net/network_model.hpp"
+#include "net/routes.hpp"
+
+namespace stepsim::net {
+
+class FlowNetwork {
+public:
+  // fabric and routes outlive this. `hosts`: of every rank (placement.hpp).
+  FlowNetwork(const Fabric& fabric, const Routes& routes, std::vector<NodeId> hosts,
+              FlowPathOptions options = {});
+
+  void submit(double now, const Transfer& transfer);
+  // Throws SimulationError naming up to 10 transfers if some will never end.
+  [[nodiscard]] double next_time();
+  void advance(double now, std::vector<std::uint32_t>& done) { level_.advance(now, done); }
+
+  [[nodiscard]] const FlowLevel& level() const { return level_; }
+
+private:
+  struct Ranks {
+    std::uint32_t src, dst;
+  };
+  [[nodiscard]] std::uint32_t path(Ranks ranks);
+  void refuse_stalled();
+
+  const Fabric* fabric_;
+  const Routes* routes_;
+  std::vector<NodeId> hosts_;
+  FlowPathOptions options_;
+  FlowLevel level_;
+  std::unordered_map<std::uint64_t, std::uint32_t> paths_; // by connection; looked up only
+  std::vector<Ranks> ranks_;                               // [path]
+};
+
+static_assert(NetworkModel<FlowNetwork>);
+
+} // namespace stepsim::net
