@@ -96,9 +96,9 @@ std::vector<std::int64_t> plan_changes(const plan::Problem& problem, plan::Sched
     total += item.bytes.value;
   }
   for (std::int64_t value = 1;;) {
-    // Of ddp, the default value alone means another first bucket.
+    // Of ddp, the default value alone means another first bucket; it is added at the end.
     if (ddp && value == standard && !options.first_bucket_bytes) {
-      values.push_back(value++);
+      ++value;
     }
     with.bucket_bytes = Bytes{value};
     const plan::Plan plan = plan::make_plan(problem, schedule, with);

@@ -65,6 +65,7 @@ TEST_CASE("break-even file: topk and gtopk_tree on 16 ranks") {
   CHECK(number_at(topk, "/last_bucket_bytes") == 25e6);
   CHECK(number_at(topk, "/exchange/startup_s") == doctest::Approx(4 * 5e-5)); // ceil(log2 P) alpha
   CHECK(number_at(topk, "/exchange/bytes") == doctest::Approx(15 * 250'000 * 8.0)); // (P-1) k E
+  CHECK(size_at(topk, "/warnings") == 0); // compressing takes encode_decode_s
   CHECK(size_at(topk, "/break_even_Bps/overlapped") == 1);
   CHECK(number_at(topk, "/break_even_Bps/overlapped/0") ==
         doctest::Approx(1.0922330e9).epsilon(1e-6));
@@ -84,6 +85,13 @@ TEST_CASE("break-even file: topk and gtopk_tree on 16 ranks") {
         doctest::Approx(1.1876731e9).epsilon(1e-6));
   CHECK(number_at(tree, "/break_even_Bps/sequential/0") ==
         doctest::Approx(3.5071575e9).epsilon(1e-6));
+}
+
+TEST_CASE("break-even file: start-up and bytes of an exchange are told apart") {
+  // One entry of 8 bytes from each of 15 others, messages of 1 s.
+  const io::Json tree = answer({{"/gradient_bytes", 400}, {"/latency_s", 1}});
+  CHECK(number_at(tree, "/exchange/startup_s") == doctest::Approx(4).epsilon(1e-12));
+  CHECK(number_at(tree, "/exchange/bytes") == doctest::Approx(15 * 8).epsilon(1e-12));
 }
 
 TEST_CASE(

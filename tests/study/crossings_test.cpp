@@ -65,6 +65,19 @@ TEST_CASE("crossings: every zero of a wave, with its direction") {
   CHECK(found.evaluations < 12 * 15); // bisection alone needs 25 for each
 }
 
+TEST_CASE("crossings: no curve costs more than bisection and one step") {
+  // Interpolation alone creeps along flat and steep ends.
+  for (const double power : {0.02, 0.1, 9.0, 31.0}) {
+    CAPTURE(power);
+    const Found found = search_with({.low = 1, .high = 3}, 2, [&](double x) {
+      return std::copysign(std::pow(std::abs(x - 1.3), power), x - 1.3);
+    });
+    REQUIRE(found.crossings.size() == 1);
+    CHECK(found.crossings[0].at == doctest::Approx(1.3).epsilon(2e-9));
+    CHECK(found.evaluations <= std::ceil(std::log2(2 / (1e-9 * 1.3))) + 2);
+  }
+}
+
 TEST_CASE("crossings: two between neighbouring scanned points are found") {
   // (x - 5)^2 = 1e-6 at 4.999 and 5.001; scanned points are 0.2 apart there.
   const Found found = search_with({.low = 1, .high = 100, .target = 1e-6}, 100,

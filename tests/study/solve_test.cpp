@@ -96,6 +96,11 @@ TEST_CASE("solve: no crossing, and the closest point") {
   CHECK(solution.crossings.empty());
   REQUIRE(solution.closest);
   CHECK(solution.closest->value.as_double() == 1e9);
+  const auto above = study::solve(
+      one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e9, "scaling_efficiency", 1e-4),
+      shipped_files(), {});
+  CHECK(above.crossings.empty());
+  CHECK(above.closest->value.as_double() == 1e8);
 }
 
 TEST_CASE("solve: points that fail are reported and nothing is sought beside them") {

@@ -178,6 +178,30 @@ TEST_CASE("tune: the default bucket means a small first one, unlike its neighbou
   }));
 }
 
+TEST_CASE("tune: plans of sizes around the default are all listed") {
+  // At 25 MiB the first bucket closes after the first gradient; at sizes just above it holds two.
+  plan::Problem problem;
+  problem.cost = {.base = plan::LinearCost{1e-3, 1e-9}};
+  const std::int64_t standard = plan::kDefaultBucketBytes.value;
+  for (const std::int64_t bytes : {standard - 1, std::int64_t{10}, standard, std::int64_t{5}}) {
+    plan::Item item;
+    item.bytes = Bytes{bytes};
+    item.registration = 3 - static_cast<std::int64_t>(problem.items.size());
+    problem.items.push_back(item);
+  }
+  std::vector<std::vector<std::vector<std::uint32_t>>> listed;
+  for (const std::int64_t value : study::plan_changes(problem, Schedule::ddp, {})) {
+    listed.push_back(
+        groups_of(plan::make_plan(problem, Schedule::ddp, with_value({}, Schedule::ddp, value))));
+  }
+  for (std::int64_t value = standard - 30; value <= standard + 30; ++value) {
+    CAPTURE(value);
+    const auto groups =
+        groups_of(plan::make_plan(problem, Schedule::ddp, with_value({}, Schedule::ddp, value)));
+    CHECK(std::ranges::find(listed, groups) != listed.end());
+  }
+}
+
 TEST_CASE("tune: references and their regret") {
   study::TuneProblem problem = problem_of(Knob::bucket_bytes);
   io::assign(problem.scenario, "/communication/schedule", "wfbp");
