@@ -36,6 +36,7 @@ struct RunOptions {
   std::string timeline;
   std::string nodes;
   std::string iterations;
+  std::string replications;
 };
 
 std::int64_t parse_count(std::string_view flag, std::string_view text) {
@@ -116,6 +117,9 @@ int run(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", options.file, "file of kind scenario; - = standard input")->required();
   add_scenario_flags(app, options.flags);
+  app.add_option("--replications", options.replications,
+                 "runs with so many seeds; the iteration time is their mean, with a 95 % interval")
+      ->type_name("N");
   constexpr const char* kGroup = "Timeline";
   app.add_option("--timeline", options.timeline,
                  "also writes what happened when, as Chrome trace events; .gz compresses")
@@ -139,7 +143,13 @@ int run(const Invocation& invocation) {
   const io::Json tree = read_scenario_tree(options.file, options.flags);
   const study::Scenario scenario =
       load_scenario(tree, files, options.flags, study::Leftovers::refuse);
-  const study::Result result = run_scenario(scenario, tree, options.flags);
+  const std::int64_t replications =
+      options.replications.empty() ? 1 : parse_count("--replications", options.replications);
+  if (replications < 1 || replications > 100'000) {
+    throw UsageError("--replications " + base::shown_value(options.replications) +
+                     ": must be in [1, 100000]");
+  }
+  const study::Result result = run_scenario(scenario, tree, options.flags, replications);
   if (!options.timeline.empty()) {
     write_timeline(options, common, result);
   }

@@ -107,9 +107,9 @@ study::Scenario load_scenario(const io::Json& tree, study::Files& files, const S
 }
 
 study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
-                           const ScenarioFlags& flags) {
+                           const ScenarioFlags& flags, std::int64_t replications) {
   try {
-    return study::run(scenario);
+    return study::run_replications(scenario, replications);
   } catch (const UsageError& error) {
     const std::string place = "/communication/schedule";
     const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);

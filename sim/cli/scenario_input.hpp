@@ -30,6 +30,6 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 // Runs it. A schedule that cannot plan this workload (exhaustive, more than 20 gradients) is blamed
 // on the flag or the file likewise.
 [[nodiscard]] study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
-                                         const ScenarioFlags& flags);
+                                         const ScenarioFlags& flags, std::int64_t replications = 1);
 
 } // namespace stepsim::cli

@@ -119,7 +119,9 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
        filter.nodes.empty() && n < std::min(scenario.cluster.nodes, kDefaultNodes); ++n) {
     nodes.push_back(n);
   }
-  const std::int64_t iterations = scenario.training.iterations;
+  // An asynchronous worker may have come less far than asked for.
+  const std::int64_t iterations = std::min(scenario.training.iterations,
+                                           static_cast<std::int64_t>(result.iterations.size()));
   const std::int64_t first = filter.first_iteration >= 0
                                  ? filter.first_iteration
                                  : std::max<std::int64_t>(0, iterations - kDefaultIterations);
