@@ -42,7 +42,7 @@ struct SolveFlags {
   std::string pointer;
   std::string between;
   std::string target;
-  std::int64_t points = 129;
+  std::optional<std::int64_t> points;
   ScenarioFlags scenario;
 };
 
@@ -61,8 +61,8 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
       ->type_name("METRIC=VALUE")
       ->required();
   app.add_option("--points", flags.points,
-                 "values tried first, evenly on a logarithmic scale if LO > 0; up to 1024 integers "
-                 "are all tried; default 129")
+                 "most values tried first, evenly on a logarithmic scale if LO > 0; default 129, "
+                 "and all integers where there are at most 1024")
       ->type_name("N");
   add_scenario_flags(app, flags.scenario);
 }
@@ -70,9 +70,9 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
 study::SolveProblem read_problem(const SolveFlags& flags) {
   study::SolveProblem problem;
   std::tie(problem.metric, problem.target) = study::parse_target(flags.target);
-  if (flags.points < 2 || flags.points > 100'000) {
+  if (flags.points && (*flags.points < 2 || *flags.points > 100'000)) {
     throw UsageError("--points: must be an integer in [2, 100000], got " +
-                     std::to_string(flags.points));
+                     std::to_string(*flags.points));
   }
   problem.points = flags.points;
   study::Axis bounds;

@@ -275,10 +275,12 @@ int tune(const Invocation& invocation) {
     return dry_run(problem, values, files, options, common);
   }
   std::optional<Progress> progress;
+  std::int64_t last_done = 0;
   options.progress = [&](std::int64_t done, std::int64_t total) {
-    if (!progress || done <= 1) {
+    if (!progress || done <= last_done) { // another round
       progress.emplace(common, total);
     }
+    last_done = done;
     progress->update(done);
   };
   const study::Tuning tuning = study::tune(problem, values, files, options);

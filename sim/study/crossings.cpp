@@ -163,20 +163,22 @@ double rounded_to(double value, int digits) {
   return value;
 }
 
-std::vector<double> scan_values(const CrossingSearch& search, std::int64_t points) {
-  constexpr double kAllIntegers = 1024;
-  assert(search.low < search.high && points >= 2 && "an interval and its ends");
+std::vector<double> scan_values(const CrossingSearch& search, std::optional<std::int64_t> points) {
+  constexpr std::int64_t kPoints = 129;
+  constexpr std::int64_t kAllIntegers = 1024;
+  const std::int64_t count = points.value_or(kPoints);
+  assert(search.low < search.high && count >= 2 && "an interval and its ends");
   std::vector<double> values;
   const double span = search.high - search.low;
-  if (search.integers && span < std::max(kAllIntegers, static_cast<double>(points))) {
+  if (search.integers && span < static_cast<double>(points.value_or(kAllIntegers))) {
     for (double value = search.low; value <= search.high; ++value) {
       values.push_back(value);
     }
     return values;
   }
   values.push_back(search.low);
-  for (std::int64_t i = 1; i + 1 < points; ++i) {
-    const double part = static_cast<double>(i) / static_cast<double>(points - 1);
+  for (std::int64_t i = 1; i + 1 < count; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(count - 1);
     double value = search.low > 0 ? search.low * std::pow(search.high / search.low, part)
                                   : search.low + span * part;
     value = search.integers ? std::round(value) : rounded_to(value, 6);

@@ -40,9 +40,10 @@ struct Crossing {
 
 using Evaluate = std::function<std::optional<double>(double)>;
 
-// `points` >= 2 ascending, first and last the bounds; those between rounded to 6 digits. Integers:
-// all of them where there are at most 1024 or `points`, whichever is more.
-[[nodiscard]] std::vector<double> scan_values(const CrossingSearch& search, std::int64_t points);
+// At most `points` >= 2 values, ascending, first and last the bounds; those between rounded to 6
+// digits. Without `points` 129, and all integers where there are at most 1024.
+[[nodiscard]] std::vector<double> scan_values(const CrossingSearch& search,
+                                              std::optional<std::int64_t> points);
 
 // `scan` ascending, as evaluated. Nothing is looked for next to a sample without a value.
 [[nodiscard]] std::vector<Crossing> find_crossings(const CrossingSearch& search,

@@ -23,7 +23,7 @@ struct SolveProblem {
   io::Json low, high; // numbers, low < high
   std::string metric; // numeric key of the flat summary
   double target{};
-  std::int64_t points = 129; // scanned, at least 2
+  std::optional<std::int64_t> points; // scanned at most, >= 2; empty: as scan_values has it
 };
 
 struct SolvePoint {

@@ -38,9 +38,12 @@ TEST_CASE("crossings: scanned values are even on a logarithmic scale, with both 
 }
 
 TEST_CASE("crossings: integers are scanned one by one, or without repetition") {
-  CHECK(scan_values({.low = 3, .high = 7, .integers = true}, 2) ==
+  CHECK(scan_values({.low = 3, .high = 7, .integers = true}, {}) ==
         std::vector<double>{3, 4, 5, 6, 7});
-  CHECK(scan_values({.low = 1, .high = 1024, .integers = true}, 2).size() == 1024);
+  CHECK(scan_values({.low = 1, .high = 1024, .integers = true}, {}).size() == 1024);
+  CHECK(scan_values({.low = 1, .high = 1025, .integers = true}, {}).size() <= 129);
+  CHECK(scan_values({.low = 1, .high = 1024, .integers = true}, 5) ==
+        std::vector<double>{1, 6, 32, 181, 1024});
   const auto values = scan_values({.low = 1, .high = 100'000, .integers = true}, 100);
   CHECK(values.size() <= 100);
   CHECK(values.front() == 1);

@@ -27,7 +27,8 @@ study::SolveProblem one_layer(const std::string& pointer, io::Json low, io::Json
           .low = std::move(low),
           .high = std::move(high),
           .metric = metric,
-          .target = target};
+          .target = target,
+          .points = {}};
 }
 
 double iteration_s(double nodes, double bandwidth) {
