@@ -1,35 +1,16 @@
 #include "io/topology_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <set>
 
 #include "base/nearest.hpp"
 #include "io/reader.hpp"
+#include "net/fabric_check.hpp"
+#include "net/topology.hpp"
 
 namespace stepsim::io {
 
 namespace {
-
-struct Parameter {
-  std::string_view name;
-  bool required;
-};
-struct Preset {
-  std::string_view name;
-  std::array<Parameter, 3> parameters; // counts; bandwidth_Bps and latency_s go with all
-};
-constexpr std::array<Preset, 8> kPresets{{
-    {"star", {{{"hosts", true}}}},
-    {"leaf_spine", {{{"leaves", true}, {"hosts_per_leaf", true}, {"spines", true}}}},
-    {"ring", {{{"hosts", true}}}},
-    {"torus", {{{"width", true}, {"height", true}, {"depth", false}}}},
-    {"fat_tree", {{{"ports", true}}}},
-    {"dragonfly", {{{"groups", true}, {"routers_per_group", true}, {"hosts_per_router", true}}}},
-    {"gpu_node", {{{"gpus", true}}}},
-    {"rail_optimised", {{{"nodes", true}, {"gpus_per_node", true}, {"spines", false}}}},
-}};
 
 std::string quoted(std::string_view id) {
   return std::string("\"").append(base::shown_value(id)).append("\"");
@@ -37,24 +18,22 @@ std::string quoted(std::string_view id) {
 
 void parse_preset(Fields& fields, net::Topology& topology) {
   std::vector<std::string_view> names;
-  for (const Preset& preset : kPresets) {
+  for (const net::Preset& preset : net::presets()) {
     names.push_back(preset.name);
   }
-  const Preset& preset = kPresets[fields.word("preset", names, std::nullopt)];
+  const net::Preset& preset = net::presets()[fields.word("preset", names, std::nullopt)];
   topology.preset = preset.name;
-  const auto keep = [&](std::string_view name, double value) {
-    topology.preset_parameters.emplace_back(name, value);
-  };
-  for (const auto& [name, required] : preset.parameters) {
-    if (!name.empty() && (required || fields.has(name))) {
-      keep(name, static_cast<double>(fields.integer(name, between(1, 1e7))));
+  for (const auto& [name, kind, required] : preset.parameters) {
+    if (required || fields.has(name)) {
+      const double value = kind == net::ParameterKind::count
+                               ? static_cast<double>(fields.integer(name, between(1, 1e7)))
+                               : fields.number(name, at_least(kind == net::ParameterKind::rate));
+      topology.preset_parameters.emplace_back(name, value);
     }
   }
-  keep("bandwidth_Bps", fields.number("bandwidth_Bps", at_least(1)));
-  keep("latency_s", fields.number("latency_s", at_least(0)));
-  if (preset.name == "leaf_spine" || preset.name == "rail_optimised") {
-    if (const auto uplink = fields.optional_number("uplink_bandwidth_Bps", at_least(1))) {
-      keep("uplink_bandwidth_Bps", *uplink);
+  if (fields.problems().empty()) {
+    if (const auto problem = net::preset_problem(topology)) {
+      fields.problems().add(fields.json(), problem->parameter, problem->message);
     }
   }
 }
@@ -110,32 +89,9 @@ std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::s
   return links;
 }
 
-// Names the first node without a path to the first one.
-void check_connected(const Json& json, const net::Topology& topology, Problems& problems) {
-  std::map<std::string_view, std::vector<std::string_view>> neighbours;
-  for (const net::TopologyLink& link : topology.links) {
-    neighbours[link.a].push_back(link.b);
-    neighbours[link.b].push_back(link.a);
-  }
-  std::vector<std::string_view> open{topology.hosts.front()};
-  std::set<std::string_view> reached{topology.hosts.front()};
-  while (!open.empty()) {
-    const std::string_view at = open.back();
-    open.pop_back();
-    for (const std::string_view next : neighbours[at]) {
-      if (reached.insert(next).second) {
-        open.push_back(next);
-      }
-    }
-  }
-  for (const auto* nodes : {&topology.hosts, &topology.switches}) {
-    for (const std::string& node : *nodes) {
-      if (!reached.contains(node)) {
-        problems.add(json, "links",
-                     "no route from " + quoted(topology.hosts.front()) + " to " + quoted(node));
-        return;
-      }
-    }
+void check_fabric(const Json& json, const net::Fabric& fabric, Problems& problems) {
+  for (const net::FabricProblem& problem : net::fabric_problems(fabric)) {
+    problems.add(json, "links", problem.message);
   }
 }
 
@@ -148,6 +104,8 @@ void parse_graph(Fields& fields, net::Topology& topology) {
   for (const Json& gpu : fields.array("gpus", false)) {
     if (!gpu.is_string() || !hosts.contains(gpu.as_string())) {
       fields.problems().add(gpu, "must be the id of a host, got " + shown(gpu));
+    } else if (std::count(topology.gpus.begin(), topology.gpus.end(), gpu.as_string()) > 0) {
+      fields.problems().add(gpu, quoted(gpu.as_string()).append(" appears twice"));
     } else {
       topology.gpus.push_back(gpu.as_string());
     }
@@ -185,7 +143,7 @@ net::Topology parse_topology(const Json& json) {
   fields.no_more();
   problems.throw_if_any();
   if (graph) {
-    check_connected(json, topology, problems);
+    check_fabric(json, net::fabric_of(topology), problems);
     problems.throw_if_any();
   }
   return topology;

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "io/problem_text.hpp"
+#include "net/topology.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -69,6 +72,47 @@ TEST_CASE("wrong graphs are refused with pointer and rule") {
   CHECK(problems(R"({"hosts": [], "links": []})") == "f.json: /hosts: needs at least one host\n");
   CHECK(problems(R"({"hosts": [{"id": "h"}], "links": [], "gpus": ["g"]})") ==
         "f.json: /gpus/0: must be the id of a host, got \"g\"\n");
+  CHECK(problems(R"({"hosts": [{"id": "h"}], "links": [], "gpus": ["h", "h"]})") ==
+        "f.json: /gpus/1: \"h\" appears twice\n");
+}
+
+TEST_CASE("every preset of the table is read with all its parameters") {
+  for (const net::Preset& preset : net::presets()) {
+    CAPTURE(preset.name);
+    Json json;
+    json.set("preset", preset.name);
+    std::size_t required = 0;
+    for (const net::PresetParameter& parameter : preset.parameters) {
+      json.set(parameter.name, parameter.kind == net::ParameterKind::latency ? 0 : 2);
+      required += parameter.required ? 1 : 0;
+    }
+    const net::Topology topology = parse_topology(parse_json(compact(json), ""));
+    CHECK(topology.preset_parameters.size() == preset.parameters.size());
+    CHECK(parse_topology(to_json(topology)).preset_parameters == topology.preset_parameters);
+    const std::string missing = problems(R"({"preset": ")" + std::string(preset.name) + R"("})");
+    CHECK(static_cast<std::size_t>(std::count(missing.begin(), missing.end(), '\n')) == required);
+    for (const net::PresetParameter& parameter : preset.parameters) {
+      Json wrong = json;
+      wrong.set(parameter.name, parameter.kind == net::ParameterKind::latency ? -1 : 0);
+      CHECK(problems(compact(wrong)) == "f.json: /" + std::string(parameter.name) +
+                                            (parameter.kind == net::ParameterKind::count
+                                                 ? ": must be an integer in [1, 1e+07], got 0\n"
+                                             : parameter.kind == net::ParameterKind::latency
+                                                 ? ": must be >= 0, got -1\n"
+                                                 : ": must be >= 1, got 0\n"));
+    }
+  }
+}
+
+TEST_CASE("parameters of presets that do not go together are refused where they stand") {
+  const auto preset = [](std::string_view text) {
+    return problems("{" + std::string(text) + R"(, "bandwidth_Bps": 1e9, "latency_s": 0})");
+  };
+  CHECK(preset(R"("preset": "fat_tree", "ports": 3)") == "f.json: /ports: must be even, got 3\n");
+  CHECK(preset(R"("preset": "gpu_node", "gpus": 2, "nics_per_node": 3)") ==
+        "f.json: /nics_per_node: must be <= gpus (2), got 3\n");
+  CHECK(preset(R"("preset": "star", "hosts": 2000000)") ==
+        "f.json: /preset: makes 2000000 hosts, at most 1048576\n");
 }
 
 TEST_CASE("presets and graphs exclude each other, parameters belong to their preset") {
