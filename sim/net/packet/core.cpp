@@ -1,0 +1,257 @@
+#include "net/packet/core.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/counter_hash.hpp"
+
+namespace stepsim::net {
+
+namespace {
+
+constexpr std::uint64_t kLossStream = 5;
+
+// The time from an event to the one it usually causes: a transmission and a propagation.
+Picoseconds usual_step(const Fabric& fabric, const PacketOptions& options) {
+  Picoseconds step = 1;
+  for (const FabricLink& link : fabric.links) {
+    step =
+        std::max(step, to_picoseconds(link.latency_s) +
+                           transmission(options.mtu_wire_bytes, std::llround(link.bandwidth_Bps)));
+  }
+  return step;
+}
+
+} // namespace
+
+PacketCore::PacketCore(const Fabric& the_fabric, const Routes& the_routes,
+                       const PacketOptions& the_options)
+    : fabric(the_fabric), routes(the_routes), options(the_options),
+      ports(the_fabric, options, pool, shapes), events(usual_step(the_fabric, the_options)) {
+  if (!options.link_loss.empty()) {
+    loss_.assign(fabric.links.size(), 0);
+  }
+  for (const LinkLoss& loss : options.link_loss) {
+    loss_[loss.link] = loss.probability;
+    ports[loss.link].faulty = true;
+  }
+  fault_counts_.assign(options.drop_once.size(), 0);
+  for (const DropOnce& drop : options.drop_once) {
+    ports[drop.link].faulty = true;
+  }
+}
+
+PacketCore::Flight& PacketCore::flight_of(const Packet& packet) {
+  switch (packet.kind) {
+  case PacketKind::data:
+    return flights_[static_cast<std::size_t>(packet.drop_class)];
+  case PacketKind::ack:
+    return flights_[kDropClasses];
+  case PacketKind::probe:
+  case PacketKind::bitmap:
+  case PacketKind::stop:
+  case PacketKind::feedback:
+    break;
+  }
+  return flights_[kDropClasses + 1];
+}
+
+bool PacketCore::balanced() const {
+  return std::all_of(flights_.begin(), flights_.end(), [](const Flight& flight) {
+    return flight.sent == flight.delivered + flight.dropped + flight.vanished;
+  });
+}
+
+void PacketCore::send(const Packet& packet) {
+  const NodeId host = static_cast<NodeId>(host_of(packet.order));
+  const std::uint32_t index = pool.take(packet);
+  const std::uint32_t lost = enqueue(next_link(host, packet), index);
+  assert(lost == kNone && "hosts take every packet");
+  static_cast<void>(lost);
+}
+
+std::uint32_t PacketCore::purge(MessageId message) {
+  const Connection& connection = connections[specs[message].connection];
+  if (connection.path != kNone) {
+    return ports.purge(connection.first_link, message);
+  }
+  std::uint32_t purged = 0;
+  for (const LinkId link : routes.next_links(connection.src, connection.dst)) {
+    purged += ports.purge(link, message);
+  }
+  return purged;
+}
+
+void PacketCore::send_train(Packet packet, std::uint32_t count) {
+  Connection& connection = connections[packet.connection];
+  packet.tx_index = connection.sent + 1;
+  connection.sent += count;
+  packet.seq = 0;
+  shape(packet, 0);
+  packet.train = count > 1;
+  packet.count = count > 1 ? count : 0;
+  send(packet);
+}
+
+void PacketCore::mark_to_start(LinkId link) {
+  Port& port = ports[link];
+  if (!port.to_start) {
+    port.to_start = true;
+    to_start.push_back(link);
+  }
+}
+
+std::uint32_t PacketCore::enqueue(LinkId link, std::uint32_t packet) {
+  Port& port = ports[link];
+  if (port.busy && !port.end_pending && port.busy_until <= now) {
+    ports.finish(link);
+  }
+  const Dropped dropped = ports.enqueue(link, packet);
+  if (dropped.packet == packet) {
+    return packet;
+  }
+  if (!port.busy) {
+    mark_to_start(link);
+  } else if (!port.end_pending) {
+    port.end_pending = true;
+    events.push({port.busy_until, event_key(EventClass::end) | link, 0, link});
+  }
+  return dropped.packet;
+}
+
+std::uint32_t PacketCore::end(LinkId link) {
+  Port& port = ports[link];
+  assert(port.busy && port.busy_until == now && "a transmission ends when it was to");
+  const std::uint32_t left = port.in_service;
+  ports.finish(link);
+  if (port.waiting != 0) {
+    mark_to_start(link);
+  }
+  return left;
+}
+
+bool PacketCore::vanishes(LinkId link, const Packet& packet) {
+  if (is_control(packet.kind)) {
+    return false;
+  }
+  bool gone =
+      !loss_.empty() && loss_[link] > 0 &&
+      base::u01(options.seed, kLossStream, link, ports[link].counters.packets) < loss_[link];
+  if (packet.kind == PacketKind::data) {
+    for (std::size_t i = 0; i < options.drop_once.size(); ++i) {
+      const DropOnce& drop = options.drop_once[i];
+      if (drop.link == link && drop.seq == packet.seq &&
+          drop.connection == connections[packet.connection].number) {
+        gone = ++fault_counts_[i] == drop.nth || gone;
+      }
+    }
+  }
+  return gone;
+}
+
+void PacketCore::start(LinkId link) {
+  Port& port = ports[link];
+  const std::uint32_t index = ports.take(link);
+  Packet& packet = pool[index];
+  const Picoseconds time = ports.time_of(port, packet.wire);
+  port.in_service = packet.notify && packet.hop == 0 ? index : kNone;
+  port.busy = true;
+  port.busy_until = now + time;
+  port.service_queue = packet.queue;
+  port.service_wire = packet.wire;
+  port.service_counted = !is_control(packet.kind);
+  ++port.counters.packets;
+  port.counters.bytes += packet.wire;
+  port.counters.busy += time;
+  assert(port.counters.busy <= port.busy_until && "no link carries more than its capacity");
+  if (port.faulty && vanishes(link, packet)) {
+    packet.vanishes = true;
+    ++port.counters.drops[static_cast<std::size_t>(DropCause::fault)];
+  }
+  if (packet.hop == 0) {
+    ++flight_of(packet).sent;
+    if (packet.kind == PacketKind::data) {
+      ++results[packet.message].sent_packets;
+    }
+  }
+  events.push({port.busy_until + port.latency, packet.order, packet.seq, index});
+  if (port.waiting != 0 || port.always_ends || port.in_service != kNone) {
+    port.end_pending = true;
+    events.push({port.busy_until, event_key(EventClass::end) | link, 0, link});
+  }
+}
+
+void PacketCore::start_ports() {
+  if (to_start.size() > 1) {
+    std::sort(to_start.begin(), to_start.end());
+  }
+  for (const LinkId link : to_start) {
+    Port& port = ports[link];
+    port.to_start = false;
+    if (!port.busy && port.waiting != 0) { // a purge may have emptied it
+      start(link);
+    }
+    assert((port.busy || port.waiting == 0) && "a port with packets is busy");
+  }
+  to_start.clear();
+}
+
+Arrival PacketCore::arrive(std::uint32_t index) {
+  ++packet_hops;
+  Packet& packet = pool[index];
+  if (packet.vanishes) {
+    ++flight_of(packet).vanished;
+    return {Arrival::What::lost, index};
+  }
+  const NodeId node = fabric.links[packet.link].to;
+  if (++packet.hop == packet.hops) {
+    ++flight_of(packet).delivered;
+    if (packet.kind == PacketKind::data) {
+      Connection& connection = connections[packet.connection];
+      results[packet.message].inversions += packet.seq < connection.last_seq ? 1 : 0;
+      connection.last_seq = packet.seq;
+    }
+    return {Arrival::What::delivered, index};
+  }
+  const std::uint32_t lost = enqueue(next_link(node, packet), index);
+  if (lost == kNone) {
+    return {};
+  }
+  ++flight_of(pool[lost]).dropped;
+  return {Arrival::What::lost, lost};
+}
+
+void PacketCore::push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index,
+                            Picoseconds time) {
+  const Connection& c = connections[connection];
+  assert(index < 1U << kTimerIndexBits && "indices of timers fit");
+  events.push({time, event_key(EventClass::timer, c.src, c.number), insertions_++,
+               static_cast<std::uint32_t>(kind) << kTimerIndexBits | index});
+}
+
+void PacketCore::set_timer(Timer& timer, TimerKind kind, ConnectionId connection,
+                           std::uint32_t index, Picoseconds deadline) {
+  timer.deadline = deadline;
+  if (deadline < timer.event_at) {
+    timer.event_at = deadline;
+    push_timer(kind, connection, index, deadline);
+  }
+}
+
+bool PacketCore::expired(Timer& timer, TimerKind kind, ConnectionId connection,
+                         std::uint32_t index) {
+  if (timer.event_at != now) {
+    return false; // a later timer had been set before this one
+  }
+  timer.event_at = kNeverPs;
+  if (timer.deadline <= now) {
+    timer.deadline = kNeverPs;
+    return true;
+  }
+  if (timer.deadline != kNeverPs) {
+    set_timer(timer, kind, connection, index, timer.deadline);
+  }
+  return false;
+}
+
+} // namespace stepsim::net

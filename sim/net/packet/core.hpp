@@ -1,0 +1,129 @@
+#pragma once
+// What all transports share: the ports, the packets on their way, the events, and what is known of
+// connections and messages. A transport hands packets to `send`; `arrive` carries one packet over
+// the end of its link.
+//
+// Ends of transmission are events only where somebody waits for one: a port that was idle long ago
+// leaves its packet out of the occupancy when it is next looked at. Ports that may start at this
+// instant are kept in a list and started after all other events of the instant (class 3).
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "net/fabric.hpp"
+#include "net/packet/event_queue.hpp"
+#include "net/packet/message.hpp"
+#include "net/packet/ports.hpp"
+#include "net/routes.hpp"
+
+namespace stepsim::net {
+
+struct Connection {
+  NodeId src{}, dst{};
+  std::uint32_t number{};
+  TransportKind kind{};
+  std::uint16_t hops{}, back_hops{};
+  std::uint32_t path = kNone; // into paths; kNone = sprayed
+  std::uint32_t control{};    // path of control packets to the receiver: always ECMP
+  std::uint32_t back{};       // and of ACKs and control packets from it
+  std::uint16_t control_hops{};
+  LinkId first_link{};        // out of the source
+  std::uint32_t state{};      // index in the arrays of its transport
+  std::uint32_t sent = 0;     // data packets so far
+  std::uint32_t last_seq = 0; // of the last data packet that arrived
+  Picoseconds base_rtt{};     // sum over the path of 2 d + tau(full) + tau(control)
+};
+
+// A timer of a connection: at most one event at a time is waited for.
+struct Timer {
+  Picoseconds deadline = kNeverPs;
+  Picoseconds event_at = kNeverPs;
+};
+
+enum class TimerKind : std::uint8_t { ready, retransmit, pace, probe, expiry };
+inline constexpr int kTimerIndexBits = 29;
+
+struct Arrival {
+  enum class What : std::uint8_t { forwarded, delivered, lost };
+  What what = What::forwarded;
+  std::uint32_t packet = kNone; // delivered or lost; the caller gives it back
+};
+
+class PacketCore {
+public:
+  // Both outlive the core. Options were checked.
+  PacketCore(const Fabric& fabric, const Routes& routes, const PacketOptions& options);
+
+  ConnectionId open(const ConnectionSpec& spec);
+  MessageId add_message(const MessageSpec& spec);
+
+  // A data packet of the connection, without its place in a message.
+  [[nodiscard]] Packet data_packet(ConnectionId connection) const;
+  // A control packet of the sender; an ACK or control packet of the receiver.
+  [[nodiscard]] Packet control_packet(ConnectionId connection, PacketKind kind) const;
+  [[nodiscard]] Packet reply_packet(ConnectionId connection, PacketKind kind) const;
+  void shape(Packet& packet, std::uint32_t seq_of_message) const {
+    shape_data(packet, shapes[packet.message], seq_of_message, options.seed);
+  }
+  // At its source: into the queue of the host.
+  void send(const Packet& packet);
+  // Takes the data packets of the message that have not left the source; their number.
+  std::uint32_t purge(MessageId message);
+  // All packets of its message at once.
+  void send_train(Packet packet, std::uint32_t count);
+  Arrival arrive(std::uint32_t packet);
+  // End of a transmission; the packet that left, kNone if nobody waits for it.
+  std::uint32_t end(LinkId link);
+  void start_ports();
+
+  // `index`: of the connection, or message, whose timer it is.
+  void set_timer(Timer& timer, TimerKind kind, ConnectionId connection, std::uint32_t index,
+                 Picoseconds deadline);
+  // Whether this event is the timer's end; waits on if the deadline was moved.
+  [[nodiscard]] bool expired(Timer& timer, TimerKind kind, ConnectionId connection,
+                             std::uint32_t index);
+  void push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index, Picoseconds time);
+
+  void complete(MessageId message); // at the receiver, now
+  // Nothing of it is on its way any more, but it lost packets for good; `last` delivery or never.
+  void settle(MessageId message, Picoseconds last);
+  [[nodiscard]] Picoseconds lower_bound(MessageId message) const;
+  [[nodiscard]] bool balanced() const; // sent = delivered + dropped + vanished, per class
+
+  const Fabric& fabric;
+  const Routes& routes;
+  const PacketOptions& options;
+  Picoseconds now = 0;
+  PacketPool pool;
+  std::vector<MessageShape> shapes;    // [message]
+  std::vector<MessageResult> results;  // [message]
+  std::vector<MessageSpec> specs;      // [message]
+  std::vector<Connection> connections; // [connection]
+  std::vector<LinkId> paths;           // of all connections
+  Ports ports;
+  PacketEventQueue events;
+  std::vector<LinkId> to_start;
+  std::vector<MessageId> done;  // completed, not yet reported
+  std::uint64_t unfinished = 0; // messages
+  std::uint64_t packet_hops = 0, event_count = 0;
+
+private:
+  [[nodiscard]] LinkId next_link(NodeId node, const Packet& packet) const;
+  std::uint32_t add_path(const std::vector<LinkId>& path);
+  [[nodiscard]] std::uint32_t enqueue(LinkId link, std::uint32_t packet);
+  void mark_to_start(LinkId link);
+  void start(LinkId link);
+  [[nodiscard]] bool vanishes(LinkId link, const Packet& packet);
+
+  struct Flight { // packets by what became of them
+    std::uint64_t sent{}, delivered{}, dropped{}, vanished{};
+  };
+  static constexpr std::size_t kFlightClasses = kDropClasses + 2; // data by class, ACKs, control
+  [[nodiscard]] Flight& flight_of(const Packet& packet);
+  std::array<Flight, kFlightClasses> flights_{};
+  std::vector<double> loss_;                // [link] if any link loses packets
+  std::vector<std::uint32_t> fault_counts_; // [drop_once]: transmissions seen
+  std::uint32_t insertions_ = 0;
+};
+
+} // namespace stepsim::net

@@ -1,0 +1,175 @@
+// Connections, their paths, and messages.
+#include <algorithm>
+#include <cassert>
+
+#include "base/counter_hash.hpp"
+#include "net/packet/core.hpp"
+
+namespace stepsim::net {
+
+namespace {
+constexpr std::uint64_t kSprayStream = 2;
+}
+
+LinkId PacketCore::next_link(NodeId node, const Packet& packet) const {
+  if (packet.path != kNone) {
+    return paths[packet.path + packet.hop];
+  }
+  const Connection& connection = connections[packet.connection];
+  const auto links = routes.next_links(node, connection.dst);
+  if (links.size() == 1) {
+    return links[0];
+  }
+  std::uint64_t choice = 0;
+  if (options.load_balancing == LoadBalancing::spray_random) {
+    choice = base::pick(base::hash(options.seed, kSprayStream, node, connection.src, connection.dst,
+                                   connection.number, packet.tx_index),
+                        links.size());
+  } else {
+    const std::uint64_t offset =
+        options.spray_offset == SprayOffset::host ? connection.src : NodeId{0};
+    choice = (packet.tx_index - 1 + offset) % links.size();
+  }
+  return links[choice];
+}
+
+std::uint32_t PacketCore::add_path(const std::vector<LinkId>& path) {
+  const auto begin = static_cast<std::uint32_t>(paths.size());
+  paths.insert(paths.end(), path.begin(), path.end());
+  return begin;
+}
+
+ConnectionId PacketCore::open(const ConnectionSpec& spec) {
+  assert(fabric.is_host(spec.src) && fabric.is_host(spec.dst) && "connections join hosts");
+  Connection connection{.src = spec.src, .dst = spec.dst, .number = spec.number};
+  connection.kind = spec.kind.value_or(options.transport.kind);
+  if (spec.src != spec.dst) {
+    const bool sprayed = options.load_balancing == LoadBalancing::spray_random ||
+                         options.load_balancing == LoadBalancing::spray_round_robin;
+    const std::vector<LinkId> ecmp =
+        routes.ecmp_path(spec.src, spec.dst, spec.number, options.seed);
+    const bool given = options.load_balancing == LoadBalancing::explicit_path && !spec.path.empty();
+    const std::vector<LinkId>& forward = given ? spec.path : ecmp;
+    const std::vector<LinkId> back =
+        routes.ecmp_path(spec.dst, spec.src, spec.number, options.seed);
+    connection.hops = static_cast<std::uint16_t>(forward.size());
+    connection.back_hops = static_cast<std::uint16_t>(back.size());
+    connection.control = add_path(ecmp);
+    connection.control_hops = static_cast<std::uint16_t>(ecmp.size());
+    connection.path = sprayed ? kNone : given ? add_path(forward) : connection.control;
+    connection.first_link = forward.front();
+    connection.back = add_path(back);
+    for (const LinkId link : forward) {
+      const Port& port = ports[link];
+      connection.base_rtt += 2 * port.latency +
+                             transmission(options.mtu_wire_bytes, port.rate_Bps) +
+                             transmission(options.control_bytes, port.rate_Bps);
+    }
+  }
+  connections.push_back(connection);
+  return static_cast<ConnectionId>(connections.size() - 1);
+}
+
+MessageId PacketCore::add_message(const MessageSpec& spec) {
+  assert(spec.start >= now && "messages are handed over in the order of time");
+  assert(spec.queue >= 1 && spec.queue < options.queues && "queue 0 is control");
+  const TransportKind kind = connections[spec.connection].kind;
+  const std::int64_t full = options.full_payload();
+  const auto packets = static_cast<std::uint32_t>((spec.size_bytes + full - 1) / full);
+  MessageShape shape{.packets = packets};
+  shape.full_payload = static_cast<std::uint16_t>(full);
+  shape.last_payload =
+      static_cast<std::uint16_t>(packets == 0 ? 0 : spec.size_bytes - (packets - 1) * full);
+  shape.extra_bytes =
+      static_cast<std::uint16_t>(options.header_bytes + options.wire_overhead_bytes);
+  shape.protected_ect = kind == TransportKind::dctcp || kind == TransportKind::dlcp ||
+                        spec.drop_rule.kind != DropRule::Kind::all_protected;
+  shape.rule = spec.drop_rule;
+  MessageResult result{.start = spec.start};
+  result.packets = packets;
+  result.need = kind == TransportKind::dlcp ? packets_needed(packets, spec.loss_bound) : packets;
+  result.size_bytes = spec.size_bytes;
+  shapes.push_back(shape);
+  results.push_back(result);
+  specs.push_back(spec);
+  ++unfinished;
+  return static_cast<MessageId>(results.size() - 1);
+}
+
+Packet PacketCore::data_packet(ConnectionId id) const {
+  const Connection& connection = connections[id];
+  Packet packet;
+  packet.connection = id;
+  packet.path = connection.path;
+  packet.hops = connection.hops;
+  packet.sent_at = now;
+  packet.order = event_key(EventClass::arrival, connection.src, connection.number, 1);
+  return packet;
+}
+
+Packet PacketCore::control_packet(ConnectionId id, PacketKind kind) const {
+  const Connection& connection = connections[id];
+  Packet packet;
+  packet.connection = id;
+  packet.kind = kind;
+  packet.path = connection.control;
+  packet.hops = connection.control_hops;
+  packet.wire = static_cast<std::uint16_t>(options.control_bytes);
+  packet.order = event_key(EventClass::arrival, connection.src, connection.number, 0);
+  return packet;
+}
+
+Packet PacketCore::reply_packet(ConnectionId id, PacketKind kind) const {
+  const Connection& connection = connections[id];
+  Packet packet;
+  packet.connection = id;
+  packet.kind = kind;
+  packet.path = connection.back;
+  packet.hops = connection.back_hops;
+  packet.wire =
+      static_cast<std::uint16_t>(is_control(kind) ? options.control_bytes : options.ack_bytes);
+  packet.order =
+      event_key(EventClass::arrival, connection.dst, connection.number, is_control(kind) ? 0 : 2);
+  return packet;
+}
+
+void PacketCore::complete(MessageId message) {
+  MessageResult& result = results[message];
+  assert(!result.complete() && "a message is complete once");
+  assert(result.delivered_packets >= result.need && "a complete message has what it needs");
+  result.end = now;
+  result.settled = true;
+  assert(now >= result.start + lower_bound(message) && "nothing is faster than its links");
+  --unfinished;
+  done.push_back(message);
+}
+
+void PacketCore::settle(MessageId message, Picoseconds last) {
+  results[message].end = last;
+  results[message].settled = true;
+  --unfinished;
+  done.push_back(message);
+}
+
+// No way through is faster than: `need` packets one after the other through the slowest link, the
+// last of them alone over the others (F1, F4; packets as short as the shortest).
+Picoseconds PacketCore::lower_bound(MessageId message) const {
+  const Connection& connection = connections[specs[message].connection];
+  if (connection.path == kNone || results[message].need == 0) {
+    return 0;
+  }
+  const MessageShape& shape = shapes[message];
+  const auto full = static_cast<std::uint16_t>(shape.full_payload + shape.extra_bytes);
+  const auto last = static_cast<std::uint16_t>(shape.last_payload + shape.extra_bytes);
+  Picoseconds sum = 0;
+  Picoseconds most = 0;
+  for (std::uint32_t hop = 0; hop < connection.hops; ++hop) {
+    const Port& port = ports[paths[connection.path + hop]];
+    const Picoseconds time = ports.time_of(port, full);
+    most = std::max(most, (results[message].need - 1) * time);
+    sum += ports.time_of(port, last) + port.latency;
+  }
+  return sum + most;
+}
+
+} // namespace stepsim::net

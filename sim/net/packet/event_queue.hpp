@@ -1,0 +1,167 @@
+#pragma once
+// Pending events of the packet level in the order (time, class, key, seq, id); class and key are
+// one word. A calendar: near events lie in unsorted buckets of equal width, the bucket that is next
+// is sorted as a whole, far ones (timers) wait in a heap:
+//
+//   now .. [sorted bucket + late arrivals] [bucket][bucket] ... 4096 buckets ... [heap]
+//
+// O(1) a push and pop while a bucket holds few events; nothing is pushed before the last pop.
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "net/packet/packet.hpp"
+#include "net/packet/time.hpp"
+
+namespace stepsim::net {
+
+struct PacketEvent {
+  Picoseconds time{};
+  std::uint64_t key{};
+  std::uint32_t seq{};
+  std::uint32_t id{};
+
+  [[nodiscard]] bool before(const PacketEvent& other) const {
+    if (time != other.time) {
+      return time < other.time;
+    }
+    if (key != other.key) {
+      return key < other.key;
+    }
+    return seq != other.seq ? seq < other.seq : id < other.id;
+  }
+};
+
+class PacketEventQueue {
+public:
+  // `step`: the time between an event and the one it usually causes.
+  explicit PacketEventQueue(Picoseconds step)
+      : shift_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(step / 1024)))),
+        bucket_(kBuckets, kNone), used_(kBuckets / 64, 0) {}
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  void push(const PacketEvent& event) {
+    ++size_;
+    const std::uint64_t slot = slot_of(event);
+    if (slot <= base_) {
+      late_.push_back(event);
+      std::push_heap(late_.begin(), late_.end(), after);
+    } else if (slot < base_ + kBuckets) {
+      put(event, slot);
+    } else {
+      far_.push_back(event);
+      std::push_heap(far_.begin(), far_.end(), after);
+    }
+  }
+
+  [[nodiscard]] const PacketEvent& top() {
+    assert(!empty() && "an empty queue has no next event");
+    if (sorted_.empty() && late_.empty()) {
+      next_bucket();
+    }
+    return late_is_next() ? late_.front() : sorted_.back();
+  }
+
+  PacketEvent pop() {
+    const PacketEvent event = top();
+    if (late_is_next()) {
+      std::pop_heap(late_.begin(), late_.end(), after);
+      late_.pop_back();
+    } else {
+      sorted_.pop_back();
+    }
+    --size_;
+    return event;
+  }
+
+private:
+  static constexpr std::uint64_t kBuckets = 4096;
+  struct Node {
+    PacketEvent event;
+    std::uint32_t next{};
+  };
+
+  static bool after(const PacketEvent& a, const PacketEvent& b) { return b.before(a); }
+  [[nodiscard]] std::uint64_t slot_of(const PacketEvent& event) const {
+    return static_cast<std::uint64_t>(event.time) >> shift_;
+  }
+  [[nodiscard]] bool late_is_next() const {
+    return sorted_.empty() || (!late_.empty() && late_.front().before(sorted_.back()));
+  }
+
+  void put(const PacketEvent& event, std::uint64_t slot) {
+    const std::uint64_t place = slot % kBuckets;
+    std::uint32_t node = free_;
+    if (node == kNone) {
+      node = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({event, bucket_[place]});
+    } else {
+      free_ = nodes_[node].next;
+      nodes_[node] = {event, bucket_[place]};
+    }
+    bucket_[place] = node;
+    used_[place / 64] |= std::uint64_t{1} << (place % 64);
+    ++in_buckets_;
+  }
+
+  // The first slot after base_ with events; there is one.
+  [[nodiscard]] std::uint64_t next_used() const {
+    const std::uint64_t from = base_ + 1;
+    std::uint64_t word = from % kBuckets / 64;
+    std::uint64_t bits = used_[word] & (~std::uint64_t{0} << (from % 64));
+    std::uint64_t first = from - from % 64; // slot of the word's lowest bit
+    while (bits == 0) {
+      word = (word + 1) % (kBuckets / 64);
+      first += 64;
+      bits = used_[word];
+    }
+    return first + static_cast<std::uint64_t>(std::countr_zero(bits));
+  }
+
+  void next_bucket() {
+    std::uint64_t next = in_buckets_ > 0 ? next_used() : ~std::uint64_t{0};
+    if (!far_.empty()) {
+      next = std::min(next, slot_of(far_.front()));
+    }
+    base_ = next;
+    const std::uint64_t place = base_ % kBuckets;
+    for (std::uint32_t node = bucket_[place]; node != kNone;) {
+      sorted_.push_back(nodes_[node].event);
+      const std::uint32_t following = nodes_[node].next;
+      nodes_[node].next = free_;
+      free_ = node;
+      node = following;
+      --in_buckets_;
+    }
+    bucket_[place] = kNone;
+    used_[place / 64] &= ~(std::uint64_t{1} << (place % 64));
+    while (!far_.empty() && slot_of(far_.front()) < base_ + kBuckets) {
+      std::pop_heap(far_.begin(), far_.end(), after);
+      const std::uint64_t slot = slot_of(far_.back());
+      if (slot == base_) {
+        sorted_.push_back(far_.back());
+      } else {
+        put(far_.back(), slot);
+      }
+      far_.pop_back();
+    }
+    std::sort(sorted_.begin(), sorted_.end(), after);
+  }
+
+  int shift_;
+  std::uint64_t base_ = 0; // slot of the bucket that is being emptied
+  std::size_t size_ = 0, in_buckets_ = 0;
+  std::vector<PacketEvent> sorted_; // descending
+  std::vector<PacketEvent> late_;   // heap: pushed into the bucket while it is being emptied
+  std::vector<std::uint32_t> bucket_;
+  std::vector<std::uint64_t> used_; // one bit a bucket
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = kNone;
+  std::vector<PacketEvent> far_; // heap
+};
+
+} // namespace stepsim::net

@@ -1,0 +1,76 @@
+#pragma once
+// A message: the unit handed to a transport for one (sender, receiver); a flow, or a tensor, shard
+// or chunk of a training job. A connection carries the congestion state of its messages.
+//
+//   n = ceil(size / payload of a full packet); the last packet is short
+//   need = ceil((1 - p) n - 1e-9) packets complete a message of loss bound p (PKT 5.6, A3)
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "net/fabric.hpp"
+#include "net/packet/options.hpp"
+#include "net/packet/packet.hpp"
+
+namespace stepsim::net {
+
+using ConnectionId = std::uint32_t;
+using MessageId = std::uint32_t;
+
+struct ConnectionSpec {
+  NodeId src{}, dst{};
+  std::uint32_t number{};              // its name in hashes, faults and the order of events
+  std::optional<TransportKind> kind{}; // another transport than the network's
+  std::vector<LinkId> path{};          // explicit_path: from src to dst
+};
+
+// Which packets of a message may be dropped first.
+struct DropRule {
+  enum class Kind : std::uint8_t { all_protected, every, by_size };
+  Kind kind = Kind::all_protected;
+  std::uint32_t every = 1, offset = 0;           // every: seq mod every = offset is protected
+  DropClass small = DropClass::droppable;        // by_size: class of small and large values;
+  DropClass large = DropClass::protected_;       //   a packet is large if
+  double large_fraction = 0.5;                   //   u01(seed, 4, iteration, worker, tensor,
+  std::uint64_t iteration{}, worker{}, tensor{}; //       seq) < large_fraction
+};
+
+struct MessageSpec {
+  ConnectionId connection{};
+  std::int64_t size_bytes{};
+  std::uint8_t queue = 1; // 1 .. queues - 1, smaller is served first
+  double loss_bound = 0;  // dlcp
+  DropRule drop_rule{};
+  Picoseconds start{}; // not before now
+};
+
+// What became of a message.
+struct MessageResult {
+  Picoseconds start{};
+  Picoseconds end = kNeverPs;         // complete at the receiver; kNeverPs = never
+  Picoseconds sender_done = kNeverPs; // dlcp: STOP has arrived
+  std::uint32_t packets{}, need{};
+  std::uint32_t delivered_packets{};
+  std::int64_t size_bytes{}, delivered_bytes{};
+  std::int64_t lost_network_bytes{}; // dropped or vanished, not delivered
+  std::int64_t wasted_bytes{};       // arrived after completion
+  std::uint32_t sent_packets{};      // transmissions of the sender's host, begun
+  std::uint32_t retransmissions{}, timeouts{}, duplicates{}, wasted_packets{}, probe_rounds{};
+  std::uint32_t inversions{}; // arrivals with a smaller seq than the arrival before
+
+  bool settled = false; // complete, or (raw) nothing more will arrive
+
+  [[nodiscard]] bool complete() const { return end != kNeverPs; }
+  [[nodiscard]] Picoseconds fct() const { return end - start; }
+  // Not sent, or on its way, when the message was complete.
+  [[nodiscard]] std::int64_t lost_stopped_bytes() const {
+    return size_bytes - delivered_bytes - lost_network_bytes;
+  }
+};
+
+[[nodiscard]] inline std::uint32_t packets_needed(std::uint32_t packets, double loss_bound) {
+  return static_cast<std::uint32_t>(std::ceil((1 - loss_bound) * packets - 1e-9));
+}
+
+} // namespace stepsim::net

@@ -1,0 +1,93 @@
+#pragma once
+// What a packet network can be set to (PKT 3.8): sizes, buffers, thresholds, choice of paths,
+// discipline, faults and the transport. Thresholds are in packets; empty = derived from the
+// bandwidth of the link (PKT 3.8), infinite where kNoThreshold.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "net/fabric.hpp"
+
+namespace stepsim::net {
+
+enum class TransportKind : std::uint8_t { raw, window, reno, dctcp, pfabric, dlcp };
+enum class LoadBalancing : std::uint8_t { ecmp, spray_random, spray_round_robin, explicit_path };
+enum class SprayOffset : std::uint8_t { host, zero };
+enum class QueueDiscipline : std::uint8_t { fifo, flow_round_robin };
+enum class BufferScope : std::uint8_t { port, shared, unlimited };
+enum class RateControl : std::uint8_t { none, dctcp, timely };
+
+inline constexpr std::uint32_t kNoThreshold = std::numeric_limits<std::uint32_t>::max();
+
+struct BufferOptions {
+  BufferScope scope = BufferScope::port;
+  std::uint32_t packets = 100; // cap of a port; kNoThreshold = by bytes
+  std::int64_t bytes = 0;      // cap of a port if packets is kNoThreshold; or the shared pool
+  double alpha = 1;            // shared: a queue may hold alpha x (what is left of the pool)
+};
+
+struct TcpOptions { // reno and dctcp
+  double initial_window = 10;
+  std::uint32_t duplicate_acks = 3;
+  double rto_min_s = 0.010, rto_initial_s = 0.010;
+  bool restart_after_idle = false;
+  double g = 1.0 / 16, alpha0 = 1; // dctcp
+  bool retransmissions_ect = true; // dctcp; otherwise they are dropped over the mark threshold
+};
+
+struct DlcpOptions {
+  bool early_stop = true;
+  RateControl rate_control = RateControl::dctcp;
+  std::uint32_t feedback_packets = 8;
+  double rate_floor = 1.0 / 64; // of the line rate
+  double g = 1.0 / 16, alpha0 = 1;
+  bool control_lossy = false;
+};
+
+struct TransportOptions {
+  TransportKind kind = TransportKind::raw;
+  std::uint32_t window_packets = 32; // window
+  TcpOptions tcp;
+  DlcpOptions dlcp;
+};
+
+struct LinkLoss {
+  LinkId link{};
+  double probability{}; // in [0, 1)
+};
+
+// The nth transmission of packet `seq` of a connection vanishes on the link.
+struct DropOnce {
+  LinkId link{};
+  std::uint32_t connection{}; // its number
+  std::uint32_t seq{};
+  std::uint32_t nth = 1;
+};
+
+struct PacketOptions {
+  std::uint32_t mtu_wire_bytes = 1500, header_bytes = 40, wire_overhead_bytes = 0;
+  std::uint32_t control_bytes = 64, ack_bytes = 40;
+  std::uint32_t value_bytes = 1; // a packet holds whole values
+  std::uint32_t queues = 8;      // 0 is control
+  double switch_latency_s = 0;
+  BufferOptions buffer;
+  std::optional<std::uint32_t> mark_packets;
+  std::optional<std::uint32_t> drop_droppable, drop_middle, drop_protected;
+  LoadBalancing load_balancing = LoadBalancing::ecmp;
+  SprayOffset spray_offset = SprayOffset::host;
+  QueueDiscipline queue_discipline = QueueDiscipline::fifo;
+  std::vector<LinkLoss> link_loss;
+  std::vector<DropOnce> drop_once;
+  TransportOptions transport;
+  double simulated_s = 1000; // a longer run is an error
+  std::uint64_t seed = 1;
+
+  // Bytes of data in a full packet: whole values.
+  [[nodiscard]] std::uint32_t full_payload() const {
+    return (mtu_wire_bytes - header_bytes) / value_bytes * value_bytes;
+  }
+};
+
+} // namespace stepsim::net

@@ -1,0 +1,93 @@
+#pragma once
+// A packet on its way, and the pool it lives in. Packets are named by their index; a freed index is
+// used again. No payload is carried, only sizes.
+//
+// A *train* is a run of packets of one message that wait in the queue of a host and are made one by
+// one when they are sent: a message of a million packets handed over at once costs one entry.
+// Source: PKT 3.2.
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "net/packet/time.hpp"
+
+namespace stepsim::net {
+
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+// data < ack in the order of events, all others before (control).
+enum class PacketKind : std::uint8_t { probe, bitmap, stop, feedback, data, ack };
+enum class DropClass : std::uint8_t { protected_, middle, droppable, not_ect };
+inline constexpr std::size_t kDropClasses = 4;
+
+struct Packet {
+  std::uint32_t next = kNone; // in its queue, or in the list of free packets
+  std::uint32_t connection{}; // index
+  std::uint32_t message{};    // index
+  std::uint32_t seq{};        // of the message; of the connection under reno, dctcp and in ACKs
+  std::uint32_t tx_index{};   // 1, 2, ... over the data packets of the connection
+  std::uint32_t path{};       // position of its links in the list of paths; kNone = sprayed
+  std::uint32_t link{};       // the one it waits for or is on
+  std::uint16_t wire{}, payload{};
+  std::uint16_t hop{}, hops{}; // links travelled, links to travel
+  PacketKind kind = PacketKind::data;
+  std::uint8_t queue{};
+  DropClass drop_class = DropClass::protected_;
+  bool ect : 1 = false, ce : 1 = false, retransmission : 1 = false, vanishes : 1 = false;
+  bool train : 1 = false;
+  bool notify : 1 = false; // its sender wants to know when it has left the host
+  std::uint32_t count{};   // packets left of a train; pfabric: remaining; feedback: arrivals
+  std::uint32_t marked{};  // feedback: marked arrivals
+  Picoseconds sent_at{};   // when the sender emitted it; echoed by feedback
+  std::uint64_t order{};   // key of its arrival events
+};
+static_assert(sizeof(Packet) == 64, "a packet fills one cache line");
+
+// Keys of events (PKT 3.4): class, then for classes 1 and 2 host (24 bits), connection (32 bits)
+// and kind (control < data < ACK).
+enum class EventClass : std::uint8_t { end, arrival, timer };
+
+[[nodiscard]] constexpr std::uint64_t event_key(EventClass event_class, std::uint64_t host = 0,
+                                                std::uint64_t connection = 0,
+                                                std::uint64_t kind = 0) {
+  return static_cast<std::uint64_t>(event_class) << 62 | host << 38 | connection << 6 | kind << 4;
+}
+[[nodiscard]] constexpr EventClass class_of(std::uint64_t key) {
+  return static_cast<EventClass>(key >> 62);
+}
+[[nodiscard]] constexpr std::uint64_t host_of(std::uint64_t key) { return key >> 38 & 0xffffff; }
+
+[[nodiscard]] inline bool is_control(PacketKind kind) { return kind < PacketKind::data; }
+
+class PacketPool {
+public:
+  // References stay valid until the next take().
+  [[nodiscard]] Packet& operator[](std::uint32_t index) { return packets_[index]; }
+  [[nodiscard]] const Packet& operator[](std::uint32_t index) const { return packets_[index]; }
+
+  [[nodiscard]] std::uint32_t take(const Packet& value) {
+    ++live_;
+    if (free_ == kNone) {
+      packets_.push_back(value);
+      return static_cast<std::uint32_t>(packets_.size() - 1);
+    }
+    const std::uint32_t index = free_;
+    free_ = packets_[index].next;
+    packets_[index] = value;
+    return index;
+  }
+  void give_back(std::uint32_t index) {
+    assert(live_ > 0 && "only packets that were taken are given back");
+    --live_;
+    packets_[index].next = free_;
+    free_ = index;
+  }
+  [[nodiscard]] std::uint64_t live() const { return live_; }
+
+private:
+  std::vector<Packet> packets_;
+  std::uint32_t free_ = kNone;
+  std::uint64_t live_ = 0;
+};
+
+} // namespace stepsim::net

@@ -1,0 +1,63 @@
+#include "net/packet/packet_flows.hpp"
+
+#include "base/error.hpp"
+
+namespace stepsim::net {
+
+PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
+                                   const PacketOptions& options,
+                                   std::span<const PacketFlow> flows) {
+  PacketNetwork network(fabric, routes, options);
+  for (std::uint32_t number = 0; number < flows.size(); ++number) {
+    const PacketFlow& flow = flows[number];
+    const ConnectionId connection =
+        network.open({.src = flow.src, .dst = flow.dst, .number = number, .path = flow.path});
+    network.hand_over({.connection = connection,
+                       .size_bytes = flow.size_bytes,
+                       .queue = flow.queue,
+                       .loss_bound = flow.loss_bound,
+                       .drop_rule = flow.drop_rule,
+                       .start = to_picoseconds(flow.start_s)});
+  }
+  std::vector<MessageId> done;
+  while (network.advance(kNeverPs, done)) {
+    done.clear();
+  }
+  PacketFlowsResult result;
+  for (MessageId message = 0; message < flows.size(); ++message) {
+    result.flows.push_back(network.result(message));
+  }
+  for (LinkId link = 0; link < fabric.links.size(); ++link) {
+    result.links.push_back(network.link(link));
+  }
+  result.events = network.events();
+  result.packet_hops = network.packet_hops();
+  return result;
+}
+
+std::vector<LinkId> path_via(const Fabric& fabric, const Routes& routes, NodeId src, NodeId dst,
+                             NodeId via) {
+  // Depth first over the shortest ways; they are few and short.
+  std::vector<LinkId> path;
+  const auto search = [&](const auto& self, NodeId node, bool passed) -> bool {
+    if (node == dst) {
+      return passed;
+    }
+    for (const LinkId link : routes.next_links(node, dst)) {
+      const NodeId next = fabric.links[link].to;
+      path.push_back(link);
+      if (self(self, next, passed || next == via)) {
+        return true;
+      }
+      path.pop_back();
+    }
+    return false;
+  };
+  if (!search(search, src, src == via)) {
+    throw SimulationError("no shortest way from host " + std::to_string(src) + " to host " +
+                          std::to_string(dst) + " passes node " + std::to_string(via));
+  }
+  return path;
+}
+
+} // namespace stepsim::net

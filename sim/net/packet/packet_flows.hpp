@@ -1,0 +1,40 @@
+#pragma once
+// A list of flows on the packet network: each is one message on a connection of its own, numbered
+// by its position in the list (PKT 7.1).
+//   fct = completion at the receiver - start; raw flows that lost packets: last delivery - start
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "net/packet/packet_network.hpp"
+
+namespace stepsim::net {
+
+struct PacketFlow {
+  NodeId src{}, dst{};
+  std::int64_t size_bytes{};
+  double start_s{};
+  std::uint8_t queue = 1;
+  double loss_bound = 0; // dlcp
+  DropRule drop_rule{};
+  std::vector<LinkId> path{}; // load balancing explicit_path; empty = ECMP
+};
+
+struct PacketFlowsResult {
+  std::vector<MessageResult> flows; // [flow]
+  std::vector<LinkCounters> links;  // [link]
+  std::uint64_t events{}, packet_hops{};
+};
+
+// Throws SimulationError when a flow can never end or the limit of time is passed.
+[[nodiscard]] PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
+                                                 const PacketOptions& options,
+                                                 std::span<const PacketFlow> flows);
+
+// The shortest path through a node that is not a host, such as a spine: up to `via`, then down.
+// Throws SimulationError if none of the shortest ways passes it.
+[[nodiscard]] std::vector<LinkId> path_via(const Fabric& fabric, const Routes& routes, NodeId src,
+                                           NodeId dst, NodeId via);
+
+} // namespace stepsim::net

@@ -1,0 +1,254 @@
+#include "net/packet/ports.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+
+namespace stepsim::net {
+
+namespace {
+
+// PKT 3.8: thresholds that grow with the bandwidth.
+std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least, double at_10G,
+                        double bandwidth_Bps) {
+  return given ? *given
+               : static_cast<std::uint32_t>(
+                     std::max(least, std::round(at_10G * bandwidth_Bps / 1.25e9)));
+}
+
+} // namespace
+
+Ports::Ports(const Fabric& fabric, const PacketOptions& options, PacketPool& pool,
+             const std::vector<MessageShape>& shapes)
+    : options_(options), pool_(pool), shapes_(shapes), queue_count_(options.queues),
+      pfabric_(options.transport.kind == TransportKind::pfabric), ports_(fabric.links.size()),
+      queues_(fabric.links.size() * options.queues), used_(fabric.switches, 0) {
+  const auto usual = static_cast<std::uint16_t>(options.full_payload() + options.header_bytes +
+                                                options.wire_overhead_bytes);
+  for (LinkId id = 0; id < ports_.size(); ++id) {
+    const FabricLink& link = fabric.links[id];
+    Port& port = ports_[id];
+    port.rate_Bps = std::llround(link.bandwidth_Bps);
+    port.usual_wire = usual;
+    port.usual_time = transmission(usual, port.rate_Bps);
+    port.latency = to_picoseconds(link.latency_s);
+    if (!fabric.is_host(link.to)) {
+      port.latency += to_picoseconds(options.switch_latency_s);
+    }
+    if (!fabric.is_host(link.from)) {
+      set_limits(port, link, link.from - fabric.hosts);
+    }
+  }
+}
+
+void Ports::set_limits(Port& port, const FabricLink& link, std::uint32_t switch_index) {
+  port.limited = true;
+  port.mark = threshold(options_.mark_packets, 20, 65, link.bandwidth_Bps);
+  port.drop = {options_.drop_protected.value_or(kNoThreshold),
+               threshold(options_.drop_middle, 15, 50, link.bandwidth_Bps),
+               threshold(options_.drop_droppable, 6, 20, link.bandwidth_Bps), port.mark};
+  switch (options_.buffer.scope) {
+  case BufferScope::port:
+    port.cap_packets = options_.buffer.packets;
+    break;
+  case BufferScope::shared:
+    port.pool = switch_index;
+    port.always_ends = true;
+    break;
+  case BufferScope::unlimited:
+    break;
+  }
+}
+
+bool Ports::fits(const Port& port, const Packet& packet, const Queue& queue) const {
+  switch (options_.buffer.scope) {
+  case BufferScope::unlimited:
+    return true;
+  case BufferScope::port:
+    return port.packets < port.cap_packets &&
+           (port.cap_packets != kNoThreshold || port.bytes + packet.wire <= options_.buffer.bytes);
+  case BufferScope::shared: {
+    const std::int64_t left = options_.buffer.bytes - used_[port.pool];
+    return static_cast<double>(queue.bytes) < options_.buffer.alpha * static_cast<double>(left) &&
+           packet.wire <= left;
+  }
+  }
+  return true;
+}
+
+void Ports::add_bytes(Port& port, Queue& queue, std::int64_t bytes) {
+  queue.bytes += bytes;
+  port.bytes += bytes;
+  if (port.pool != kNone) {
+    used_[port.pool] += bytes;
+    assert(used_[port.pool] <= options_.buffer.bytes && "a pool never holds more than its size");
+  }
+}
+
+bool Ports::admit(Port& port, Packet& packet, const Queue& queue, DropCause& cause) {
+  if (!fits(port, packet, queue)) {
+    cause = DropCause::buffer;
+    return false;
+  }
+  if (packet.kind != PacketKind::data) {
+    return true;
+  }
+  if (packet.ect) {
+    if (queue.packets >= port.mark) {
+      packet.ce = true;
+      ++port.counters.marks;
+    }
+    return true;
+  }
+  cause = DropCause::threshold;
+  return queue.packets < port.drop[static_cast<std::size_t>(packet.drop_class)];
+}
+
+Dropped Ports::enqueue(LinkId link, std::uint32_t index) {
+  Port& port = ports_[link];
+  Packet& packet = pool_[index];
+  Queue& queue = queue_of(link, packet.queue);
+  const bool counted = !is_control(packet.kind);
+  Dropped dropped;
+  if (port.limited && (counted || options_.transport.dlcp.control_lossy)) {
+    if (pfabric_ && packet.kind == PacketKind::data) {
+      dropped = make_room(link, index);
+    } else if (!admit(port, packet, queue, dropped.cause)) {
+      dropped.packet = index;
+    }
+    if (dropped.packet != kNone) {
+      ++port.counters.drops[static_cast<std::size_t>(dropped.cause)];
+    }
+    if (dropped.packet == index) {
+      return dropped;
+    }
+  }
+  packet.link = link;
+  if (counted) {
+    const std::uint32_t count = packet.train ? packet.count : 1;
+    queue.packets += count;
+    port.packets += count;
+    port.counters.max_queue = std::max(port.counters.max_queue, port.packets);
+    if (port.limited) {
+      add_bytes(port, queue, packet.wire);
+    }
+  }
+  append(queue, index);
+  port.waiting = static_cast<std::uint8_t>(port.waiting | 1U << packet.queue);
+  return dropped;
+}
+
+void Ports::append(Queue& queue, std::uint32_t index) {
+  Packet& packet = pool_[index];
+  packet.next = kNone;
+  std::uint32_t* head = &queue.head;
+  std::uint32_t* tail = &queue.tail;
+  if (options_.queue_discipline == QueueDiscipline::flow_round_robin && !pfabric_) {
+    std::uint32_t turn = queue.head; // few connections share a queue at a time
+    while (turn != kNone && turns_[turn].connection != packet.connection) {
+      turn = turns_[turn].next;
+    }
+    if (turn == kNone) {
+      turn = free_turn_;
+      if (turn == kNone) {
+        turn = static_cast<std::uint32_t>(turns_.size());
+        turns_.emplace_back();
+      } else {
+        free_turn_ = turns_[turn].next;
+      }
+      turns_[turn] = {packet.connection, kNone, kNone, kNone};
+      (queue.head == kNone ? queue.head : turns_[queue.tail].next) = turn;
+      queue.tail = turn;
+    }
+    head = &turns_[turn].head;
+    tail = &turns_[turn].tail;
+  }
+  (*head == kNone ? *head : pool_[*tail].next) = index;
+  *tail = index;
+}
+
+// Makes the next packet of a train that has more than one left.
+std::uint32_t Ports::split(std::uint32_t train) {
+  Packet packet = pool_[train];
+  packet.train = false;
+  packet.count = 0;
+  shape_data(packet, shapes_[packet.message], packet.seq, options_.seed);
+  Packet& rest = pool_[train];
+  ++rest.seq;
+  ++rest.tx_index;
+  if (--rest.count == 1) {
+    rest.train = false;
+    rest.count = 0;
+    shape_data(rest, shapes_[rest.message], rest.seq, options_.seed);
+  }
+  return pool_.take(packet);
+}
+
+std::uint32_t Ports::first_of(std::uint32_t& head, std::uint32_t& tail) {
+  const std::uint32_t index = head;
+  if (pool_[index].train) {
+    return split(index);
+  }
+  head = pool_[index].next;
+  if (head == kNone) {
+    tail = kNone;
+  }
+  return index;
+}
+
+std::uint32_t Ports::take_turn(Queue& queue) {
+  const std::uint32_t now = queue.head;
+  Turn& turn = turns_[now];
+  const std::uint32_t index = first_of(turn.head, turn.tail);
+  queue.head = turn.next;
+  if (queue.head == kNone) {
+    queue.tail = kNone;
+  }
+  if (turn.head == kNone) {
+    turn.next = free_turn_;
+    free_turn_ = now;
+  } else { // joins again at the end
+    turn.next = kNone;
+    (queue.head == kNone ? queue.head : turns_[queue.tail].next) = now;
+    queue.tail = now;
+  }
+  return index;
+}
+
+std::uint32_t Ports::take(LinkId link) {
+  Port& port = ports_[link];
+  assert(port.waiting != 0 && "only a port with packets serves one");
+  const auto number = static_cast<std::uint8_t>(std::countr_zero(port.waiting));
+  Queue& queue = queue_of(link, number);
+  std::uint32_t index = kNone;
+  if (pfabric_ && number != 0) {
+    index = take_smallest(queue);
+  } else if (options_.queue_discipline == QueueDiscipline::flow_round_robin) {
+    index = take_turn(queue);
+  } else {
+    index = first_of(queue.head, queue.tail);
+  }
+  if (queue.head == kNone) {
+    port.waiting = static_cast<std::uint8_t>(port.waiting & ~(1U << number));
+  }
+  return index;
+}
+
+void Ports::finish(LinkId link) {
+  Port& port = ports_[link];
+  assert(port.busy && "only a busy port ends a transmission");
+  if (port.service_counted) {
+    Queue& queue = queue_of(link, port.service_queue);
+    assert(queue.packets > 0 && port.packets > 0 && "occupancies are not negative");
+    --queue.packets;
+    --port.packets;
+    if (port.limited) {
+      add_bytes(port, queue, -std::int64_t{port.service_wire});
+    }
+  }
+  port.busy = false;
+  port.end_pending = false;
+}
+
+} // namespace stepsim::net

@@ -1,0 +1,126 @@
+#pragma once
+// Output ports: one per directed link, strict priority over queues 0 .. 7, non-preemptive.
+// Occupancy counts data and ACKs, the packet in service included, control not. An arriving packet
+// meets the rules in this order (occupancy before it; PKT 3.5):
+//
+//   control -> in;  port cap or shared pool full -> buffer drop;  data, not ECN-capable and
+//   queue >= K_drop[class] -> threshold drop;  data, ECN-capable and queue >= K_mark -> marked, in
+//
+// Ports of hosts take everything. Within a queue: first in first out, or one packet per connection
+// in turn, or (pfabric) the message with the least left.
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "net/fabric.hpp"
+#include "net/packet/options.hpp"
+#include "net/packet/packet.hpp"
+#include "net/packet/shape.hpp"
+
+namespace stepsim::net {
+
+enum class DropCause : std::uint8_t { buffer, threshold, fault };
+inline constexpr std::size_t kDropCauses = 3;
+
+struct LinkCounters {
+  std::uint64_t packets{};   // transmissions, of any kind
+  std::uint64_t bytes{};     // on the wire
+  Picoseconds busy{};        // sum of transmission times
+  std::uint32_t max_queue{}; // packets, data and ACKs, the one in service included
+  std::uint64_t marks{};
+  std::array<std::uint64_t, kDropCauses> drops{};
+};
+
+struct Port {
+  std::uint32_t in_service = kNone;
+  std::uint32_t packets = 0; // occupancy
+  std::int64_t bytes = 0;    // occupancy, at switches
+  Picoseconds busy_until = 0;
+  std::uint8_t waiting = 0; // queues with packets, one bit each
+  std::uint8_t service_queue = 0;
+  std::uint16_t service_wire = 0;
+  bool service_counted = false;
+  bool busy = false;
+  bool to_start = false;    // in the list of ports that may start at this instant
+  bool end_pending = false; // the end of its transmission is an event
+  bool limited = false;     // of a switch: the rules above hold
+  bool always_ends = false; // every end of transmission is an event (shared pools)
+  bool faulty = false;
+  std::uint32_t cap_packets = kNoThreshold;
+  std::uint32_t mark = kNoThreshold;
+  std::array<std::uint32_t, kDropClasses> drop{}; // thresholds by class
+  std::uint32_t pool = kNone;                     // of its switch
+  Picoseconds latency = 0; // propagation, and forwarding at a switch at the far end
+  std::int64_t rate_Bps = 0;
+  std::uint16_t usual_wire = 0; // transmission time of full packets, computed once
+  Picoseconds usual_time = 0;
+  LinkCounters counters{};
+};
+
+struct Dropped {
+  std::uint32_t packet = kNone;
+  DropCause cause = DropCause::buffer;
+};
+
+class Ports {
+public:
+  // Throws nothing; options were checked. `pool` and `shapes` outlive the ports.
+  Ports(const Fabric& fabric, const PacketOptions& options, PacketPool& pool,
+        const std::vector<MessageShape>& shapes);
+
+  [[nodiscard]] Port& operator[](LinkId link) { return ports_[link]; }
+  [[nodiscard]] const Port& operator[](LinkId link) const { return ports_[link]; }
+  [[nodiscard]] std::size_t size() const { return ports_.size(); }
+
+  // The packet, or one that makes room for it, may be dropped; the caller gives it back.
+  Dropped enqueue(LinkId link, std::uint32_t packet);
+  // The packet that is to be served; out of its queue, still in the occupancy.
+  std::uint32_t take(LinkId link);
+  // The packet in service leaves the occupancy.
+  void finish(LinkId link);
+  // Takes the waiting data packets of the message out of the port of a host; their number.
+  std::uint32_t purge(LinkId link, std::uint32_t message);
+  [[nodiscard]] Picoseconds time_of(const Port& port, std::uint16_t wire) const {
+    return wire == port.usual_wire ? port.usual_time : transmission(wire, port.rate_Bps);
+  }
+
+private:
+  struct Queue {
+    std::uint32_t head = kNone, tail = kNone; // packets; round robin: turns
+    std::int64_t bytes = 0;                   // occupancies
+    std::uint32_t packets = 0;
+  };
+  // Round robin: the packets of a connection in a queue, and the connection after it.
+  struct Turn {
+    std::uint32_t connection{}, head = kNone, tail = kNone, next = kNone;
+  };
+
+  void set_limits(Port& port, const FabricLink& link, std::uint32_t switch_index);
+  [[nodiscard]] bool admit(Port& port, Packet& packet, const Queue& queue, DropCause& cause);
+  [[nodiscard]] bool fits(const Port& port, const Packet& packet, const Queue& queue) const;
+  void add_bytes(Port& port, Queue& queue, std::int64_t bytes);
+  void append(Queue& queue, std::uint32_t packet);
+  std::uint32_t split(std::uint32_t train);
+  std::uint32_t first_of(std::uint32_t& head, std::uint32_t& tail);
+  std::uint32_t take_turn(Queue& queue);
+  std::uint32_t take_smallest(Queue& queue);
+  Dropped make_room(LinkId link, std::uint32_t packet);
+  void unlink(std::uint32_t& head, std::uint32_t& tail, std::uint32_t before, std::uint32_t packet);
+  std::uint32_t purge_list(std::uint32_t& head, std::uint32_t& tail, std::uint32_t message);
+  [[nodiscard]] Queue& queue_of(LinkId link, std::uint8_t queue) {
+    return queues_[link * queue_count_ + queue];
+  }
+
+  const PacketOptions& options_;
+  PacketPool& pool_;
+  const std::vector<MessageShape>& shapes_;
+  std::uint32_t queue_count_;
+  bool pfabric_;
+  std::vector<Port> ports_;
+  std::vector<Queue> queues_;      // [port * queues + queue]
+  std::vector<std::int64_t> used_; // bytes of the shared pools, [switch]
+  std::vector<Turn> turns_;
+  std::uint32_t free_turn_ = kNone;
+};
+
+} // namespace stepsim::net
