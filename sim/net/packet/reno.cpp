@@ -219,6 +219,7 @@ void RenoTransport::duplicate_ack(PacketCore& core, ConnectionId id, State& stat
     state.cwnd = state.ssthresh + core.options.transport.tcp.duplicate_acks;
     state.recover = std::int64_t{state.high} - 1;
     state.recovery = true;
+    ++result_at(core, state, state.una).fast_retransmits;
     emit(core, id, state, state.una);
   }
 }
