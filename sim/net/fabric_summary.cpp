@@ -1,0 +1,139 @@
+#include "net/fabric_summary.hpp"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
+
+#include "net/routes.hpp"
+
+namespace stepsim::net {
+
+namespace {
+
+using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+using Edge = Traits::edge_descriptor;
+struct Pipe {
+  double capacity{}, residual{};
+  Edge reverse{};
+};
+using FlowGraph =
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Pipe>;
+
+void add_pipe(FlowGraph& graph, NodeId a, NodeId b, double forward, double backward) {
+  const Edge there = boost::add_edge(a, b, Pipe{forward, 0, {}}, graph).first;
+  const Edge back = boost::add_edge(b, a, Pipe{backward, 0, {}}, graph).first;
+  graph[there].reverse = back;
+  graph[back].reverse = there;
+}
+
+double bisection(const Fabric& fabric) {
+  if (fabric.hosts < 2) {
+    return 0;
+  }
+  constexpr double kUnlimited = 1e300;
+  const NodeId source = fabric.nodes();
+  const NodeId sink = source + 1;
+  FlowGraph graph(fabric.nodes() + 2);
+  for (std::size_t i = 0; i < fabric.links.size(); i += 2) {
+    const FabricLink& link = fabric.links[i];
+    add_pipe(graph, link.from, link.to, link.bandwidth_Bps, fabric.links[i + 1].bandwidth_Bps);
+  }
+  for (NodeId host = 0; host < fabric.hosts; ++host) {
+    if (host < fabric.hosts / 2) {
+      add_pipe(graph, source, host, kUnlimited, 0);
+    } else {
+      add_pipe(graph, host, sink, kUnlimited, 0);
+    }
+  }
+  return boost::boykov_kolmogorov_max_flow(
+      graph, boost::get(&Pipe::capacity, graph), boost::get(&Pipe::residual, graph),
+      boost::get(&Pipe::reverse, graph), boost::get(boost::vertex_index, graph), source, sink);
+}
+
+std::optional<double> worst_oversubscription(const Fabric& fabric) {
+  std::vector<double> to_hosts(fabric.nodes(), 0);
+  std::vector<double> to_switches(fabric.nodes(), 0);
+  for (const FabricLink& link : fabric.links) {
+    (fabric.is_host(link.to) ? to_hosts : to_switches)[link.from] += link.bandwidth_Bps;
+  }
+  std::optional<double> worst;
+  for (NodeId node = fabric.hosts; node < fabric.nodes(); ++node) {
+    if (to_hosts[node] > 0 && to_switches[node] > 0) {
+      worst = std::max(worst.value_or(0), to_hosts[node] / to_switches[node]);
+    }
+  }
+  return worst;
+}
+
+// Enough hosts to find the two farthest: two of those that hang on one switch only.
+std::vector<NodeId> representatives(const Fabric& fabric) {
+  std::vector<std::uint32_t> cables(fabric.hosts, 0);
+  std::vector<NodeId> neighbour(fabric.hosts, 0);
+  for (const FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from)) {
+      ++cables[link.from];
+      neighbour[link.from] = link.to;
+    }
+  }
+  std::vector<std::uint32_t> seen(fabric.nodes(), 0);
+  std::vector<NodeId> hosts;
+  for (NodeId host = 0; host < fabric.hosts; ++host) {
+    const bool alike = cables[host] == 1 && !fabric.is_host(neighbour[host]);
+    if (!alike || ++seen[neighbour[host]] <= 2) {
+      hosts.push_back(host);
+    }
+  }
+  return hosts;
+}
+
+} // namespace
+
+FabricSummary summary_of(const Fabric& fabric) {
+  FabricSummary summary;
+  summary.hosts = fabric.hosts;
+  summary.switches = fabric.switches;
+  summary.cables = static_cast<std::uint32_t>(fabric.links.size() / 2);
+  summary.bisection_Bps = bisection(fabric);
+  for (const FabricLink& link : fabric.links) {
+    summary.half_Bps += link.from < fabric.hosts / 2 ? link.bandwidth_Bps : 0;
+  }
+  summary.oversubscription = worst_oversubscription(fabric);
+  const Routes routes(fabric);
+  const std::vector<NodeId> hosts = representatives(fabric);
+  for (const NodeId a : hosts) {
+    for (const NodeId b : hosts) {
+      if (routes.distance(a, b) > summary.diameter) {
+        summary.diameter = routes.distance(a, b);
+        summary.far_a = a;
+        summary.far_b = b;
+      }
+    }
+  }
+  summary.paths = routes.path_count(summary.far_a, summary.far_b);
+  return summary;
+}
+
+std::vector<std::uint32_t> levels(const Fabric& fabric) {
+  std::vector<std::vector<NodeId>> next(fabric.nodes());
+  for (const FabricLink& link : fabric.links) {
+    next[link.from].push_back(link.to);
+  }
+  constexpr std::uint32_t kUnknown = 0xffffffffU;
+  std::vector<std::uint32_t> level(fabric.nodes(), kUnknown);
+  std::vector<NodeId> open(fabric.hosts);
+  for (NodeId host = 0; host < fabric.hosts; ++host) {
+    open[host] = host;
+    level[host] = 0;
+  }
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    for (const NodeId node : next[open[i]]) {
+      if (level[node] == kUnknown) {
+        level[node] = level[open[i]] + 1;
+        open.push_back(node);
+      }
+    }
+  }
+  return level;
+}
+
+} // namespace stepsim::net
