@@ -22,7 +22,8 @@ constexpr std::array kCommands{
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
     Command{"Data", "check", "validates any of the files", check},
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},
-    Command{"Data", "topologies", "list and show the shipped network profiles", topologies},
+    Command{"Data", "topologies", "list, show and draw network profiles and topologies",
+            topologies},
 };
 
 } // namespace
