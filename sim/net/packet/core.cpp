@@ -41,7 +41,7 @@ PacketCore::PacketCore(const Fabric& the_fabric, const Routes& the_routes,
   }
 }
 
-PacketCore::Flight& PacketCore::flight_of(const Packet& packet) {
+PacketCounts& PacketCore::flight_of(const Packet& packet) {
   switch (packet.kind) {
   case PacketKind::data:
     return flights_[static_cast<std::size_t>(packet.drop_class)];
@@ -57,7 +57,7 @@ PacketCore::Flight& PacketCore::flight_of(const Packet& packet) {
 }
 
 bool PacketCore::balanced() const {
-  return std::all_of(flights_.begin(), flights_.end(), [](const Flight& flight) {
+  return std::all_of(flights_.begin(), flights_.end(), [](const PacketCounts& flight) {
     return flight.sent == flight.delivered + flight.dropped + flight.vanished;
   });
 }

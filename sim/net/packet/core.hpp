@@ -49,6 +49,10 @@ struct Arrival {
   std::uint32_t packet = kNone; // delivered or lost; the caller gives it back
 };
 
+struct PacketCounts { // packets by what became of them
+  std::uint64_t sent{}, delivered{}, dropped{}, vanished{};
+};
+
 class PacketCore {
 public:
   // Both outlive the core. Options were checked.
@@ -89,6 +93,9 @@ public:
   void settle(MessageId message, Picoseconds last);
   [[nodiscard]] Picoseconds lower_bound(MessageId message) const;
   [[nodiscard]] bool balanced() const; // sent = delivered + dropped + vanished, per class
+  [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {
+    return flights_[static_cast<std::size_t>(drop_class)];
+  }
 
   const Fabric& fabric;
   const Routes& routes;
@@ -115,12 +122,9 @@ private:
   void start(LinkId link);
   [[nodiscard]] bool vanishes(LinkId link, const Packet& packet);
 
-  struct Flight { // packets by what became of them
-    std::uint64_t sent{}, delivered{}, dropped{}, vanished{};
-  };
   static constexpr std::size_t kFlightClasses = kDropClasses + 2; // data by class, ACKs, control
-  [[nodiscard]] Flight& flight_of(const Packet& packet);
-  std::array<Flight, kFlightClasses> flights_{};
+  [[nodiscard]] PacketCounts& flight_of(const Packet& packet);
+  std::array<PacketCounts, kFlightClasses> flights_{};
   std::vector<double> loss_;                // [link] if any link loses packets
   std::vector<std::uint32_t> fault_counts_; // [drop_once]: transmissions seen
   std::uint32_t insertions_ = 0;

@@ -49,12 +49,12 @@ public:
     const std::uint64_t slot = slot_of(event);
     if (slot <= base_) {
       late_.push_back(event);
-      std::push_heap(late_.begin(), late_.end(), after);
+      std::push_heap(late_.begin(), late_.end(), After{});
     } else if (slot < base_ + kBuckets) {
       put(event, slot);
     } else {
       far_.push_back(event);
-      std::push_heap(far_.begin(), far_.end(), after);
+      std::push_heap(far_.begin(), far_.end(), After{});
     }
   }
 
@@ -66,10 +66,15 @@ public:
     return late_is_next() ? late_.front() : sorted_.back();
   }
 
+  // The event `count` places after the next one, if it is already in order; else null.
+  [[nodiscard]] const PacketEvent* ahead(std::size_t count) const {
+    return sorted_.size() > count ? &sorted_[sorted_.size() - 1 - count] : nullptr;
+  }
+
   PacketEvent pop() {
     const PacketEvent event = top();
     if (late_is_next()) {
-      std::pop_heap(late_.begin(), late_.end(), after);
+      std::pop_heap(late_.begin(), late_.end(), After{});
       late_.pop_back();
     } else {
       sorted_.pop_back();
@@ -85,7 +90,9 @@ private:
     std::uint32_t next{};
   };
 
-  static bool after(const PacketEvent& a, const PacketEvent& b) { return b.before(a); }
+  struct After {
+    bool operator()(const PacketEvent& a, const PacketEvent& b) const { return b.before(a); }
+  };
   [[nodiscard]] std::uint64_t slot_of(const PacketEvent& event) const {
     return static_cast<std::uint64_t>(event.time) >> shift_;
   }
@@ -140,7 +147,7 @@ private:
     bucket_[place] = kNone;
     used_[place / 64] &= ~(std::uint64_t{1} << (place % 64));
     while (!far_.empty() && slot_of(far_.front()) < base_ + kBuckets) {
-      std::pop_heap(far_.begin(), far_.end(), after);
+      std::pop_heap(far_.begin(), far_.end(), After{});
       const std::uint64_t slot = slot_of(far_.back());
       if (slot == base_) {
         sorted_.push_back(far_.back());
@@ -149,7 +156,7 @@ private:
       }
       far_.pop_back();
     }
-    std::sort(sorted_.begin(), sorted_.end(), after);
+    std::sort(sorted_.begin(), sorted_.end(), After{});
   }
 
   int shift_;

@@ -58,7 +58,7 @@ struct MessageResult {
   std::uint32_t sent_packets{};      // transmissions of the sender's host, begun
   std::uint32_t retransmissions{}, timeouts{}, duplicates{}, wasted_packets{}, probe_rounds{};
   std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries begun by duplicate ACKs
-  std::uint32_t inversions{}; // arrivals with a smaller seq than the arrival before
+  std::uint32_t inversions{};       // arrivals with a smaller seq than the arrival before
 
   bool settled = false; // complete, or (raw) nothing more will arrive
 

@@ -30,6 +30,10 @@ PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
   for (LinkId link = 0; link < fabric.links.size(); ++link) {
     result.links.push_back(network.link(link));
   }
+  for (std::size_t each = 0; each < kDropClasses; ++each) {
+    result.classes[each] = network.data_counts(static_cast<DropClass>(each));
+  }
+  result.end = network.now();
   result.events = network.events();
   result.packet_hops = network.packet_hops();
   return result;

@@ -2,6 +2,7 @@
 // A list of flows on the packet network: each is one message on a connection of its own, numbered
 // by its position in the list (PKT 7.1).
 //   fct = completion at the receiver - start; raw flows that lost packets: last delivery - start
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,8 +23,10 @@ struct PacketFlow {
 };
 
 struct PacketFlowsResult {
-  std::vector<MessageResult> flows; // [flow]
-  std::vector<LinkCounters> links;  // [link]
+  std::vector<MessageResult> flows;                 // [flow]
+  std::vector<LinkCounters> links;                  // [link]
+  std::array<PacketCounts, kDropClasses> classes{}; // data packets, by drop class
+  Picoseconds end{};                                // of the last event
   std::uint64_t events{}, packet_hops{};
 };
 

@@ -46,6 +46,9 @@ public:
   }
   [[nodiscard]] const MessageSpec& spec(MessageId message) const { return core_.specs[message]; }
   [[nodiscard]] const LinkCounters& link(LinkId link) const { return core_.ports[link].counters; }
+  [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {
+    return core_.data_counts(drop_class);
+  }
   [[nodiscard]] std::uint64_t events() const { return core_.event_count; }
   [[nodiscard]] std::uint64_t packet_hops() const { return core_.packet_hops; }
 

@@ -31,14 +31,17 @@ struct LinkCounters {
   std::array<std::uint64_t, kDropCauses> drops{};
 };
 
-struct Port {
-  std::uint32_t in_service = kNone;
-  std::uint32_t packets = 0; // occupancy
-  std::int64_t bytes = 0;    // occupancy, at switches
+// The fields of every transmission come first: they share two cache lines.
+struct alignas(64) Port {
+  std::uint32_t in_service = kNone; // if its sender waits for its end
+  std::uint32_t packets = 0;        // occupancy
   Picoseconds busy_until = 0;
-  std::uint8_t waiting = 0; // queues with packets, one bit each
-  std::uint8_t service_queue = 0;
+  Picoseconds latency = 0;    // propagation, and forwarding at a switch at the far end
+  Picoseconds usual_time = 0; // transmission time of full packets, computed once
+  std::uint16_t usual_wire = 0;
   std::uint16_t service_wire = 0;
+  std::uint8_t service_queue = 0;
+  std::uint8_t waiting = 0; // queues with packets, one bit each
   bool service_counted = false;
   bool busy = false;
   bool to_start = false;    // in the list of ports that may start at this instant
@@ -48,13 +51,11 @@ struct Port {
   bool faulty = false;
   std::uint32_t cap_packets = kNoThreshold;
   std::uint32_t mark = kNoThreshold;
-  std::array<std::uint32_t, kDropClasses> drop{}; // thresholds by class
-  std::uint32_t pool = kNone;                     // of its switch
-  Picoseconds latency = 0; // propagation, and forwarding at a switch at the far end
-  std::int64_t rate_Bps = 0;
-  std::uint16_t usual_wire = 0; // transmission time of full packets, computed once
-  Picoseconds usual_time = 0;
+  std::uint32_t pool = kNone; // of its switch
   LinkCounters counters{};
+  std::int64_t rate_Bps = 0;
+  std::int64_t bytes = 0;                         // occupancy, at switches
+  std::array<std::uint32_t, kDropClasses> drop{}; // thresholds by class
 };
 
 struct Dropped {
