@@ -156,6 +156,7 @@ FlowRun run_flows(const Fabric& fabric, std::span<const FlowPath> paths,
   }
   run.links = level.link_use(run.finish_s);
   run.solves = level.solves();
+  run.full_solves = level.full_solves();
   run.events = 2 * order.size();
   return run;
 }

@@ -31,9 +31,10 @@ struct FlowRunOptions {
 struct FlowRun {
   std::vector<double> end_s; // [flow]; start_s where nothing is to do (no bytes, src = dst)
   std::vector<LinkUse> links;
-  double finish_s{};      // the last end
-  std::uint64_t solves{}; // of the rates
-  std::uint64_t events{}; // begins and ends
+  double finish_s{};           // the last end
+  std::uint64_t solves{};      // of the rates
+  std::uint64_t full_solves{}; // of those, where everything was filled anew (a class counts as one)
+  std::uint64_t events{};      // begins and ends
   // Part of the capacity used until finish_s; 0 if nothing took time.
   [[nodiscard]] double utilization(const Fabric& fabric, LinkId link) const;
 };
