@@ -91,16 +91,6 @@ std::vector<float> decode(const Encoded& part) {
   return std::get<std::vector<float>>(part);
 }
 
-std::size_t code_bytes(const Encoded& part) {
-  if (const auto* halves = std::get_if<std::vector<std::uint16_t>>(&part)) {
-    return halves->size() * sizeof(std::uint16_t);
-  }
-  if (const auto* quantized = std::get_if<Quantized8>(&part)) {
-    return quantized->codes.size();
-  }
-  return std::get<std::vector<float>>(part).size() * sizeof(float);
-}
-
 std::vector<std::vector<float>> ring_allreduce(std::span<const std::vector<float>> ranks,
                                                Codec codec) {
   const std::size_t count = ranks.size();

@@ -37,8 +37,6 @@ struct Quantized8 {
 using Encoded = std::variant<std::vector<float>, std::vector<std::uint16_t>, Quantized8>;
 [[nodiscard]] Encoded encode(Codec codec, std::span<const float> values);
 [[nodiscard]] std::vector<float> decode(const Encoded& part);
-// Bytes of the codes, without the 4 of a scale.
-[[nodiscard]] std::size_t code_bytes(const Encoded& part);
 
 // The sum of P vectors of equal length (asserted) as each rank holds it in the end, [rank]. Part c
 // of m elements has floor(m/P) + (c < m mod P). Reduce-scatter step s = 0..P-2: rank r sends part

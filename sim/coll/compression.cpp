@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <numbers>
 
 #include "base/nearest.hpp"
 
@@ -170,16 +169,6 @@ std::int64_t selected_entries(const Compression& compression, std::int64_t eleme
   assert(compression.density && "a sparse method has a density or k");
   const double selected = std::floor(*compression.density * static_cast<double>(elements));
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(selected));
-}
-
-double gaussian_threshold(double density) {
-  // erfc(z / sqrt 2) = density, halving [0, 40]: erfc of the end is below every positive double.
-  double low = 0;
-  double high = 40;
-  for (double middle = 20; low < middle && middle < high; middle = (low + high) / 2) {
-    (std::erfc(middle / std::numbers::sqrt2) > density ? low : high) = middle;
-  }
-  return low;
 }
 
 std::optional<double> density_at(const Compression& compression, std::int64_t index) {

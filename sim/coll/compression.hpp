@@ -133,9 +133,6 @@ struct CompressionRow {
 // k of m elements: 0 for m = 0, else the given k, else max(1, floor(density m)) in double
 // arithmetic (SPA 2).
 [[nodiscard]] std::int64_t selected_entries(const Compression& compression, std::int64_t elements);
-// Gaussian-k keeps |x - mean| > z sigma: P(|Z| > z) = density for a normal Z, two-sided (SPA 8.3,
-// decision 14). density in (0, 1].
-[[nodiscard]] double gaussian_threshold(double density);
 // Density in iteration `index` (from 0) under the warm-up; empty where k is given.
 [[nodiscard]] std::optional<double> density_at(const Compression& compression, std::int64_t index);
 

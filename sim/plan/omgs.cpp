@@ -9,6 +9,12 @@ namespace stepsim::plan {
 
 namespace {
 
+struct SparseMessage {
+  double backward_end_s{};
+  double selected_s{}; // selection ends
+  double start_s{}, end_s{};
+};
+
 // Where the streams and the channel stand after some groups.
 struct Streams {
   double compute{};  // backward may go on
@@ -26,12 +32,10 @@ struct Streams {
     message.end_s = message.start_s + exchange_s;
     return message;
   }
-  void take(const SparseMessage& message, bool is_sent, SelectStream stream) {
+  void take(const SparseMessage& message, SelectStream stream) {
     compute = stream == SelectStream::side ? message.backward_end_s : message.selected_s;
-    if (is_sent) {
-      selected = message.selected_s;
-      channel = message.end_s;
-    }
+    selected = message.selected_s;
+    channel = message.end_s;
   }
 };
 
@@ -51,27 +55,6 @@ double seconds(const std::function<double(double)>& cost, double elements) {
 }
 
 } // namespace
-
-SparseTimes sparse_times(std::span<const SparseItem> items, std::span<const std::size_t> firsts,
-                         const SparseCost& cost, SelectStream stream) {
-  assert((firsts.empty() ? items.empty() : firsts.front() == 0) && "groups hold every item");
-  SparseTimes times;
-  Streams streams;
-  for (std::size_t g = 0; g < firsts.size(); ++g) {
-    const SparseItem group = sum(items, firsts, g);
-    SparseMessage message = streams.next(group.backward_s, seconds(cost.select_s, group.elements),
-                                         seconds(cost.exchange_s, group.elements), stream);
-    const bool is_sent = group.elements > 0;
-    if (!is_sent) {
-      message.selected_s = message.start_s = message.end_s = message.backward_end_s;
-    }
-    streams.take(message, is_sent, stream);
-    times.messages.push_back(message);
-  }
-  times.backward_end_s = streams.compute;
-  times.finish_s = std::max({streams.compute, streams.selected, streams.channel});
-  return times;
-}
 
 std::vector<std::size_t> lags_groups(std::span<const SparseItem> items) {
   std::vector<std::size_t> firsts;
@@ -106,7 +89,7 @@ std::vector<std::size_t> omgs_groups(std::span<const SparseItem> items, const Sp
           exchange + seconds(cost.exchange_s, next.elements) - seconds(cost.exchange_s, both);
       joins = next.elements > 0 && wait < saving;
       if (!joins) {
-        before.take(message, true, stream);
+        before.take(message, stream);
       }
     }
     if (!joins) {

@@ -29,27 +29,10 @@ struct SparseCost {
 
 enum class SelectStream { compute, side };
 
-struct SparseMessage {
-  double backward_end_s{};
-  double selected_s{}; // selection ends
-  double start_s{}, end_s{};
-};
-
-struct SparseTimes {
-  std::vector<SparseMessage> messages; // one per group
-  double backward_end_s{};             // of the last layer, its selection on `compute` included
-  double finish_s{};
-};
-
-// Groups are runs: `firsts` lists the first item of each, ascending from 0. A group without
-// elements sends nothing; its times are those of its backward. Source: SPA 5.
-[[nodiscard]] SparseTimes sparse_times(std::span<const SparseItem> items,
-                                       std::span<const std::size_t> firsts, const SparseCost& cost,
-                                       SelectStream stream);
-
-// LAGS: one group per item (`wfbp`). OMGS joins a group to the next item iff what its message waits
-// is less than what one exchange saves over two. A heuristic: it can lose to LAGS. Items without
-// elements belong to the next group; the last ones are a group of their own. Source: SPA 5.
+// Groups are runs: the lists hold the first item of each, ascending from 0. LAGS: one group per
+// item (`wfbp`). OMGS joins a group to the next item iff what its message waits is less than what
+// one exchange saves over two. A heuristic: it can lose to LAGS. Items without elements belong to
+// the next group; the last ones are a group of their own. Source: SPA 5.
 [[nodiscard]] std::vector<std::size_t> lags_groups(std::span<const SparseItem> items);
 [[nodiscard]] std::vector<std::size_t> omgs_groups(std::span<const SparseItem> items,
                                                    const SparseCost& cost, SelectStream stream);

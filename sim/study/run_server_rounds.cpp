@@ -60,11 +60,12 @@ Totals run_rounds(const Scenario& scenario, double compute, ServerRounds& rounds
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   Totals totals{std::vector<double>(workers), std::vector<double>(workers), 0};
   std::vector<double> ready(workers);
+  const train::Jitter jitter(scenario.variability, workers);
   double start = 0;
   for (std::int64_t t = 0; t < scenario.training.iterations; ++t) {
     double slowest = 0;
     for (std::uint32_t w = 0; w < workers; ++w) {
-      ready[w] = compute * train::compute_factor(scenario.variability, w, t + 1);
+      ready[w] = compute * jitter.compute(w, t + 1);
       slowest = std::max(slowest, ready[w]);
     }
     for (std::uint32_t w = 0; w < workers; ++w) {
@@ -72,7 +73,7 @@ Totals run_rounds(const Scenario& scenario, double compute, ServerRounds& rounds
       totals.wait_s[w] += slowest - ready[w];
     }
     totals.slowest_s += slowest;
-    const double took = rounds.end(ready, train::exchange_factor(scenario.variability, t + 1));
+    const double took = rounds.end(ready, jitter.exchange(t + 1));
     result.iterations.push_back({.index = t,
                                  .start_s = start,
                                  .compute_end_s = start + slowest,

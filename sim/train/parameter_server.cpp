@@ -77,19 +77,6 @@ double server_round_end(std::vector<double> ready_s, const ServerLink& link, boo
   return end + remote * link.add_s + link.latency_s + remote * link.pull_s;
 }
 
-double server_round(std::uint32_t workers, std::uint32_t servers, bool colocated,
-                    const ServerLink& link) {
-  assert(servers >= 1 && workers >= 1 && (!colocated || servers <= workers) && "counts");
-  if (colocated && workers == 1) {
-    return 0;
-  }
-  const double share =
-      static_cast<double>(colocated ? workers - 1 : workers) / static_cast<double>(servers);
-  // A worker's own port limits it too; colocated with S <= p it sends at most (p-1)/S n.
-  const double transfers = colocated ? share : std::max(share, 1.0);
-  return 2 * link.latency_s + transfers * (link.push_s + link.pull_s) + share * link.add_s;
-}
-
 AsyncTimes run_async(const AsyncInput& input) {
   assert(input.workers >= 1 && input.servers >= 1 && input.iterations >= 1 && "counts from 1");
   const std::int64_t total = input.iterations * input.workers;

@@ -29,11 +29,6 @@ struct ServerLink {
 [[nodiscard]] double server_round_end(std::vector<double> ready_s, const ServerLink& link,
                                       bool colocated);
 
-// PS-sync of equal workers, `servers` equal servers: the time of push, sum and pull (PIP 5.2, COL
-// 5.10). Colocated: servers <= workers.
-[[nodiscard]] double server_round(std::uint32_t workers, std::uint32_t servers, bool colocated,
-                                  const ServerLink& link);
-
 struct AsyncInput {
   std::uint32_t workers = 1;
   std::int64_t iterations = 1; // the run ends after workers x iterations updates

@@ -110,19 +110,4 @@ double Jitter::exchange(std::int64_t iteration) const {
                 {variability_->seed, kExchangeStream, 0, iteration});
 }
 
-double compute_factor(const Variability& variability, std::uint32_t worker,
-                      std::int64_t iteration) {
-  std::uint32_t workers = worker + 1;
-  for (const Straggler& straggler : variability.stragglers) {
-    workers = std::max(workers, straggler.worker + 1);
-  }
-  return Jitter(variability, workers).compute(worker, iteration);
-}
-
-double exchange_factor(const Variability& variability, std::int64_t iteration) {
-  Variability without = variability;
-  without.stragglers.clear();
-  return Jitter(without, 0).exchange(iteration);
-}
-
 } // namespace stepsim::train

@@ -50,8 +50,4 @@ private:
   double empirical_scale_ = 1;     // 1 / mean of the list
 };
 
-[[nodiscard]] double compute_factor(const Variability& variability, std::uint32_t worker,
-                                    std::int64_t iteration); // the straggler's factor included
-[[nodiscard]] double exchange_factor(const Variability& variability, std::int64_t iteration);
-
 } // namespace stepsim::train

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <set>
 #include <string>
 
@@ -63,15 +62,6 @@ TEST_CASE("compression: k = max(1, floor(density m)) in double arithmetic") {
   given.k = 12;
   CHECK(selected_entries(given, 100) == 12);
   CHECK(selected_entries(given, 0) == 0);
-}
-
-TEST_CASE("compression: Gaussian-k takes the two-sided quantile") {
-  CHECK(gaussian_threshold(0.001) == doctest::Approx(3.290527).epsilon(1e-6)); // V21
-  CHECK(gaussian_threshold(1) == 0);
-  for (const double density : {0.5, 0.1, 1e-4, 1e-12}) {
-    const double z = gaussian_threshold(density);
-    CHECK(std::erfc(z / std::sqrt(2.0)) == doctest::Approx(density).epsilon(1e-9));
-  }
 }
 
 TEST_CASE("compression: the ratio of a codec") {

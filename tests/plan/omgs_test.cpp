@@ -35,6 +35,50 @@ SparseCost published() {
               }};
 }
 
+struct SparseMessage {
+  double selected_s{}; // selection ends
+  double start_s{}, end_s{};
+};
+
+struct SparseTimes {
+  std::vector<SparseMessage> messages; // one per group
+  double backward_end_s{};             // of the last layer, its selection on `compute` included
+  double finish_s{};
+};
+
+// The recursion of MER 6.4 for runs of items. A group without elements sends nothing.
+SparseTimes sparse_times(const std::vector<SparseItem>& items,
+                         const std::vector<std::size_t>& firsts, const SparseCost& cost,
+                         SelectStream stream) {
+  SparseTimes times;
+  double backward = 0; // on the compute stream
+  double selected = 0;
+  double channel = 0;
+  for (std::size_t g = 0; g < firsts.size(); ++g) {
+    double elements = 0;
+    const std::size_t end = g + 1 < firsts.size() ? firsts[g + 1] : items.size();
+    for (std::size_t i = firsts[g]; i < end; ++i) {
+      backward += items[i].backward_s;
+      elements += items[i].elements;
+    }
+    SparseMessage message{backward, backward, backward};
+    if (elements > 0) {
+      message.selected_s =
+          (stream == SelectStream::side ? std::max(selected, backward) : backward) +
+          cost.select_s(elements);
+      message.start_s = std::max(channel, message.selected_s);
+      message.end_s = message.start_s + cost.exchange_s(elements);
+      selected = message.selected_s;
+      channel = message.end_s;
+      backward = stream == SelectStream::compute ? selected : backward;
+    }
+    times.messages.push_back(message);
+  }
+  times.backward_end_s = backward;
+  times.finish_s = std::max({backward, selected, channel});
+  return times;
+}
+
 // Items from 1, in backward order.
 std::string text_of(const std::vector<std::size_t>& firsts, std::size_t items) {
   std::string text;

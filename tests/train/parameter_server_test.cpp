@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
+#include "train/factors.hpp"
 
 using namespace stepsim;
 using namespace stepsim::train;
@@ -44,6 +45,18 @@ coll::Collective exchange(std::uint32_t ranks, double bytes) {
   collective.reduction_s_per_byte = 1e-10;
   collective.options.chunking = coll::Chunking::real;
   return collective;
+}
+
+// PS-sync of equal workers, `servers` equal servers: push, sum and pull (PIP 5.2, COL 5.10).
+double server_round(std::uint32_t workers, std::uint32_t servers, bool colocated,
+                    const ServerLink& link) {
+  if (colocated && workers == 1) {
+    return 0;
+  }
+  const double share = (colocated ? workers - 1.0 : workers) / servers;
+  // A worker's own port limits it too; colocated with S <= p it sends at most (p-1)/S n.
+  const double transfers = colocated ? share : std::max(share, 1.0);
+  return 2 * link.latency_s + transfers * (link.push_s + link.pull_s) + share * link.add_s;
 }
 
 } // namespace

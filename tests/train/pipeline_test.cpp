@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
+#include "train/factors.hpp"
 
 using namespace stepsim::train;
 using doctest::Approx;

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/counter_hash.hpp"
+#include "train/factors.hpp"
 
 using namespace stepsim::train;
 using doctest::Approx;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "train/factors.hpp"
 
 using namespace stepsim::train;
 using doctest::Approx;
