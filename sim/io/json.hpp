@@ -112,9 +112,9 @@ void append_compact(std::string& out, const Json& value);
 
 // JSON pointers (RFC 6901). `resolve` gives null if the path does not exist; `assign` creates
 // missing objects on the way and throws UsageError where a part is no object or array element
-// ("-" or the length appends to an array). The new value gets the pointer and the root's file as
-// its origin, so that later errors name it. `pointer_tokens` throws UsageError for text that is
-// neither empty nor starts with "/".
+// ("-" or the length appends to an array). The new value, and objects created on the way, get their
+// pointer and the root's file as origin, so that later errors name them. `pointer_tokens` throws
+// UsageError for text that is neither empty nor starts with "/".
 [[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
 void assign(Json& root, std::string_view pointer, Json value);
 [[nodiscard]] std::string escape_token(std::string_view token);

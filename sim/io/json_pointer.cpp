@@ -107,6 +107,7 @@ void assign(Json& root, std::string_view pointer, Json value) {
   Json* at = &root;
   std::string so_far;
   for (const std::string& token : pointer_tokens(pointer)) {
+    bool is_new = false;
     if (at->is_array()) {
       Array& array = at->as_array();
       const std::size_t size = array.size();
@@ -115,18 +116,23 @@ void assign(Json& root, std::string_view pointer, Json value) {
         throw UsageError(std::string(pointer) + ": " + so_far + " has " + std::to_string(size) +
                          " elements, no element \"" + base::shown_value(token) + "\"");
       }
-      if (*index == size) {
+      is_new = *index == size;
+      if (is_new) {
         array.emplace_back();
       }
       at = &array[*index];
     } else if (at->is_object() || at->is_null()) {
       Json* member = at->find(token);
-      at = member != nullptr ? member : &at->set(token, nullptr);
+      is_new = member == nullptr;
+      at = is_new ? &at->set(token, nullptr) : member;
     } else {
       throw UsageError(std::string(pointer) + ": " + (so_far.empty() ? "the root" : so_far) +
                        " is " + std::string(type_name(*at)) + ", not an object");
     }
     so_far.append("/").append(escape_token(token));
+    if (is_new) {
+      at->set_origin(file, so_far, 0);
+    }
   }
   place(value, file, std::string(pointer));
   *at = std::move(value);

@@ -42,6 +42,9 @@ TEST_CASE("an assigned value is named by its pointer") {
   const Json& value = *resolve(json, "/cluster/nodes");
   CHECK(value.pointer() == "/cluster/nodes");
   CHECK(value.file() == "s.json");
+  const Json& created = *resolve(json, "/cluster");
+  CHECK(created.pointer() == "/cluster");
+  CHECK(created.file() == "s.json");
 }
 
 TEST_CASE("assigning below a scalar or beyond a list is a usage error") {
