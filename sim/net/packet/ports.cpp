@@ -9,7 +9,7 @@ namespace stepsim::net {
 
 namespace {
 
-// PKT 3.8: thresholds that grow with the bandwidth.
+// Grows with the bandwidth unless given.
 std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least, double at_10G,
                         double bandwidth_Bps) {
   return given ? *given
@@ -18,6 +18,13 @@ std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least,
 }
 
 } // namespace
+
+Thresholds thresholds(const PacketOptions& options, double bandwidth_Bps) {
+  return {.mark = threshold(options.mark_packets, 20, 65, bandwidth_Bps),
+          .droppable = threshold(options.drop_droppable, 6, 20, bandwidth_Bps),
+          .middle = threshold(options.drop_middle, 15, 50, bandwidth_Bps),
+          .protected_ = options.drop_protected.value_or(kNoThreshold)};
+}
 
 Ports::Ports(const Fabric& fabric, const PacketOptions& options, PacketPool& pool,
              const std::vector<MessageShape>& shapes)
@@ -44,10 +51,9 @@ Ports::Ports(const Fabric& fabric, const PacketOptions& options, PacketPool& poo
 
 void Ports::set_limits(Port& port, const FabricLink& link, std::uint32_t switch_index) {
   port.limited = true;
-  port.mark = threshold(options_.mark_packets, 20, 65, link.bandwidth_Bps);
-  port.drop = {options_.drop_protected.value_or(kNoThreshold),
-               threshold(options_.drop_middle, 15, 50, link.bandwidth_Bps),
-               threshold(options_.drop_droppable, 6, 20, link.bandwidth_Bps), port.mark};
+  const Thresholds at = thresholds(options_, link.bandwidth_Bps);
+  port.mark = at.mark;
+  port.drop = {at.protected_, at.middle, at.droppable, at.mark}; // not_ect: as marking
   switch (options_.buffer.scope) {
   case BufferScope::port:
     port.cap_packets = options_.buffer.packets;
