@@ -63,9 +63,8 @@ bool PacketCore::balanced() const {
 }
 
 void PacketCore::send(const Packet& packet) {
-  const NodeId host = static_cast<NodeId>(host_of(packet.order));
   const std::uint32_t index = pool.take(packet);
-  const std::uint32_t lost = enqueue(next_link(host, packet), index);
+  const std::uint32_t lost = enqueue(next_link(packet), index);
   assert(lost == kNone && "hosts take every packet");
   static_cast<void>(lost);
 }
@@ -203,7 +202,6 @@ Arrival PacketCore::arrive(std::uint32_t index) {
     ++flight_of(packet).vanished;
     return {Arrival::What::lost, index};
   }
-  const NodeId node = fabric.links[packet.link].to;
   if (++packet.hop == packet.hops) {
     ++flight_of(packet).delivered;
     if (packet.kind == PacketKind::data) {
@@ -213,7 +211,7 @@ Arrival PacketCore::arrive(std::uint32_t index) {
     }
     return {Arrival::What::delivered, index};
   }
-  const std::uint32_t lost = enqueue(next_link(node, packet), index);
+  const std::uint32_t lost = enqueue(next_link(packet), index);
   if (lost == kNone) {
     return {};
   }

@@ -115,7 +115,8 @@ public:
   std::uint64_t packet_hops = 0, event_count = 0;
 
 private:
-  [[nodiscard]] LinkId next_link(NodeId node, const Packet& packet) const;
+  [[nodiscard]] LinkId next_link(const Packet& packet) const; // out of the node where it is
+  [[nodiscard]] LinkId sprayed_link(const Packet& packet) const;
   std::uint32_t add_path(const std::vector<LinkId>& path);
   [[nodiscard]] std::uint32_t enqueue(LinkId link, std::uint32_t packet);
   void mark_to_start(LinkId link);

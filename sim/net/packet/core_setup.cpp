@@ -11,11 +11,13 @@ namespace {
 constexpr std::uint64_t kSprayStream = 2;
 }
 
-LinkId PacketCore::next_link(NodeId node, const Packet& packet) const {
-  if (packet.path != kNone) {
-    return paths[packet.path + packet.hop];
-  }
+LinkId PacketCore::next_link(const Packet& packet) const {
+  return packet.path != kNone ? paths[packet.path + packet.hop] : sprayed_link(packet);
+}
+
+LinkId PacketCore::sprayed_link(const Packet& packet) const {
   const Connection& connection = connections[packet.connection];
+  const NodeId node = packet.hop == 0 ? connection.src : fabric.links[packet.link].to;
   const auto links = routes.next_links(node, connection.dst);
   if (links.size() == 1) {
     return links[0];

@@ -66,11 +66,6 @@ public:
     return late_is_next() ? late_.front() : sorted_.back();
   }
 
-  // The event `count` places after the next one, if it is already in order; else null.
-  [[nodiscard]] const PacketEvent* ahead(std::size_t count) const {
-    return sorted_.size() > count ? &sorted_[sorted_.size() - 1 - count] : nullptr;
-  }
-
   PacketEvent pop() {
     const PacketEvent event = top();
     if (late_is_next()) {

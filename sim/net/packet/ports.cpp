@@ -31,6 +31,9 @@ Ports::Ports(const Fabric& fabric, const PacketOptions& options, PacketPool& poo
     : options_(options), pool_(pool), shapes_(shapes), queue_count_(options.queues),
       pfabric_(options.transport.kind == TransportKind::pfabric), ports_(fabric.links.size()),
       queues_(fabric.links.size() * options.queues), used_(fabric.switches, 0) {
+  if (options.buffer.scope == BufferScope::shared) {
+    queue_bytes_.assign(queues_.size(), 0);
+  }
   const auto usual = static_cast<std::uint16_t>(options.full_payload() + options.header_bytes +
                                                 options.wire_overhead_bytes);
   for (LinkId id = 0; id < ports_.size(); ++id) {
@@ -67,7 +70,8 @@ void Ports::set_limits(Port& port, const FabricLink& link, std::uint32_t switch_
   }
 }
 
-bool Ports::fits(const Port& port, const Packet& packet, const Queue& queue) const {
+bool Ports::fits(LinkId link, const Packet& packet) const {
+  const Port& port = ports_[link];
   switch (options_.buffer.scope) {
   case BufferScope::unlimited:
     return true;
@@ -76,24 +80,28 @@ bool Ports::fits(const Port& port, const Packet& packet, const Queue& queue) con
            (port.cap_packets != kNoThreshold || port.bytes + packet.wire <= options_.buffer.bytes);
   case BufferScope::shared: {
     const std::int64_t left = options_.buffer.bytes - used_[port.pool];
-    return static_cast<double>(queue.bytes) < options_.buffer.alpha * static_cast<double>(left) &&
+    const std::int64_t queued = queue_bytes_[link * queue_count_ + packet.queue];
+    return static_cast<double>(queued) < options_.buffer.alpha * static_cast<double>(left) &&
            packet.wire <= left;
   }
   }
   return true;
 }
 
-void Ports::add_bytes(Port& port, Queue& queue, std::int64_t bytes) {
-  queue.bytes += bytes;
+void Ports::add_bytes(LinkId link, std::uint8_t queue, std::int64_t bytes) {
+  Port& port = ports_[link];
   port.bytes += bytes;
   if (port.pool != kNone) {
+    queue_bytes_[link * queue_count_ + queue] += bytes;
     used_[port.pool] += bytes;
     assert(used_[port.pool] <= options_.buffer.bytes && "a pool never holds more than its size");
   }
 }
 
-bool Ports::admit(Port& port, Packet& packet, const Queue& queue, DropCause& cause) {
-  if (!fits(port, packet, queue)) {
+bool Ports::admit(LinkId link, Packet& packet, DropCause& cause) {
+  Port& port = ports_[link];
+  const Queue& queue = queue_of(link, packet.queue);
+  if (!fits(link, packet)) {
     cause = DropCause::buffer;
     return false;
   }
@@ -120,7 +128,7 @@ Dropped Ports::enqueue(LinkId link, std::uint32_t index) {
   if (port.limited && (counted || options_.transport.dlcp.control_lossy)) {
     if (pfabric_ && packet.kind == PacketKind::data) {
       dropped = make_room(link, index);
-    } else if (!admit(port, packet, queue, dropped.cause)) {
+    } else if (!admit(link, packet, dropped.cause)) {
       dropped.packet = index;
     }
     if (dropped.packet != kNone) {
@@ -137,7 +145,7 @@ Dropped Ports::enqueue(LinkId link, std::uint32_t index) {
     port.packets += count;
     port.counters.max_queue = std::max(port.counters.max_queue, port.packets);
     if (port.limited) {
-      add_bytes(port, queue, packet.wire);
+      add_bytes(link, packet.queue, packet.wire);
     }
   }
   append(queue, index);
@@ -250,7 +258,7 @@ void Ports::finish(LinkId link) {
     --queue.packets;
     --port.packets;
     if (port.limited) {
-      add_bytes(port, queue, -std::int64_t{port.service_wire});
+      add_bytes(link, port.service_queue, -std::int64_t{port.service_wire});
     }
   }
   port.busy = false;

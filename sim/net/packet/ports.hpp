@@ -94,8 +94,7 @@ public:
 private:
   struct Queue {
     std::uint32_t head = kNone, tail = kNone; // packets; round robin: turns
-    std::int64_t bytes = 0;                   // occupancies
-    std::uint32_t packets = 0;
+    std::uint32_t packets = 0;                // occupancy
   };
   // Round robin: the packets of a connection in a queue, and the connection after it.
   struct Turn {
@@ -103,9 +102,9 @@ private:
   };
 
   void set_limits(Port& port, const FabricLink& link, std::uint32_t switch_index);
-  [[nodiscard]] bool admit(Port& port, Packet& packet, const Queue& queue, DropCause& cause);
-  [[nodiscard]] bool fits(const Port& port, const Packet& packet, const Queue& queue) const;
-  void add_bytes(Port& port, Queue& queue, std::int64_t bytes);
+  [[nodiscard]] bool admit(LinkId link, Packet& packet, DropCause& cause);
+  [[nodiscard]] bool fits(LinkId link, const Packet& packet) const;
+  void add_bytes(LinkId link, std::uint8_t queue, std::int64_t bytes);
   void append(Queue& queue, std::uint32_t packet);
   std::uint32_t split(std::uint32_t train);
   std::uint32_t first_of(std::uint32_t& head, std::uint32_t& tail);
@@ -124,8 +123,9 @@ private:
   std::uint32_t queue_count_;
   bool pfabric_;
   std::vector<Port> ports_;
-  std::vector<Queue> queues_;      // [port * queues + queue]
-  std::vector<std::int64_t> used_; // bytes of the shared pools, [switch]
+  std::vector<Queue> queues_;             // [port * queues + queue]
+  std::vector<std::int64_t> queue_bytes_; // the same, occupancy; shared pools only
+  std::vector<std::int64_t> used_;        // bytes of the shared pools, [switch]
   std::vector<Turn> turns_;
   std::uint32_t free_turn_ = kNone;
 };

@@ -66,7 +66,7 @@ Dropped Ports::make_room(LinkId link, std::uint32_t arriving) {
     unlink(queue.head, queue.tail, before_most, most);
     --queue.packets;
     --port.packets;
-    add_bytes(port, queue, -std::int64_t{pool_[most].wire});
+    add_bytes(link, number, -std::int64_t{pool_[most].wire});
   }
   return {most, DropCause::buffer};
 }
