@@ -26,6 +26,27 @@ void add_pipe(FlowGraph& graph, NodeId a, NodeId b, double forward, double backw
   graph[back].reverse = there;
 }
 
+constexpr NodeId kNone = 0xffffffffU;
+
+// [host] the switch of a host with one cable, kNone for others.
+std::vector<NodeId> only_switch(const Fabric& fabric) {
+  std::vector<std::uint32_t> cables(fabric.hosts, 0);
+  std::vector<NodeId> neighbour(fabric.hosts, kNone);
+  for (const FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from)) {
+      ++cables[link.from];
+      neighbour[link.from] = link.to;
+    }
+  }
+  for (NodeId host = 0; host < fabric.hosts; ++host) {
+    if (cables[host] != 1 || fabric.is_host(neighbour[host])) {
+      neighbour[host] = kNone;
+    }
+  }
+  return neighbour;
+}
+
+// Hosts with one cable become part of source and sink: their cables are one pipe per switch.
 double bisection(const Fabric& fabric) {
   if (fabric.hosts < 2) {
     return 0;
@@ -33,16 +54,31 @@ double bisection(const Fabric& fabric) {
   constexpr double kUnlimited = 1e300;
   const NodeId source = fabric.nodes();
   const NodeId sink = source + 1;
+  const std::vector<NodeId> leaf = only_switch(fabric);
+  std::vector<double> in(fabric.nodes(), 0);
+  std::vector<double> out(fabric.nodes(), 0);
   FlowGraph graph(fabric.nodes() + 2);
   for (std::size_t i = 0; i < fabric.links.size(); i += 2) {
-    const FabricLink& link = fabric.links[i];
-    add_pipe(graph, link.from, link.to, link.bandwidth_Bps, fabric.links[i + 1].bandwidth_Bps);
-  }
-  for (NodeId host = 0; host < fabric.hosts; ++host) {
-    if (host < fabric.hosts / 2) {
-      add_pipe(graph, source, host, kUnlimited, 0);
+    const bool upwards = fabric.is_host(fabric.links[i].from);
+    const FabricLink& link = fabric.links[upwards ? i : i + 1];
+    const FabricLink& back = fabric.links[upwards ? i + 1 : i];
+    if (!fabric.is_host(link.from) || leaf[link.from] == kNone) {
+      add_pipe(graph, link.from, link.to, link.bandwidth_Bps, back.bandwidth_Bps);
+    } else if (link.from < fabric.hosts / 2) {
+      in[link.to] += link.bandwidth_Bps;
     } else {
-      add_pipe(graph, host, sink, kUnlimited, 0);
+      out[link.to] += back.bandwidth_Bps;
+    }
+  }
+  for (NodeId node = 0; node < fabric.nodes(); ++node) {
+    if (fabric.is_host(node) && leaf[node] == kNone) {
+      (node < fabric.hosts / 2 ? in : out)[node] = kUnlimited;
+    }
+    if (in[node] > 0) {
+      add_pipe(graph, source, node, in[node], 0);
+    }
+    if (out[node] > 0) {
+      add_pipe(graph, node, sink, out[node], 0);
     }
   }
   return boost::boykov_kolmogorov_max_flow(
@@ -67,19 +103,11 @@ std::optional<double> worst_oversubscription(const Fabric& fabric) {
 
 // Enough hosts to find the two farthest: two of those that hang on one switch only.
 std::vector<NodeId> representatives(const Fabric& fabric) {
-  std::vector<std::uint32_t> cables(fabric.hosts, 0);
-  std::vector<NodeId> neighbour(fabric.hosts, 0);
-  for (const FabricLink& link : fabric.links) {
-    if (fabric.is_host(link.from)) {
-      ++cables[link.from];
-      neighbour[link.from] = link.to;
-    }
-  }
+  const std::vector<NodeId> leaf = only_switch(fabric);
   std::vector<std::uint32_t> seen(fabric.nodes(), 0);
   std::vector<NodeId> hosts;
   for (NodeId host = 0; host < fabric.hosts; ++host) {
-    const bool alike = cables[host] == 1 && !fabric.is_host(neighbour[host]);
-    if (!alike || ++seen[neighbour[host]] <= 2) {
+    if (leaf[host] == kNone || ++seen[leaf[host]] <= 2) {
       hosts.push_back(host);
     }
   }
