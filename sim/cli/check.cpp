@@ -17,6 +17,7 @@
 #include "io/topology_file.hpp"
 #include "io/trace_file.hpp"
 #include "study/breakeven.hpp"
+#include "study/flows.hpp"
 #include "study/problem_file.hpp"
 #include "study/scenario.hpp"
 #include "study/semantics.hpp"
@@ -107,6 +108,10 @@ constexpr std::array kKinds{
            (void)io::parse_model(tree);
            return {};
          }},
+    Kind{"flows", "flows",
+         [](const io::Json& tree, study::Files& files) {
+           return Warnings(study::parse_flows(tree, files).warnings);
+         }},
     Kind{"topology", "hosts",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_topology(tree);
@@ -140,7 +145,7 @@ constexpr std::array kKinds{
 };
 
 // Kinds of the contract whose commands this version does not have, and results.
-constexpr std::array<std::string_view, 3> kUnchecked{"samples", "flows", "result"};
+constexpr std::array<std::string_view, 2> kUnchecked{"samples", "result"};
 
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");

@@ -17,6 +17,7 @@ constexpr std::array kCommands{
     Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},
+    Command{"Parts of a step", "flows", "completion times of flows through a network", flows},
     Command{"Parts of a step", "semantics", "a sparse exchange on given vectors", semantics},
     Command{"Parts of a step", "breakeven", "the bandwidths at which compression pays", breakeven},
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},

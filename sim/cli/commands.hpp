@@ -22,6 +22,7 @@ int check(const Invocation& invocation);
 int collective(const Invocation& invocation);
 int compare(const Invocation& invocation);
 int converge(const Invocation& invocation);
+int flows(const Invocation& invocation);
 int import_files(const Invocation& invocation);
 int merge(const Invocation& invocation);
 int models(const Invocation& invocation);

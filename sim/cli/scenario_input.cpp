@@ -92,17 +92,21 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   return tree;
 }
 
+void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags) {
+  const base::Problem& problem = error.problems().front();
+  const std::string flag = blamed_flag(problem, flags);
+  if (!flag.empty() && problem.file == tree.file()) {
+    throw UsageError(flag + ": " + problem.message);
+  }
+}
+
 study::Scenario load_scenario(const io::Json& tree, study::Files& files, const ScenarioFlags& flags,
                               study::Leftovers leftovers) {
   try {
     return study::parse_scenario(tree, files, leftovers);
   } catch (const InputError& error) {
-    const base::Problem& problem = error.problems().front();
-    const std::string flag = blamed_flag(problem, flags);
-    if (flag.empty() || problem.file != tree.file()) {
-      throw;
-    }
-    throw UsageError(flag + ": " + problem.message);
+    blame_flag(error, tree, flags);
+    throw;
   }
 }
 

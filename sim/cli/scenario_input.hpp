@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "cli/app.hpp"
 #include "study/result.hpp"
 #include "study/scenario.hpp"
@@ -21,6 +22,9 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
 // The file with its short forms expanded and the flags applied, in their order.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
+
+// Throws a UsageError that names the flag if a flag has set the value of the first problem.
+void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags);
 
 // Loads it. A problem with a value that a flag has set is a UsageError that names the flag, all
 // others stay InputErrors.

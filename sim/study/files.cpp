@@ -9,6 +9,7 @@
 #include "io/cost_file.hpp"
 #include "io/model_file.hpp"
 #include "io/profile_file.hpp"
+#include "io/topology_file.hpp"
 #include "io/trace_file.hpp"
 
 namespace stepsim::study {
@@ -116,6 +117,16 @@ const CostFile& Files::cost(const io::Json& name) {
     auto [table, report] = plan::make_table_cost(points.table);
     known = std::make_unique<const CostFile>(
         CostFile{std::move(points.op), points.ranks, std::move(table), report});
+  }
+  return *known;
+}
+
+const net::Topology& Files::topology(const io::Json& name) {
+  const std::lock_guard lock(mutex_);
+  const std::string path = path_or_shipped(name, kShippedTopologies);
+  auto& known = topologies_[path];
+  if (!known) {
+    known = std::make_unique<const net::Topology>(io::parse_topology(read(path)));
   }
   return *known;
 }

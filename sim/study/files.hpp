@@ -57,12 +57,14 @@ public:
   explicit Files(std::string data_folder) : data_folder_(std::move(data_folder)) {}
 
   // `name` is a string value: a path relative to the file it was written in (to the working
-  // directory if it came from a flag), or for models and profiles the name of a shipped one. All
-  // throw InputError; what they return lives as long as this object. A trace comes with its path.
+  // directory if it came from a flag), or for models, profiles and topologies the name of a shipped
+  // one. All throw InputError; what they return lives as long as this object. A trace comes with
+  // its path.
   const std::pair<train::Trace, std::string>& trace(const io::Json& name);
   const train::ModelTable& model(const io::Json& name);
   const net::NetworkProfile& profile(const io::Json& name);
   const CostFile& cost(const io::Json& name);
+  const net::Topology& topology(const io::Json& name);
 
   // Every file read so far, sorted: part of a sweep's identity. Content, not place.
   [[nodiscard]] std::vector<std::string> contents_so_far() const;
@@ -81,6 +83,7 @@ private:
   ByPath<train::ModelTable> models_;
   ByPath<net::NetworkProfile> profiles_;
   ByPath<CostFile> costs_;
+  ByPath<net::Topology> topologies_;
 };
 
 // `name` relative to the folder of the file it was written in.

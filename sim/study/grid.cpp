@@ -23,9 +23,9 @@ io::Json& value_at(io::Json& root, std::string_view pointer) {
 } // namespace
 
 bool names_file(std::string_view pointer) {
-  static constexpr std::array<std::string_view, 4> kFiles{"/workload/trace", "/workload/model",
-                                                          "/cluster/network/calibration",
-                                                          "/cluster/network/cost"};
+  static constexpr std::array<std::string_view, 6> kFiles{
+      "/workload/trace",       "/workload/model",        "/cluster/network/calibration",
+      "/cluster/network/cost", "/cluster/topology/file", "/topology/file"};
   return std::find(kFiles.begin(), kFiles.end(), pointer) != kFiles.end();
 }
 
@@ -93,19 +93,34 @@ std::vector<std::string> Grid::field_names() const {
 
 namespace {
 
-constexpr std::string_view kShortForm = "/communication/compression";
+struct ShortForm {
+  std::string_view pointer;
+  std::string_view key; // of the object that a word stands for
+};
+// Of scenarios and of lists of flows.
+constexpr std::array kShortForms{
+    ShortForm{"/communication/compression", "method"}, ShortForm{"/cluster/topology", "file"},
+    ShortForm{"/cluster/network/packet/transport", "kind"}, ShortForm{"/topology", "file"},
+    ShortForm{"/network/packet/transport", "kind"}};
+
+bool may_hold_short_form(std::string_view pointer) {
+  return std::ranges::any_of(
+      kShortForms, [&](const ShortForm& form) { return form.pointer.starts_with(pointer); });
+}
 
 } // namespace
 
 io::Json with_short_forms_expanded(io::Json scenario) {
-  const io::Json* found = io::resolve(scenario, kShortForm);
-  if (found == nullptr || !found->is_string()) {
-    return scenario;
+  for (const ShortForm& form : kShortForms) {
+    const io::Json* found = io::resolve(scenario, form.pointer);
+    if (found == nullptr || !found->is_string()) {
+      continue;
+    }
+    const io::Json word = *found; // keeps its place for messages
+    io::Json object{io::Object{{std::string(form.key), word}}};
+    object.set_origin(word.file_pointer(), std::string(form.pointer), word.line());
+    io::assign(scenario, form.pointer, std::move(object));
   }
-  const io::Json word = *found; // keeps its place for messages
-  io::Json object{io::Object{{"method", word}}};
-  object.set_origin(word.file_pointer(), std::string(kShortForm), word.line());
-  io::assign(scenario, kShortForm, std::move(object));
   return scenario;
 }
 
@@ -133,7 +148,7 @@ io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point)
     const Axis& axis = grid.axes[a];
     const io::Json& value = axis.values[position[a]];
     io::assign(tree, axis.pointer, value);
-    if (axis.pointer == kShortForm) {
+    if (may_hold_short_form(axis.pointer)) {
       tree = with_short_forms_expanded(std::move(tree));
     }
     keep_files(value_at(tree, axis.pointer), value, axis.pointer);

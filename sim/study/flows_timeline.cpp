@@ -1,0 +1,107 @@
+// Lists of flows as pictures.
+#include <algorithm>
+#include <string>
+
+#include "net/flow_run.hpp"
+#include "study/flows_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::size_t kCountedLinks = 8; // with a counter of flows
+constexpr std::uint32_t kFirstLane = 1;  // 0 is for computing
+
+struct Life {
+  std::size_t id{};
+  double start_s{}, end_s{};
+};
+
+std::vector<Life> lives(const FlowsFile& file, const FlowsResult& result) {
+  std::vector<Life> all;
+  for (std::size_t id = 0; id < result.flows.size(); ++id) {
+    if (const auto fct = result.flows[id].fct_s; fct && *fct > 0) {
+      all.push_back({id, file.flows[id].start_s, file.flows[id].start_s + *fct});
+    }
+  }
+  std::ranges::stable_sort(all, {}, &Life::start_s);
+  return all;
+}
+
+// Every host has as many lanes as it has flows at once: a flow takes the first free one.
+void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vector<Life>& all,
+               engine::Timeline& timeline) {
+  std::vector<std::vector<double>> free_at(file.fabric.hosts); // [host][lane]
+  for (const auto& [id, start_s, end_s] : all) {
+    const net::FlowSpec& flow = file.flows[id];
+    std::vector<double>& lanes = free_at[flow.src];
+    const auto lane = std::ranges::find_if(lanes, [&](double end) { return end <= start_s; });
+    const auto number = static_cast<std::uint32_t>(lane - lanes.begin());
+    if (lane == lanes.end()) {
+      lanes.push_back(end_s);
+    } else {
+      *lane = end_s;
+    }
+    timeline.spans.push_back(
+        {.track = {flow.src, kFirstLane + number},
+         .start = {start_s},
+         .end = {end_s},
+         .name = "flow " + std::to_string(id) + " to " + file.fabric.node_names[flow.dst],
+         .category = "communication",
+         .texts = {},
+         .numbers = {{"bytes", flow.bytes}, {"lost_bytes", result.flows[id].lost_bytes}}});
+  }
+  for (net::NodeId host = 0; host < file.fabric.hosts; ++host) {
+    for (std::uint32_t lane = 0; lane < free_at[host].size(); ++lane) {
+      timeline.lane_names.push_back({{host, kFirstLane + lane}, "flows " + std::to_string(lane)});
+    }
+  }
+}
+
+// How many flows are under way over a link, where it ends.
+void add_counters(const FlowsFile& file, const FlowsResult& result, const std::vector<Life>& all,
+                  engine::Timeline& timeline) {
+  std::vector<net::LinkId> busiest;
+  for (net::LinkId link = 0; link < result.links.size(); ++link) {
+    if (result.links[link].busy_s > 0) {
+      busiest.push_back(link);
+    }
+  }
+  std::ranges::stable_sort(busiest, std::ranges::greater(),
+                           [&](net::LinkId link) { return result.links[link].utilization; });
+  busiest.resize(std::min(busiest.size(), kCountedLinks));
+  const std::vector<net::FlowPath> paths = flow_list_paths(file);
+  for (const net::LinkId link : busiest) {
+    std::vector<std::pair<double, int>> changes;
+    for (const auto& [id, start_s, end_s] : all) {
+      if (std::ranges::count(paths[id].links, link) > 0) {
+        changes.emplace_back(start_s, 1);
+        changes.emplace_back(end_s, -1);
+      }
+    }
+    std::ranges::sort(changes);
+    int flows = 0;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      flows += changes[i].second;
+      if (i + 1 == changes.size() || changes[i + 1].first > changes[i].first) {
+        timeline.counters.push_back({.node = file.fabric.links[link].from,
+                                     .name = "flows on " + file.fabric.link_names[link],
+                                     .time = {changes[i].first},
+                                     .value = static_cast<double>(flows)});
+      }
+    }
+  }
+}
+
+} // namespace
+
+engine::Timeline flows_timeline(const FlowsFile& file, const FlowsResult& result) {
+  engine::Timeline timeline;
+  timeline.node_names = file.fabric.node_names;
+  const std::vector<Life> all = lives(file, result);
+  add_spans(file, result, all, timeline);
+  add_counters(file, result, all, timeline);
+  return timeline;
+}
+
+} // namespace stepsim::study
