@@ -63,33 +63,29 @@ Routes::Routes(const Fabric& fabric) : hosts_(fabric.hosts) {
 void Routes::number_nodes(const Fabric& fabric) {
   up_.assign(hosts_, kNoLink);
   down_.assign(hosts_, kNoLink);
-  std::vector<std::uint32_t> out(fabric.nodes(), 0);
-  std::vector<std::uint32_t> in(fabric.nodes(), 0);
-  to_.reserve(fabric.links.size());
-  for (const FabricLink& link : fabric.links) {
-    to_.push_back(link.to);
-    ++out[link.from];
-    ++in[link.to];
-  }
-  for (LinkId id = 0; id < fabric.links.size(); ++id) {
-    const FabricLink& link = fabric.links[id];
-    if (fabric.is_host(link.from) && !fabric.is_host(link.to) && out[link.from] == 1) {
-      up_[link.from] = id;
-    }
-    if (fabric.is_host(link.to) && !fabric.is_host(link.from) && in[link.to] == 1) {
-      down_[link.to] = id;
-    }
-  }
   root_.resize(hosts_);
   row_.resize(hosts_);
+  std::vector<std::uint32_t> cables(hosts_, 0);
+  to_.reserve(fabric.links.size());
+  for (LinkId id = 0; id < fabric.links.size(); ++id) {
+    const FabricLink& link = fabric.links[id];
+    to_.push_back(link.to);
+    if (fabric.is_host(link.from)) {
+      ++cables[link.from];
+      up_[link.from] = id;
+    }
+  }
   std::vector<std::uint32_t> row_of(fabric.nodes(), kNoWay);
   for (NodeId host = 0; host < hosts_; ++host) {
-    const bool both = up_[host] != kNoLink && down_[host] != kNoLink &&
-                      to_[up_[host]] == fabric.links[down_[host]].from;
-    if (!both) {
-      up_[host] = down_[host] = kNoLink;
+    if (cables[host] == 1 && !fabric.is_host(to_[up_[host]])) {
+      root_[host] = to_[up_[host]];
+      down_[host] = up_[host] ^ 1U;
+      assert(down_[host] < to_.size() && to_[down_[host]] == host &&
+             "links 2c and 2c + 1 are the directions of cable c");
+    } else {
+      root_[host] = host;
+      up_[host] = kNoLink;
     }
-    root_[host] = both ? to_[up_[host]] : host;
     std::uint32_t& row = row_of[root_[host]];
     if (row == kNoWay) {
       row = static_cast<std::uint32_t>(roots_.size());
