@@ -239,7 +239,8 @@ TEST_CASE("routes: the hash of a switch takes its own id, so levels choose indep
   CHECK(paths.size() == 2 * 2); // (k/2)^2 paths between pods
 }
 
-// V29: P(no collision) of f flows on m uplinks = m! / ((m - f)! m^f). V30: the busiest uplink.
+// PKT V29: P(no collision) of f flows on m uplinks = m! / ((m - f)! m^f). PKT V30: the busiest
+// uplink.
 TEST_CASE("routes: ECMP collides as often as chance says") {
   struct Row {
     std::uint32_t flows, uplinks;
@@ -276,7 +277,7 @@ TEST_CASE("routes: ECMP collides as often as chance says") {
   }
 }
 
-// V31: 11 flows of 10G on 2 x 100G are at full rate unless all 11 share one: 1 - 2 / 2^11.
+// PKT V31: 11 flows of 10G on 2 x 100G are at full rate unless all 11 share one: 1 - 2 / 2^11.
 TEST_CASE("routes: eleven slow flows on two fast uplinks nearly always get their rate") {
   constexpr std::uint64_t kSeeds = 50000;
   const Fabric fabric = two_leaves(11, 2);
