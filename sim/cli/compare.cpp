@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
+#include "cli/help.hpp"
 #include "cli/over_flags.hpp"
 #include "cli/record_table.hpp"
 #include "cli/scenario_input.hpp"
@@ -69,12 +71,25 @@ void show(const study::Comparison& comparison, const Common& common, bool algori
 
 int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-std::string algorithm_names() {
-  std::string names;
-  for (const study::Alternative& alternative : study::alternatives()) {
-    names += (names.empty() ? "" : ", ") + std::string(alternative.name);
+std::string algorithms_help() {
+  std::vector<HelpRow> columns;
+  for (const AlgorithmColumn& column : algorithm_columns()) {
+    columns.emplace_back(column.heading, column.meaning);
   }
-  return names;
+  std::vector<std::string> texts;
+  for (const study::Alternative& alternative : study::alternatives()) {
+    texts.push_back(std::string(alternative.summary) + ": " + study::changes_text(alternative));
+  }
+  std::vector<HelpRow> algorithms;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    algorithms.emplace_back(study::alternatives()[i].name, texts[i]);
+  }
+  return help_list("Columns of --algorithms", columns) + "\n" +
+         help_list("Algorithms, and the keys of /communication (or with their whole pointer) that "
+                   "they set",
+                   algorithms) +
+         "\nWhat an algorithm sets cannot be set by --set or --over. Where the scenario gives no "
+         "density the\nsparse ones take 0.001, where it gives no rank powersgd takes 4.\n";
 }
 
 struct AlgorithmFlags {
@@ -83,11 +98,18 @@ struct AlgorithmFlags {
 };
 
 int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
-                       const std::vector<std::string>& over, const AlgorithmFlags& flags) {
+                       const std::vector<std::string>& over, const AlgorithmFlags& flags,
+                       const ScenarioFlags& scenario_flags) {
   study::Files files(invocation.data_folder);
+  const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
+  const std::vector<study::Axis> axes = parse_over_flags(over);
+  std::vector<std::pair<std::string, io::Json>> set;
+  for (const std::string& text : scenario_flags.set) {
+    set.push_back(study::parse_set(text));
+  }
+  study::refuse_contradictions(chosen, set, axes);
   try {
-    show(study::compare_alternatives(scenario, parse_over_flags(over),
-                                     study::find_alternatives(flags.names), files,
+    show(study::compare_alternatives(scenario, axes, chosen, files,
                                      {.jobs = cores(), .break_even = flags.break_even}),
          common, true);
   } catch (const InputError& error) {
@@ -106,15 +128,17 @@ int compare(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
   add_over_flag(app, over);
-  app.add_option("--algorithms", algorithms,
-                 "ways of exchanging gradients, each a set of changes to the scenario: all, or\n" +
-                     algorithm_names())
+  app.add_option(
+         "--algorithms", algorithms,
+         "ways of exchanging gradients, each a set of changes to the scenario: all, or some "
+         "of those below")
       ->type_name("LIST")
       ->delimiter(',');
   app.add_flag("--break-even", break_even,
-               "with --algorithms: the bandwidths at which each compression is as fast as dense "
-               "training that overlaps with backward");
+               "with --algorithms: the bandwidths between 10 Mb/s and 10 Tb/s at which each "
+               "compression is faster than dense training that overlaps with backward");
   add_scenario_flags(app, flags);
+  app.footer(algorithms_help());
   Common common;
   if (!parse(app, kText, invocation, common)) {
     return kOk;
@@ -127,7 +151,7 @@ int compare(const Invocation& invocation) {
   }
   if (!algorithms.empty()) {
     return compare_algorithms(invocation, common, read_scenario_tree(file, flags), over,
-                              {algorithms, break_even});
+                              {algorithms, break_even}, flags);
   }
   const study::Sweep sweep =
       study::sweep_over(read_scenario_tree(file, flags), parse_over_flags(over));

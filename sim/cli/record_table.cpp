@@ -1,6 +1,7 @@
 #include "cli/record_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -86,22 +87,45 @@ const io::Json* best_row(std::span<const io::Json> rows) {
   return best;
 }
 
-// Where compression meets overlapped dense training: "9.2", "0.5, 9.2", "never", "always".
-std::string break_even_cell(const io::Json& row) {
-  const io::Json* list = row.find("break_even_Bps");
+// Bandwidths in Gb/s where compression is faster: "< 148", "> 9330", "20.5 .. 51.5", "always",
+// "never".
+std::string wins_cell(const io::Json& row) {
+  const io::Json* list = row.find("compression_wins");
   if (list == nullptr || !list->is_array()) {
     return "-";
   }
-  const double speedup = number_of(row, "speedup_vs_dense_overlapped").value_or(1);
-  if (list->as_array().empty()) {
-    return speedup > 1 ? "always" : "never";
-  }
   std::string text;
-  for (const io::Json& value : list->as_array()) {
-    text += (text.empty() ? "" : ", ") + base::significant(value.as_double() * 8e-9, 3);
+  for (const io::Json& each : list->as_array()) {
+    const double from = number_of(each, "from_Bps").value_or(0);
+    const auto to = number_of(each, "to_Bps");
+    const auto rate = [](double value) { return base::significant(value * 8e-9, 3); };
+    text += text.empty() ? "" : ", ";
+    if (from > 0) {
+      text += to ? rate(from) + " .. " + rate(*to) : "> " + rate(from);
+    } else {
+      text += to ? "< " + rate(*to) : "always";
+    }
   }
-  return text;
+  return text.empty() ? "never" : text;
 }
+
+constexpr std::string_view kWins = "wins at [Gb/s]";
+constexpr std::array kAlgorithmColumns{
+    AlgorithmColumn{"algorithm", "one of those below"},
+    AlgorithmColumn{"iteration [ms]", "from one start of an iteration to the next"},
+    AlgorithmColumn{"slower than best", "iteration time over the shortest of the same block"},
+    AlgorithmColumn{"exposed [ms]", "communication that computing does not hide"},
+    AlgorithmColumn{"sent per worker [MB]", "per iteration, by the worker that sends most"},
+    AlgorithmColumn{"faster than dense", "compressed only: iteration time of the same training "
+                                         "without compression, in PyTorch's buckets behind "
+                                         "backward, over this one"},
+    AlgorithmColumn{"staleness", "age of an applied gradient, mean: iterations (pipe_sgd) or "
+                                 "updates of others (ps_async); 0 = synchronous"},
+    AlgorithmColumn{kWins, "with --break-even, compressed only: bandwidths between 10 Mb/s and "
+                           "10 Tb/s at which it is faster than dense; < 148 = below 148 Gb/s"},
+    AlgorithmColumn{"assumes", "what the row takes for granted; \"by default\": the scenario "
+                               "does not say it"},
+};
 
 bool any_has(std::span<const io::Json> rows, std::string_view key) {
   return std::any_of(rows.begin(), rows.end(),
@@ -156,6 +180,8 @@ std::string record_table(std::span<const io::Json> rows, std::span<const std::st
   return table_text(table);
 }
 
+std::span<const AlgorithmColumn> algorithm_columns() { return kAlgorithmColumns; }
+
 std::string algorithm_table(std::span<const io::Json> rows, std::span<const std::string> varied) {
   const bool with_break_even = std::ranges::any_of(
       rows, [](const io::Json& row) { return row.find("break_even_Bps") != nullptr; });
@@ -166,13 +192,12 @@ std::string algorithm_table(std::span<const io::Json> rows, std::span<const std:
     if (!table.rows.empty()) {
       out += (out.empty() ? "" : "\n") + (block.empty() ? block : block + "\n") + table_text(table);
     }
-    table = {{"algorithm", "iteration [ms]", "ratio", "exposed [ms]", "wire [MB]", "vs dense",
-              "staleness"},
-             {}};
-    if (with_break_even) {
-      table.headings.emplace_back("break-even [Gb/s]");
+    table = {};
+    for (const AlgorithmColumn& column : algorithm_columns()) {
+      if (with_break_even || column.heading != kWins) {
+        table.headings.emplace_back(column.heading);
+      }
     }
-    table.headings.emplace_back("assumes");
   };
   flush();
   for (const io::Json& row : rows) {
@@ -197,7 +222,7 @@ std::string algorithm_table(std::span<const io::Json> rows, std::span<const std:
     cells.push_back(cell(number_of(row, "speedup_vs_dense_overlapped")));
     cells.push_back(cell(number_of(row, "staleness_mean")));
     if (with_break_even) {
-      cells.push_back(break_even_cell(row));
+      cells.push_back(wins_cell(row));
     }
     const std::string error = text_of(row, "error");
     cells.push_back(error != "-" ? "error: " + error : text_of(row, "assumes"));

@@ -3,6 +3,7 @@
 // efficiency, bottleneck; the best row is marked by a word, a failed one by its error.
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io/json.hpp"
 
@@ -12,6 +13,13 @@ namespace stepsim::cli {
 // one.
 [[nodiscard]] std::string record_table(std::span<const io::Json> rows,
                                        std::span<const std::string> varied);
+
+// Columns of `compare --algorithms` and what they mean, for help.
+struct AlgorithmColumn {
+  std::string_view heading;
+  std::string_view meaning;
+};
+[[nodiscard]] std::span<const AlgorithmColumn> algorithm_columns();
 
 // Rows of `compare --algorithms`: a block per combination of the varied fields, what each algorithm
 // takes, sends and assumes.
