@@ -58,10 +58,11 @@ void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file
     check_links(top.json(), context, file.fabric);
     if (!file.packet.has_transport && context.problems.empty()) {
       const io::Json* packet = network.any("packet");
-      context.problems.add(packet != nullptr && packet->is_object() ? *packet : *json,
-                           packet != nullptr && packet->is_object() ? "transport"
-                                                                    : "packet/transport",
-                           "required at the packet level");
+      if (packet != nullptr && packet->is_object()) {
+        context.problems.add(*packet, "transport", "required at the packet level");
+      } else {
+        context.problems.add(*json, "packet", "required at the packet level, with a transport");
+      }
     }
   }
   network.no_more();
