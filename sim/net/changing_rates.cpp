@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 namespace stepsim::net {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Levels that differ by rounding only are equal: the wave stops there.
-constexpr double kRounding = 1e-13;
 // Filling anew costs less than following changes when this part of the flows came or went.
 constexpr std::size_t kFewFlows = 8;
 constexpr std::size_t kFewPerSize = 8;
-constexpr std::size_t kWorkPerUse = 4;
-constexpr std::size_t kLeastWork = 256;
-
-bool same(double a, double b) { return a == b || std::abs(a - b) <= kRounding * std::min(a, b); }
 
 } // namespace
 
@@ -120,128 +113,6 @@ void ChangingRates::look_at_links(State& state) const {
       state.second = full;
     }
   }
-}
-
-// The level s with sum share min(stop, s) = left, infinity if the flows stop before. From below:
-// flows that stop under the level so far leave the others more.
-double ChangingRates::find_aim(std::uint32_t index) {
-  const Link& link = links_[index];
-  const std::size_t count = link.users.size();
-  work_ += count;
-  if (count == 0) {
-    return kNever;
-  }
-  if (link.left <= kNothingLeft * capacity_[index % capacity_.size()]) {
-    return 0;
-  }
-  stop_.resize(count);
-  share_.resize(count);
-  double all = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const State& state = flows_[link.users[i].place];
-    stop_[i] = state.first_link == index ? state.second : state.first;
-    share_[i] = link.users[i].share;
-    all += share_[i];
-  }
-  double level = link.left / all;
-  for (std::size_t stopped = 0;;) {
-    double left = link.left;
-    double share = 0;
-    std::size_t under = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool stops = stop_[i] < level;
-      left -= stops ? share_[i] * stop_[i] : 0;
-      share += stops ? 0 : share_[i];
-      under += stops ? 1 : 0;
-    }
-    if (under == stopped) {
-      return level;
-    }
-    if (under == count) {
-      return kNever;
-    }
-    stopped = under;
-    level = std::max(level, left / share);
-  }
-}
-
-void ChangingRates::renew_aims(std::uint32_t priority) {
-  for (const std::uint32_t index : dirty_[priority]) {
-    Link& link = links_[index];
-    link.dirty = false;
-    const double aim = find_aim(index);
-    link.wrong = !same(aim, link.full);
-    link.aim = link.wrong ? aim : link.full;
-    if (link.wrong) {
-      heap_.push_back({std::min(link.aim, link.full), index});
-      std::push_heap(heap_.begin(), heap_.end());
-    }
-  }
-  dirty_[priority].clear();
-}
-
-// Gives the link its new level, and marks the links to which that matters: those that a flow
-// crosses which stopped or now stops under their own aim.
-void ChangingRates::set_full(std::uint32_t index, double value) {
-  Link& link = links_[index];
-  link.full = value;
-  work_ += link.users.size();
-  for (const User& user : link.users) {
-    State& state = flows_[user.place];
-    const State old = state;
-    look_at_links(state);
-    if (state.first == old.first && state.second == old.second &&
-        state.first_link == old.first_link) {
-      continue;
-    }
-    if (state.first != old.first) {
-      touch(user.place);
-    }
-    for (const LinkId id : paths.links(state.flow.path)) {
-      const std::uint32_t other = link_of(state.flow.priority, id);
-      if (other == index) {
-        continue;
-      }
-      const double before = old.first_link == other ? old.second : old.first;
-      const double after = state.first_link == other ? state.second : state.first;
-      const double aim = links_[other].aim;
-      const bool matters = aim == kNever ? after > before : std::min(before, after) < aim;
-      if (before != after && matters) {
-        mark(other);
-      }
-    }
-  }
-}
-
-// False if that took more work than filling anew.
-bool ChangingRates::solve_changes(std::uint32_t priority) {
-  work_ = 0;
-  renew_aims(priority);
-  while (!heap_.empty()) {
-    const Entry entry = heap_.front();
-    std::pop_heap(heap_.begin(), heap_.end());
-    heap_.pop_back();
-    Link& link = links_[entry.link];
-    if (!link.wrong || entry.level != std::min(link.aim, link.full)) {
-      continue; // of before
-    }
-    if (work_ > kWorkPerUse * uses_ + kLeastWork) {
-      return false;
-    }
-    if (link.aim < link.full) {
-      link.wrong = false;
-      set_full(entry.link, link.aim);
-    } else {
-      set_full(entry.link, kNever);
-      link.wrong = link.aim != kNever;
-      if (link.wrong) {
-        heap_.push_back({link.aim, entry.link});
-        std::push_heap(heap_.begin(), heap_.end());
-      }
-    }
-    renew_aims(priority);
-  }
-  return true;
 }
 
 void ChangingRates::solve_all(std::uint32_t priority) {

@@ -4,13 +4,12 @@
 // Every link remembers the level at which it is full: `full`, infinity if it is not. A flow rises
 // to the lowest of its cap and the `full` of its links; `full` of a link follows from where its
 // flows would stop without it:  sum_f share_f min(stop_f, full) = capacity.  It depends on flows
-// that stop below it only, so links are put right in the order of their levels, each at most twice
-// (up to infinity, then down to its value), as shortest paths after a change (Ramalingam, Reps
-// 1996, for functions where larger depends on smaller only). A link whose `full` is right already
-// stops the wave: work goes with what changes, not with the flows that are connected somehow.
+// that stop below it only, so wrong links are put right in the order of their levels, much as
+// shortest paths after a change (Ramalingam, Reps 1996). A link whose `full` is right already stops
+// the wave: work goes with what changes, not with all flows that are connected somehow.
 //
-// Where much changes at once everything is filled anew. Either way rates are those of flow_rates
-// to about 1e-12.
+// Where much changes at once, or a wave takes more work than that, everything is filled anew.
+// Either way rates are those of flow_rates to about 1e-12.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -58,6 +57,10 @@ private:
     bool alive = false;
     bool touched = false; // listed in changed_
     double rate{};
+    // The level at which the flow would stop if this link were not.
+    [[nodiscard]] double stop_without(std::uint32_t link) const {
+      return link == first_link ? second : first;
+    }
   };
   struct User {
     std::uint32_t place;

@@ -1,6 +1,6 @@
 // Random flows on a leaf-spine of 1,024 hosts at the flow level: the instance of maxmin_bench (same
 // generator, spine = dst mod 32; 10 Gbit/s, 5 us a link). Prints the work and the best time.
-// usage: flow_bench [FLOWS]
+// usage: flow_bench [FLOWS [REPETITIONS]]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   constexpr std::uint32_t kLeaves = 32;
   constexpr std::uint32_t kHosts = 1024;
   const int count = argc > 1 ? std::atoi(argv[1]) : 1024;
+  const int repetitions = argc > 2 ? std::atoi(argv[2]) : 5;
   const LinkSpeed link{5e-6, 1.25e9};
   const Fabric fabric = leaf_spine({kLeaves, kHosts / kLeaves, kLeaves, link, link});
   std::mt19937_64 random(1);
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
   const std::vector<FlowPath> paths = flow_paths(fabric, routes, flows, {});
   double best = 1e300;
   FlowRun run;
-  for (int repetition = 0; repetition < 5; ++repetition) {
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
     const auto begin = std::chrono::steady_clock::now();
     run = run_flows(fabric, paths, flows);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
