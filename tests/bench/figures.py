@@ -219,6 +219,25 @@ def imports(folder):
                   f"{row[5]} MB/s", "0.5 s, 100 MB")
 
 
+def flows():
+    for count, goal in ((1024, "5x SimGrid"), (4096, "10x SimGrid")):
+        peak = []
+
+        def ours():
+            text, _, megabytes = timed([build / "flow_bench", count])
+            peak.append(megabytes)
+            return float(re.search(r" flows/s=([0-9.]+)", text).group(1))
+        simgrid = yardstick("sg_bench", ["flows", "leaf", "1024", "0", str(count), "--cfg=network/model:CM02",
+                                         "--cfg=network/crosstraffic:0", "--log=root.thresh:error"],
+                            r"msg/s=([0-9.e+]+)", 1)
+        plain = yardstick("maxmin_bench", [str(count)], r" flows/s=([0-9.]+)", 1)
+        found, sg, solver = alternate(ours, simgrid, plain)
+        rate = best(found)
+        print_row(f"flow level, {count:,} flows", "leaf-spine of 1,024 hosts", f"{rate / 1e3:.4g} k flows/s",
+                  f"{max(peak):.0f} MB", f"SimGrid CM02 {ratio(rate, best(sg))}, full solve at every "
+                  f"end {ratio(rate, best(solver))}", goal)
+
+
 def main():
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo")
                 if line.startswith("model name")), platform.processor())
@@ -228,6 +247,7 @@ def main():
     print_row(*["---"] * 6)
     with tempfile.TemporaryDirectory() as folder:
         rings()
+        flows()
         planners()
         steps(folder)
         jitter(folder)
