@@ -269,6 +269,48 @@ TEST_CASE("packet level: the same input gives the same result, another seed anot
   }
 }
 
+TEST_CASE("packet level: ends of transmission left out of the events change no result") {
+  // A shared pool without limits drops nothing, as unlimited buffers do, but has an event for every
+  // end of transmission at a switch.
+  const Fabric fabric = leaf_spine({.leaves = 3,
+                                    .hosts_per_leaf = 3,
+                                    .spines = 2,
+                                    .host = kLink10G,
+                                    .uplink = {.latency_s = 0, .bandwidth_Bps = 2e9}});
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    CAPTURE(seed);
+    std::vector<PacketFlow> flows;
+    for (std::uint32_t flow = 0; flow < 30; ++flow) {
+      const std::uint64_t draw = base::hash(seed, flow);
+      flows.push_back({.src = flow % 9,
+                       .dst = static_cast<NodeId>((flow + 1 + draw % 8) % 9),
+                       .size_bytes = static_cast<std::int64_t>(draw % 100'000),
+                       .start_s = seed % 2 == 0 ? 0 : base::u01(seed, 3, flow) * 1e-4,
+                       .queue = static_cast<std::uint8_t>(1 + draw % 3)});
+    }
+    for (const TransportKind kind :
+         {TransportKind::raw, TransportKind::reno, TransportKind::dctcp, TransportKind::dlcp}) {
+      PacketOptions options = unlimited(kind);
+      options.seed = seed;
+      options.load_balancing = seed % 3 == 0 ? LoadBalancing::spray_random : LoadBalancing::ecmp;
+      const auto merged = run(fabric, options, flows);
+      options.buffer = {.scope = BufferScope::shared, .bytes = 1'000'000'000'000, .alpha = 1e6};
+      const auto every = run(fabric, options, flows);
+      CHECK(every.events > merged.events);
+      CHECK(every.packet_hops == merged.packet_hops);
+      for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+        CHECK(every.flows[flow].fct() == merged.flows[flow].fct());
+        CHECK(every.flows[flow].sent_packets == merged.flows[flow].sent_packets);
+      }
+      for (std::size_t link = 0; link < fabric.links.size(); ++link) {
+        CHECK(every.links[link].max_queue == merged.links[link].max_queue);
+        CHECK(every.links[link].marks == merged.links[link].marks);
+        CHECK(every.links[link].bytes == merged.links[link].bytes);
+      }
+    }
+  }
+}
+
 TEST_CASE("packet level: ECMP puts connections on paths as F7 says") {
   // Two flows on two uplinks meet with probability 1/2, four on four miss each other with 4!/4^4.
   for (const std::uint32_t width : {2U, 4U}) {
