@@ -75,6 +75,8 @@ std::optional<std::string> incast_risk(const FlowsFile& file) {
   }
   std::ranges::stable_sort(order, {}, [&](std::uint32_t id) { return file.flows[id].start_s; });
   std::map<net::NodeId, Backlog> at;
+  double worst = 0;
+  std::optional<std::string> text;
   for (const std::uint32_t id : order) {
     const net::FlowSpec& flow = file.flows[id];
     if (flow.src == flow.dst || flow.bytes == 0) {
@@ -83,14 +85,16 @@ std::optional<std::string> incast_risk(const FlowsFile& file) {
     const double window = std::min(options.transport.tcp.initial_window,
                                    std::ceil(flow.bytes / options.full_payload()));
     Backlog& backlog = at[flow.dst];
-    if (backlog.add(flow.start_s, flow.src, window, packet_s[flow.dst]) > cap) {
-      return "incast_risk: the first windows of " + std::to_string(backlog.flows) + " flows to " +
+    const double overflow = backlog.add(flow.start_s, flow.src, window, packet_s[flow.dst]) - cap;
+    if (overflow > worst) {
+      worst = overflow;
+      text = "incast_risk: the first windows of " + std::to_string(backlog.flows) + " flows to " +
              file.fabric.node_names[flow.dst] + " (" + base::shortest(std::round(backlog.packets)) +
              " packets) overflow a buffer of " + base::shortest(cap) +
              " packets; the flow level knows no losses and no timeouts, the packet level does";
     }
   }
-  return std::nullopt;
+  return text;
 }
 
 } // namespace stepsim::study
