@@ -48,6 +48,12 @@ std::vector<std::string> nearest_words(std::string_view word,
   const std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (const std::string_view candidate : known) {
+    constexpr std::size_t kLeastPart = 3; // not "k" of everything with k_
+    if (word.size() >= kLeastPart && candidate.starts_with(word) &&
+        candidate.substr(word.size()).starts_with('_')) {
+      found.emplace_back(limit, candidate);
+      continue;
+    }
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()}); // by value
     if (longer - shorter > limit) {
       continue; // the distance is at least the difference of the lengths

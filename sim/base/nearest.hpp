@@ -10,8 +10,8 @@ namespace stepsim::base {
 
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Known words at distance <= max(1, length of word / 3), nearest first, ties alphabetical, at
-// most 3.
+// Known words at distance <= max(1, length of word / 3), and those of which it is the first part
+// ("bandwidth" of "bandwidth_Bps"); nearest first, ties alphabetical, at most 3.
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -160,6 +161,8 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   require_word("--progress", common.progress, kProgress);
   return true;
 }
+
+int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words) {

@@ -101,6 +101,9 @@ enum class Stream { output, error };
 // {"tool", "version", "git", "command", "wall_s"}: may differ between equal runs.
 [[nodiscard]] io::Json meta(const Invocation& invocation);
 
+// Threads to use unless a flag says otherwise: those of this machine, at least 1.
+[[nodiscard]] int default_jobs();
+
 // "--format xml: unknown, did you mean json?" unless `value` is one of `words`.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);

@@ -15,6 +15,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/crossovers.hpp"
 #include "coll/validate.hpp"
+#include "study/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -179,11 +180,7 @@ struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
 
-  void warn(const std::string& text) {
-    if (std::ranges::find(warnings, text) == warnings.end()) {
-      warnings.push_back(text);
-    }
-  }
+  void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
 
 coll::CollectiveRecord evaluate(const CollectiveOptions& options, const Point& point) {

@@ -15,6 +15,7 @@
 #include "cli/scenario_input.hpp"
 #include "cli/table.hpp"
 #include "cli/unit_text.hpp"
+#include "study/rows.hpp"
 #include "study/sweep_file.hpp"
 
 namespace stepsim::cli {
@@ -160,15 +161,21 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
     return kOk;
   }
   const auto steps = static_cast<std::int64_t>(run.applied_gradient.size());
-  write_output(common,
-               "pipeline width " + std::to_string(staleness.width) + ", staleness " +
-                   std::to_string(staleness.width - 1) + ", step " + base::shortest(*flags.step) +
-                   ": " + (run.converged ? "converged" : "diverged") + "\n" +
-                   "distance from the minimum: 1 at the start, " +
-                   base::significant(run.final_distance) + " after " + std::to_string(steps) +
-                   (steps < iterations ? " steps, where the run was given up\n" : " steps\n") +
-                   "stable for steps below " +
-                   base::significant(study::stability_limit(staleness.width)) + "\n");
+  write_output(common, "pipeline width " + std::to_string(staleness.width) + ", staleness " +
+                           std::to_string(staleness.width - 1) + ", step " +
+                           base::shortest(*flags.step) + "\n" +
+                           (run.converged ? "shrinks"
+                            : run.grows() ? "grows"
+                                          : "neither shrinks nor grows") +
+                           ": distance " + base::significant(run.final_distance) +
+                           " of the start after " + std::to_string(steps) +
+                           (steps < iterations ? " steps, where the run was given up\n"
+                            : steps < 4        ? " steps\n"
+                                        : " steps; at most " + base::significant(run.earlier) +
+                                              " in the second quarter of them, " +
+                                              base::significant(run.largest) + " in the last\n") +
+                           "stable for steps below " +
+                           base::significant(study::stability_limit(staleness.width)) + "\n");
   return kOk;
 }
 
@@ -246,11 +253,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
   sort_best_first(found);
   std::vector<std::string> warnings;
   for (const NamedCurve& named : found.curves) {
-    for (const std::string& warning : named.curve.warnings) {
-      if (std::ranges::find(warnings, warning) == warnings.end()) {
-        warnings.push_back(warning);
-      }
-    }
+    study::append_each_once(warnings, named.curve.warnings);
   }
   write_output(common, curves_text(format_of(common, Format::table), found, options, warnings));
   print_warnings(warnings, common);

@@ -149,7 +149,7 @@ int run(const Invocation& invocation) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");
   }
-  const study::Result result = run_scenario(scenario, tree, options.flags, replications);
+  study::Result result = run_scenario(scenario, tree, options.flags, replications);
   if (!options.timeline.empty()) {
     write_timeline(options, common, result);
   }
@@ -160,6 +160,9 @@ int run(const Invocation& invocation) {
   } else {
     require_finite(study::flat_summary(result.summary));
     write_output(common, run_text(result));
+    if (!result.buckets.empty()) {
+      std::erase(result.warnings, study::kEqualWorkers); // the text says it
+    }
   }
   print_warnings(result.warnings, common);
   return kOk;

@@ -1,8 +1,11 @@
 #include "cli/run_text.hpp"
 
+#include <algorithm>
+
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/table.hpp"
+#include "study/run.hpp"
 
 namespace stepsim::cli {
 
@@ -71,6 +74,18 @@ std::string exchange_text(const study::Communication& communication) {
   return dense;
 }
 
+std::string codec_text(const coll::Compression& compression) {
+  return compression.method == coll::CompressionMethod::none
+             ? ""
+             : std::string(coll::row(compression.method).name) + ", ";
+}
+
+// Asynchronous, or synchronous with workers that differ: whole gradients, no buckets.
+bool is_server(const study::Result& result) {
+  return result.scenario.training.algorithm == study::TrainingAlgorithm::parameter_server &&
+         result.buckets.empty();
+}
+
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
   std::string out;
@@ -88,11 +103,16 @@ std::string setting_text(const study::Result& result) {
   if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
     append_line(out, "training", training_text(result));
   }
+  const std::string bytes =
+      base::readable_bytes(static_cast<double>(scenario.workload.bytes().value));
   append_line(out, "exchange",
-              exchange_text(scenario.communication) + ", schedule " +
-                  std::string(plan::planner(scenario.communication.schedule).name) + ": " +
-                  std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
-                  base::readable_bytes(static_cast<double>(scenario.workload.bytes().value)));
+              is_server(result)
+                  ? codec_text(scenario.communication.compression) +
+                        "push of all gradients, pull of all weights, " + bytes + " each way"
+                  : exchange_text(scenario.communication) + ", schedule " +
+                        std::string(plan::planner(scenario.communication.schedule).name) + ": " +
+                        std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
+                        bytes);
   append_line(out, "method", result.method);
   return out;
 }
@@ -111,8 +131,11 @@ std::string times_text(const study::Result& result) {
          share ? percent_cell(*seconds / *summary.iteration_time_s) : std::string("-")});
   };
   row("iteration time", summary.iteration_time_s);
-  row("  forward", summary.forward_s);
-  row("  backward", summary.backward_s);
+  // Only synchronous steps wait for the slowest worker in forward and backward.
+  const bool slowest = !result.step.next_forward_s.empty() && !result.workers.empty();
+  const std::string whose = slowest ? " (slowest worker)" : "";
+  row("  forward" + whose, summary.forward_s);
+  row("  backward" + whose, summary.backward_s);
   row("  update", summary.update_s);
   const auto row_if = [&](const std::string& label, const std::optional<double>& seconds) {
     if (seconds.value_or(0) > 0) {
@@ -185,6 +208,7 @@ std::string buckets_text(const study::Result& result) {
   Table table{{"bucket", "gradients", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
                "algorithm"},
               {}};
+  const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
   for (const study::Bucket& bucket : result.buckets) {
     if (table.rows.size() == kMaxBuckets) {
       break;
@@ -195,13 +219,20 @@ std::string buckets_text(const study::Result& result) {
              (bucket.last == bucket.first ? "" : ".." + std::to_string(bucket.last)),
          base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
          milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
-         milliseconds_cell(bucket.end_s), milliseconds_cell(bucket.exposed_s), bucket.algorithm});
+         milliseconds_cell(bucket.end_s), pipelined ? "-" : milliseconds_cell(bucket.exposed_s),
+         bucket.algorithm});
   }
   std::string out = table_text(table);
   out.insert(0, 1, '\n');
   if (result.buckets.size() > kMaxBuckets) {
     out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
            " more; --json lists all\n";
+  }
+  if (pipelined) {
+    out += "times of the last iteration, from its start" +
+           std::string(result.workers.empty() ? "" : ", by mean times") + "\n";
+  } else if (std::ranges::find(result.warnings, study::kEqualWorkers) != result.warnings.end()) {
+    out += std::string(study::kEqualWorkers) + "\n";
   }
   return out;
 }

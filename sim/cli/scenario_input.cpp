@@ -35,12 +35,14 @@ bool is_at_or_below(const std::string& place, const std::string& pointer) {
   return place == pointer || place.starts_with(pointer + "/");
 }
 
-// The flag that set the value the problem is about, and inside it the place of the problem; empty
-// if no flag did.
+// The flag that set the value the problem is about, or an object above it, and the place of the
+// problem; empty if no flag did.
 std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags) {
   std::string blamed;
   for (const auto& [pointer, flag] : set_pointers(flags)) {
-    if (is_at_or_below(problem.where, pointer)) { // the last one wins, as it does
+    const bool made_on_the_way =
+        problem.message.starts_with("unknown key") && is_at_or_below(pointer, problem.where);
+    if (is_at_or_below(problem.where, pointer) || made_on_the_way) { // the last wins, as it does
       blamed = flag + (problem.where == pointer ? "" : ": " + problem.where);
     }
   }

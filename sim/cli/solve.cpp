@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <thread>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
@@ -15,6 +14,7 @@
 #include "cli/scenario_input.hpp"
 #include "cli/table.hpp"
 #include "cli/unit_text.hpp"
+#include "study/crossings.hpp"
 #include "study/grid.hpp"
 
 namespace stepsim::cli {
@@ -67,7 +67,7 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
   add_scenario_flags(app, flags.scenario);
 }
 
-study::SolveProblem read_problem(const SolveFlags& flags) {
+study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
   study::SolveProblem problem;
   std::tie(problem.metric, problem.target) = study::parse_target(flags.target);
   if (flags.points && (*flags.points < 2 || *flags.points > 100'000)) {
@@ -75,6 +75,14 @@ study::SolveProblem read_problem(const SolveFlags& flags) {
                      std::to_string(*flags.points));
   }
   problem.points = flags.points;
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario);
+  if (flags.pointer.starts_with('/')) { // a wrong unit may be that of a wrong key
+    try {
+      study::require_field(problem.scenario, flags.pointer, files);
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--for ") + error.what());
+    }
+  }
   study::Axis bounds;
   try {
     bounds = study::parse_over(flags.pointer + "=" + flags.between);
@@ -91,12 +99,25 @@ study::SolveProblem read_problem(const SolveFlags& flags) {
   problem.pointer = bounds.pointer;
   problem.low = bounds.values[0];
   problem.high = bounds.values[1];
-  problem.scenario = read_scenario_tree(flags.file, flags.scenario);
   return problem;
 }
 
+std::string field_name(const study::SolveProblem& problem) {
+  return io::pointer_tokens(problem.pointer).back();
+}
+
+// A number of bytes: only these integers have a unit.
+bool is_size(const study::SolveProblem& problem) {
+  return column_unit(field_name(problem)).factor != 1;
+}
+
+// Integers that six digits do not tell apart from their neighbours are written out.
 std::string field_text(const study::SolveProblem& problem, const io::Json& value) {
-  return value_text(io::pointer_tokens(problem.pointer).back(), value.as_double());
+  const std::string name = field_name(problem);
+  if (value.is_integer() && study::rounded_to(value.as_double(), 6) != value.as_double()) {
+    return io::compact(value) + (is_size(problem) ? " B" : "");
+  }
+  return value_text(name, value.as_double());
 }
 
 std::string metric_text(const study::SolveProblem& problem, std::optional<double> value) {
@@ -108,34 +129,57 @@ std::string curve_text(const study::SolveProblem& problem, const study::Solution
   constexpr std::size_t kMostRows = 12;
   const std::size_t count = solution.points.size();
   const std::size_t rows = std::min(count, kMostRows);
-  const ColumnUnit field = column_unit(io::pointer_tokens(problem.pointer).back());
-  const ColumnUnit metric = column_unit(problem.metric);
-  Table table{{field.heading, metric.heading, ""}, {}};
+  std::vector<io::Json> values;
+  std::vector<io::Json> metrics;
+  std::vector<std::string> errors;
   for (std::size_t r = 0; r < rows; ++r) {
     const study::SolvePoint& point = solution.points[r * (count - 1) / (rows - 1)];
-    const auto shown = [&](double value) { return std::optional(value * metric.factor); };
-    table.rows.push_back({point.value.is_integer() && field.factor == 1
-                              ? io::compact(point.value)
-                              : cell(point.value.as_double() * field.factor),
-                          cell(point.metric_value ? shown(*point.metric_value) : std::nullopt),
-                          point.error.empty() ? "" : "error: " + point.error});
+    values.push_back(point.value);
+    metrics.push_back(point.metric_value ? io::Json(*point.metric_value) : io::Json());
+    errors.push_back(point.error.empty() ? "" : "error: " + point.error);
+  }
+  const ValueColumn field = value_column(field_name(problem), values);
+  const ValueColumn metric = value_column(problem.metric, metrics);
+  Table table{{field.heading, metric.heading, ""}, {}};
+  for (std::size_t r = 0; r < rows; ++r) {
+    table.rows.push_back({field.cells[r], metric.cells[r], errors[r]});
   }
   return table_text(table) +
          (count > rows ? std::to_string(rows) + " of " + std::to_string(count) + " points\n" : "");
 }
 
+// A crossing without a value on the target. Counts: "between /cluster/nodes = 5 (2.88018) and 6
+// (3.36868); 6 is the first that meets it". Bytes: "at .. = 6576128 B, jumps from 165.681 ms
+// (6576127 B) to 164.981 ms (6576128 B)". Numbers that are not integers have no neighbours.
+std::string jump_text(const study::SolveProblem& problem, const study::SolveCrossing& crossing) {
+  const bool first = crossing.point.value.as_double() > crossing.beyond->value.as_double();
+  const study::SolvePoint& before = first ? *crossing.beyond : crossing.point;
+  const study::SolvePoint& after = first ? crossing.point : *crossing.beyond;
+  const auto [from, to] = distinct_texts(problem.metric, *before.metric_value, *after.metric_value);
+  const std::string name = problem.pointer + " = ";
+  if (!crossing.point.value.is_integer()) {
+    return "at " + name + field_text(problem, crossing.point.value) + ", jumps from " + from +
+           " to " + to;
+  }
+  const bool size = is_size(problem);
+  const auto whole = [&](const io::Json& value) { return io::compact(value) + (size ? " B" : ""); };
+  const std::string met = whole(crossing.point.value);
+  if (size) {
+    return "at " + name + met + ", jumps from " + from + " (" + whole(before.value) + ") to " + to +
+           " (" + whole(after.value) + ")";
+  }
+  return "between " + name + whole(before.value) + " (" + from + ") and " + whole(after.value) +
+         " (" + to + "); " + met + " is the " + (first ? "first" : "last") + " that meets it";
+}
+
 std::string solution_text(const study::SolveProblem& problem, const study::Solution& solution) {
   std::string text;
   for (const study::SolveCrossing& crossing : solution.crossings) {
+    const std::string place = crossing.beyond ? jump_text(problem, crossing)
+                                              : "at " + problem.pointer + " = " +
+                                                    field_text(problem, crossing.point.value);
     text += problem.metric + (crossing.rising ? " rises" : " falls") + " through " +
-            metric_text(problem, problem.target) + " at " + problem.pointer + " = " +
-            field_text(problem, crossing.point.value);
-    if (crossing.beyond) {
-      text += " (" + metric_text(problem, crossing.point.metric_value) + "; " +
-              metric_text(problem, crossing.beyond->metric_value) + " at " +
-              field_text(problem, crossing.beyond->value) + ")";
-    }
-    text += "\n";
+            metric_text(problem, problem.target) + " " + place + "\n";
   }
   return text + (text.empty() ? "" : "\n") + curve_text(problem, solution);
 }
@@ -198,10 +242,10 @@ int solve(const Invocation& invocation) {
     return kOk;
   }
   const Format format = format_of(common, Format::table);
-  const study::SolveProblem problem = read_problem(flags);
   study::Files files(invocation.data_folder);
+  const study::SolveProblem problem = read_problem(flags, files);
   study::RowsOptions options;
-  options.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.jobs = default_jobs();
   std::optional<Progress> progress;
   options.progress = [&](std::int64_t done, std::int64_t total) {
     if (!progress) {

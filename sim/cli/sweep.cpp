@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
-#include <thread>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
@@ -97,7 +96,7 @@ study::Sweep read_sweep(const SweepFlags& flags) {
 
 int parse_jobs(const std::string& text) {
   if (text.empty()) {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return default_jobs();
   }
   const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
   const double* jobs = std::get_if<double>(&parsed);

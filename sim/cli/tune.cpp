@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
-#include <thread>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -38,7 +37,7 @@ constexpr CommandText kText{
 struct TuneFlags {
   std::string file;
   std::string knob;
-  std::string baseline = "sequential";
+  std::string baseline; // "" = not given
   bool dry_run = false;
   ScenarioFlags scenario;
 };
@@ -108,9 +107,14 @@ std::vector<Column> columns_of(study::Knob knob) {
 }
 
 std::string curve_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
-  const ColumnUnit unit = column_unit(study::row(problem.knob).name);
   const std::vector<Column> columns = columns_of(problem.knob);
-  Table table{{unit.heading}, {}};
+  const std::vector<const study::TunePoint*> shown = shown_points(tuning);
+  std::vector<io::Json> values;
+  for (const study::TunePoint* point : shown) {
+    values.push_back(point->value);
+  }
+  const ValueColumn knob = value_column(study::row(problem.knob).name, values);
+  Table table{{knob.heading}, {}};
   for (const Column& column : columns) {
     table.headings.push_back(column.unit.heading);
   }
@@ -119,12 +123,9 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
     table.headings.emplace_back("staleness");
   }
   table.headings.emplace_back("");
-  const std::vector<const study::TunePoint*> shown = shown_points(tuning);
   for (const study::TunePoint* point : shown) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    row.push_back(point->value.is_integer() && unit.factor == 1 ? io::compact(point->value)
-                  : point->value.is_number() ? cell(point->value.as_double() * unit.factor)
-                                             : point->value.as_string());
+    row.push_back(knob.cells[table.rows.size() - 1]);
     for (const Column& column : columns) {
       const auto value = study::number_in(point->record, column.key);
       row.push_back(column.key == "k" && value
@@ -153,7 +154,9 @@ std::string references_text(const study::TuneProblem& problem, const study::Tuni
   }
   for (const study::TuneReference& reference : tuning.references) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    row = {reference.name, knob_text(problem, reference.point.value),
+    row = {reference.name == study::kBestMerge ? std::string("best merge, one message at a time")
+                                               : reference.name,
+           knob_text(problem, reference.point.value),
            milliseconds_cell(reference.point.iteration_time_s),
            cell(reference.regret ? std::optional(*reference.regret * 100) : std::nullopt)};
     if (density) {
@@ -258,11 +261,17 @@ int tune(const Invocation& invocation) {
     return kOk;
   }
   const Format format = format_of(common, Format::table);
-  require_word("--baseline", flags.baseline, kBaselines);
   study::TuneProblem problem;
   problem.knob = study::parse_knob(flags.knob);
-  problem.baseline = flags.baseline == kBaselines[0] ? train::DenseBaseline::sequential
-                                                     : train::DenseBaseline::overlapped;
+  if (!flags.baseline.empty()) {
+    require_word("--baseline", flags.baseline, kBaselines);
+    if (problem.knob != study::Knob::density) {
+      throw UsageError("--baseline: has no meaning for --knob " + flags.knob +
+                       ", only for density");
+    }
+  }
+  problem.baseline = flags.baseline == kBaselines[1] ? train::DenseBaseline::overlapped
+                                                     : train::DenseBaseline::sequential;
   problem.scenario = read_scenario_tree(flags.file, flags.scenario);
   study::Files files(invocation.data_folder);
   const study::TuneValues values = study::tune_values(problem, files);
@@ -270,7 +279,7 @@ int tune(const Invocation& invocation) {
     print_note(note, common);
   }
   study::RowsOptions options;
-  options.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.jobs = default_jobs();
   if (flags.dry_run) {
     return dry_run(problem, values, files, options, common);
   }

@@ -12,6 +12,8 @@ namespace stepsim::study {
 
 namespace {
 
+constexpr double kRounding = 1e-9; // of a bounded oscillation that neither shrinks nor grows
+
 using coll::CompressionMethod;
 using Vector = std::vector<double>;
 
@@ -147,12 +149,11 @@ QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::in
   QuadraticRun run;
   double weight = 1;
   std::vector<double> gradients(static_cast<std::size_t>(std::min(staleness.width, iterations)));
-  double second_quarter = 0;
   bool finite = true;
   for_each_step(
       staleness, iterations,
       [&](std::int64_t gradient, std::size_t slot) {
-        run.applied_gradient.push_back(gradient > 0 ? std::optional(gradient) : std::nullopt);
+        run.applied_gradient.push_back(gradient > 0 ? std::optional(gradient - 1) : std::nullopt);
         if (gradient > 0) {
           weight -= step * gradients[slot];
         }
@@ -161,7 +162,7 @@ QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::in
         gradients[slot] = weight; // of w^2 / 2, the curvature is in the step
         const double distance = std::abs(weight);
         if (4 * t > iterations && 2 * t <= iterations) {
-          second_quarter = std::max(second_quarter, distance);
+          run.earlier = std::max(run.earlier, distance);
         } else if (4 * t > 3 * iterations) {
           run.largest = std::max(run.largest, distance);
         }
@@ -169,12 +170,15 @@ QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::in
         return finite;
       });
   run.final_distance = std::abs(weight);
-  // Below four steps there are no quarters: the start is what it must beat.
-  const double before = iterations < 4 ? 1 : second_quarter;
-  constexpr double kRounding = 1e-9; // of a bounded oscillation that is neither
-  run.converged = finite && (run.largest < (1 - kRounding) * before || run.largest == 0);
+  if (iterations < 4) { // no quarters
+    run.earlier = 1;
+  }
+  run.largest = finite ? run.largest : run.final_distance;
+  run.converged = run.largest < (1 - kRounding) * run.earlier || run.largest == 0;
   return run;
 }
+
+bool QuadraticRun::grows() const { return largest > (1 + kRounding) * earlier; }
 
 double stability_limit(std::int64_t width) {
   const auto k = static_cast<double>(width);

@@ -28,12 +28,15 @@ struct Staleness {
 };
 
 struct QuadraticRun {
-  std::vector<std::optional<std::int64_t>> applied_gradient; // [t - 1]; empty = skipped step
-  double final_distance{};                                   // |w[T]|, from |w[0]| = 1
-  double largest{};                                          // |w| in the last quarter of the run
+  // [t - 1]: iteration whose gradient step t applies, from 0 as in a result; empty = skipped step.
+  std::vector<std::optional<std::int64_t>> applied_gradient;
+  double final_distance{}; // |w[T]|, from |w[0]| = 1
+  double earlier{};        // largest |w| in the second quarter of the run; T < 4: at the start
+  double largest{};        // and in the last quarter
   // The last quarter is closer than the second one. A run that grows beyond 1e100 ends there and
-  // has diverged.
+  // has not.
   bool converged{};
+  [[nodiscard]] bool grows() const; // the other way round
 };
 [[nodiscard]] QuadraticRun converge_quadratic(const Staleness& staleness, double step,
                                               std::int64_t iterations);

@@ -82,7 +82,8 @@ void synchronous_curve(const Scenario& scenario, const LogisticProblem& problem,
     const train::PipelineStep step =
         train::pipeline_step(t, learning.staleness.width, learning.staleness.warmup_iterations,
                              learning.staleness.warmup_switch);
-    curve.applied_gradient.push_back(step.applies > 0 ? std::optional(step.applies) : std::nullopt);
+    curve.applied_gradient.push_back(step.applies > 0 ? std::optional(step.applies - 1)
+                                                      : std::nullopt);
     if (step.applies > 0) {
       staleness.add(t - 1 - step.applies);
     }
@@ -145,10 +146,6 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
       curve.iterations_to_target = first - curve.points.begin();
     }
   }
-  const bool complete = static_cast<std::int64_t>(curve.points.size()) == options.iterations + 1;
-  curve.converged =
-      complete && (options.target_loss ? reached(curve.points.back())
-                                       : curve.points.back().loss < curve.points.front().loss);
   return curve;
 }
 
@@ -185,7 +182,7 @@ io::Json curve_tree(const Curve& curve, const CurveOptions& options) {
       {"batch_size", static_cast<std::int64_t>(options.batch)},
       {"iterations", options.iterations},
       {"iteration_time_s", curve.iteration_time_s},
-      {"converged", curve.converged},
+      {"converged", curve.time_to_target_s ? io::Json(true) : io::Json()},
       {"final_distance", io::Json()},
       {"final_loss", curve.points.back().loss},
       {"target_loss", or_null(options.target_loss)},

@@ -38,13 +38,10 @@ struct Curve {
   std::optional<std::int64_t> k;                             // entries of the small problem, sparse
   double staleness_mean{};                                   // iterations; updates with async
   double iteration_time_s{};                                 // of the scenario
-  std::vector<std::optional<std::int64_t>> applied_gradient; // [t - 1]; none with async
+  std::vector<std::optional<std::int64_t>> applied_gradient; // [t - 1], from 0; none with async
   std::vector<CurvePoint> points;                            // [0] is the start
   std::optional<double> time_to_target_s;                    // first point at or below the target
   std::optional<std::int64_t> iterations_to_target;
-  // All iterations are there, and the last loss is at most the target, or below the first loss
-  // where there is none.
-  bool converged{};
   std::vector<std::string> warnings;
 };
 

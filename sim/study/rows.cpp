@@ -1,5 +1,7 @@
 #include "study/rows.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "study/sweep.hpp"
 
@@ -43,6 +45,14 @@ std::optional<double> number_in(const io::Json& record, std::string_view key) {
 std::string error_in(const io::Json& record) {
   const io::Json* error = record.find("error");
   return error != nullptr && error->is_string() ? error->as_string() : std::string();
+}
+
+void append_each_once(std::vector<std::string>& to, std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    if (std::ranges::find(to, warning) == to.end()) {
+      to.push_back(warning);
+    }
+  }
 }
 
 } // namespace stepsim::study

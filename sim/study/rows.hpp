@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,7 @@ struct Rows {
 [[nodiscard]] std::optional<double> number_in(const io::Json& record, std::string_view key);
 // What went wrong at the point, "" if nothing did.
 [[nodiscard]] std::string error_in(const io::Json& record);
+// Adds those warnings that `to` does not hold yet.
+void append_each_once(std::vector<std::string>& to, std::span<const std::string> warnings);
 
 } // namespace stepsim::study

@@ -3,6 +3,7 @@
 //   scenario -> merge problem -> plan (buckets) -> step (compute + messages) -> result
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coll/collective.hpp"
@@ -12,6 +13,10 @@
 #include "study/scenario.hpp"
 
 namespace stepsim::study {
+
+// Warning of a synchronous run whose workers differ; the text of `run` says it below the buckets.
+inline constexpr std::string_view kEqualWorkers =
+    "buckets, layers and the timeline are those of equal workers";
 
 // Throws SimulationError where the simulation cannot go on (limits, bounds violated).
 [[nodiscard]] Result run(const Scenario& scenario);

@@ -25,6 +25,8 @@ namespace stepsim::study {
 [[nodiscard]] train::AsyncInput async_input(const Scenario& scenario);
 
 // What they share.
+// From this share of the iteration on, waiting for slower workers is the bottleneck.
+inline constexpr double kStragglerShare = 0.1;
 struct BucketCost;
 // The curve that stands for the evaluators, free for one worker; empty without one.
 [[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);

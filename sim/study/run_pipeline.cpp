@@ -67,7 +67,7 @@ std::optional<double> closed_form(const train::PipelineInput& input, double comp
 std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
                        std::span<const BucketCost> costs, const Summary& summary) {
   const double period = *summary.iteration_time_s;
-  if (*summary.straggler_wait_s > 0.1 * period) {
+  if (*summary.straggler_wait_s > kStragglerShare * period) {
     return "straggler";
   }
   if (*summary.codec_compute_s > 0.5 * *summary.compute_s) {

@@ -145,7 +145,6 @@ Result run_server_rounds(const Scenario& scenario) {
   collective.bytes = static_cast<double>(scenario.workload.bytes().value);
   summary.wire_bytes = coll::traffic(collective).max_per_rank;
   fill_speedup(scenario, compute, period, summary);
-  constexpr double kStragglerShare = 0.1;
   summary.bottleneck = *summary.straggler_wait_s > kStragglerShare * period ? "straggler"
                        : *summary.compute_s >= exchange                     ? "compute"
                                                                             : "server";

@@ -51,9 +51,6 @@ void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::Ste
   step.launch_order.clear();
 }
 
-// A worker waits for the slowest or for messages; above a tenth of the period for the slowest.
-constexpr double kStragglerShare = 0.1;
-
 // Everything that is different when workers are.
 void fill_varied(const Scenario& scenario, const train::StepInput& input,
                  const train::StepTimes& step, Result& result) {
@@ -108,7 +105,7 @@ void fill_varied(const Scenario& scenario, const train::StepInput& input,
                               .transfer_s = varied.communication_s});
   }
   fill_interval(scenario, result);
-  result.warnings.emplace_back("buckets, layers and the timeline are those of equal workers");
+  result.warnings.emplace_back(kEqualWorkers);
 }
 
 } // namespace

@@ -5,28 +5,15 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "base/quantity.hpp"
 #include "study/crossings.hpp"
 #include "study/grid.hpp"
-#include "study/result.hpp"
 #include "study/scenario.hpp"
+#include "study/solve_parts.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-void require_metric(std::string_view metric) {
-  std::vector<std::string_view> known;
-  for (const SummaryField& field : summary_fields()) {
-    known.push_back(field.key);
-  }
-  if (std::ranges::find(known, metric) == known.end()) {
-    std::ranges::sort(known);
-    throw UsageError("--target: " + base::unknown_word("metric", metric, known));
-  }
-}
 
 // A field refuses fractions if the reader of scenarios says so.
 bool takes_integers(const SolveProblem& problem, Files& files) {
@@ -53,11 +40,7 @@ bool higher_is_better(std::string_view metric) {
 }
 
 SolvePoint point_of(const io::Json& record, io::Json value, const std::string& metric) {
-  SolvePoint point{std::move(value), number_in(record, metric), error_in(record)};
-  if (!point.metric_value && point.error.empty()) {
-    point.error = metric + " has no value here";
-  }
-  return point;
+  return {std::move(value), number_in(record, metric), error_in(record)};
 }
 
 std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::Json> values,
@@ -65,16 +48,17 @@ std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::
                                    std::vector<std::string>& warnings) {
   const Sweep sweep = sweep_over(problem.scenario, {{problem.pointer, values}});
   const Rows rows = rows_of(sweep, files, options);
-  for (const std::string& warning : rows.warnings) {
-    if (std::ranges::find(warnings, warning) == warnings.end()) {
-      warnings.push_back(warning);
-    }
-  }
+  append_each_once(warnings, rows.warnings);
   std::vector<SolvePoint> points;
   for (std::size_t i = 0; i < values.size(); ++i) {
     points.push_back(point_of(rows.records[i], std::move(values[i]), problem.metric));
   }
   return points;
+}
+
+// Why a point has no value.
+std::string reason_of(const SolveProblem& problem, const SolvePoint& point) {
+  return point.error.empty() ? problem.metric + " has no value here" : point.error;
 }
 
 // Points that failed: one warning for all, and one where a crossing may hide between them.
@@ -99,13 +83,18 @@ void warn_of_failures(const SolveProblem& problem, Solution& solution) {
     before = &point;
     gap = false;
   }
+  if (failed == static_cast<std::int64_t>(solution.points.size())) {
+    const auto fails = [](const SolvePoint& point) { return !point.error.empty(); };
+    const auto error = std::ranges::find_if(solution.points, fails);
+    if (error == solution.points.end()) {
+      throw_absent_metric(problem.metric);
+    }
+    throw SimulationError("no point has " + problem.metric + ": " + error->error);
+  }
   if (failed > 0) {
     solution.warnings.push_back(std::to_string(failed) + " of " +
                                 std::to_string(solution.points.size()) + " points failed, first " +
-                                io::compact(first->value) + ": " + first->error);
-  }
-  if (failed == static_cast<std::int64_t>(solution.points.size())) {
-    throw SimulationError("no point has " + problem.metric + ": " + first->error);
+                                io::compact(first->value) + ": " + reason_of(problem, *first));
   }
 }
 
@@ -124,6 +113,21 @@ std::optional<SolvePoint> closest_point(const SolveProblem& problem, const Solut
 }
 
 } // namespace
+
+void require_field(const io::Json& scenario, const std::string& pointer, Files& files) {
+  io::Json tree = scenario;
+  io::assign(tree, pointer, nullptr); // whatever it is, a key is known or not
+  try {
+    (void)parse_scenario(tree, files, Leftovers::ignore);
+  } catch (const InputError& error) {
+    for (const base::Problem& each : error.problems()) {
+      const bool is_parent = pointer.starts_with(each.where + "/");
+      if (each.message.starts_with("unknown key") && (each.where == pointer || is_parent)) {
+        throw UsageError(pointer + ": " + (is_parent ? each.where + ": " : "") + each.message);
+      }
+    }
+  }
+}
 
 Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options) {
   require_metric(problem.metric);
@@ -192,8 +196,8 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
   for (const SolvePoint& point : solution.points) {
     io::Json entry(
         io::Object{{"value", point.value}, {"metric_value", number(point.metric_value)}});
-    if (!point.error.empty()) {
-      entry.set("error", point.error);
+    if (!point.metric_value) {
+      entry.set("error", reason_of(problem, point));
     }
     points.push_back(std::move(entry));
   }
@@ -204,23 +208,6 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
       {"points", std::move(points)},
       {"warnings", io::Array(solution.warnings.begin(), solution.warnings.end())},
   };
-}
-
-std::pair<std::string, double> parse_target(std::string_view text) {
-  const std::string shown = base::shown_value(text, 80);
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    throw UsageError("--target " + shown + ": must be METRIC=VALUE, e.g. scaling_efficiency=0.9");
-  }
-  std::string metric(text.substr(0, equals));
-  require_metric(metric);
-  const auto kind = metric == "samples_per_s" ? std::nullopt : base::kind_of_key(metric);
-  const auto value = base::parse_quantity(
-      text.substr(equals + 1), kind.value_or(base::QuantityKind::ratio), base::BareNumber::si);
-  if (const auto* message = std::get_if<std::string>(&value)) {
-    throw UsageError("--target " + shown + ": " + *message);
-  }
-  return {std::move(metric), std::get<double>(value)};
 }
 
 } // namespace stepsim::study

@@ -29,7 +29,7 @@ struct SolveProblem {
 struct SolvePoint {
   io::Json value; // of the field; an integer where the field takes integers only
   std::optional<double> metric_value;
-  std::string error; // why there is none
+  std::string error; // what failed; empty where runs just do not have the metric
 };
 
 struct SolveCrossing {
@@ -46,8 +46,12 @@ struct Solution {
   std::vector<std::string> warnings;
 };
 
-// Throws UsageError for an unknown metric (with the nearest) or bounds that the field does not
-// take, InputError if no point can be parsed, SimulationError if all fail.
+// Throws UsageError where the pointer names no field of a scenario, with the nearest.
+void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
+
+// Throws UsageError for an unknown metric (with the nearest), a metric that runs like these do not
+// have, or bounds that the field does not take, InputError if no point can be parsed,
+// SimulationError if all fail.
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);
 

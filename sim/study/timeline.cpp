@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "study/run.hpp"
@@ -18,14 +19,15 @@ struct Painter {
   engine::Timeline& timeline;
 
   void compute(std::uint32_t node, double start, double end, const std::string& name,
-               std::string_view category) {
+               std::string_view category,
+               std::vector<std::pair<std::string, std::string>> texts = {}) {
     if (end > start) {
       timeline.spans.push_back({.track = {node, kComputeLane},
                                 .start = {start},
                                 .end = {end},
                                 .name = name,
                                 .category = std::string(category),
-                                .texts = {},
+                                .texts = std::move(texts),
                                 .numbers = {}});
     }
   }
@@ -66,12 +68,65 @@ struct Painter {
                                           {"last_item", static_cast<double>(bucket.last)}}});
   }
 
+  // The compute span of an iteration of pipe_sgd, with the gradient that its step applies, and an
+  // arrow from the exchange of that gradient.
+  void pipelined(std::uint32_t node, const Iteration& iteration, const std::string& name,
+                 std::int64_t first) {
+    const std::optional<std::int64_t> applied = iteration.applied_gradient;
+    compute(node, iteration.start_s, iteration.compute_end_s, name, "compute",
+            {{"applied_gradient", applied ? std::to_string(*applied) : "none"}});
+    layers_of(node, iteration);
+    if (!applied || *applied < first) {
+      return;
+    }
+    const Iteration& source = result.iterations[static_cast<std::size_t>(*applied)];
+    if (source.exchange_end_s > source.exchange_start_s) {
+      timeline.arrows.push_back({.from = {node, kCommunicationLane},
+                                 .from_time = {source.exchange_end_s},
+                                 .to = {node, kComputeLane},
+                                 .to_time = {iteration.start_s},
+                                 .name = "gradient " + std::to_string(*applied)});
+    }
+  }
+
+  // Update, forward and backward inside the span of an iteration, where it consists of them:
+  // without codec, slowdown and workers that differ.
+  void layers_of(std::uint32_t node, const Iteration& iteration) {
+    const Scenario& scenario = result.scenario;
+    const auto& layers = scenario.workload.layers;
+    const double update = scenario.training.update.value;
+    const double sum =
+        update + scenario.workload.forward().value + scenario.workload.backward().value;
+    const double end = iteration.compute_end_s;
+    constexpr double kRounding = 1e-9; // of the sums of a long run
+    if (scenario.variability.varies() ||
+        std::abs(end - iteration.start_s - sum) > kRounding * end) {
+      return;
+    }
+    double t = iteration.start_s;
+    const auto piece = [&](double seconds, const std::string& name, std::string_view category) {
+      compute(node, t, std::min(t + seconds, end), name, category);
+      t += seconds;
+    };
+    piece(update, "update", "update");
+    for (const train::WorkLayer& layer : layers) {
+      piece(layer.forward.value, layer.name, "forward");
+    }
+    for (std::size_t l = layers.size(); l-- > 0;) {
+      piece(layers[l].backward.value, layers[l].name, "backward");
+    }
+  }
+
   // Where iterations are not copies of one step (pipelined, asynchronous, varying workers): one
   // span of computing, from the first worker's start to the last one's end, and one of exchanges.
-  void whole(std::uint32_t node, std::int64_t k) {
+  void whole(std::uint32_t node, std::int64_t k, std::int64_t first) {
     const Iteration& iteration = result.iterations[static_cast<std::size_t>(k)];
     const std::string name = "iteration " + std::to_string(iteration.index);
-    compute(node, iteration.start_s, iteration.compute_end_s, name, "compute");
+    if (result.scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
+      pipelined(node, iteration, name, first);
+    } else {
+      compute(node, iteration.start_s, iteration.compute_end_s, name, "compute");
+    }
     if (iteration.exchange_end_s > iteration.exchange_start_s) {
       timeline.spans.push_back({.track = {node, kCommunicationLane},
                                 .start = {iteration.exchange_start_s},
@@ -120,8 +175,8 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
     nodes.push_back(n);
   }
   // An asynchronous worker may have come less far than asked for.
-  const std::int64_t iterations = std::min(scenario.training.iterations,
-                                           static_cast<std::int64_t>(result.iterations.size()));
+  const std::int64_t iterations =
+      std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size()));
   const std::int64_t first = filter.first_iteration >= 0
                                  ? filter.first_iteration
                                  : std::max<std::int64_t>(0, iterations - kDefaultIterations);
@@ -137,7 +192,7 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
     for (std::int64_t k = first; k <= last; ++k) {
       if (result.step.messages.size() != result.buckets.size() ||
           result.step.next_forward_s.empty()) {
-        painter.whole(node, k);
+        painter.whole(node, k, first);
         continue;
       }
       painter.forward(node, k);

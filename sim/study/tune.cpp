@@ -157,10 +157,10 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
     add_reference(is_optimal ? "optimal" : "default", standard, values.default_value, files,
                   tuning);
   }
-  if (merges(problem.knob)) { // the best merge of one message after the other
+  if (merges(problem.knob)) {
     io::Json optimal = problem.scenario;
     io::assign(optimal, "/communication/schedule", "optimal");
-    add_reference("optimal", optimal, nullptr, files, tuning);
+    add_reference(std::string(kBestMerge), optimal, nullptr, files, tuning);
   }
 }
 
@@ -204,11 +204,7 @@ std::vector<TunePoint> run_points(const io::Json& scenario, const std::string& p
   for (std::size_t i = 0; i < values.size(); ++i) {
     points.push_back(point_of(std::move(rows.records[i]), values[i]));
   }
-  for (const std::string& warning : rows.warnings) {
-    if (std::ranges::find(warnings, warning) == warnings.end()) {
-      warnings.push_back(warning);
-    }
-  }
+  append_each_once(warnings, rows.warnings);
   return points;
 }
 

@@ -73,8 +73,13 @@ struct TunePoint {
   std::string error;
 };
 
+// The merge with the shortest iteration of all that send one message after the other; schedules
+// that cut gradients or send several at once can be faster.
+inline constexpr std::string_view kBestMerge = "best_merge";
+
 struct TuneReference {
-  std::string name; // current, default, optimal, dense_sequential, dense_overlapped
+  // current, default, optimal (the knob's own), best_merge, dense_sequential, dense_overlapped
+  std::string name;
   TunePoint point;
   std::optional<double> regret;
   std::optional<std::int64_t> largest_k; // density: of the dense ones

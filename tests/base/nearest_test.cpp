@@ -24,6 +24,15 @@ TEST_CASE("nearest words come by distance, ties alphabetical, at most three") {
   CHECK(nearest_words("x", known).empty());
 }
 
+TEST_CASE("a word that lacks its unit is near the one with it") {
+  constexpr std::array<std::string_view, 4> known{"bandwidth_Bps", "bandwidths", "k_max",
+                                                  "latency_s"};
+  CHECK(nearest_words("bandwidth", known) ==
+        std::vector<std::string>{"bandwidths", "bandwidth_Bps"});
+  CHECK(nearest_words("latency", known) == std::vector<std::string>{"latency_s"});
+  CHECK(nearest_words("k", known).empty()); // too short to tell
+}
+
 TEST_CASE("a suggestion names one, two or three words or nothing") {
   constexpr std::array<std::string_view, 3> known{"nodes", "modes", "model"};
   CHECK(did_you_mean("node", std::span(known).first(1)) == ", did you mean nodes?");

@@ -3,6 +3,7 @@
 #include "cli/csv.hpp"
 #include "cli/progress.hpp"
 #include "cli/table.hpp"
+#include "cli/unit_text.hpp"
 
 using namespace stepsim;
 
@@ -22,6 +23,32 @@ TEST_CASE("cells: four digits, a dash for what does not exist") {
   CHECK(cli::milliseconds_cell(0.0123456) == "12.35");
   CHECK(cli::percent_cell(0.5) == "50.00 %");
   CHECK(cli::cell(std::nullopt) == "-");
+}
+
+TEST_CASE(
+    "columns: one unit in the heading, or one in each cell where that would not be readable") {
+  const auto column = [](std::string_view key, std::vector<io::Json> values) {
+    const cli::ValueColumn made = cli::value_column(key, values);
+    return std::pair(made.heading, made.cells);
+  };
+  using Cells = std::vector<std::string>;
+  CHECK(column("credit_bytes", {1000, 4003610, 0}) ==
+        std::pair(std::string("credit [MB]"), Cells{"0.001000", "4.004", "0"}));
+  CHECK(column("credit_bytes", {1, 131072, 4003610}) ==
+        std::pair(std::string("credit"), Cells{"1 B", "131.1 kB", "4.004 MB"}));
+  CHECK(column("nodes", {1, 1048576}) == std::pair(std::string("nodes"), Cells{"1", "1048576"}));
+  CHECK(column("schedule", {"wfbp", nullptr}) ==
+        std::pair(std::string("schedule"), Cells{"wfbp", "-"}));
+}
+
+TEST_CASE("values that differ are written with the digits that show it") {
+  const auto texts = [](std::string_view key, double a, double b) {
+    return cli::distinct_texts(key, a, b);
+  };
+  using Texts = std::pair<std::string, std::string>;
+  CHECK(texts("time_s", 0.165681, 0.164981) == Texts{"165.681 ms", "164.981 ms"});
+  CHECK(texts("time_s", 0.1000001, 0.1) == Texts{"100.0001 ms", "100 ms"});
+  CHECK(texts("speedup", 1, 1) == Texts{"1", "1"});
 }
 
 TEST_CASE("progress: bar, count, rate and time to go") {

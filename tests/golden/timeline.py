@@ -47,6 +47,35 @@ def check(trace, nodes, pipeline):
     return sum(len(slices) for slices in tracks.values())
 
 
+def check_pipeline(trace, width, iterations):
+    """Iteration t says that it applies gradient t - K; an arrow comes from the end of that exchange
+    to its start; layers fill the span of an iteration."""
+    spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    named = {(event["pid"], event["name"]): event for event in spans}
+    arrows = collections.defaultdict(dict)
+    for event in trace["traceEvents"]:
+        if event["ph"] in "sf" and event["name"].startswith("gradient "):
+            arrows[event["id"]][event["ph"]] = event
+    found = {(pair["s"]["pid"], int(pair["s"]["name"].split()[1])): pair
+             for pair in arrows.values()}
+    pairs = [(node, t) for node in range(4) for t in range(iterations)]
+    assert set(found) == {(node, t - width) for node, t in pairs if t >= width}
+    for node, t in pairs:
+        span = named[node, f"iteration {t}"]
+        assert span["args"] == {"applied_gradient": str(t - width) if t >= width else "none"}, span
+        if t >= width:
+            pair = found[node, t - width]
+            exchange = named[node, f"exchange {t - width}"]
+            assert pair["s"]["ts"] == round(exchange["ts"] + exchange["dur"], 3), pair
+            assert pair["f"]["ts"] == span["ts"], pair
+            assert (pair["s"]["tid"], pair["f"]["tid"]) == (exchange["tid"], span["tid"])
+        layers = [event for event in spans if event["pid"] == node and
+                  event["cat"] in ("forward", "backward") and
+                  span["ts"] <= event["ts"] < span["ts"] + span["dur"]]
+        assert [event["cat"] for event in layers] == ["forward"] * 2 + ["backward"] * 2
+        assert abs(sum(event["dur"] for event in layers) - span["dur"]) < 0.005
+
+
 def main(stepsim):
     slices = 0
     with tempfile.TemporaryDirectory() as name:
@@ -66,6 +95,17 @@ def main(stepsim):
             slices += check(json.loads(gzip.decompress(out.read_bytes())), nodes,
                             f"{schedule} {collective} {extra}")
         plain = pathlib.Path(name) / "t.json"
+        for width, bandwidth in itertools.product([1, 2, 3], [1e8, 1.25e9, 1e11]):
+            command = [stepsim, "run", "examples/two-layers.scenario.json", "--set",
+                       "/training/algorithm=pipe_sgd", "--set",
+                       f"/training/pipeline_width={width}", "--set", "/training/iterations=6",
+                       "--set", "/communication/schedule=single", "--set",
+                       f"/cluster/network/bandwidth_Bps={bandwidth}", "--timeline", plain,
+                       "--timeline-iterations", "0-5", "-o", "/dev/null"]
+            subprocess.run(command, cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+            trace = json.loads(plain.read_text())
+            slices += check(trace, range(4), f"pipe_sgd {width}")
+            check_pipeline(trace, width, 6)
         command = [stepsim, "run", "examples/two-layers.scenario.json", "--timeline", plain,
                    "--timeline-nodes", "1,3", "--timeline-iterations", "1-1", "-o", "/dev/null"]
         subprocess.run(command, cwd=ROOT, check=True)

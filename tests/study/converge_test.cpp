@@ -69,20 +69,24 @@ TEST_CASE("quadratic: a width is stable below 2 cos((K-1) pi / (2K-1))") {
   CHECK_FALSE(converged(1, 2.0));
   CHECK(converge_quadratic(width(1), 2.0, 1000).final_distance == 1);
   CHECK_FALSE(converged(2, 1.0)); // period 6
+  CHECK_FALSE(converge_quadratic(width(1), 2.0, 1000).grows());
+  CHECK_FALSE(converge_quadratic(width(2), 1.0, 1000).grows());
+  CHECK(converge_quadratic(width(2), 1.01, 1000).grows());
+  CHECK_FALSE(converge_quadratic(width(2), 0.99, 1000).grows());
 }
 
 TEST_CASE("quadratic: steps by hand") {
   // K = 2, x = 1/2: w = 1 1 1/2 0 -1/4 (w[t] = w[t-1] - w[t-2] / 2 from t = 3 on).
   const QuadraticRun run = converge_quadratic(width(2), 0.5, 5);
   CHECK(run.final_distance == 0.25);
-  const std::vector<std::optional<std::int64_t>> expected{{}, {}, 1, 2, 3};
+  const std::vector<std::optional<std::int64_t>> expected{{}, {}, 1 - 1, 2 - 1, 3 - 1};
   CHECK(run.applied_gradient == expected);
   // Synchronous: gradient t - 1 in step t; x = 1 jumps to the minimum in step 2.
   CHECK(converge_quadratic(width(1), 1, 2).final_distance == 0);
   CHECK(converge_quadratic(width(1), 1, 2).converged);
   // Warm-up of 3, then K = 3 skips two steps: 1 1 1/2 1/4 | 1/4 1/4, then minus half of w[3].
   const QuadraticRun warmed = converge_quadratic({.width = 3, .warmup_iterations = 3}, 0.5, 6);
-  const std::vector<std::optional<std::int64_t>> skipped{{}, 1, 2, {}, {}, 3};
+  const std::vector<std::optional<std::int64_t>> skipped{{}, 1 - 1, 2 - 1, {}, {}, 3 - 1};
   CHECK(warmed.applied_gradient == skipped);
   CHECK(warmed.final_distance == 0.25 - 0.25 / 2);
   // Critically damped at x = 1/4: no step overshoots, w stays positive and falls.
@@ -97,6 +101,7 @@ TEST_CASE("quadratic: steps by hand") {
 TEST_CASE("quadratic: a run that explodes ends and has no infinities") {
   const QuadraticRun run = converge_quadratic(width(4), 50, 100000);
   CHECK_FALSE(run.converged);
+  CHECK(run.grows());
   CHECK(std::isfinite(run.final_distance));
   CHECK(run.applied_gradient.size() < 1000);
 }

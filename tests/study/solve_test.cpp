@@ -128,11 +128,26 @@ TEST_CASE("solve: leftovers of the file do not disturb, wrong fields and metrics
   CHECK(study::solve(problem, shipped_files(), {}).crossings.size() == 1);
 }
 
+TEST_CASE("solve: a pointer that names no field is an error whatever the values") {
+  const io::Json scenario = one_layer("/cluster/nodes", 1, 4, "speedup", 1).scenario;
+  const auto require = [&](const std::string& pointer) {
+    study::require_field(scenario, pointer, shipped_files());
+  };
+  CHECK_THROWS_WITH_AS(require("/cluster/network/bandwidth"),
+                       "/cluster/network/bandwidth: unknown key, did you mean bandwidth_Bps?",
+                       UsageError);
+  CHECK_THROWS_WITH_AS(require("/clustr/nodes"),
+                       "/clustr/nodes: /clustr: unknown key, did you mean cluster?", UsageError);
+  require("/cluster/nodes");
+  require("/variability/compute_cv"); // of an object that the scenario does not have
+}
+
 TEST_CASE("solve: a number that does not exist here is an error that says so") {
   CHECK_THROWS_WITH_AS((void)study::solve(one_layer("/cluster/nodes", 1, 4, "samples_per_s", 1),
                                           shipped_files(), {}),
-                       "no point has samples_per_s: samples_per_s has no value here",
-                       SimulationError);
+                       "--target samples_per_s: only a run with a batch size has samples_per_s; "
+                       "add --set /workload/batch_size=...",
+                       UsageError);
 }
 
 TEST_CASE("solve: targets carry the unit of their metric") {

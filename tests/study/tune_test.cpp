@@ -218,7 +218,7 @@ TEST_CASE("tune: references and their regret") {
   const auto& standard = reference(tuning, "default");
   CHECK(standard.point.value.as_integer() == plan::kDefaultBucketBytes.value);
   CHECK(*standard.regret >= 0);
-  const auto& optimal = reference(tuning, "optimal");
+  const auto& optimal = reference(tuning, "best_merge");
   CHECK(*optimal.point.iteration_time_s ==
         time_at(problem.scenario, "/communication/schedule", "optimal"));
   CHECK(*optimal.point.iteration_time_s <= best * (1 + 1e-12)); // the best merge of all
