@@ -24,9 +24,10 @@ namespace stepsim::study {
 // What the asynchronous server simulates, for the order of its updates.
 [[nodiscard]] train::AsyncInput async_input(const Scenario& scenario);
 
-// What they share.
 // From this share of the iteration on, waiting for slower workers is the bottleneck.
 inline constexpr double kStragglerShare = 0.1;
+
+// What they share.
 struct BucketCost;
 // The curve that stands for the evaluators, free for one worker; empty without one.
 [[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
