@@ -95,12 +95,19 @@ plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base)
 
 } // namespace
 
+bool exchanges(const Scenario& scenario) {
+  const coll::Options& options = scenario.communication.options;
+  const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
+                      options.placement == coll::Placement::dedicated;
+  return scenario.cluster.ranks() > 1 || server;
+}
+
 bool is_compressed(const Scenario& scenario) {
   return scenario.communication.compression.method != coll::CompressionMethod::none;
 }
 
 plan::LinearCost extra_cost(const Scenario& scenario) {
-  if (scenario.cluster.ranks() == 1) {
+  if (!exchanges(scenario)) {
     return {};
   }
   const Training& training = scenario.training;
@@ -128,7 +135,7 @@ coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& gr
 plan::Cost compressed_cost(const Scenario& scenario) {
   const coll::Compression& compression = scenario.communication.compression;
   const coll::Collective base = exchange_of(scenario);
-  if (base.ranks == 1) {
+  if (!exchanges(scenario)) {
     return {.base = plan::LinearCost{}};
   }
   if (compression.method == coll::CompressionMethod::powersgd) {

@@ -54,6 +54,8 @@ private:
   std::uint64_t events_{};
 };
 
+// More than one worker, or servers of their own.
+[[nodiscard]] bool exchanges(const Scenario& scenario);
 [[nodiscard]] bool is_compressed(const Scenario& scenario); // any method but `none`
 
 // What a bucket of a gradient looks like to a compressor.

@@ -33,7 +33,7 @@ plan::Cost channel_cost(const Scenario& scenario) {
   plan::Cost cost = scenario.cluster.network.curve.value_or(plan::Cost{});
   if (!scenario.cluster.network.curve) {
     cost = train::planner_cost(exchange_of(scenario));
-  } else if (scenario.cluster.ranks() == 1) {
+  } else if (!exchanges(scenario)) {
     cost = plan::Cost{.base = plan::LinearCost{}};
   }
   const plan::LinearCost extra = extra_cost(scenario);

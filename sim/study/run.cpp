@@ -59,25 +59,45 @@ void compare_with_dense(const Scenario& scenario, Summary& summary) {
   summary.speedup_vs_dense_overlapped = dense_period(scenario, *scenario.dense_baseline) / period;
 }
 
-// A density that falls over the first epochs: every iteration as long as the steady one of its
-// density; the summary stays that of the last density.
-void apply_density_warmup(const Scenario& scenario, Result& result) {
+// The scenario as it is in iteration `index`: a density that falls over the first epochs, dense
+// iterations before the first sparse one. Empty: as always.
+std::optional<Scenario> warming_up(const Scenario& scenario, std::int64_t index) {
   const coll::Compression& compression = scenario.communication.compression;
-  std::map<double, Result> by_density;
-  double shift = 0; // what earlier iterations took longer
+  if (compression.method == coll::CompressionMethod::ok_topk &&
+      index < compression.dense_warmup_iterations) {
+    Scenario dense = scenario;
+    dense.communication.compression = {};
+    return dense;
+  }
+  const std::optional<double> density = coll::density_at(compression, index);
+  if (compression.density_warmup.empty() || !density || density == compression.density) {
+    return std::nullopt;
+  }
+  Scenario sparse = scenario;
+  sparse.communication.compression.density = density;
+  sparse.communication.compression.density_warmup.clear();
+  return sparse;
+}
+
+// Every iteration as long as the steady one of its density; the summary stays that of the last.
+void apply_warmup(const Scenario& scenario, Result& result) {
+  std::map<double, Result> by_density; // 0: dense
+  double shift = 0;                    // what earlier iterations took longer
   for (Iteration& iteration : result.iterations) {
     iteration.density = result.summary.density;
     iteration.k = static_cast<std::int64_t>(result.summary.k.value_or(0));
-    const std::optional<double> density = coll::density_at(compression, iteration.index);
-    if (compression.density_warmup.empty() || !density) {
+    const std::optional<Scenario> other = warming_up(scenario, iteration.index);
+    if (!other) {
+      for (double* time : {&iteration.start_s, &iteration.compute_end_s,
+                           &iteration.exchange_start_s, &iteration.exchange_end_s}) {
+        *time += shift;
+      }
       continue;
     }
-    const auto [place, is_new] = by_density.try_emplace(*density);
+    const std::optional<double> density = other->communication.compression.density;
+    const auto [place, is_new] = by_density.try_emplace(density.value_or(0));
     if (is_new) {
-      Scenario steady = scenario;
-      steady.communication.compression.density = density;
-      steady.communication.compression.density_warmup.clear();
-      place->second = run_algorithm(steady);
+      place->second = run_algorithm(*other);
     }
     const Result& steady = place->second;
     const Iteration& same = steady.iterations[static_cast<std::size_t>(iteration.index)];
@@ -89,7 +109,8 @@ void apply_density_warmup(const Scenario& scenario, Result& result) {
       *time += move;
     }
     iteration.density = density;
-    iteration.k = static_cast<std::int64_t>(steady.summary.k.value_or(0));
+    iteration.k = density ? std::optional(static_cast<std::int64_t>(steady.summary.k.value_or(0)))
+                          : std::nullopt;
     shift += longer;
   }
   result.summary.makespan_s = *result.summary.makespan_s + shift;
@@ -100,7 +121,7 @@ void apply_density_warmup(const Scenario& scenario, Result& result) {
 Result run(const Scenario& scenario) {
   Result result = run_algorithm(scenario);
   if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {
-    apply_density_warmup(scenario, result);
+    apply_warmup(scenario, result);
   }
   check_limit(scenario, *result.summary.makespan_s);
   compare_with_dense(scenario, result.summary);

@@ -42,7 +42,7 @@ std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
   if (!curve) {
     return std::nullopt;
   }
-  const bool alone = scenario.cluster.ranks() == 1;
+  const bool alone = !exchanges(scenario);
   return plan::Cost{.base = alone ? decltype(curve->base){plan::LinearCost{}} : curve->base};
 }
 
@@ -69,7 +69,7 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
   append(result.warnings, scenario.workload.warnings);
   append(result.warnings, scenario.warnings);
   append(result.warnings, plan.warnings);
-  if (scenario.cluster.ranks() == 1) {
+  if (!exchanges(scenario)) {
     result.warnings.emplace_back("one worker: no communication");
   }
   result.extrapolation_factor =

@@ -164,7 +164,7 @@ Result run_pipeline(const Scenario& scenario) {
   std::vector<double> ends{0};
   for (std::size_t i = 0; i < times.iterations.size(); ++i) {
     const train::PipelineIteration& iteration = times.iterations[i];
-    ends.push_back(iteration.exchange_end_s);
+    ends.push_back(std::max(iteration.exchange_end_s, iteration.compute_end_s));
     result.iterations.push_back(
         {.index = static_cast<std::int64_t>(i),
          .start_s = iteration.start_s,
@@ -172,7 +172,7 @@ Result run_pipeline(const Scenario& scenario) {
          .exchange_start_s = iteration.exchange_start_s,
          .exchange_end_s = iteration.exchange_end_s,
          .iteration_time_s = ends[i + 1] - ends[i],
-         .exposed_communication_s = times.exposed_s,
+         .exposed_communication_s = std::max(0.0, ends[i + 1] - ends[i] - times.compute_s),
          .applied_gradient = iteration.applied_gradient
                                  ? std::optional(*iteration.applied_gradient - 1)
                                  : std::nullopt,

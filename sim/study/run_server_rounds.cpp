@@ -18,7 +18,22 @@ public:
   explicit ServerRounds(const Scenario& scenario)
       : collective_(exchange_of(scenario)), link_(async_input(scenario).link),
         one_(scenario.communication.options.servers == 1) {
-    collective_.bytes = static_cast<double>(scenario.workload.bytes().value);
+    // A server decodes every push and encodes the sum once (PIP 6).
+    const coll::Compression& compression = scenario.communication.compression;
+    const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
+    const auto bytes = static_cast<double>(scenario.workload.bytes().value);
+    const double ratio = compression.method == coll::CompressionMethod::fp16 ? 2
+                         : coded                                             ? compression.ratio
+                                                                             : 1;
+    const auto rate = [&](double Bps) { return coded && Bps > 0 ? 1 / Bps : 0; };
+    const double add = collective_.reduction_s_per_byte + rate(compression.decode_Bps);
+    link_.add_s = bytes * add;
+    collective_.bytes = bytes / ratio;
+    collective_.reduction_s_per_byte = add * ratio;
+    const bool sharded = collective_.options.placement == coll::Placement::sharded;
+    const double servers = sharded ? static_cast<double>(collective_.ranks)
+                                   : static_cast<double>(collective_.options.servers);
+    encode_s_ = bytes * rate(compression.encode_Bps) / servers;
   }
 
   // `factor` multiplies all times of the exchange.
@@ -29,7 +44,7 @@ public:
                                    .pull_s = link_.pull_s * factor,
                                    .add_s = link_.add_s * factor};
       const bool colocated = collective_.options.placement != coll::Placement::dedicated;
-      return train::server_round_end(ready, link, colocated);
+      return train::server_round_end(ready, link, colocated) + encode_s_ * factor;
     }
     coll::Collective round = collective_;
     round.links.all.latency_s *= factor;
@@ -39,7 +54,7 @@ public:
     round.enter_s = ready;
     const coll::Evaluation evaluation = coll::events(round);
     events_ += evaluation.events;
-    return evaluation.seconds;
+    return evaluation.seconds + encode_s_ * factor;
   }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
@@ -47,6 +62,7 @@ private:
   coll::Collective collective_;
   train::ServerLink link_;
   bool one_;
+  double encode_s_{};
   std::uint64_t events_{};
 };
 
@@ -104,7 +120,7 @@ double mean_period(const Scenario& scenario, const std::vector<Iteration>& itera
 bool needs_server_rounds(const Scenario& scenario) {
   return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
          !scenario.training.async && scenario.variability.varies() &&
-         scenario.communication.schedule == plan::Schedule::single && !is_compressed(scenario) &&
+         scenario.communication.schedule == plan::Schedule::single &&
          !scenario.cluster.network.curve && scenario.cluster.ranks() > 1;
 }
 
@@ -124,7 +140,11 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.forward_s = scenario.workload.forward().value;
   summary.backward_s = scenario.workload.backward().value;
   summary.update_s = scenario.training.update.value;
-  summary.codec_compute_s = 0;
+  summary.codec_compute_s = compute - *summary.forward_s - *summary.backward_s - *summary.update_s;
+  constexpr double kRounding = 1e-12;
+  if (*summary.codec_compute_s < kRounding * compute) {
+    summary.codec_compute_s = 0;
+  }
   summary.compute_s = totals.slowest_s / count;
   summary.communication_s = exchange;
   summary.exposed_communication_s = std::max(0.0, period - *summary.compute_s);
@@ -144,7 +164,7 @@ Result run_server_rounds(const Scenario& scenario) {
   coll::Collective collective = exchange_of(scenario);
   collective.bytes = static_cast<double>(scenario.workload.bytes().value);
   summary.wire_bytes = coll::traffic(collective).max_per_rank;
-  fill_speedup(scenario, compute, period, summary);
+  fill_speedup(scenario, compute - *summary.codec_compute_s, period, summary);
   summary.bottleneck = *summary.straggler_wait_s > kStragglerShare * period ? "straggler"
                        : *summary.compute_s >= exchange                     ? "compute"
                                                                             : "server";

@@ -33,6 +33,27 @@ double add_compression(const Scenario& scenario, const plan::Plan& plan,
   return train::add_selection(input, work);
 }
 
+// On a side stream only what lasts longer than backward counts: before that it is hidden, as
+// communication is.
+void show_hidden_selection(const Scenario& scenario, const train::StepInput& input,
+                           const train::StepTimes& step, Summary& summary) {
+  if (!is_compressed(scenario) || !summary.compress_s ||
+      scenario.communication.compression.select_stream != coll::SelectStream::side) {
+    return;
+  }
+  double selected = step.backward_s;
+  for (const train::Message& message : input.messages) {
+    selected = std::max(selected, message.ready_s);
+  }
+  const double visible = std::min(selected - step.backward_s, step.exposed_s);
+  summary.compress_s = visible;
+  summary.exposed_communication_s = step.exposed_s - visible;
+  if (*summary.communication_s > 0) {
+    summary.overlap_fraction =
+        std::clamp(1 - *summary.exposed_communication_s / *summary.communication_s, 0.0, 1.0);
+  }
+}
+
 // Buckets are listed as they were launched; `priority` keeps its chunks by urgency until here.
 void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::StepTimes& step) {
   if (step.launch_order.empty()) {
@@ -134,6 +155,7 @@ Result run_sync(const Scenario& scenario) {
   result.events = bucket_costs.events();
   add_common_warnings(scenario, plan, result);
   result.summary = summarize(scenario, problem, plan, step, costs, added);
+  show_hidden_selection(scenario, input, step, result.summary);
   if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
     result.summary.closed_form_s = step.period_s;
   }

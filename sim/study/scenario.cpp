@@ -39,6 +39,20 @@ void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenar
   }
 }
 
+// Servers are for training with them, or for a collective of that name.
+void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  const io::Json* training = tree.find("training");
+  if (training == nullptr ||
+      scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+    return;
+  }
+  for (const std::string_view key : {"servers", "placement"}) {
+    if (const io::Json* found = training->find(key); found != nullptr && !found->is_null()) {
+      problems.add(*training, key, "applies to parameter_server only");
+    }
+  }
+}
+
 // An object that is absent reads as empty, so that its required keys are reported by their
 // pointers.
 io::Json object_or_empty(const io::Json& tree, std::string_view key) {
@@ -100,7 +114,11 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   problems.throw_if_any();
   check_dtypes(tree, problems, scenario);
   check_exhaustive(tree, problems, scenario);
+  if (leftovers == Leftovers::refuse) {
+    check_servers(tree, problems, scenario);
+  }
   resolve_curve(tree, context, scenario);
+  resolve_contention(tree, scenario);
   add_profile_warnings(scenario);
   problems.throw_if_any();
   check_schedule(tree, problems, scenario);

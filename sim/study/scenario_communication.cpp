@@ -130,6 +130,10 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   if (method == coll::CompressionMethod::none) {
     return;
   }
+  if (method == coll::CompressionMethod::hierarchical_topk && !scenario.cluster.intra) {
+    context.problems.add(fields.json(), "compression",
+                         "hierarchical_topk needs /cluster/intra_network");
+  }
   const auto is_matrix = [](const train::Gradient& gradient) {
     return std::ranges::any_of(gradient.shapes, [](const coll::MatrixShape& shape) {
       return shape.rows > 1 && shape.columns > 1;

@@ -174,7 +174,6 @@ void parse_selection(io::Fields& fields, const ParseContext& context, const Comp
     context.problems.add(fields.json(), "index_bytes",
                          std::to_string(*elements) + " elements need index_bytes 8");
   }
-  out.select_stream = static_cast<coll::SelectStream>(fields.word("select_stream", kStream, 0));
   out.density_warmup = parse_warmup(fields, context);
   out.iterations_per_epoch =
       fields.optional_integer("iterations_per_epoch", io::at_least(1)).value_or(0);
@@ -231,6 +230,9 @@ void add_warnings(const CompressionRow& row, const Compression& compression,
                   std::vector<std::string>& warnings) {
   if (row.kind == CompressionKind::sparse && is_free(compression.costs)) {
     warnings.emplace_back("compression is free: no select cost given");
+  }
+  if (row.kind == CompressionKind::encoded && is_free(compression.costs)) {
+    warnings.emplace_back("encoding is free: no costs given");
   }
   if (row.method == CompressionMethod::gtopk_tree &&
       compression.residual_mask == coll::ResidualMask::per_round) {
@@ -289,6 +291,9 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   if (with("allgather")) {
     out.allgather = static_cast<coll::SparseAllgather>(fields.word("allgather", kAllgather, 0));
     out.split_values_indices = fields.boolean("split_values_indices", false);
+  }
+  if (with("select_stream")) {
+    out.select_stream = static_cast<coll::SelectStream>(fields.word("select_stream", kStream, 0));
   }
   if (with("broadcast")) {
     out.broadcast = static_cast<coll::SparseBroadcast>(fields.word("broadcast", kBroadcast, 0));

@@ -73,6 +73,10 @@ struct CompressionUse {
 
 // After cluster and communication are known: the measured curve that stands for the evaluators.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// How much messages slow each other: the authors' 0.5 was fitted to measured all-reduces, which
+// leave a link idle. Where times follow from latency and bandwidth alone two at once share the
+// link, 1, unless the scenario says otherwise; less than that is beyond the link, with a warning.
+void resolve_contention(const io::Json& tree, Scenario& scenario);
 // What the profile says of itself, and of ranks and densities that it was not fitted to.
 void add_profile_warnings(Scenario& scenario);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/number_text.hpp"
 #include "coll/compression.hpp"
 #include "io/trace_file.hpp"
 #include "study/bucket_cost.hpp"
@@ -100,8 +101,8 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
     words.push_back(planner.name);
   }
   std::size_t chosen = fields.word("schedule", words, fallback);
-  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-                     scenario.training.async;
+  const bool async =
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
   if (async && context.leftovers == Leftovers::ignore) {
     chosen = fallback; // the only one there is
   }
@@ -117,8 +118,8 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json* found = io::resolve(tree, "/communication");
   const io::Json& where = found != nullptr ? *found : tree;
   const std::string schedule = "schedule " + std::string(planner.name);
-  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-                     scenario.training.async;
+  const bool async =
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
   if (async && planner.schedule != plan::Schedule::single) {
     problems.add(where, "schedule", schedule + " is not defined for mode async");
   }
@@ -163,6 +164,22 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     if (const auto message = plan::too_many_chunks(bytes, options)) {
       problems.add(where, "partition_bytes", *message);
     }
+  }
+}
+
+void resolve_contention(const io::Json& tree, Scenario& scenario) {
+  plan::ScheduleOptions& options = scenario.communication.schedule_options;
+  if (scenario.communication.schedule != plan::Schedule::asc_wfbp ||
+      scenario.cluster.network.curve) {
+    return;
+  }
+  const io::Json* given = io::resolve(tree, "/communication/contention");
+  if (given == nullptr || given->is_null()) {
+    options.contention = 1;
+  } else if (const double slowdown = plan::least_slowdown(options); slowdown < 1) {
+    scenario.warnings.push_back("contention " + base::significant(options.contention) +
+                                " lets messages together move " + base::significant(1 / slowdown) +
+                                " times the bandwidth of the network");
   }
 }
 

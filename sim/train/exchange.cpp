@@ -18,16 +18,22 @@ double planned_seconds(const coll::Collective& collective) {
   return coll::max_plus(collective).seconds;
 }
 
+// One worker that pushes to servers of their own sends as any other.
+bool works_alone(const coll::Collective& collective) {
+  return collective.algorithm == coll::AlgorithmId::parameter_server &&
+         collective.options.placement == coll::Placement::dedicated;
+}
+
 } // namespace
 
 plan::Cost planner_cost(const coll::Collective& collective) {
-  if (collective.ranks == 1) {
+  if (collective.ranks == 1 && !works_alone(collective)) {
     return {.base = plan::LinearCost{}};
   }
   coll::Collective probe = collective;
   probe.options.chunking = coll::Chunking::real;
+  probe.bytes = 1; // one that sends nothing has no links to differ in
   if (collective.algorithm != coll::AlgorithmId::automatic && probe.homogeneous()) {
-    probe.bytes = 1;
     const auto form = coll::closed_form(probe);
     if (form && form->startup_s && form->per_byte_s) {
       return {.base = plan::LinearCost{*form->startup_s, *form->per_byte_s}};

@@ -102,17 +102,17 @@ PipelineIteration one_iteration(const PipelineInput& input, double gate, double 
     for (Worker& worker : workers) {
       worker.clock = channel.advance(worker.clock, worker.factor * piece.compute_s, worker.cursor);
     }
-    const double start = channel.send(latest(workers), exchange_factor * piece.exchange_s);
-    if (!sent && piece.exchange_s > 0) {
-      iteration.exchange_start_s = start;
+    if (piece.exchange_s > 0) {
+      const double start = channel.send(latest(workers), exchange_factor * piece.exchange_s);
+      iteration.exchange_start_s = sent ? iteration.exchange_start_s : start;
       sent = true;
     }
   }
   iteration.compute_end_s = latest(workers);
-  iteration.exchange_end_s = channel.free_s();
-  if (!sent) {
-    iteration.exchange_start_s = iteration.exchange_end_s;
+  if (!sent) { // nothing to exchange: done with computing
+    iteration.exchange_start_s = channel.send(iteration.compute_end_s, 0);
   }
+  iteration.exchange_end_s = channel.free_s();
   return iteration;
 }
 
@@ -128,8 +128,11 @@ double drained(const PipelineTimes& times, double clock, double application) {
 // Sums over iterations become means; workers that were not simulated are like the first.
 void fill_means(const PipelineInput& input, std::size_t simulated, PipelineTimes& times) {
   const std::int64_t half = input.iterations / 2;
-  const double half_end =
-      half > 0 ? times.iterations[static_cast<std::size_t>(half - 1)].exchange_end_s : 0;
+  double half_end = 0;
+  if (half > 0) {
+    const PipelineIteration& middle = times.iterations[static_cast<std::size_t>(half - 1)];
+    half_end = std::max(middle.exchange_end_s, middle.compute_end_s);
+  }
   times.period_s = (times.makespan_s - half_end) / static_cast<double>(input.iterations - half);
   constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
   const double left = times.period_s - times.compute_s;
@@ -228,7 +231,8 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
     }
   }
 
-  times.makespan_s = times.iterations.back().exchange_end_s;
+  const PipelineIteration& last = times.iterations.back();
+  times.makespan_s = std::max(last.exchange_end_s, last.compute_end_s);
   times.compute_s = slowest_sum / static_cast<double>(input.iterations);
   times.pending = input.iterations - last_applied(input, width);
   for (std::uint32_t w = 0; w < workers.size(); ++w) {

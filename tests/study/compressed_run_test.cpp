@@ -148,6 +148,10 @@ TEST_CASE("compression: layer by layer, selection delays backward or runs beside
   const study::Summary compute = run_with("compute");
   const study::Summary side = run_with("side");
   CHECK(*side.iteration_time_s <= *compute.iteration_time_s);
+  CHECK(*side.iteration_time_s ==
+        Approx(*side.compute_s + *side.compress_s + *side.exposed_communication_s).epsilon(1e-12));
+  CHECK(*side.compress_s < *compute.compress_s); // the rest of it is hidden
+  CHECK(*side.select_s == Approx(*compute.select_s).epsilon(1e-12));
   // Three selections instead of one; k per layer.
   CHECK(*compute.select_s == Approx(3e-5 + 2e-11 * 4e6).epsilon(1e-12));
   CHECK(*compute.k == 12000 + 4000 + 24000);

@@ -250,3 +250,76 @@ TEST_CASE("variability: a server that takes pushes as they come, one or several 
           Approx(*run_with(keys, "").summary.iteration_time_s).epsilon(1e-9));
   }
 }
+
+TEST_CASE("parameter server: a codec that does nothing changes nothing, with workers that differ") {
+  const auto time = [](const std::string& keys, const std::string& compression) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.003, "backward_s": 0.008, "gradient_bytes": 4000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9, "reduction_Bps": 1e10}},
+            "training": {"algorithm": "parameter_server", )" +
+        keys + R"("iterations": 3}, "communication": {"schedule": "single", "compression": )" +
+        compression + R"(}, "variability": {"stragglers": [{"worker": 1, "factor": 3}]}})";
+    return *study::testing::run_text(text).summary.iteration_time_s;
+  };
+  for (const std::string& keys :
+       {std::string(), std::string(R"("placement": "colocated", )"),
+        std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
+    CAPTURE(keys);
+    CHECK(time(keys, R"({"method": "custom", "ratio": 1})") ==
+          Approx(time(keys, R"("none")")).epsilon(1e-12));
+    CHECK(time(keys, R"("fp16")") < time(keys, R"("none")"));
+  }
+  // x = max(x, a_w) + n beta: three pushes wait for nobody, then the fourth, sums, four pulls.
+  CHECK(time("", R"("none")") == Approx(0.033 + 2e-6 + 0.004 + 4 * 4e-4 + 4 * 0.004).epsilon(1e-9));
+}
+
+TEST_CASE("parameter server: one worker with a server of its own sends as any other") {
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "l", "forward_s": 0.003, "backward_s": 0.008, "gradient_bytes": 4000000}]},
+          "cluster": {"nodes": 1, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}},
+          "training": {"algorithm": "parameter_server"}})";
+  const study::Result result = study::testing::run_text(text);
+  CHECK(*result.summary.iteration_time_s == Approx(0.011 + 2 * (1e-6 + 0.004)).epsilon(1e-9));
+  CHECK(*result.summary.closed_form_s == Approx(*result.summary.iteration_time_s).epsilon(1e-9));
+  CHECK(result.warnings.empty());
+}
+
+TEST_CASE("pipelined training: layers without gradients do not hold the channel") {
+  // Layer a has no gradient: its backward runs beside the exchange of b.
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.05, "gradient_bytes": 0},
+                                  {"name": "b", "forward_s": 0.001, "backward_s": 0.01, "gradient_bytes": 1000}]},
+          "cluster": {"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+          "training": {"algorithm": "pipe_sgd", "exchange_s": 0.02}, "communication": {"schedule": "wfbp"}})";
+  const study::Result result = study::testing::run_text(text);
+  for (const study::Iteration& iteration : result.iterations) {
+    CHECK(iteration.exchange_end_s - iteration.exchange_start_s == Approx(0.02).epsilon(1e-9));
+  }
+  CHECK(*result.summary.iteration_time_s == Approx(0.062).epsilon(1e-9));
+}
+
+TEST_CASE("run: several GPUs per node with links of their own, any flat collective") {
+  for (const char* collective : {"ring", "mst", "be", "bruck", "recursive_doubling", "lp"}) {
+    for (const char* compression :
+         {"\"none\"", "\"fp16\"", R"({"method": "topk", "density": 0.01})"}) {
+      CAPTURE(collective);
+      CAPTURE(compression);
+      const std::string text =
+          R"({"workload": {"layers": [{"name": "l", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}]},
+              "cluster": {"nodes": 2, "gpus_per_node": 2, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9},
+                          "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e10}},
+              "communication": {"schedule": "single", "collective": ")" +
+          std::string(collective) + R"(", "compression": )" + compression + "}}";
+      CHECK(*study::testing::run_text(text).summary.iteration_time_s > 0.003);
+    }
+  }
+}
+
+TEST_CASE("scenario: servers belong to parameter servers") {
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "l", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
+          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1}},
+          "training": {"servers": 2}})";
+  CHECK(study::testing::problem_of(text) ==
+        "test.json: /training/servers: applies to parameter_server only");
+}
