@@ -104,51 +104,55 @@ void ProgressiveFilling::leave(const Flow& uses, double level) {
   }
 }
 
-void ProgressiveFilling::fill(std::span<const double> left, std::span<const double> capacity,
-                              std::span<const Flow> flows, std::span<double> level) {
-  assert(level.size() == flows.size());
-  index(left, flows);
-  std::fill(level.begin(), level.end(), kOpen);
-  heap_.clear();
-  by_cap_.clear();
-  stopping_.clear();
-  for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
-    if (flows[flow].cap_level < kNever) {
-      by_cap_.push_back(flow);
-    }
+// Sums in the order of flows (PKT 6.2).
+void ProgressiveFilling::stop_now(std::span<const Flow> flows, double at) {
+  std::sort(stopping_.begin(), stopping_.end());
+  for (const std::uint32_t flow : stopping_) {
+    leave(flows[flow], at);
   }
-  std::stable_sort(by_cap_.begin(), by_cap_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return flows[a].cap_level < flows[b].cap_level;
-  });
-  const auto stop_now = [&](double at) {
-    std::sort(stopping_.begin(), stopping_.end()); // sums in the order of flows (PKT 6.2)
-    for (const std::uint32_t flow : stopping_) {
-      leave(flows[flow], at);
-    }
-    stopping_.clear();
-  };
-  for (const std::uint32_t link : links_) { // PKT 6.4
+  stopping_.clear();
+}
+
+// Flows across links where nothing is left stop at once (PKT 6.4); the others' links are entered.
+void ProgressiveFilling::begin(std::span<const double> left, std::span<const double> capacity,
+                               std::span<const Flow> flows, std::span<double> level) {
+  for (const std::uint32_t link : links_) {
     if (left[link] <= kNothingLeft * capacity[link]) {
       state_[link].full_at = 0;
       stop_users(link, 0, level);
     }
   }
-  stop_now(0);
+  stop_now(flows, 0);
+  heap_.clear();
   for (const std::uint32_t link : links_) {
     if (state_[link].open > 0) {
       append(link);
     }
   }
   std::make_heap(heap_.begin(), heap_.end());
+  by_cap_.clear();
+  for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+    if (flows[flow].cap_level < kNever && level[flow] == kOpen) {
+      by_cap_.push_back(flow);
+    }
+  }
+  std::stable_sort(by_cap_.begin(), by_cap_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return flows[a].cap_level < flows[b].cap_level;
+  });
+}
 
-  std::size_t next_cap = 0;
-  for (;;) {
+void ProgressiveFilling::fill(std::span<const double> left, std::span<const double> capacity,
+                              std::span<const Flow> flows, std::span<double> level) {
+  assert(level.size() == flows.size());
+  index(left, flows);
+  std::fill(level.begin(), level.end(), kOpen);
+  begin(left, capacity, flows, level);
+  for (std::size_t next_cap = 0;;) {
     while (next_cap < by_cap_.size() && level[by_cap_[next_cap]] != kOpen) {
       ++next_cap;
     }
-    const bool any_link = refresh_top(level);
     const double cap = next_cap < by_cap_.size() ? flows[by_cap_[next_cap]].cap_level : kNever;
-    const double at = std::min(any_link ? heap_.front().level : kNever, cap);
+    const double at = std::min(refresh_top(level) ? heap_.front().level : kNever, cap);
     if (at == kNever) {
       break;
     }
@@ -166,7 +170,7 @@ void ProgressiveFilling::fill(std::span<const double> left, std::span<const doub
       state_[link].full_at = at;
       stop_users(link, at, level);
     }
-    stop_now(at);
+    stop_now(flows, at);
   }
   for (double& value : level) { // neither link nor cap
     value = value == kOpen ? kNever : value;

@@ -77,6 +77,9 @@ private:
   void append(std::uint32_t link);
   [[nodiscard]] bool refresh_top(std::span<const double> level);
   void stop_users(std::uint32_t link, double at, std::span<double> level);
+  void stop_now(std::span<const Flow> flows, double at);
+  void begin(std::span<const double> left, std::span<const double> capacity,
+             std::span<const Flow> flows, std::span<double> level);
   void leave(const Flow& uses, double level);
 
   std::vector<Link> state_; // by link; `users` is 0 between calls
