@@ -17,6 +17,7 @@ inline constexpr std::uint32_t kNone = 0xffffffff;
 
 // data < ack in the order of events, all others before (control).
 enum class PacketKind : std::uint8_t { probe, bitmap, stop, feedback, data, ack };
+// `protected` alone is a keyword. NOLINTNEXTLINE(readability-identifier-naming)
 enum class DropClass : std::uint8_t { protected_, middle, droppable, not_ect };
 inline constexpr std::size_t kDropClasses = 4;
 

@@ -10,11 +10,11 @@ namespace stepsim::net {
 namespace {
 
 // Grows with the bandwidth unless given.
-std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least, double at_10G,
+std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least, double at_10_gbit,
                         double bandwidth_Bps) {
   return given ? *given
                : static_cast<std::uint32_t>(
-                     std::max(least, std::round(at_10G * bandwidth_Bps / 1.25e9)));
+                     std::max(least, std::round(at_10_gbit * bandwidth_Bps / 1.25e9)));
 }
 
 } // namespace

@@ -91,11 +91,11 @@ std::uint32_t Ports::purge(LinkId link, std::uint32_t message) {
   Port& port = ports_[link];
   assert(!port.limited && "only hosts take packets back");
   std::uint32_t purged = 0;
-  for (std::uint8_t number = 1; number < queue_count_; ++number) {
+  for (std::uint32_t number = 1; number < queue_count_; ++number) {
     if ((port.waiting >> number & 1U) == 0) {
       continue;
     }
-    Queue& queue = queue_of(link, number);
+    Queue& queue = queue_of(link, static_cast<std::uint8_t>(number));
     std::uint32_t here = 0;
     if (options_.queue_discipline == QueueDiscipline::flow_round_robin) {
       for (std::uint32_t turn = queue.head, before = kNone; turn != kNone;) {
