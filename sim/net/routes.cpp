@@ -17,7 +17,7 @@ namespace {
 
 constexpr LinkId kNoLink = 0xffffffffU;
 constexpr std::uint64_t kEcmpStream = 1;
-constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 27;
+constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 26;
 
 // Links against their direction: a search from a destination finds who leads to it.
 using Reversed = boost::compressed_sparse_row_graph<boost::directedS>;
@@ -107,7 +107,7 @@ void Routes::fill(const Fabric& fabric) {
   if (roots_.size() * columns > kMaxEntries) {
     throw SimulationError(
         "the fabric is too large for routing tables: " + std::to_string(roots_.size()) +
-        " destinations x " + std::to_string(columns) + " nodes, at most 2^27 = 134217728");
+        " destinations x " + std::to_string(columns) + " nodes, at most 2^26 = 67108864");
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   for (const FabricLink& link : fabric.links) {

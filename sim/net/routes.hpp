@@ -17,7 +17,7 @@ namespace stepsim::net {
 class Routes {
 public:
   // Time: links x (switches with hosts + hosts with several cables). Throws SimulationError naming
-  // two hosts without a way, or if the tables would pass 2^27 entries.
+  // two hosts without a way, or if the tables would pass 2^26 entries (about 1 GB).
   explicit Routes(const Fabric& fabric);
 
   // Equal-cost links out of `node` towards host `dst`; empty at dst itself, and at a switch without

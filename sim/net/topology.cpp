@@ -15,7 +15,7 @@ namespace stepsim::net {
 namespace {
 
 constexpr double kMaxHosts = 1 << 20;
-constexpr double kMaxCables = 1 << 23;
+constexpr double kMaxCables = 1 << 21;
 
 constexpr PresetParameter count(std::string_view name, bool required = true) {
   return {name, ParameterKind::count, required};
@@ -255,7 +255,7 @@ std::optional<ParameterProblem> preset_problem(const Topology& topology) {
     return ParameterProblem{"preset", "makes " + whole(size.hosts) + " hosts, at most 1048576"};
   }
   if (size.cables > kMaxCables) {
-    return ParameterProblem{"preset", "makes " + whole(size.cables) + " cables, at most 8388608"};
+    return ParameterProblem{"preset", "makes " + whole(size.cables) + " cables, at most 2097152"};
   }
   return std::nullopt;
 }

@@ -32,7 +32,7 @@ struct Preset {
 [[nodiscard]] std::span<const Preset> presets();
 
 // Names a parameter (or "preset") and what is wrong with it beside the others: an odd number of
-// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^23 cables.
+// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
 struct ParameterProblem {
   std::string_view parameter;
   std::string message;

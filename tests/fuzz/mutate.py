@@ -28,7 +28,7 @@ AWKWARD = [0, -1, 1, 0.5, 1e308, -1e308, 1e-308, 2**53, 2**63, -(2**63), 1e19, "
 def seeds():
     """The files that are mutated, with the command that reads each."""
     pairs = []
-    for folder, limit in (("examples", 100), ("topologies", 3), ("models", 3), ("traces", 2)):
+    for folder, limit in (("examples", 100), ("topologies", 8), ("models", 3), ("traces", 2)):
         files = sorted((ROOT / folder).glob("*.json"), key=lambda p: (p.stat().st_size, p.name))
         pairs += [(path, json.loads(path.read_text())) for path in files[:limit]]
     return pairs

@@ -193,10 +193,10 @@ TEST_CASE("routes: hosts pass nothing on unless the fabric says so") {
 }
 
 TEST_CASE("routes: tables that would not fit into memory are refused") {
-  // (2^14)^2 > 2^27, with hosts that are destination and node at once
+  // (2^14)^2 > 2^26, with hosts that are destination and node at once
   CHECK_THROWS_WITH_AS(Routes{ring(1 << 14, kLink)},
                        "the fabric is too large for routing tables: 16384 destinations x 16384 "
-                       "nodes, at most 2^27 = 134217728",
+                       "nodes, at most 2^26 = 67108864",
                        SimulationError);
   CHECK(Routes(star(1 << 17, kLink)).distance(0, (1 << 17) - 1) == 2);
 }
