@@ -69,7 +69,7 @@ constexpr std::array kTable{
   CompressionRow{Id::truncate16, "truncate16", kCodec, true, kCodecKeys,
     "upper 16 of 32 bits, re-encoded at every hop of a ring"},
   CompressionRow{Id::quantize8, "quantize8", kCodec, true, kCodecKeys,
-    "256 levels per part, re-encoded at every hop of a ring"},
+    "255 levels per part, re-encoded at every hop of a ring"},
   CompressionRow{Id::custom, "custom", kCodec, true, kCodecKeys,
     "a codec of any ratio, re-encoded at every hop of a ring"},
   CompressionRow{Id::topk, "topk", kSparse, true, kGatherKeys,
