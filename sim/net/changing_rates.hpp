@@ -40,7 +40,8 @@ public:
   // unless their rate is 0; in a fixed order.
   std::span<const std::uint32_t> solve();
 
-  [[nodiscard]] double rate_Bps(std::uint32_t place) const { return flows_[place].rate; }
+  // Bytes/s.
+  [[nodiscard]] double rate(std::uint32_t place) const { return flows_[place].rate; }
   [[nodiscard]] const Flow& flow(std::uint32_t place) const { return flows_[place].flow; }
   [[nodiscard]] std::size_t size() const { return size_; } // flows
   [[nodiscard]] std::size_t links() const { return capacity_.size(); }

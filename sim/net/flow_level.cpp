@@ -120,7 +120,7 @@ void FlowLevel::solve() {
   ++solves_;
   for (const std::uint32_t place : rates_.solve()) {
     Flow& flow = flows_[place];
-    const double rate = rates_.rate_Bps(place);
+    const double rate = rates_.rate(place);
     if (flow.rate > 0) {
       flow.remaining = std::max(0.0, flow.remaining - flow.rate * (now_ - flow.since));
     }

@@ -288,14 +288,14 @@ TEST_CASE("changing rates: after every change what the definition gives for the 
         known[places.back()] = 0;
       }
       for (const std::uint32_t place : changing.solve()) {
-        known[place] = changing.rate_Bps(place);
+        known[place] = changing.rate(place);
       }
       ++solves;
       const auto expected = oracle::rates(capacity, flows, std::vector<char>(flows.size(), 1));
       for (std::size_t f = 0; f < flows.size(); ++f) {
         CAPTURE(f);
-        CHECK(changing.rate_Bps(places[f]) == Approx(expected[f]).epsilon(kExact));
-        CHECK(known[places[f]] == changing.rate_Bps(places[f]));
+        CHECK(changing.rate(places[f]) == Approx(expected[f]).epsilon(kExact));
+        CHECK(known[places[f]] == changing.rate(places[f]));
       }
     }
     full += changing.full_solves();
@@ -317,8 +317,8 @@ TEST_CASE("changing rates: a change far away is nobody's business") {
   const auto changed = changing.solve();
   REQUIRE(changed.size() == 1);
   CHECK(changed[0] == places[7]);
-  CHECK(changing.rate_Bps(places[7]) == 1e9);
-  CHECK(changing.rate_Bps(places[8]) == 1e9 / 2);
+  CHECK(changing.rate(places[7]) == 1e9);
+  CHECK(changing.rate(places[8]) == 1e9 / 2);
 }
 
 } // namespace
