@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/nearest.hpp"
+#include "base/number_text.hpp"
 #include "io/reader.hpp"
 #include "net/fabric_check.hpp"
 #include "net/topology.hpp"
@@ -16,6 +17,23 @@ std::string quoted(std::string_view id) {
   return std::string("\"").append(base::shown_value(id)).append("\"");
 }
 
+// Beyond these, sums over a fabric would leave the range of numbers.
+constexpr double kMaxRate = 1e18;
+constexpr double kMaxLatency = 1e6;
+
+double limited(Fields& fields, std::string_view key, double low, double high) {
+  const double value = fields.number(key, at_least(low));
+  if (value > high) {
+    fields.problems().add(fields.json(), key,
+                          "must be <= " + base::shortest(high) + ", got " + base::shortest(value));
+  }
+  return value;
+}
+double rate(Fields& fields, std::string_view key) { return limited(fields, key, 1, kMaxRate); }
+double latency(Fields& fields, std::string_view key) {
+  return limited(fields, key, 0, kMaxLatency);
+}
+
 void parse_preset(Fields& fields, net::Topology& topology) {
   std::vector<std::string_view> names;
   for (const net::Preset& preset : net::presets()) {
@@ -25,9 +43,10 @@ void parse_preset(Fields& fields, net::Topology& topology) {
   topology.preset = preset.name;
   for (const auto& [name, kind, required] : preset.parameters) {
     if (required || fields.has(name)) {
-      const double value = kind == net::ParameterKind::count
-                               ? static_cast<double>(fields.integer(name, between(1, 1e7)))
-                               : fields.number(name, at_least(kind == net::ParameterKind::rate));
+      const double value =
+          kind == net::ParameterKind::count
+              ? static_cast<double>(fields.integer(name, between(1, 1e7)))
+              : (kind == net::ParameterKind::rate ? rate(fields, name) : latency(fields, name));
       topology.preset_parameters.emplace_back(name, value);
     }
   }
@@ -63,8 +82,8 @@ std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::s
     link.a = field.string("a");
     link.b = field.string("b");
     link.id = field.string("id", link.a + "-" + link.b);
-    link.latency_s = field.number("latency_s", at_least(0));
-    link.bandwidth_Bps = field.number("bandwidth_Bps", at_least(1));
+    link.latency_s = latency(field, "latency_s");
+    link.bandwidth_Bps = rate(field, "bandwidth_Bps");
     link.source = field.string("source", "");
     for (const auto& [key, end] : {std::pair{"a", &link.a}, std::pair{"b", &link.b}}) {
       if (field.has(key) && !nodes.contains(*end)) {

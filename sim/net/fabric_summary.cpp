@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
+#include <boost/graph/push_relabel_max_flow.hpp>
+#include <cmath>
 
 #include "net/routes.hpp"
 
@@ -13,15 +14,16 @@ namespace {
 using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
 using Edge = Traits::edge_descriptor;
 struct Pipe {
-  double capacity{}, residual{};
+  std::int64_t capacity{}, residual{};
   Edge reverse{};
 };
 using FlowGraph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Pipe>;
 
-void add_pipe(FlowGraph& graph, NodeId a, NodeId b, double forward, double backward) {
-  const Edge there = boost::add_edge(a, b, Pipe{forward, 0, {}}, graph).first;
-  const Edge back = boost::add_edge(b, a, Pipe{backward, 0, {}}, graph).first;
+// The algorithm wants a reverse edge without capacity for each edge.
+void add_pipe(FlowGraph& graph, NodeId a, NodeId b, std::int64_t capacity) {
+  const Edge there = boost::add_edge(a, b, Pipe{capacity, 0, {}}, graph).first;
+  const Edge back = boost::add_edge(b, a, Pipe{0, 0, {}}, graph).first;
   graph[there].reverse = back;
   graph[back].reverse = there;
 }
@@ -46,44 +48,53 @@ std::vector<NodeId> only_switch(const Fabric& fabric) {
   return neighbour;
 }
 
-// Hosts with one cable become part of source and sink: their cables are one pipe per switch.
+// Hosts with one cable become part of source and sink: their cables are one pipe per switch. The
+// flow is counted in whole bytes/s, or in units of 2^e where the sum would not be exact.
 double bisection(const Fabric& fabric) {
   if (fabric.hosts < 2) {
     return 0;
   }
-  constexpr double kUnlimited = 1e300;
+  double total = 0;
+  for (const FabricLink& link : fabric.links) {
+    total += link.bandwidth_Bps;
+  }
+  const double unit = std::exp2(std::max(0, std::ilogb(total) - 52));
+  const auto units = [unit](double rate) { return std::llround(rate / unit); };
+  const std::int64_t unlimited = units(total) + static_cast<std::int64_t>(fabric.links.size());
   const NodeId source = fabric.nodes();
   const NodeId sink = source + 1;
   const std::vector<NodeId> leaf = only_switch(fabric);
-  std::vector<double> in(fabric.nodes(), 0);
-  std::vector<double> out(fabric.nodes(), 0);
+  std::vector<std::int64_t> in(fabric.nodes(), 0);
+  std::vector<std::int64_t> out(fabric.nodes(), 0);
   FlowGraph graph(fabric.nodes() + 2);
   for (std::size_t i = 0; i < fabric.links.size(); i += 2) {
     const bool upwards = fabric.is_host(fabric.links[i].from);
     const FabricLink& link = fabric.links[upwards ? i : i + 1];
     const FabricLink& back = fabric.links[upwards ? i + 1 : i];
     if (!fabric.is_host(link.from) || leaf[link.from] == kNone) {
-      add_pipe(graph, link.from, link.to, link.bandwidth_Bps, back.bandwidth_Bps);
+      add_pipe(graph, link.from, link.to, units(link.bandwidth_Bps));
+      add_pipe(graph, link.to, link.from, units(back.bandwidth_Bps));
     } else if (link.from < fabric.hosts / 2) {
-      in[link.to] += link.bandwidth_Bps;
+      in[link.to] += units(link.bandwidth_Bps);
     } else {
-      out[link.to] += back.bandwidth_Bps;
+      out[link.to] += units(back.bandwidth_Bps);
     }
   }
   for (NodeId node = 0; node < fabric.nodes(); ++node) {
     if (fabric.is_host(node) && leaf[node] == kNone) {
-      (node < fabric.hosts / 2 ? in : out)[node] = kUnlimited;
+      (node < fabric.hosts / 2 ? in : out)[node] = unlimited;
     }
     if (in[node] > 0) {
-      add_pipe(graph, source, node, in[node], 0);
+      add_pipe(graph, source, node, in[node]);
     }
     if (out[node] > 0) {
-      add_pipe(graph, node, sink, out[node], 0);
+      add_pipe(graph, node, sink, out[node]);
     }
   }
-  return boost::boykov_kolmogorov_max_flow(
-      graph, boost::get(&Pipe::capacity, graph), boost::get(&Pipe::residual, graph),
-      boost::get(&Pipe::reverse, graph), boost::get(boost::vertex_index, graph), source, sink);
+  return unit * static_cast<double>(boost::push_relabel_max_flow(
+                    graph, source, sink, boost::get(&Pipe::capacity, graph),
+                    boost::get(&Pipe::residual, graph), boost::get(&Pipe::reverse, graph),
+                    boost::get(boost::vertex_index, graph)));
 }
 
 std::optional<double> worst_oversubscription(const Fabric& fabric) {
@@ -101,22 +112,35 @@ std::optional<double> worst_oversubscription(const Fabric& fabric) {
   return worst;
 }
 
-// Enough hosts to find the two farthest: two of those that hang on one switch only.
-std::vector<NodeId> representatives(const Fabric& fabric) {
+// Of the hosts with one cable, the first `per_switch` of each switch: the others are as far away.
+std::vector<NodeId> representatives(const Fabric& fabric, std::uint32_t per_switch) {
   const std::vector<NodeId> leaf = only_switch(fabric);
   std::vector<std::uint32_t> seen(fabric.nodes(), 0);
   std::vector<NodeId> hosts;
   for (NodeId host = 0; host < fabric.hosts; ++host) {
-    if (leaf[host] == kNone || ++seen[leaf[host]] <= 2) {
+    if (leaf[host] == kNone || ++seen[leaf[host]] <= per_switch) {
       hosts.push_back(host);
     }
   }
   return hosts;
 }
 
+void find_farthest(const Routes& routes, const std::vector<NodeId>& hosts, FabricSummary& summary) {
+  for (const NodeId a : hosts) {
+    for (const NodeId b : hosts) {
+      if (routes.distance(a, b) > summary.diameter) {
+        summary.diameter = routes.distance(a, b);
+        summary.far_a = a;
+        summary.far_b = b;
+      }
+    }
+  }
+}
+
 } // namespace
 
 FabricSummary summary_of(const Fabric& fabric) {
+  const Routes routes(fabric);
   FabricSummary summary;
   summary.hosts = fabric.hosts;
   summary.switches = fabric.switches;
@@ -126,16 +150,9 @@ FabricSummary summary_of(const Fabric& fabric) {
     summary.half_Bps += link.from < fabric.hosts / 2 ? link.bandwidth_Bps : 0;
   }
   summary.oversubscription = worst_oversubscription(fabric);
-  const Routes routes(fabric);
-  const std::vector<NodeId> hosts = representatives(fabric);
-  for (const NodeId a : hosts) {
-    for (const NodeId b : hosts) {
-      if (routes.distance(a, b) > summary.diameter) {
-        summary.diameter = routes.distance(a, b);
-        summary.far_a = a;
-        summary.far_b = b;
-      }
-    }
+  find_farthest(routes, representatives(fabric, 1), summary);
+  if (summary.diameter < 2) { // else no two hosts of one switch are farther apart
+    find_farthest(routes, representatives(fabric, 2), summary);
   }
   summary.paths = routes.path_count(summary.far_a, summary.far_b);
   return summary;

@@ -69,6 +69,10 @@ TEST_CASE("wrong graphs are refused with pointer and rule") {
           "links": [{"a": "h", "b": "g", "latency_s": -1, "bandwidth_Bps": 0}]})") ==
         "f.json: /links/0/latency_s: must be >= 0, got -1\n"
         "f.json: /links/0/bandwidth_Bps: must be >= 1, got 0\n");
+  CHECK(problems(R"({"hosts": [{"id": "h"}, {"id": "g"}],
+          "links": [{"a": "h", "b": "g", "latency_s": 1e308, "bandwidth_Bps": 1e308}]})") ==
+        "f.json: /links/0/latency_s: must be <= 1e+06, got 1e+308\n"
+        "f.json: /links/0/bandwidth_Bps: must be <= 1e+18, got 1e+308\n");
   CHECK(problems(R"({"hosts": [], "links": []})") == "f.json: /hosts: needs at least one host\n");
   CHECK(problems(R"({"hosts": [{"id": "h"}], "links": [], "gpus": ["g"]})") ==
         "f.json: /gpus/0: must be the id of a host, got \"g\"\n");

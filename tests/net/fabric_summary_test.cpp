@@ -106,7 +106,13 @@ TEST_CASE("fabric summary: the bisection is the smallest of all cuts") {
   }
 }
 
-TEST_CASE("fabric summary: two hosts per switch are enough to find the farthest") {
+TEST_CASE("fabric summary: rates of any size") {
+  const LinkSpeed fast{0, 0x1p60};
+  CHECK(summary_of(star(8, fast)).bisection_Bps == 4 * 0x1p60);
+  CHECK(summary_of(ring(8, fast)).bisection_Bps == 2 * 0x1p60);
+}
+
+TEST_CASE("fabric summary: one host per switch is enough to find the farthest") {
   for (const Fabric& fabric :
        {dragonfly({4, 3, 3, kLink, kLink, kLink}), leaf_spine({3, 3, 2, kLink, kLink}),
         gpu_machines({2, 3, 2, kLink, kLink, kLink, false, 0, {}})}) {
