@@ -33,16 +33,27 @@ std::string heading(const study::FlowsFile& file) {
   return text + ", " + std::string(study::name(options.load_balancing)) + "\n";
 }
 
-std::string summary(const study::FlowsResult& result) {
-  const auto& all = result.statistics;
+std::vector<std::string> summary_row(std::string name,
+                                     const std::optional<study::FlowStatistics>& all) {
   const auto column = [&](double study::FlowStatistics::*member) {
     return all ? milliseconds_cell((*all).*member) : "-";
   };
+  return {std::move(name),
+          column(&study::FlowStatistics::mean_s),
+          column(&study::FlowStatistics::p50_s),
+          column(&study::FlowStatistics::p95_s),
+          column(&study::FlowStatistics::p99_s),
+          column(&study::FlowStatistics::max_s)};
+}
+
+std::string summary(const study::FlowsResult& result) {
   Table table{{"fct", "mean [ms]", "p50 [ms]", "p95 [ms]", "p99 [ms]", "max [ms]"}, {}};
-  table.rows.push_back(
-      {"all flows", column(&study::FlowStatistics::mean_s), column(&study::FlowStatistics::p50_s),
-       column(&study::FlowStatistics::p95_s), column(&study::FlowStatistics::p99_s),
-       column(&study::FlowStatistics::max_s)});
+  table.rows.push_back(summary_row("all flows", result.statistics));
+  if (const auto& background = result.background) {
+    table.rows.push_back(summary_row("background, " + std::to_string(background->completed) +
+                                         " of " + std::to_string(background->started),
+                                     background->statistics));
+  }
   return table_text(table);
 }
 

@@ -79,6 +79,11 @@ struct FlowsResult {
   double elapsed_s{};            // until the last event
   std::optional<FlowStatistics> statistics;
   std::optional<std::array<net::PacketCounts, net::kDropClasses>> classes;
+  struct Background {
+    std::uint64_t started{}, completed{}; // by the end of the last flow of the list
+    std::optional<FlowStatistics> statistics;
+  };
+  std::optional<Background> background; // its flows are in no other number above
   std::uint64_t events{};
   std::optional<std::uint64_t> packet_hops, solves;
   std::vector<std::string> warnings; // of the file, and of the run

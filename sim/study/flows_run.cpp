@@ -65,6 +65,9 @@ FlowsResult run_flow_level(const FlowsFile& file) {
   if (!options.link_loss.empty() || !options.drop_once.empty()) {
     result.warnings.emplace_back("faults have no effect at the flow level");
   }
+  if (file.packet.background.load > 0) {
+    result.warnings.emplace_back("there is no background load at the flow level");
+  }
   return result;
 }
 
@@ -114,11 +117,26 @@ FlowResult flow_result(const net::MessageResult& message) {
   return flow;
 }
 
+FlowsResult::Background background_result(const std::vector<net::MessageResult>& messages,
+                                          net::Picoseconds end) {
+  FlowsResult::Background background;
+  std::vector<double> seconds;
+  for (const net::MessageResult& message : messages) {
+    background.started += message.start <= end ? 1 : 0;
+    if (message.complete()) {
+      seconds.push_back(net::to_seconds(message.fct()));
+    }
+  }
+  background.completed = seconds.size();
+  background.statistics = flow_statistics(std::move(seconds));
+  return background;
+}
+
 FlowsResult run_packet_level(const FlowsFile& file) {
   net::PacketOptions options = file.packet.options;
   const std::vector<net::PacketFlow> flows = packet_flows(file, options);
   const net::PacketFlowsResult run =
-      net::run_packet_flows(file.fabric, *file.routes, options, flows);
+      net::run_packet_flows(file.fabric, *file.routes, options, flows, file.packet.background);
   FlowsResult result;
   for (const net::MessageResult& message : run.flows) {
     result.flows.push_back(flow_result(message));
@@ -138,6 +156,9 @@ FlowsResult run_packet_level(const FlowsFile& file) {
                                     .buffer_drops = drops(net::DropCause::buffer),
                                     .threshold_drops = drops(net::DropCause::threshold),
                                     .fault_drops = drops(net::DropCause::fault)}});
+  }
+  if (file.packet.background.load > 0) {
+    result.background = background_result(run.background, run.end);
   }
   result.classes = run.classes;
   result.events = run.events;

@@ -76,6 +76,16 @@ io::Json classes_tree(const FlowsResult& result) {
   return tree;
 }
 
+io::Json statistics_tree(const std::optional<FlowStatistics>& all) {
+  io::Json tree;
+  tree.set("mean_s", all ? io::Json(all->mean_s) : io::Json());
+  tree.set("p50_s", all ? io::Json(all->p50_s) : io::Json());
+  tree.set("p95_s", all ? io::Json(all->p95_s) : io::Json());
+  tree.set("p99_s", all ? io::Json(all->p99_s) : io::Json());
+  tree.set("max_s", all ? io::Json(all->max_s) : io::Json());
+  return tree;
+}
+
 } // namespace
 
 io::Json flows_tree(const FlowsFile& file, const FlowsResult& result) {
@@ -91,14 +101,15 @@ io::Json flows_tree(const FlowsFile& file, const FlowsResult& result) {
     flows.push_back(flow_tree(id, result.flows[id]));
   }
   tree.set("flows", std::move(flows));
-  io::Json summary;
-  const std::optional<FlowStatistics>& all = result.statistics;
-  summary.set("mean_s", all ? io::Json(all->mean_s) : io::Json());
-  summary.set("p50_s", all ? io::Json(all->p50_s) : io::Json());
-  summary.set("p95_s", all ? io::Json(all->p95_s) : io::Json());
-  summary.set("p99_s", all ? io::Json(all->p99_s) : io::Json());
-  summary.set("max_s", all ? io::Json(all->max_s) : io::Json());
-  tree.set("summary", std::move(summary));
+  tree.set("summary", statistics_tree(result.statistics));
+  if (const auto& background = result.background) {
+    io::Json apart = statistics_tree(background->statistics);
+    apart.set("started", background->started);
+    apart.set("completed", background->completed);
+    tree.set("background", std::move(apart));
+  } else {
+    tree.set("background", nullptr);
+  }
   io::Array links;
   for (net::LinkId link = 0; link < result.links.size(); ++link) {
     links.push_back(link_tree(file.fabric, link, result.links[link]));

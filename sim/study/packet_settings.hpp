@@ -5,12 +5,14 @@
 // packets.
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "io/json.hpp"
 #include "net/fabric.hpp"
+#include "net/packet/background.hpp"
 #include "net/packet/options.hpp"
 #include "study/scenario_parts.hpp"
 
@@ -41,11 +43,13 @@ struct PacketSettings {
   net::PacketOptions options; // its seed and limit of time are set elsewhere
   bool has_transport = false;
   BoundedLoss bounded_loss;
+  net::BackgroundOptions background;
   std::vector<std::string> warnings; // of thresholds that cannot work
 };
 
 // In the order of the enumerations of net, as in files.
 [[nodiscard]] std::string_view name(net::TransportKind kind);
+[[nodiscard]] std::span<const std::string_view> transport_names();
 [[nodiscard]] std::string_view name(net::LoadBalancing balancing);
 [[nodiscard]] std::string_view name(net::QueueDiscipline discipline);
 [[nodiscard]] std::string_view name(net::RateControl control);
@@ -54,6 +58,9 @@ struct PacketSettings {
 // with an absent block (null), everything has its default.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric);
+// `background`; after the transport.
+void parse_background(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
+[[nodiscard]] io::Json background_tree(const net::BackgroundOptions& background);
 // `transport`, a word or an object.
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
 

@@ -262,6 +262,7 @@ io::Json faults_tree(const net::PacketOptions& options) {
 } // namespace
 
 std::string_view name(net::TransportKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::span<const std::string_view> transport_names() { return kKinds; }
 std::string_view name(net::RateControl control) {
   return kRateControls[static_cast<std::size_t>(control)];
 }
@@ -307,6 +308,9 @@ io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric) 
   tree.set("spray_offset", options.spray_offset == net::SprayOffset::host ? "host" : "zero");
   tree.set("queue_discipline", name(options.queue_discipline));
   tree.set("faults", faults_tree(options));
+  if (settings.background.load > 0) {
+    tree.set("background", background_tree(settings.background));
+  }
   if (settings.has_transport) {
     tree.set("transport", transport_tree(settings));
   }

@@ -211,6 +211,31 @@ TEST_CASE("faults: of links, flows and packets that are not there") {
   });
 }
 
+TEST_CASE("background load") {
+  const auto set = [](std::string_view keys) {
+    return Changes{{kPacket + "/background", json("{" + std::string(keys) + "}")}};
+  };
+  const std::string at = kPacket + "/background/";
+  check_rows({
+      {set(R"("load": 1, "size_bytes": 1000)"), at + "load: must be in [0, 1), got 1"},
+      {set(R"("load": 0.5)"), at + "size_bytes: required: either size_bytes or cdf"},
+      {set(R"("load": 0.5, "size_bytes": 0)"), at + "size_bytes: must be in [1, 1e+12], got 0"},
+      {set(R"("load": 0.5, "cdf": [[10, 0.5], [5, 1]])"),
+       at + "cdf/1: must be above the row before, in bytes and in F"},
+      {set(R"("load": 0.5, "cdf": [[10, 0.5], [20, 0.5]])"),
+       at + "cdf/1: must be above the row before, in bytes and in F"},
+      {set(R"("load": 0.5, "cdf": [[10, 0.5], [20, 0.9]])"),
+       at + "cdf/1: the last F must be 1, got 0.9"},
+      {set(R"("load": 0.5, "cdf": [[0, 1]])"), at + "cdf: the mean size must be > 0"},
+      {set(R"("load": 0.5, "cdf": [[0]])"), at + "cdf/0: must be [bytes, F], got a list"},
+      {set(R"("load": 0.5, "cdf": [])"), at + "cdf: the last F must be 1"},
+      {set(R"("load": 0.5, "size_bytes": 9, "transport": "pfabric")"),
+       at + "transport: pfabric changes the ports: all flows have it, or none"},
+      {set(R"("load": 0.5, "size_bytes": 9, "transport": "window")"),
+       at + "transport: transport window needs an unlimited buffer"},
+  });
+}
+
 TEST_CASE("topology and limits") {
   check_rows({
       {{{"/topology/bandwidth_Bps", 0}}, "/topology/bandwidth_Bps: must be >= 1, got 0"},

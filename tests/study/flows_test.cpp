@@ -265,6 +265,21 @@ TEST_CASE("V20: a TCP incast takes a timeout whatever the size, and bounded loss
   }
 }
 
+TEST_CASE("background load is reported apart, and left out at the flow level with a warning") {
+  const Changes load{{"/network/packet/background", json(R"({"load": 0.3, "size_bytes": 20000})")}};
+  const FlowsResult busy = run_flows_text(kStar, load);
+  CHECK(busy.flows.size() == 8);
+  REQUIRE(busy.background.has_value());
+  CHECK(busy.background->started >= busy.background->completed);
+  CHECK(busy.background->completed > 0);
+  CHECK(busy.statistics->mean_s > run_flows_text(kStar).statistics->mean_s);
+  Changes fluid = load;
+  fluid.emplace_back("/network/model", "flow");
+  CHECK_FALSE(run_flows_text(kStar, fluid).background.has_value());
+  CHECK(run_flows_text(kStar, fluid).warnings ==
+        std::vector<std::string>{"there is no background load at the flow level"});
+}
+
 TEST_CASE("incast_risk: the flow level warns where first windows overflow the port (F3)") {
   // W (N - 1) + 1 <= Q for W = 10, Q = 100: ten flows fit, eleven do not.
   const auto risk = [](int senders, const Changes& more) {

@@ -1,12 +1,42 @@
 #include "net/packet/packet_flows.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace stepsim::net {
 
+namespace {
+
+// Hands over one arrival after the other, each when the network has come to the one before.
+void run_with_background(PacketNetwork& network, BackgroundArrivals& arrivals,
+                         const PacketOptions& options, const BackgroundOptions& background,
+                         std::size_t flows) {
+  std::size_t left = flows;
+  std::vector<MessageId> done;
+  auto number = static_cast<std::uint32_t>(flows);
+  while (left > 0) {
+    Picoseconds until = kNeverPs;
+    if (arrivals.next_s() <= options.simulated_s) {
+      const BackgroundFlow flow = arrivals.take();
+      until = to_picoseconds(flow.start_s);
+      const ConnectionId connection = network.open(
+          {.src = flow.src, .dst = flow.dst, .number = number++, .kind = background.transport});
+      network.hand_over({.connection = connection, .size_bytes = flow.bytes, .start = until});
+    }
+    while (left > 0 && network.advance(until, done)) {
+      left -= static_cast<std::size_t>(
+          std::ranges::count_if(done, [&](MessageId message) { return message < flows; }));
+      done.clear();
+    }
+  }
+}
+
+} // namespace
+
 PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
-                                   const PacketOptions& options,
-                                   std::span<const PacketFlow> flows) {
+                                   const PacketOptions& options, std::span<const PacketFlow> flows,
+                                   const BackgroundOptions& background) {
   PacketNetwork network(fabric, routes, options);
   for (std::uint32_t number = 0; number < flows.size(); ++number) {
     const PacketFlow& flow = flows[number];
@@ -19,13 +49,18 @@ PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
                        .drop_rule = flow.drop_rule,
                        .start = to_picoseconds(flow.start_s)});
   }
-  std::vector<MessageId> done;
-  while (network.advance(kNeverPs, done)) {
-    done.clear();
+  BackgroundArrivals arrivals(fabric, background, options.seed);
+  if (arrivals.none()) {
+    std::vector<MessageId> done;
+    while (network.advance(kNeverPs, done)) {
+      done.clear();
+    }
+  } else {
+    run_with_background(network, arrivals, options, background, flows.size());
   }
   PacketFlowsResult result;
-  for (MessageId message = 0; message < flows.size(); ++message) {
-    result.flows.push_back(network.result(message));
+  for (MessageId message = 0; message < network.messages(); ++message) {
+    (message < flows.size() ? result.flows : result.background).push_back(network.result(message));
   }
   for (LinkId link = 0; link < fabric.links.size(); ++link) {
     result.links.push_back(network.link(link));

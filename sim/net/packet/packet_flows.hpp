@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "net/packet/background.hpp"
 #include "net/packet/packet_network.hpp"
 
 namespace stepsim::net {
@@ -24,16 +25,20 @@ struct PacketFlow {
 
 struct PacketFlowsResult {
   std::vector<MessageResult> flows;                 // [flow]
+  std::vector<MessageResult> background;            // in the order of starts
   std::vector<LinkCounters> links;                  // [link]
   std::array<PacketCounts, kDropClasses> classes{}; // data packets, by drop class
   Picoseconds end{};                                // of the last event
   std::uint64_t events{}, packet_hops{};
 };
 
-// Throws SimulationError when a flow can never end or the limit of time is passed.
+// Throws SimulationError when a flow can never end or the limit of time is passed. With a
+// background load the run ends with the last flow of the list; connections of the background are
+// numbered after those of the list.
 [[nodiscard]] PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
                                                  const PacketOptions& options,
-                                                 std::span<const PacketFlow> flows);
+                                                 std::span<const PacketFlow> flows,
+                                                 const BackgroundOptions& background = {});
 
 // The shortest path through a node that is not a host, such as a spine: up to `via`, then down.
 // Throws SimulationError if none of the shortest ways passes it.

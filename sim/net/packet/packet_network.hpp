@@ -41,6 +41,7 @@ public:
   [[nodiscard]] Picoseconds next_time(); // of the next event, kNeverPs if none
   [[nodiscard]] Picoseconds now() const { return core_.now; }
 
+  [[nodiscard]] std::size_t messages() const { return core_.results.size(); } // handed over
   [[nodiscard]] const MessageResult& result(MessageId message) const {
     return core_.results[message];
   }

@@ -1,0 +1,76 @@
+#include "net/packet/background.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "base/counter_hash.hpp"
+
+namespace stepsim::net {
+
+namespace {
+constexpr std::uint64_t kBackgroundStream = 6;
+enum Draw : std::uint64_t { kGap, kDestination, kSize };
+} // namespace
+
+double mean_bytes(const BackgroundOptions& options) {
+  assert(!options.cdf.empty() && "a distribution has points");
+  double mean = 0;
+  auto [bytes, part] = std::pair{options.cdf.front().first, 0.0};
+  for (const auto& [next_bytes, next_part] : options.cdf) {
+    mean += (next_part - part) * (bytes + next_bytes) / 2;
+    bytes = next_bytes;
+    part = next_part;
+  }
+  return mean;
+}
+
+double bytes_at(const BackgroundOptions& options, double part) {
+  const auto above = std::ranges::upper_bound(options.cdf, part, {},
+                                              [](const auto& point) { return point.second; });
+  assert(above != options.cdf.end() && "a distribution ends at 1");
+  if (above == options.cdf.begin()) {
+    return above->first;
+  }
+  const auto& [low_bytes, low] = *std::prev(above);
+  const auto& [high_bytes, high] = *above;
+  return low_bytes + (high_bytes - low_bytes) * (part - low) / (high - low);
+}
+
+BackgroundArrivals::BackgroundArrivals(const Fabric& fabric, const BackgroundOptions& options,
+                                       std::uint64_t seed)
+    : options_(options), seed_(seed), rate_(fabric.hosts, 0) {
+  if (options.load <= 0 || fabric.hosts < 2) {
+    return;
+  }
+  for (const FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from)) { // the fastest, of several
+      rate_[link.from] =
+          std::max(rate_[link.from], options.load * link.bandwidth_Bps / mean_bytes(options));
+    }
+  }
+  for (NodeId host = 0; host < fabric.hosts; ++host) {
+    push(0, host, 0);
+  }
+}
+
+void BackgroundArrivals::push(double after_s, NodeId host, std::uint64_t number) {
+  const double draw = base::u01(seed_, kBackgroundStream, host, number, kGap);
+  next_.emplace(after_s - std::log1p(-draw) / rate_[host], host, number);
+}
+
+BackgroundFlow BackgroundArrivals::take() {
+  const auto [time_s, host, number] = next_.top();
+  next_.pop();
+  push(time_s, host, number + 1);
+  const std::uint64_t others = rate_.size() - 1;
+  const auto other = static_cast<NodeId>(
+      base::pick(base::hash(seed_, kBackgroundStream, host, number, kDestination), others));
+  const double bytes = bytes_at(options_, base::u01(seed_, kBackgroundStream, host, number, kSize));
+  return {.src = host,
+          .dst = other < host ? other : other + 1,
+          .bytes = std::max<std::int64_t>(1, std::llround(bytes)),
+          .start_s = time_s};
+}
+
+} // namespace stepsim::net

@@ -1,0 +1,54 @@
+#pragma once
+// Background load: every host sends flows to others, at random times, whatever else goes on.
+//   arrivals    Poisson, rate = load x bandwidth of the host / mean size, from t = 0
+//   to          any other host alike
+//   size        fixed, or by a distribution: F(bytes) linear between its points
+// Draws are of stream 6: hash(seed, 6, host, arrival, what), what = 0 gap, 1 destination, 2 size;
+// so they depend on nothing that happens in the network. Source: PKT 3.6, 7.5.
+#include <cstdint>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "net/fabric.hpp"
+#include "net/packet/options.hpp"
+
+namespace stepsim::net {
+
+struct BackgroundOptions {
+  double load = 0;                            // in [0, 1), of the hosts' links
+  std::vector<std::pair<double, double>> cdf; // (bytes, F), both ascending, F ends at 1
+  TransportKind transport = TransportKind::dctcp;
+};
+
+// Below the first point of the distribution everything has its size.
+[[nodiscard]] double mean_bytes(const BackgroundOptions& options);
+// The size at which the distribution reaches `part` in [0, 1).
+[[nodiscard]] double bytes_at(const BackgroundOptions& options, double part);
+
+struct BackgroundFlow {
+  NodeId src{}, dst{};
+  std::int64_t bytes{}; // >= 1
+  double start_s{};
+};
+
+// In the order of starts; without end if load > 0 and there are two hosts.
+class BackgroundArrivals {
+public:
+  BackgroundArrivals(const Fabric& fabric, const BackgroundOptions& options, std::uint64_t seed);
+  [[nodiscard]] bool none() const { return next_.empty(); }
+  [[nodiscard]] double next_s() const { return std::get<0>(next_.top()); }
+  BackgroundFlow take();
+
+private:
+  using Arrival = std::tuple<double, NodeId, std::uint64_t>; // time, host, number
+  void push(double after_s, NodeId host, std::uint64_t number);
+
+  const BackgroundOptions& options_;
+  std::uint64_t seed_;
+  std::vector<double> rate_; // [host] flows per second
+  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> next_;
+};
+
+} // namespace stepsim::net
