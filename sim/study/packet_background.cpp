@@ -1,4 +1,5 @@
 // `background` of the packet block (PKT 7.5).
+#include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
@@ -41,9 +42,34 @@ std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problem
   return cdf;
 }
 
+// A host that would get more than its links carry: the queue before it would grow without end.
+std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
+  std::vector<double> out(fabric.hosts, 0); // of the fastest link, as the background counts it
+  std::vector<double> in(fabric.hosts, 0);
+  for (const net::FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from)) {
+      out[link.from] = std::max(out[link.from], link.bandwidth_Bps);
+    }
+    if (fabric.is_host(link.to)) {
+      in[link.to] += link.bandwidth_Bps;
+    }
+  }
+  double all = 0;
+  for (const double each : out) {
+    all += each;
+  }
+  for (net::NodeId host = 0; host < fabric.hosts && fabric.hosts > 1; ++host) {
+    if (load * (all - out[host]) / (fabric.hosts - 1) >= in[host]) {
+      return host;
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
-void parse_background(io::Fields& fields, const ParseContext& context, PacketSettings& settings) {
+void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
+                      PacketSettings& settings) {
   const io::Json* json = fields.any("background");
   if (json == nullptr || json->is_null()) {
     return;
@@ -51,6 +77,11 @@ void parse_background(io::Fields& fields, const ParseContext& context, PacketSet
   io::Fields own(*json, context.problems);
   net::BackgroundOptions& background = settings.background;
   background.load = own.number("load", io::Range{.low = 0, .high = 1, .open_high = true});
+  if (const auto host = overloaded(fabric, background.load)) {
+    context.problems.add(*json, "load",
+                         "host " + fabric.node_names[*host] +
+                             " would be sent more than its links carry");
+  }
   const net::TransportKind main = settings.options.transport.kind;
   const bool ordered = main == net::TransportKind::pfabric; // ports serve by remaining size
   background.transport = static_cast<net::TransportKind>(

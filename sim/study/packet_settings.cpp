@@ -275,7 +275,7 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
       static_cast<net::QueueDiscipline>(fields.word("queue_discipline", kDisciplines, 0));
   parse_faults(fields, context, fabric, options);
   parse_transport(fields, context, settings);
-  parse_background(fields, context, settings);
+  parse_background(fields, context, fabric, settings);
   if (settings.has_transport && options.transport.kind == net::TransportKind::window &&
       options.buffer.scope != net::BufferScope::unlimited) {
     context.problems.add(*json, "buffer", "transport window needs an unlimited buffer");

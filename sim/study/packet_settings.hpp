@@ -59,7 +59,8 @@ struct PacketSettings {
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric);
 // `background`; after the transport.
-void parse_background(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
+void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
+                      PacketSettings& settings);
 [[nodiscard]] io::Json background_tree(const net::BackgroundOptions& background);
 // `transport`, a word or an object.
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);

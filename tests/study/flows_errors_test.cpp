@@ -236,6 +236,23 @@ TEST_CASE("background load") {
   });
 }
 
+TEST_CASE("background load that a slow host cannot take is refused") {
+  // Two hosts of 1e9 and one of 1e8 bytes/s: it is sent 2 x load x 1e9 / 2.
+  const auto slow = [](double load) {
+    return flows_problem(
+        kFlows, {{"/topology", json(R"({"hosts": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
+            "switches": [{"id": "s"}], "links": [
+              {"a": "a", "b": "s", "latency_s": 0, "bandwidth_Bps": 1e9},
+              {"a": "b", "b": "s", "latency_s": 0, "bandwidth_Bps": 1e8},
+              {"a": "c", "b": "s", "latency_s": 0, "bandwidth_Bps": 1e9}]})")},
+                 {"/flows", io::Array{}},
+                 {kPacket + "/background", io::Object{{"load", load}, {"size_bytes", 1000}}}});
+  };
+  CHECK(slow(0.09).empty());
+  CHECK(slow(0.11) == "flows.json: /network/packet/background/load: host b would be sent more than "
+                      "its links carry");
+}
+
 TEST_CASE("topology and limits") {
   check_rows({
       {{{"/topology/bandwidth_Bps", 0}}, "/topology/bandwidth_Bps: must be >= 1, got 0"},
