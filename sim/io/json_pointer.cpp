@@ -85,8 +85,7 @@ const Json* resolve(const Json& root, std::string_view pointer) {
 namespace {
 
 // A value and all that is in it now stand at `pointer` of that file.
-void place(Json& value, const std::shared_ptr<const std::string>& file,
-           const std::string& pointer) {
+template <class File> void place(Json& value, const File& file, const std::string& pointer) {
   value.set_origin(file, pointer, 0);
   if (value.is_array()) {
     std::size_t index = 0;

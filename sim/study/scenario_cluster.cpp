@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "net/dense_inflation.hpp"
 #include "coll/algorithms.hpp"
+#include "net/dense_inflation.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -30,10 +30,10 @@ struct WorkLayer {
 struct Gradient {
   std::uint32_t layer{}; // index in `layers`
   Bytes bytes;
-  std::int64_t elements{};     // 0 = unknown
-  std::string dtype;           // "" = unknown
-  std::int64_t registration{}; // position in registration order
-  bool measured_order = false; // the ready order was seen, not assumed
+  std::int64_t elements{};                 // 0 = unknown
+  std::string dtype;                       // "" = unknown
+  std::int64_t registration{};             // position in registration order
+  bool measured_order = false;             // the ready order was seen, not assumed
   std::vector<coll::MatrixShape> shapes{}; // of its tensors; empty = unknown
 };
 
