@@ -97,8 +97,7 @@ bool PacketNetwork::advance(Picoseconds until, std::vector<MessageId>& done) {
       }
       if (time > limit_ && core_.unfinished > 0) {
         throw SimulationError("the simulated time passed the limit of " +
-                              std::to_string(options_.simulated_s) + " s with " +
-                              unfinished_names());
+                              std::to_string(options_.simulated_s) + " s: " + unfinished_names());
       }
       assert(time > core_.now && "time never decreases");
       core_.now = time;
