@@ -171,6 +171,19 @@ TEST_CASE("compression: layer by layer, selection delays backward or runs beside
   CHECK(*compute.iteration_time_s == Approx(0.003 + 0.0005 + sent).epsilon(1e-9));
 }
 
+TEST_CASE("compression: encoding runs on a side stream where the scenario says so") {
+  const auto time = [](const std::string& stream) {
+    return *summary_of({.compression = R"({"method": "signsgd", "select_stream": ")" + stream +
+                                       R"(", "costs": {"select_s": 0.001}})",
+                        .schedule = "wfbp"})
+                .iteration_time_s;
+  };
+  // Ready at 2, 4, 6 ms, encoded at 3, 5, 7 ms; sent at once: the last message is layer a's.
+  const double send = 7 * (2e-5 + 1.2e6 / 8 / 1.25e9);
+  CHECK(time("side") == Approx(0.003 + 0.0005 + 0.007 + send).epsilon(1e-9));
+  CHECK(time("compute") == Approx(0.003 + 0.0005 + 0.009 + send).epsilon(1e-9));
+}
+
 TEST_CASE("compression: time grows with density, and never falls below computing") {
   for (const char* method : {"topk", "gtopk_tree", "gtopk_butterfly", "ok_topk", "sparcml_split"}) {
     double before = 0;
