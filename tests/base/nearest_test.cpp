@@ -13,7 +13,7 @@ TEST_CASE("insert, delete, replace and a swap of neighbours cost one each") {
   CHECK(edit_distance("nodes", "node") == 1);
   CHECK(edit_distance("nodes", "modes") == 1);
   CHECK(edit_distance("nodse", "nodes") == 1);
-  CHECK(edit_distance("ca", "abc") == 2); // swap to "ac", insert b between
+  CHECK(edit_distance("ca", "abc") == 2);     // swap to "ac", insert b between
   CHECK(edit_distance("dear", "eager") == 3); // without d, then g and e
 }
 
