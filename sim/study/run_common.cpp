@@ -81,6 +81,26 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
   }
 }
 
+double fill_work(const Scenario& scenario, Summary& summary) {
+  summary.forward_s = scenario.workload.forward().value;
+  summary.backward_s = scenario.workload.backward().value;
+  summary.update_s = scenario.training.update.value;
+  return *summary.forward_s + *summary.backward_s + *summary.update_s;
+}
+
+void fill_communication(double communication_s, double exposed_s, Summary& summary) {
+  summary.communication_s = communication_s;
+  summary.exposed_communication_s = exposed_s;
+  summary.overlap_fraction =
+      communication_s > 0 ? std::clamp(1 - exposed_s / communication_s, 0.0, 1.0) : 1;
+}
+
+void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
+  summary.staleness_mean = staleness.mean();
+  summary.staleness_max = static_cast<double>(staleness.max());
+  summary.staleness_histogram = staleness.histogram();
+}
+
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
   const auto workers = static_cast<double>(scenario.cluster.ranks());
   summary.baseline = "one worker: forward, backward and update without communication";

@@ -33,6 +33,13 @@ struct BucketCost;
 [[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
 // Warnings of the workload, the scenario, the plan and the calibration's range.
 void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);
+// forward_s, backward_s and update_s of the workload; returns their sum, the iteration of one
+// worker alone.
+double fill_work(const Scenario& scenario, Summary& summary);
+// communication_s, exposed_communication_s and overlap_fraction, 1 where nothing is sent.
+void fill_communication(double communication_s, double exposed_s, Summary& summary);
+// staleness_mean, _max and _histogram.
+void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
 // speedup, scaling_efficiency and samples_per_s of workers that each take `period_s` per iteration,
 // against one worker that takes `single_s`.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);

@@ -2,7 +2,6 @@
 // own, and iteration t waits for the exchange of iteration t - K (PIP).
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/number_text.hpp"
 #include "study/bucket_cost.hpp"
@@ -79,12 +78,6 @@ std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
   return largest_part(scenario, plan, costs);
 }
 
-void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
-  summary.staleness_mean = staleness.mean();
-  summary.staleness_max = static_cast<double>(staleness.max());
-  summary.staleness_histogram = staleness.histogram();
-}
-
 // Buckets of the last iteration, from its start, by mean times.
 void time_buckets(const train::PipelineInput& input, const train::PipelineTimes& times,
                   std::vector<Bucket>& buckets) {
@@ -99,92 +92,92 @@ void time_buckets(const train::PipelineInput& input, const train::PipelineTimes&
   }
 }
 
-} // namespace
-
-Result run_pipeline(const Scenario& scenario) {
-  const plan::Problem problem = merge_problem(scenario);
-  const plan::Plan plan = plan::make_plan(problem, scenario.communication.schedule,
-                                          scenario.communication.schedule_options);
-  BucketCosts costs(scenario, measured_curve(scenario));
-  Pieces pieces = cut_into_pieces(scenario, plan, costs);
-  train::PipelineInput& input = pieces.input;
-  const Training& training = scenario.training;
-
-  Result result;
-  result.scenario = scenario;
+// The width of the scenario, or the best one.
+std::int64_t width_of(const Training& training, const train::PipelineInput& input,
+                      std::vector<std::string>& warnings) {
   if (training.pipeline_width) {
-    input.width = *training.pipeline_width;
-  } else {
-    const train::WidthChoice choice =
-        train::choose_width(input, training.max_width, training.width_tolerance);
-    input.width = choice.width;
-    result.warnings.push_back("pipeline_width optimal: " + std::to_string(choice.width) +
-                              ", staleness " + std::to_string(choice.width - 1) +
-                              "; accuracy is not modelled");
+    return *training.pipeline_width;
   }
-  const train::PipelineTimes times = train::run_pipeline(input);
+  const train::WidthChoice choice =
+      train::choose_width(input, training.max_width, training.width_tolerance);
+  warnings.push_back("pipeline_width optimal: " + std::to_string(choice.width) + ", staleness " +
+                     std::to_string(choice.width - 1) + "; accuracy is not modelled");
+  return choice.width;
+}
 
-  Summary& summary = result.summary;
-  const double single = scenario.workload.forward().value + scenario.workload.backward().value +
-                        training.update.value;
-  const double compute = single + pieces.encode_s + pieces.decode_s;
-  const double exchange =
-      std::accumulate(pieces.costs.begin(), pieces.costs.end(), 0.0,
-                      [](double sum, const BucketCost& cost) { return sum + cost.exchange_s(); });
-  summary.iteration_time_s = times.period_s;
-  summary.forward_s = scenario.workload.forward().value;
-  summary.backward_s = scenario.workload.backward().value;
-  summary.update_s = training.update.value;
+Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Pieces& pieces,
+                   const train::PipelineTimes& times) {
+  const Training& training = scenario.training;
+  const train::PipelineInput& input = pieces.input;
+  const double exchange = train::exchange_seconds(input);
+  Summary summary;
+  const double single = fill_work(scenario, summary);
   summary.codec_compute_s = pieces.encode_s + pieces.decode_s;
+  const double compute = single + *summary.codec_compute_s;
+  summary.iteration_time_s = times.period_s;
   summary.compute_s = times.compute_s;
-  summary.communication_s = exchange;
-  summary.exposed_communication_s = times.exposed_s;
-  summary.overlap_fraction =
-      exchange > 0 ? std::clamp(1 - times.exposed_s / exchange, 0.0, 1.0) : 1;
+  fill_communication(exchange, times.exposed_s, summary);
   summary.straggler_wait_s = times.straggler_wait_s;
   summary.makespan_s = times.makespan_s;
   summary.makespan_drained_s = training.drain ? std::optional(times.drained_s) : std::nullopt;
   summary.closed_form_s = closed_form(input, compute, exchange);
-  const std::int64_t width = train::effective_width(input);
-  summary.paper_form_s =
-      static_cast<double>(training.iterations) / static_cast<double>(width) * (compute + exchange);
-  summary.pipeline_width = static_cast<double>(width);
+  const auto width = static_cast<double>(train::effective_width(input));
+  summary.paper_form_s = static_cast<double>(training.iterations) / width * (compute + exchange);
+  summary.pipeline_width = width;
   summary.wire_bytes = pieces.wire_bytes;
   fill_speedup(scenario, single, times.period_s, summary);
   fill_staleness(train::pipeline_staleness(input, training.drain), summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
   fill_compression(scenario, pieces.costs, summary);
   summary.bottleneck = bottleneck(scenario, plan, pieces.costs, summary);
+  return summary;
+}
 
+std::vector<Iteration> iterations_of(const train::PipelineTimes& times) {
+  std::vector<Iteration> iterations;
+  double end = 0;
+  for (const train::PipelineIteration& each : times.iterations) {
+    const double before = end;
+    end = std::max(each.exchange_end_s, each.compute_end_s);
+    const auto& applied = each.applied_gradient; // numbered from 1
+    iterations.push_back({.index = static_cast<std::int64_t>(iterations.size()),
+                          .start_s = each.start_s,
+                          .compute_end_s = each.compute_end_s,
+                          .exchange_start_s = each.exchange_start_s,
+                          .exchange_end_s = each.exchange_end_s,
+                          .iteration_time_s = end - before,
+                          .exposed_communication_s = std::max(0.0, end - before - times.compute_s),
+                          .applied_gradient = applied ? std::optional(*applied - 1) : std::nullopt,
+                          .density = {},
+                          .k = {}});
+  }
+  return iterations;
+}
+
+} // namespace
+
+Result run_pipeline(const Scenario& scenario) {
+  const plan::Plan plan = plan_of(scenario, merge_problem(scenario));
+  BucketCosts costs(scenario, measured_curve(scenario));
+  Pieces pieces = cut_into_pieces(scenario, plan, costs);
+  Result result;
+  result.scenario = scenario;
+  pieces.input.width = width_of(scenario.training, pieces.input, result.warnings);
+  const train::PipelineTimes times = train::run_pipeline(pieces.input);
+
+  result.summary = summary_of(scenario, plan, pieces, times);
   result.method = coll::name(costs.method());
   result.events = costs.events();
   add_common_warnings(scenario, plan, result);
   result.buckets = plain_buckets(scenario, plan, pieces.costs);
-  time_buckets(input, times, result.buckets);
-  std::vector<double> ends{0};
-  for (std::size_t i = 0; i < times.iterations.size(); ++i) {
-    const train::PipelineIteration& iteration = times.iterations[i];
-    ends.push_back(std::max(iteration.exchange_end_s, iteration.compute_end_s));
-    result.iterations.push_back(
-        {.index = static_cast<std::int64_t>(i),
-         .start_s = iteration.start_s,
-         .compute_end_s = iteration.compute_end_s,
-         .exchange_start_s = iteration.exchange_start_s,
-         .exchange_end_s = iteration.exchange_end_s,
-         .iteration_time_s = ends[i + 1] - ends[i],
-         .exposed_communication_s = std::max(0.0, ends[i + 1] - ends[i] - times.compute_s),
-         .applied_gradient = iteration.applied_gradient
-                                 ? std::optional(*iteration.applied_gradient - 1)
-                                 : std::nullopt,
-         .density = {},
-         .k = {}});
-  }
+  time_buckets(pieces.input, times, result.buckets);
+  result.iterations = iterations_of(times);
   if (scenario.variability.varies()) {
     for (std::size_t w = 0; w < times.workers.size(); ++w) {
       result.workers.push_back({.worker = static_cast<std::int64_t>(w),
                                 .compute_s = times.workers[w].compute_s,
                                 .straggler_wait_s = times.workers[w].straggler_wait_s,
-                                .transfer_s = exchange});
+                                .transfer_s = train::exchange_seconds(pieces.input)});
     }
     fill_interval(scenario, result);
   }

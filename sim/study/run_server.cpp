@@ -79,27 +79,19 @@ Result run_async_server(const Scenario& scenario) {
   const Server server = server_of(scenario);
   const train::AsyncInput& input = server.input;
   const train::AsyncTimes times = train::run_async(input);
-  const Training& training = scenario.training;
 
   Result result;
   result.scenario = scenario;
   result.method = coll::name(coll::Method::events);
   result.events = times.updates.size() * 3; // arrivals at the three stations
   Summary& summary = result.summary;
-  summary.forward_s = scenario.workload.forward().value;
-  summary.backward_s = scenario.workload.backward().value;
-  summary.update_s = training.update.value;
+  const double single = fill_work(scenario, summary);
   summary.codec_compute_s = server.codec_s;
-  const double single = *summary.forward_s + *summary.backward_s + *summary.update_s;
   summary.iteration_time_s = times.period_s;
   summary.compute_s = *std::ranges::max_element(times.worker_compute_s);
-  summary.communication_s = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
+  const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
                             input.link.add_s / input.servers;
-  summary.exposed_communication_s = std::max(0.0, times.period_s - *summary.compute_s);
-  summary.overlap_fraction =
-      *summary.communication_s > 0
-          ? std::clamp(1 - *summary.exposed_communication_s / *summary.communication_s, 0.0, 1.0)
-          : 1;
+  fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
   if (!scenario.variability.varies()) {
@@ -107,9 +99,7 @@ Result run_async_server(const Scenario& scenario) {
   }
   summary.wire_bytes = server.wire_bytes;
   fill_speedup(scenario, single, times.period_s, summary);
-  summary.staleness_mean = times.staleness.mean();
-  summary.staleness_max = static_cast<double>(times.staleness.max());
-  summary.staleness_histogram = times.staleness.histogram();
+  fill_staleness(times.staleness, summary);
   summary.in_flight_gradients = 0;
   const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
                              input.workers / input.servers;

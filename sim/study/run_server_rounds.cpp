@@ -137,19 +137,10 @@ Result run_server_rounds(const Scenario& scenario) {
   const double period = mean_period(scenario, result.iterations);
   Summary& summary = result.summary;
   summary.iteration_time_s = period;
-  summary.forward_s = scenario.workload.forward().value;
-  summary.backward_s = scenario.workload.backward().value;
-  summary.update_s = scenario.training.update.value;
-  summary.codec_compute_s = compute - *summary.forward_s - *summary.backward_s - *summary.update_s;
-  constexpr double kRounding = 1e-12;
-  if (*summary.codec_compute_s < kRounding * compute) {
-    summary.codec_compute_s = 0;
-  }
+  const double single = fill_work(scenario, summary);
+  summary.codec_compute_s = compute - single;
   summary.compute_s = totals.slowest_s / count;
-  summary.communication_s = exchange;
-  summary.exposed_communication_s = std::max(0.0, period - *summary.compute_s);
-  summary.overlap_fraction =
-      exchange > 0 ? std::clamp(1 - *summary.exposed_communication_s / exchange, 0.0, 1.0) : 1;
+  fill_communication(exchange, std::max(0.0, period - *summary.compute_s), summary);
   double waited = 0;
   for (std::uint32_t w = 0; w < workers; ++w) {
     waited += totals.wait_s[w] / count;
@@ -164,7 +155,7 @@ Result run_server_rounds(const Scenario& scenario) {
   coll::Collective collective = exchange_of(scenario);
   collective.bytes = static_cast<double>(scenario.workload.bytes().value);
   summary.wire_bytes = coll::traffic(collective).max_per_rank;
-  fill_speedup(scenario, compute - *summary.codec_compute_s, period, summary);
+  fill_speedup(scenario, single, period, summary);
   summary.bottleneck = *summary.straggler_wait_s > kStragglerShare * period ? "straggler"
                        : *summary.compute_s >= exchange                     ? "compute"
                                                                             : "server";

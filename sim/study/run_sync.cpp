@@ -47,11 +47,7 @@ void show_hidden_selection(const Scenario& scenario, const train::StepInput& inp
   }
   const double visible = std::min(selected - step.backward_s, step.exposed_s);
   summary.compress_s = visible;
-  summary.exposed_communication_s = step.exposed_s - visible;
-  if (*summary.communication_s > 0) {
-    summary.overlap_fraction =
-        std::clamp(1 - *summary.exposed_communication_s / *summary.communication_s, 0.0, 1.0);
-  }
+  fill_communication(*summary.communication_s, step.exposed_s - visible, summary);
 }
 
 // Buckets are listed as they were launched; `priority` keeps its chunks by urgency until here.
@@ -92,12 +88,7 @@ void fill_varied(const Scenario& scenario, const train::StepInput& input,
     }
   }
   summary.iteration_time_s = varied.period_s;
-  summary.communication_s = varied.communication_s;
-  summary.exposed_communication_s = varied.exposed_s;
-  summary.overlap_fraction =
-      varied.communication_s > 0
-          ? std::clamp(1 - varied.exposed_s / varied.communication_s, 0.0, 1.0)
-          : 1;
+  fill_communication(varied.communication_s, varied.exposed_s, summary);
   summary.straggler_wait_s = varied.straggler_wait_s;
   summary.makespan_s = varied.makespan_s;
   fill_speedup(scenario, train::run_step(step_input(scenario)).period_s, varied.period_s, summary);

@@ -210,11 +210,7 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
   summary.update_s = step.update_s - decode;
   summary.compute_s =
       *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
-  summary.communication_s = step.communication_s;
-  summary.exposed_communication_s = step.exposed_s;
-  summary.overlap_fraction = step.communication_s > 0
-                                 ? std::clamp(1 - step.exposed_s / step.communication_s, 0.0, 1.0)
-                                 : 1;
+  fill_communication(step.communication_s, step.exposed_s, summary);
   summary.wire_bytes = total(&BucketCost::bytes_sent);
   summary.straggler_wait_s = 0;
   summary.makespan_s = train::makespan_s(step, scenario.training.iterations);
