@@ -7,11 +7,16 @@
 // A transfer of s bytes holds the send port of its source and the receive port of its destination
 // for alpha + s beta (full duplex, rendezvous).
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
+
+namespace stepsim::net {
+struct RankFabric;
+}
 
 namespace stepsim::coll {
 
@@ -67,6 +72,9 @@ struct Links {
   bool pairs_only = false;     // pairs not listed have no link
   std::vector<PairCost> pairs; // sorted by (src, dst)
   std::optional<TwoLevel> two_level;
+  // Every transfer is a flow through this fabric, beside `all` (PKT 6); ranks of one host talk over
+  // `two_level->intra`, or `all`. Only `events` knows it.
+  std::shared_ptr<const net::RankFabric> fabric{};
 };
 
 struct Options {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coll/collective.hpp"
+#include "net/link_use.hpp"
 
 namespace stepsim::coll {
 
@@ -32,6 +33,7 @@ struct Evaluation {
   std::uint64_t messages{};
   std::uint64_t events{}; // events processed, 0 for max_plus
   RankTimes ranks;
+  std::vector<net::LinkUse> links; // [link] of the fabric, where the collective has one
 };
 
 // Form `cost_form`; empty where that form does not exist, and for `automatic`, which is none of its

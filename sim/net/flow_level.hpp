@@ -17,16 +17,12 @@
 #include "net/changing_rates.hpp"
 #include "net/finish_times.hpp"
 #include "net/flow_path.hpp"
+#include "net/link_use.hpp"
 
 namespace stepsim::net {
 
 // Of flows that stand still, errors name at most this many (PKT 12, A27).
 inline constexpr std::size_t kMostNamed = 10;
-
-struct LinkUse {
-  double bytes{};  // through the link so far
-  double busy_s{}; // while any flow sends
-};
 
 class FlowLevel {
 public:

@@ -1,0 +1,144 @@
+#pragma once
+// Training whose messages go through a network that is simulated: flows or packets (PKT 7). The
+// network lives as long as the run, so TCP windows, queues and background flows last from one
+// iteration to the next; several jobs may share one network.
+//
+//   backward of layer l done -> pieces of l ready -> sent -> layer's pieces all back -> forward l
+//
+//   servers    every piece is cut into one part per server; W pushes (loss bound of pushes), the
+//              sum, W pulls (bound of pulls). Pieces overlap on the wire (PKT 7.2).
+//   collective one piece at a time is on the channel, as with one stream of a library; transfers
+//              of its schedule are messages; those that are added have the bound of pushes, others
+//              that of pulls (PKT 7.3, A16).
+//   order      FIFO by ready time, or by layer with partitions and a credit (PKT 7.4); partitions
+//              are pieces already.
+//
+// Seconds from the start of the run; iterations and everything else from 0.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "net/link_use.hpp"
+#include "net/packet/background.hpp"
+#include "net/packet/core.hpp"
+#include "net/packet/options.hpp"
+#include "net/rank_fabric.hpp"
+#include "train/step.hpp"
+#include "train/variability.hpp"
+
+namespace stepsim::train {
+
+// How a transport treats the packets of a piece.
+struct MessageClass {
+  std::uint8_t queue = 1;
+  double loss_bound_push = 0, loss_bound_pull = 0; // dlcp; fraction of packets
+  // dlcp, selective dropping: classes of small and large values; both protected otherwise.
+  net::DropClass small = net::DropClass::protected_;
+  net::DropClass large = net::DropClass::protected_;
+  double large_fraction = 0.5;
+};
+
+// What is exchanged as one: a tensor, a bucket, or a slice of one.
+struct JobPiece {
+  std::uint32_t first_layer{}, last_layer{}; // forward order; ready after backward of first_layer
+  std::int64_t bytes{};
+  MessageClass message_class;
+};
+
+struct JobServers {
+  std::uint32_t count = 1;
+  coll::Placement placement = coll::Placement::dedicated;
+  bool whole = false; // dedicated: whole pieces on server index mod count; else even parts
+  double add_s_per_byte = 0;
+};
+
+struct NetworkJob {
+  std::vector<double> forward_s, backward_s; // [layer], forward order
+  double update_s{};                         // before the next forward; each layer's share by bytes
+  bool overlap_backward = true;
+  NextForward next_forward = NextForward::per_layer;
+  std::vector<JobPiece> pieces; // in the order in which their gradients are ready
+  std::int64_t value_bytes = 4; // parts and packets hold whole values
+  bool by_layer = false;        // most urgent layer first
+  double credit_bytes{};        // by_layer: bytes handed over and not complete; servers only
+  std::int64_t iterations = 1;
+  std::uint32_t workers = 1;
+  Variability variability;
+  // One of the two. The collective carries algorithm, options, reduction and two-level costs; its
+  // bytes and links are set here.
+  std::optional<JobServers> servers;
+  coll::Collective collective;
+  std::vector<net::NodeId> hosts; // [worker], then dedicated servers
+};
+
+// The network under the jobs.
+struct FlowLevelOptions {
+  net::FlowPathOptions paths;
+  double wire_per_payload = 1; // count_headers: wire bytes per byte of data
+};
+struct JobNetwork {
+  std::shared_ptr<const net::RoutedFabric> fabric;
+  std::optional<net::PacketOptions> packet; // empty: flow level
+  FlowLevelOptions flow;
+  net::BackgroundOptions background; // packet level
+  // Flow level with dlcp: a message carries size need / n (PKT 6.4); n by this payload, 0 = off.
+  std::uint32_t early_stop_payload = 0;
+  double simulated_limit_s = 1000;
+};
+
+enum class MessagePart : std::uint8_t { gradient, parameter }; // push, reduce; pull, gather
+
+// One message of the last iteration, or of all (`with_messages`).
+struct JobMessage {
+  std::int64_t iteration{};
+  std::uint32_t piece{};
+  MessagePart part{};
+  std::uint32_t src{}, dst{}; // ranks; servers after the workers
+  std::uint32_t step{};       // of the collective, 0 for servers
+  double start_s{}, end_s{};  // hand-over, completion at the receiver
+  std::int64_t size_bytes{}, delivered_bytes{};
+  std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
+  std::uint32_t packets{}, delivered_packets{}; // 0 at the flow level, as the next
+  std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
+};
+
+struct JobIteration {
+  double start_s{}, compute_end_s{}; // first forward; end of the last backward
+  double exchange_start_s{}, exchange_end_s{};
+  double end_s{};           // of the update of the last worker: start of the next
+  double compute_s{};       // forward, backward and update of the slowest worker
+  double communication_s{}; // while any message is under way
+  std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // of messages
+  std::int64_t parameter_bytes{}, parameter_lost_bytes{}; // stale
+  double lost_contributions{}; // sum of (contributions in a chunk) x its lost bytes (PKT 7.3)
+};
+
+struct JobResult {
+  std::vector<JobIteration> iterations;
+  std::vector<JobMessage> messages; // by end
+  // Of the last iteration, [piece]: ready at the last worker, first hand-over, last completion.
+  struct PieceTimes {
+    double ready_s{}, start_s{}, end_s{};
+  };
+  std::vector<PieceTimes> pieces;
+  std::vector<double> forward_start_s; // [layer] of worker 0, in the iteration after the last piece
+};
+
+struct JobsResult {
+  std::vector<JobResult> jobs;
+  std::vector<net::LinkUse> links;              // [link]
+  std::vector<net::LinkCounters> link_counters; // [link], packet level
+  std::vector<double> background_fct_s;
+  double elapsed_s{};
+  std::uint64_t events{}, packet_hops{}, messages{};
+};
+
+// Runs the jobs on one network until all have done their iterations. Throws SimulationError naming
+// the blocked messages where they cannot end, at the limit of time, and with transport raw as soon
+// as a message lost a packet (PKT A27 to A29).
+[[nodiscard]] JobsResult run_network_jobs(const JobNetwork& network,
+                                          std::span<const NetworkJob> jobs);
+
+} // namespace stepsim::train
