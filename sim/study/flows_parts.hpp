@@ -5,6 +5,7 @@
 #include "io/reader.hpp"
 #include "net/flow_path.hpp"
 #include "study/flows.hpp"
+#include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
 

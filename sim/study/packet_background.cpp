@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "io/reader.hpp"
 #include "study/packet_settings.hpp"
+#include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "io/reader.hpp"
 #include "net/packet/ports.hpp"
+#include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "io/json.hpp"
+#include "io/reader.hpp"
 #include "net/fabric.hpp"
 #include "net/packet/background.hpp"
 #include "net/packet/options.hpp"
-#include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
+
+struct ParseContext;
 
 enum class PriorityMap { layer, bytes };
 enum class LossFill { zero, stale };

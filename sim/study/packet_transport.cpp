@@ -6,6 +6,7 @@
 #include "io/reader.hpp"
 #include "net/packet/ports.hpp"
 #include "study/packet_settings.hpp"
+#include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
 
