@@ -11,10 +11,14 @@
 //              of its schedule are messages; those that are added have the bound of pushes, others
 //              that of pulls (PKT 7.3, A16).
 //   order      FIFO by ready time, or by layer with partitions and a credit (PKT 7.4); partitions
-//              are pieces already.
+//              are pieces already. Every worker has two lists, of pushes and of pulls.
 //
-// Seconds from the start of the run; iterations and everything else from 0.
+// What stays on one host is no message: it takes no time, or that of `two_level->intra` in a
+// collective. After the last iteration one more forward is computed, so that every iteration has a
+// period. Seconds from the start of the run; iterations and everything else from 0.
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -56,18 +60,21 @@ struct JobServers {
 
 struct NetworkJob {
   std::vector<double> forward_s, backward_s; // [layer], forward order
-  double update_s{};                         // before the next forward; each layer's share by bytes
+  // Before the next forward: each layer's share by gradient_bytes (layer_updates of step.hpp).
+  double update_s{};
+  std::vector<double> gradient_bytes; // [layer]; may be empty without update_s
   bool overlap_backward = true;
   NextForward next_forward = NextForward::per_layer;
   std::vector<JobPiece> pieces; // in the order in which their gradients are ready
   std::int64_t value_bytes = 4; // parts and packets hold whole values
   bool by_layer = false;        // most urgent layer first
-  double credit_bytes{};        // by_layer: bytes handed over and not complete; servers only
+  // by_layer, servers: sent while fewer bytes than this are handed over and not complete. > 0
+  double credit_bytes = std::numeric_limits<double>::infinity();
   std::int64_t iterations = 1;
   std::uint32_t workers = 1;
-  Variability variability;
-  // One of the two. The collective carries algorithm, options, reduction and two-level costs; its
-  // bytes and links are set here.
+  Variability variability; // of computing; exchange_cv does not apply to a network
+  // One of the two. The collective (not `automatic`) carries algorithm, options, reduction and
+  // two-level costs; its bytes, ranks, chunks (whole values) and other links are set here.
   std::optional<JobServers> servers;
   coll::Collective collective;
   std::vector<net::NodeId> hosts; // [worker], then dedicated servers
@@ -90,14 +97,14 @@ struct JobNetwork {
 
 enum class MessagePart : std::uint8_t { gradient, parameter }; // push, reduce; pull, gather
 
-// One message of the last iteration, or of all (`with_messages`).
 struct JobMessage {
   std::int64_t iteration{};
   std::uint32_t piece{};
   MessagePart part{};
-  std::uint32_t src{}, dst{}; // ranks; servers after the workers
-  std::uint32_t step{};       // of the collective, 0 for servers
-  double start_s{}, end_s{};  // hand-over, completion at the receiver
+  std::uint32_t src{}, dst{};      // ranks; dedicated servers after the workers
+  std::uint32_t step{};            // of the collective, 0 for servers
+  std::uint32_t contributions = 1; // gradient: of how many workers it holds the sum
+  double start_s{}, end_s{};       // hand-over, completion at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
   std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
   std::uint32_t packets{}, delivered_packets{}; // 0 at the flow level, as the next
@@ -105,34 +112,39 @@ struct JobMessage {
 };
 
 struct JobIteration {
-  double start_s{}, compute_end_s{}; // first forward; end of the last backward
+  double start_s{};          // the first worker starts its forward
+  double backward_start_s{}; // of the last worker
+  double compute_end_s{};    // of the last backward
   double exchange_start_s{}, exchange_end_s{};
-  double end_s{};           // of the update of the last worker: start of the next
-  double compute_s{};       // forward, backward and update of the slowest worker
+  double end_s{};           // start of the next; after the last: all updates done
+  double period_s{};        // from the last worker's start of backward to the next such
+  double compute_s{};       // of it: backward, update and forward of the slowest worker
+  double exposed_s{};       // by how much it were shorter if messages took no time
   double communication_s{}; // while any message is under way
   std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // of messages
   std::int64_t parameter_bytes{}, parameter_lost_bytes{}; // stale
-  double lost_contributions{}; // sum of (contributions in a chunk) x its lost bytes (PKT 7.3)
+  double lost_contributions{}; // sum of contributions x lost bytes of gradient messages (PKT 7.3)
 };
 
 struct JobResult {
   std::vector<JobIteration> iterations;
-  std::vector<JobMessage> messages; // by end
+  std::vector<JobMessage> messages; // of all iterations, by hand-over
   // Of the last iteration, [piece]: ready at the last worker, first hand-over, last completion.
   struct PieceTimes {
     double ready_s{}, start_s{}, end_s{};
   };
   std::vector<PieceTimes> pieces;
-  std::vector<double> forward_start_s; // [layer] of worker 0, in the iteration after the last piece
+  std::vector<double> forward_start_s; // [layer] of worker 0, in the forward after all iterations
 };
 
 struct JobsResult {
   std::vector<JobResult> jobs;
-  std::vector<net::LinkUse> links;              // [link]
+  std::vector<net::LinkUse> links;              // [link]; wire bytes at the packet level
   std::vector<net::LinkCounters> link_counters; // [link], packet level
   std::vector<double> background_fct_s;
   double elapsed_s{};
-  std::uint64_t events{}, packet_hops{}, messages{};
+  std::uint64_t events{}; // of the network and of the jobs
+  std::uint64_t packet_hops{}, messages{};
 };
 
 // Runs the jobs on one network until all have done their iterations. Throws SimulationError naming
