@@ -9,6 +9,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/evaluate.hpp"
+#include "coll/fabric_links.hpp"
 #include "coll/pipelines.hpp"
 #include "coll/uniform.hpp"
 
@@ -196,6 +197,9 @@ std::optional<Blocks> resolve_blocks(const Collective& collective) {
   }
   Collective together = collective;
   together.enter_s.clear();
+  if (together.links.fabric) { // as if every way were the slowest between neighbours
+    together.links = {.all = ring_cost(collective.links, {.count = collective.ranks})};
+  }
   if (needs_search(together) && collective.options.cost_form == CostForm::exact) {
     return search_doubling(together, stream);
   }

@@ -1,4 +1,5 @@
-// The choice of `auto` (COL 9): every candidate at its cheapest, all ranks entering at 0.
+// The choice of `auto` (COL 9): every candidate at its cheapest, all ranks entering at 0;
+// on a fabric by events.
 #include <cassert>
 #include <vector>
 
@@ -15,6 +16,9 @@ double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
   candidate.algorithm = algorithm;
   candidate.enter_s.clear();
   candidate.options.cost_form = CostForm::exact;
+  if (candidate.links.fabric) {
+    return events(candidate).seconds;
+  }
   if (candidate.homogeneous()) {
     if (const std::optional<ClosedForm> form = closed_form(candidate)) {
       return form->seconds;

@@ -68,10 +68,10 @@ struct TwoLevel {
 };
 
 struct Links {
-  LinkCost all;                // every pair, unless one of the next says otherwise
-  bool pairs_only = false;     // pairs not listed have no link
-  std::vector<PairCost> pairs; // sorted by (src, dst)
-  std::optional<TwoLevel> two_level;
+  LinkCost all;                  // every pair, unless one of the next says otherwise
+  bool pairs_only = false;       // pairs not listed have no link
+  std::vector<PairCost> pairs{}; // sorted by (src, dst)
+  std::optional<TwoLevel> two_level{};
   // Every transfer is a flow through this fabric, beside `all` (PKT 6); ranks of one host talk over
   // `two_level->intra`, or `all`. Only `events` knows it.
   std::shared_ptr<const net::RankFabric> fabric{};

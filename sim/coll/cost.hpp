@@ -8,7 +8,8 @@
 namespace stepsim::coll {
 
 // Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: its exact
-// closed form if ranks and links are alike and there is one, else max_plus (COL 9).
+// closed form if ranks and links are alike and there is one, else max_plus (COL 9); on a fabric by
+// events.
 [[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
 
 // The asked candidates, or the defaults of the operation.

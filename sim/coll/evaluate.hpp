@@ -45,13 +45,14 @@ struct Evaluation {
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
 [[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false);
 
-// False for several parameter servers, which share ports in no fixed order: max_plus then throws.
+// False for several parameter servers, which share ports in no fixed order, and on a fabric:
+// max_plus then throws.
 [[nodiscard]] bool max_plus_defined(const Collective& collective);
 
 // The cheapest evaluator that is exact here: closed_form where it is equal (not a bound) and parts
 // divide or chunking is real, and where the asked cost form has no schedule (paper, ideal); else
 // max_plus; events for several parameter servers, and on two levels for flat algorithms that share
-// interfaces (the ring, and lp in rank order, do not).
+// interfaces (the ring, and lp in rank order, do not), and always on a fabric.
 [[nodiscard]] Method automatic_method(const Collective& collective);
 
 // Seconds by `method`; the result never lies below `lower_bound` (checked: SimulationError).
@@ -65,7 +66,8 @@ struct LowerBound { // COL 6
 };
 [[nodiscard]] LowerBound lower_bound(const Collective& collective);
 
-// Resolved block size of lp and double_binary_tree (COL 7); empty for other algorithms.
+// Resolved block size of lp and double_binary_tree (COL 7); empty for other algorithms. On a fabric
+// the optimum for the slowest way between neighbours of a ring, contention left out (ring_cost).
 struct Blocks {
   double block_bytes{};
   std::int64_t blocks{};

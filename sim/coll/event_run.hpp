@@ -69,6 +69,8 @@ public:
     return std::move(result_);
   }
 
+  [[nodiscard]] const Network& network() const { return network_; }
+
 private:
   static constexpr std::uint32_t kEntry = 0; // timer ids: 2 rank + kind
   static constexpr std::uint32_t kAddition = 1;

@@ -1,8 +1,10 @@
 #include "coll/evaluate.hpp"
 #include "coll/event_run.hpp"
+#include "coll/fabric_links.hpp"
 #include "coll/parameter_server.hpp"
 #include "net/alpha_beta.hpp"
 #include "net/fair_ports.hpp"
+#include "net/flow_network.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -26,11 +28,24 @@ struct Runner {
   }
 };
 
+Evaluation fabric_events(const Collective& collective, bool with_transfer_times) {
+  const Schedule schedule = make_schedule(collective);
+  const FabricLinks links(collective.links);
+  EventRun run(collective, schedule, links, net::FlowNetwork(*collective.links.fabric),
+               with_transfer_times);
+  Evaluation result = run.run();
+  result.links = run.network().level().link_use(result.seconds);
+  return result;
+}
+
 } // namespace
 
 Evaluation events(const Collective& collective, bool with_transfer_times) {
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_events(collective, with_transfer_times);
+  }
+  if (collective.links.fabric) {
+    return fabric_events(collective, with_transfer_times);
   }
   const Schedule schedule = make_schedule(collective);
   const AnyLinks links = make_links(collective.links, collective.ranks);

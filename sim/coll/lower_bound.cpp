@@ -6,6 +6,7 @@
 
 #include "coll/closed_form.hpp"
 #include "coll/evaluate.hpp"
+#include "coll/fabric_links.hpp"
 #include "coll/uniform.hpp"
 
 namespace stepsim::coll {
@@ -185,6 +186,9 @@ double LowerBound::seconds() const { return std::max({latency_s, bandwidth_s, re
 LowerBound lower_bound(const Collective& collective) {
   if (is_empty(collective)) {
     return {};
+  }
+  if (collective.links.fabric) {
+    return fabric_bound(collective);
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return server_bound(collective);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "coll/busy_time.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/parameter_server.hpp"
@@ -68,9 +69,16 @@ Evaluation result_of(const SweepState& state) {
   return result;
 }
 
+void refuse_fabric(const Collective& collective) {
+  if (collective.links.fabric) {
+    throw SimulationError("max_plus knows no topology; use events");
+  }
+}
+
 } // namespace
 
 Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
+  refuse_fabric(collective);
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_max_plus(collective, with_transfer_times);
   }
@@ -87,6 +95,7 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
 }
 
 std::vector<TransferRecord> list_transfers(const Collective& collective, std::size_t limit) {
+  refuse_fabric(collective);
   Recorder recorder{limit, {}};
   sweep(collective, make_schedule(collective), recorder);
   return std::move(recorder.records);

@@ -105,6 +105,9 @@ bool shares_interfaces(const Collective& collective) {
 }
 
 Method automatic_method(const Collective& asked) {
+  if (asked.links.fabric) {
+    return Method::events;
+  }
   const Collective collective = with_chosen_algorithm(asked);
   const bool printed = collective.options.cost_form != CostForm::exact ||
                        (collective.options.ring_startup_2p && collective.op == Op::allreduce &&
@@ -132,9 +135,9 @@ double seconds(const Collective& asked, Method method) {
     const std::optional<ClosedForm> form =
         collective.homogeneous() ? closed_form(collective) : std::nullopt;
     if (!form) {
-      throw SimulationError(std::string(name(collective.op)) + " " +
-                            std::string(name(collective.algorithm)) +
-                            " has no closed form here; use max_plus");
+      throw SimulationError(
+          std::string(name(collective.op)) + " " + std::string(name(collective.algorithm)) +
+          " has no closed form here; use " + (collective.links.fabric ? "events" : "max_plus"));
     }
     if (collective.options.cost_form == CostForm::exact) {
       check_bound(collective, method, form->seconds);

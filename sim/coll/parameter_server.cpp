@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cassert>
+#include <concepts>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "coll/busy_time.hpp"
+#include "coll/fabric_links.hpp"
 #include "coll/link_costs.hpp"
 #include "coll/partition.hpp"
 #include "coll/uniform.hpp"
 #include "engine/event_queue.hpp"
 #include "net/fair_ports.hpp"
+#include "net/flow_network.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -33,8 +37,8 @@ Servers servers_of(const Collective& collective) {
   if (collective.op != Op::allreduce) {
     throw SimulationError(std::string(name(collective.op)) + " has no algorithm parameter_server");
   }
-  if (collective.links.two_level || collective.links.pairs_only ||
-      !collective.links.pairs.empty()) {
+  const Links& links = collective.links;
+  if (!links.fabric && (links.two_level || links.pairs_only || !links.pairs.empty())) {
     throw SimulationError("parameter_server needs equal links on one level");
   }
   const bool sharded = options.placement == Placement::sharded;
@@ -59,17 +63,20 @@ Evaluation nothing_to_do(const Collective& collective, bool with_transfer_times)
   if (with_transfer_times) {
     result.ranks.transfer_s.assign(collective.ranks, 0.0);
   }
+  if (collective.links.fabric) {
+    result.links.resize(collective.links.fabric->fabric().links.size());
+  }
   return result;
 }
 
-class ServerRun {
+template <class Links, net::NetworkModel Network> class ServerRun {
 public:
-  ServerRun(const Collective& collective, bool with_transfer_times)
-      : collective_(collective), servers_(servers_of(collective)),
+  ServerRun(const Collective& collective, const Servers& servers, const Links& links,
+            Network network, bool with_transfer_times)
+      : collective_(collective), servers_(servers),
         parts_(Partition::equal(collective.bytes, servers_.servers, collective.options)),
-        network_(std::vector<double>(std::size_t{2} * (servers_.workers + servers_.servers),
-                                     1 / collective.links.all.per_byte_s)),
-        enter_(entry_times(collective)), finish_(enter_),
+        links_(links), network_(std::move(network)), enter_(entry_times(collective)),
+        finish_(enter_),
         missing_(servers_.servers, servers_.pushes() + (servers_.dedicated ? 0 : 1)),
         watches_(with_transfer_times), busy_(with_transfer_times ? collective.ranks : 0) {}
 
@@ -103,6 +110,7 @@ public:
     }
     return std::move(result_);
   }
+  [[nodiscard]] const Network& network() const { return network_; }
 
 private:
   struct Flow {
@@ -113,15 +121,23 @@ private:
   };
 
   void start(std::uint32_t worker, std::uint32_t server, bool push) {
-    const LinkCost& link = collective_.links.all;
     const std::uint32_t host = servers_.host(server);
-    network_.submit(now_, {.id = static_cast<std::uint32_t>(flows_.size()),
-                           .latency_s = link.latency_s,
-                           .per_byte_s = link.per_byte_s,
-                           .bytes = parts_.bytes(server, 1),
-                           .send_port = 2 * (push ? worker : host),
-                           .receive_port = 2 * (push ? host : worker) + 1});
-    flows_.push_back({worker, server, push, now_ + link.latency_s});
+    const auto [src, dst] = push ? std::pair(worker, host) : std::pair(host, worker);
+    const LinkCost& link = links_.cost(src, dst);
+    const net::Transfer transfer{.id = static_cast<std::uint32_t>(flows_.size()),
+                                 .latency_s = link.latency_s,
+                                 .per_byte_s = link.per_byte_s,
+                                 .bytes = parts_.bytes(server, 1),
+                                 .send_port = 2 * src,
+                                 .receive_port = 2 * dst + 1,
+                                 .src = src,
+                                 .dst = dst};
+    double latency = link.latency_s;
+    if constexpr (std::same_as<Network, net::FlowNetwork>) {
+      latency = network_.latency_s(transfer);
+    }
+    network_.submit(now_, transfer);
+    flows_.push_back({worker, server, push, now_ + latency});
     ++result_.messages;
   }
 
@@ -178,7 +194,8 @@ private:
   const Collective& collective_;
   Servers servers_;
   Partition parts_;
-  net::FairPorts network_;
+  const Links& links_;
+  Network network_;
   engine::EventQueue<double> timers_; // worker enters, or workers + server: its additions end
   std::vector<double> enter_, finish_;
   std::vector<std::uint32_t> missing_; // pushes (and the own part) a server waits for
@@ -195,7 +212,19 @@ Evaluation parameter_server_events(const Collective& collective, bool with_trans
   if (is_empty(collective)) {
     return nothing_to_do(collective, with_transfer_times);
   }
-  return ServerRun(collective, with_transfer_times).run();
+  const Servers servers = servers_of(collective);
+  if (collective.links.fabric) {
+    const FabricLinks links(collective.links);
+    ServerRun run(collective, servers, links, net::FlowNetwork(*collective.links.fabric),
+                  with_transfer_times);
+    Evaluation result = run.run();
+    result.links = run.network().level().link_use(result.seconds);
+    return result;
+  }
+  const EqualLinks links{collective.links.all};
+  net::FairPorts ports(std::vector<double>(std::size_t{2} * (servers.workers + servers.servers),
+                                           1 / links.all.per_byte_s));
+  return ServerRun(collective, servers, links, std::move(ports), with_transfer_times).run();
 }
 
 Evaluation parameter_server_max_plus(const Collective& collective, bool with_transfer_times) {
@@ -259,6 +288,9 @@ Traffic parameter_server_traffic(const Collective& collective) {
 }
 
 bool max_plus_defined(const Collective& collective) {
+  if (collective.links.fabric) {
+    return false;
+  }
   if (collective.algorithm != AlgorithmId::parameter_server || is_empty(collective)) {
     return true;
   }

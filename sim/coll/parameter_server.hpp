@@ -4,7 +4,8 @@
 // sends its part to every worker at once. Latency holds no port; ports are shared max-min fairly.
 //   max_plus   one server only: pushes end by t = max(t, enter_i + alpha) + n beta in the order of
 //              arrival (the same for FIFO and fair sharing)
-//   events     flows through net::FairPorts, any entry times and servers
+//   events     flows through net::FairPorts, any entry times and servers; on a fabric through
+//              net::FlowNetwork, dedicated servers on the hosts after those of the workers
 #include "coll/evaluate.hpp"
 
 namespace stepsim::coll {

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "coll/evaluate.hpp"
+#include "coll/fabric_links.hpp"
 #include "coll/schedule_parts.hpp"
 
 namespace stepsim::coll {
@@ -41,6 +42,22 @@ double block_bytes(const Collective& collective, Op op, AlgorithmId algorithm, I
   return blocks ? blocks->block_bytes : 0;
 }
 
+std::uint32_t u32(Index value) { return static_cast<std::uint32_t>(value); }
+
+LinkCost cost_in_nodes(const Collective& collective, const Levels& levels) {
+  const Links& links = collective.links;
+  if (links.fabric) {
+    return ring_cost(links, {.count = u32(levels.per_node)});
+  }
+  return links.two_level ? links.two_level->intra : links.all;
+}
+
+LinkCost cost_between_nodes(const Collective& collective, const Levels& levels) {
+  return collective.links.fabric ? ring_cost(collective.links, {.stride = u32(levels.per_node),
+                                                                .count = u32(levels.nodes)})
+                                 : collective.links.all;
+}
+
 // A reduce to, or broadcast from, the first rank of every node. The last node may be smaller: its
 // phases stand beside those of the others and share their step numbers.
 void add_node_phases(Schedule& schedule, const Collective& collective, const Levels& levels,
@@ -55,8 +72,7 @@ void add_node_phases(Schedule& schedule, const Collective& collective, const Lev
                                              .size = levels.last_node,
                                              .modulus = levels.last_node}};
   const Index first_step = schedule.steps();
-  const LinkCost& link =
-      collective.links.two_level ? collective.links.two_level->intra : collective.links.all;
+  const LinkCost link = cost_in_nodes(collective, levels);
   for (const Layout& layout : layouts) {
     if (layout.size <= 1 || layout.groups == 0 || (even && &layout == &layouts.back())) {
       continue;
@@ -80,7 +96,7 @@ void add_leader_phases(Schedule& schedule, const Collective& collective, const L
     PhaseList list{schedule.phases, leaders, collective.options};
     list.bytes = collective.bytes;
     list.block_bytes = block_bytes(collective, Op::allreduce, algorithm, levels.nodes,
-                                   collective.bytes, collective.links.all);
+                                   collective.bytes, cost_between_nodes(collective, levels));
     list.first_step = schedule.steps();
     list.nic_share = 1;
     add_flat_phases(list, Op::allreduce, algorithm);
@@ -128,7 +144,7 @@ void add_shard_phases(Schedule& schedule, const Collective& collective, const Le
       PhaseList list{schedule.phases, peers, collective.options};
       list.bytes = bytes;
       list.block_bytes = block_bytes(collective, Op::allreduce, algorithm, levels.nodes,
-                                     shards.bytes(0, 1), collective.links.all);
+                                     shards.bytes(0, 1), cost_between_nodes(collective, levels));
       list.offset = shards.begin(first);
       list.group_bytes = bytes;
       list.first_step = first_step;

@@ -57,6 +57,9 @@ std::optional<LinkCost> common_link(const Collective& collective) {
 } // namespace
 
 std::optional<UniformCost> uniform_cost(const Collective& collective) {
+  if (collective.links.fabric) {
+    return std::nullopt;
+  }
   const std::optional<double> gamma =
       common(collective.reduction_s_per_byte_rank, collective.reduction_s_per_byte);
   const std::optional<double> enter = common(collective.enter_s, 0);

@@ -14,7 +14,7 @@ struct UniformCost {
 
 // Empty where links, reduction rates or entry times differ. The two-level algorithms count as
 // uniform on two levels; a flat one only if a single level is left (one node, or one rank per
-// node).
+// node). Nothing is uniform on a fabric.
 [[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective& collective);
 
 // Total bytes: the sum of `sizes` for allgatherv with sizes, else `bytes`.

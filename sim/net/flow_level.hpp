@@ -40,6 +40,10 @@ public:
 
   std::uint32_t add_path(const FlowPath& path) { return rates_.paths.add(path); }
 
+  [[nodiscard]] double path_latency_s(std::uint32_t path) const {
+    return rates_.paths.latency_s(path);
+  }
+
   void submit(double now, const Start& start);
   [[nodiscard]] double next_time();
   void advance(double now, std::vector<std::uint32_t>& done);

@@ -8,34 +8,42 @@
 
 namespace stepsim::net {
 
-FlowNetwork::FlowNetwork(const Fabric& fabric, const Routes& routes, std::vector<NodeId> hosts,
-                         FlowPathOptions options)
-    : fabric_(&fabric), routes_(&routes), hosts_(std::move(hosts)), options_(options),
-      level_(link_capacities(fabric)) {}
+FlowPath rank_path(const RankFabric& ranks, std::uint32_t src, std::uint32_t dst) {
+  assert(src < ranks.hosts.size() && dst < ranks.hosts.size() && "every rank has a host");
+  const NodeId from = ranks.hosts[src];
+  const NodeId to = ranks.hosts[dst];
+  if (ranks.paths.spray) {
+    return sprayed_path(ranks.fabric(), ranks.routes(), from, to);
+  }
+  const std::uint64_t connection = std::uint64_t{src} * ranks.hosts.size() + dst;
+  return single_path(ranks.fabric(),
+                     ranks.routes().ecmp_path(from, to, connection, ranks.paths.seed));
+}
+
+FlowNetwork::FlowNetwork(RankFabric ranks)
+    : fabric_(std::move(ranks)), level_(link_capacities(fabric_.fabric())) {}
 
 std::uint32_t FlowNetwork::path(Ranks ranks) {
-  const std::uint64_t connection = std::uint64_t{ranks.src} * hosts_.size() + ranks.dst;
+  const std::uint64_t connection = std::uint64_t{ranks.src} * fabric_.hosts.size() + ranks.dst;
   const auto [found, is_new] = paths_.try_emplace(connection, 0);
   if (is_new) {
-    const NodeId from = hosts_[ranks.src];
-    const NodeId to = hosts_[ranks.dst];
-    found->second = level_.add_path(
-        options_.spray
-            ? sprayed_path(*fabric_, *routes_, from, to)
-            : single_path(*fabric_, routes_->ecmp_path(from, to, connection, options_.seed)));
+    found->second = level_.add_path(rank_path(fabric_, ranks.src, ranks.dst));
     ranks_.push_back(ranks);
   }
   return found->second;
 }
 
 void FlowNetwork::submit(double now, const Transfer& transfer) {
-  assert(transfer.src < hosts_.size() && transfer.dst < hosts_.size() &&
-         "transfers name their ranks");
+  const bool leaves = fabric_.hosts[transfer.src] != fabric_.hosts[transfer.dst];
   level_.submit(now, {.id = transfer.id,
                       .path = path({transfer.src, transfer.dst}),
-                      .bytes = transfer.bytes,
+                      .bytes = transfer.bytes * (leaves ? fabric_.wire_per_payload : 1),
                       .latency_s = transfer.latency_s,
                       .cap_Bps = transfer.per_byte_s > 0 ? 1 / transfer.per_byte_s : kNever});
+}
+
+double FlowNetwork::latency_s(const Transfer& transfer) {
+  return transfer.latency_s + level_.path_latency_s(path({transfer.src, transfer.dst}));
 }
 
 double FlowNetwork::next_time() {

@@ -4,30 +4,32 @@
 // 1 / per_byte_s is the flow's cap, so a collective whose links cost nothing sees the fabric alone.
 //
 // The connection of ranks (src, dst) is number src ranks + dst. Transfers between ranks of one host
-// take their own latency and per-byte cost only.
+// take their own latency and per-byte cost only; of others, wire_per_payload bytes flow for each.
+// Memory O(connections used x links on their paths).
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "net/fabric.hpp"
 #include "net/flow_level.hpp"
-#include "net/flow_run.hpp"
 #include "net/network_model.hpp"
-#include "net/routes.hpp"
+#include "net/rank_fabric.hpp"
 
 namespace stepsim::net {
 
+// The path of the connection of two ranks; without links where they share a host.
+[[nodiscard]] FlowPath rank_path(const RankFabric& ranks, std::uint32_t src, std::uint32_t dst);
+
 class FlowNetwork {
 public:
-  // fabric and routes outlive this. `hosts`: of every rank (placement.hpp).
-  FlowNetwork(const Fabric& fabric, const Routes& routes, std::vector<NodeId> hosts,
-              FlowPathOptions options = {});
+  explicit FlowNetwork(RankFabric ranks);
 
   void submit(double now, const Transfer& transfer);
   // Throws SimulationError naming up to 10 transfers if some will never end.
   [[nodiscard]] double next_time();
   void advance(double now, std::vector<std::uint32_t>& done) { level_.advance(now, done); }
 
+  // Until the first byte of a transfer flows.
+  [[nodiscard]] double latency_s(const Transfer& transfer);
   [[nodiscard]] const FlowLevel& level() const { return level_; }
 
 private:
@@ -37,10 +39,7 @@ private:
   [[nodiscard]] std::uint32_t path(Ranks ranks);
   void refuse_stalled();
 
-  const Fabric* fabric_;
-  const Routes* routes_;
-  std::vector<NodeId> hosts_;
-  FlowPathOptions options_;
+  RankFabric fabric_;
   FlowLevel level_;
   std::unordered_map<std::uint64_t, std::uint32_t> paths_; // by connection; looked up only
   std::vector<Ranks> ranks_;                               // [path]

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "coll/evaluate.hpp"
-#include "coll/event_run.hpp"
 #include "coll/point.hpp"
-#include "net/flow_network.hpp"
 #include "net/presets.hpp"
+#include "net/rank_fabric.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -22,10 +21,11 @@ constexpr net::LinkSpeed kLink{2.5e-6, 1.25e9};
 
 Evaluation on_fabric(const Collective& collective, const net::Fabric& fabric,
                      const std::vector<net::NodeId>& hosts) {
-  const Schedule schedule = make_schedule(collective);
-  const net::Routes routes(fabric);
-  const EqualLinks free{{0, 0, 0}}; // the fabric says it all
-  return EventRun(collective, schedule, free, net::FlowNetwork(fabric, routes, hosts), true).run();
+  Collective on = collective;
+  on.links = {};
+  on.links.fabric = std::make_shared<const net::RankFabric>(
+      net::RankFabric{std::make_shared<const net::RoutedFabric>(fabric), hosts, {}, 1});
+  return events(on, true);
 }
 
 std::vector<net::NodeId> hosts_in_order(std::uint32_t ranks) {

@@ -386,13 +386,12 @@ double ring(FlowNetwork network, std::uint32_t ranks, double bytes) {
 
 TEST_CASE("flow network: a ring all-reduce on a star takes 2(N-1) (M/(N B) + 2 d) (V34, F10)") {
   const auto ring_on_star = [](std::uint32_t ranks, double bytes, double latency) {
-    const Fabric fabric = star(ranks, {latency, kC});
-    const Routes routes(fabric);
     std::vector<NodeId> hosts(ranks);
     for (NodeId host = 0; host < ranks; ++host) {
       hosts[host] = host;
     }
-    return ring(FlowNetwork(fabric, routes, hosts), ranks, bytes);
+    const auto fabric = std::make_shared<const RoutedFabric>(star(ranks, {latency, kC}));
+    return ring(FlowNetwork({fabric, hosts, {}, 1}), ranks, bytes);
   };
   for (const double bytes : {553.4e6, 102.2e6}) {
     CHECK(ring_on_star(8, bytes, 0) == Approx(2 * 7.0 / 8 * bytes / kC).epsilon(kExact));
@@ -406,9 +405,7 @@ TEST_CASE("flow network: a ring all-reduce on a star takes 2(N-1) (M/(N B) + 2 d
 }
 
 TEST_CASE("flow network: a transfer's own latency and rate come with those of its path") {
-  const Fabric fabric = star(2, {1, 10});
-  const Routes routes(fabric);
-  FlowNetwork network(fabric, routes, {0, 1, 1});
+  FlowNetwork network({std::make_shared<const RoutedFabric>(star(2, {1, 10})), {0, 1, 1}, {}, 1});
   std::vector<std::uint32_t> done;
   network.submit(0, {.id = 0, .latency_s = 3, .per_byte_s = 0.5, .bytes = 4, .src = 0, .dst = 1});
   network.submit(0, {.id = 1, .latency_s = 3, .bytes = 4, .src = 1, .dst = 2}); // one host
