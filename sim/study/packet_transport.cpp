@@ -73,10 +73,7 @@ void parse_tcp(io::Fields& fields, net::TcpOptions& tcp) {
   tcp.rto_min_s = fields.number("rto_min_s", timeout, tcp.rto_min_s);
   tcp.rto_initial_s = fields.number("rto_initial_s", timeout, tcp.rto_initial_s);
   tcp.restart_after_idle = fields.boolean("restart_after_idle", tcp.restart_after_idle);
-  if (fields.boolean("sack", false)) {
-    fields.problems().add(fields.json(), "sack",
-                          "must be false: selective acknowledgements are not simulated");
-  }
+  tcp.sack = fields.boolean("sack", tcp.sack);
   tcp.g = fields.number("g", io::above_to(0, 1), tcp.g);
   tcp.alpha0 = fields.number("alpha0", io::between(0, 1), tcp.alpha0);
   tcp.retransmissions_ect = fields.boolean("retransmissions_ect", tcp.retransmissions_ect);
@@ -212,7 +209,7 @@ io::Json tcp_tree(const net::TcpOptions& tcp, bool dctcp) {
   tree.set("dup_acks", std::int64_t{tcp.duplicate_acks});
   tree.set("rto_min_s", tcp.rto_min_s);
   tree.set("rto_initial_s", tcp.rto_initial_s);
-  tree.set("sack", false);
+  tree.set("sack", tcp.sack);
   tree.set("restart_after_idle", tcp.restart_after_idle);
   if (dctcp) {
     tree.set("g", tcp.g);

@@ -32,6 +32,7 @@ struct TcpOptions { // reno and dctcp
   double initial_window = 10;
   std::uint32_t duplicate_acks = 3;
   double rto_min_s = 0.010, rto_initial_s = 0.010;
+  bool sack = false; // selective acknowledgements
   bool restart_after_idle = false;
   double g = 1.0 / 16, alpha0 = 1; // dctcp
   bool retransmissions_ect = true; // dctcp; otherwise they are dropped over the mark threshold

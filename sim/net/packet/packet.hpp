@@ -37,7 +37,7 @@ struct Packet {
   bool ect : 1 = false, ce : 1 = false, retransmission : 1 = false, vanishes : 1 = false;
   bool train : 1 = false;
   bool notify : 1 = false; // its sender wants to know when it has left the host
-  std::uint32_t count{};   // packets left of a train; pfabric: remaining; feedback: arrivals
+  std::uint32_t count{};   // packets left of a train; pfabric: remaining; feedback, ACK: arrivals
   std::uint32_t marked{};  // feedback: marked arrivals
   Picoseconds sent_at{};   // when the sender emitted it; echoed by feedback
   std::uint64_t order{};   // key of its arrival events

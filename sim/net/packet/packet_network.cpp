@@ -80,15 +80,22 @@ Picoseconds PacketNetwork::next_time() {
 }
 
 bool PacketNetwork::advance(Picoseconds until, std::vector<MessageId>& done) {
+  const bool any = go_on(until, done);
+  if (!any && next_time() == kNeverPs) {
+    check_end();
+  }
+  return any;
+}
+
+bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
   while (true) {
     const bool none = core_.events.empty();
     if (none || core_.events.top().time > core_.now) {
-      if (!core_.to_start.empty()) {
+      if (!core_.to_start.empty() && core_.now < until) {
         core_.start_ports();
         continue;
       }
-      if (none) {
-        check_end();
+      if (none || !core_.to_start.empty()) {
         return false;
       }
       const Picoseconds time = core_.events.top().time;

@@ -8,9 +8,9 @@
 //   while (network.advance(kNeverPs, done)) { /* done holds messages; hand over their dependants */
 //   }
 //
-// advance() stops at each completion before ports start sending at that instant, so that what is
-// handed over for `now` still takes part (class 2 of PKT 3.4). The same input gives the same
-// result.
+// advance() stops at each completion, and at `until`, before ports start sending at that instant,
+// so that what is handed over for `now` still takes part (class 2 of PKT 3.4). The same input gives
+// the same result.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,6 +38,9 @@ public:
   // happens by then. Throws SimulationError naming up to 10 messages when they can never end, or
   // when the simulated time passes the limit (PKT A27, A28).
   bool advance(Picoseconds until, std::vector<MessageId>& done);
+  // The same, but messages that can never end are the caller's to name: false with next_time() =
+  // kNeverPs.
+  bool go_on(Picoseconds until, std::vector<MessageId>& done);
   [[nodiscard]] Picoseconds next_time(); // of the next event, kNeverPs if none
   [[nodiscard]] Picoseconds now() const { return core_.now; }
 

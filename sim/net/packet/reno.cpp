@@ -19,6 +19,9 @@ void RenoTransport::open(PacketCore& core, ConnectionId connection) {
   state.rto = to_picoseconds(options.rto_initial_s);
   state.alpha = options.alpha0;
   states_.push_back(state);
+  if (options.sack) {
+    scoreboards_.emplace_back(options.duplicate_acks);
+  }
 }
 
 void RenoTransport::ready(PacketCore& core, MessageId message) {
@@ -101,19 +104,39 @@ void RenoTransport::emit(PacketCore& core, ConnectionId id, State& state, std::u
     sent_at = core.now;
     state.high = seq + 1;
   }
+  if (core.options.transport.tcp.sack) {
+    scoreboard(core, id).sent(seq);
+  }
   state.last_sent = core.now;
   core.send(packet);
 }
 
 // Step 1 of PKT 5.3.
 void RenoTransport::pump(PacketCore& core, ConnectionId id, State& state) {
-  while (state.next < state.total &&
-         static_cast<double>(state.next - state.una) < std::floor(state.cwnd)) {
-    emit(core, id, state, state.next);
-    ++state.next;
+  if (core.options.transport.tcp.sack) {
+    fill_window(core, id, state);
+  } else {
+    while (state.next < state.total &&
+           static_cast<double>(state.next - state.una) < std::floor(state.cwnd)) {
+      emit(core, id, state, state.next++);
+    }
   }
   if (state.timer.deadline == kNeverPs && state.una < state.next) {
     restart_timer(core, id, state);
+  }
+}
+
+// The same with selective acknowledgements; `next` is never taken back.
+void RenoTransport::fill_window(PacketCore& core, ConnectionId id, State& state) {
+  Scoreboard& known = scoreboard(core, id);
+  while (static_cast<double>(known.in_flight()) < std::floor(state.cwnd)) {
+    if (known.any_lost()) {
+      emit(core, id, state, known.first_lost());
+    } else if (state.next < state.total) {
+      emit(core, id, state, state.next++);
+    } else {
+      return;
+    }
   }
 }
 
@@ -128,6 +151,9 @@ void RenoTransport::data(PacketCore& core, const Packet& packet, State& state) {
     ++result.duplicates;
   } else {
     state.received[place] = true;
+    if (core.options.transport.tcp.sack) {
+      scoreboard(core, packet.connection).arrived(packet.seq);
+    }
     ++result.delivered_packets;
     result.delivered_bytes += packet.payload;
     while (state.received[state.expected % state.received.size()]) {
@@ -143,11 +169,19 @@ void RenoTransport::data(PacketCore& core, const Packet& packet, State& state) {
   Packet ack = core.reply_packet(packet.connection, PacketKind::ack);
   ack.seq = state.expected;
   ack.ce = packet.ce;
+  if (core.options.transport.tcp.sack) {
+    ack.count = scoreboard(core, packet.connection).arrivals();
+  }
   core.send(ack);
 }
 
-void RenoTransport::sample(const TcpOptions& options, State& state, Picoseconds time) {
-  const auto rtt = static_cast<double>(time);
+// Of the round trip, by a packet that was sent once.
+void RenoTransport::sample(const TcpOptions& options, State& state, Picoseconds now,
+                           std::uint32_t seq) {
+  if (seq == kNone || state.sent_at[seq % state.sent_at.size()] == kSentTwice) {
+    return;
+  }
+  const auto rtt = static_cast<double>(now - state.sent_at[seq % state.sent_at.size()]);
   if (state.sampled) {
     state.rttvar += (std::abs(state.srtt - rtt) - state.rttvar) / 4;
     state.srtt += (rtt - state.srtt) / 8;
@@ -164,9 +198,15 @@ void RenoTransport::ack(PacketCore& core, const Packet& packet, State& state) {
   const ConnectionId id = packet.connection;
   const bool is_dctcp = core.connections[id].kind == TransportKind::dctcp;
   const TcpOptions& options = core.options.transport.tcp;
+  std::uint32_t timed = packet.seq - 1; // gives the sample of the round trip
+  if (options.sack) {
+    timed = scoreboard(core, id).acknowledged(std::max(state.una, packet.seq), packet.count);
+  }
   if (packet.seq > state.una) {
     const std::uint32_t newly = packet.seq - state.una;
+    sample(options, state, core.now, timed);
     new_ack(core, id, state, packet.seq);
+    recover_lost(core, id, state);
     if (is_dctcp) {
       dctcp(options, state, newly, packet.ce);
     }
@@ -178,6 +218,7 @@ void RenoTransport::ack(PacketCore& core, const Packet& packet, State& state) {
     pump(core, id, state);
   } else if (packet.seq == state.una && state.una < state.next) {
     duplicate_ack(core, id, state);
+    recover_lost(core, id, state);
     if (is_dctcp) {
       dctcp(options, state, 0, packet.ce);
     }
@@ -187,10 +228,6 @@ void RenoTransport::ack(PacketCore& core, const Packet& packet, State& state) {
 
 // Step 3.
 void RenoTransport::new_ack(PacketCore& core, ConnectionId id, State& state, std::uint32_t ack) {
-  const Picoseconds sent_at = state.sent_at[(ack - 1) % state.sent_at.size()];
-  if (sent_at != kSentTwice) {
-    sample(core.options.transport.tcp, state, core.now - sent_at);
-  }
   const auto newly = static_cast<double>(ack - state.una);
   state.una = ack;
   state.next = std::max(state.next, state.una);
@@ -202,7 +239,7 @@ void RenoTransport::new_ack(PacketCore& core, ConnectionId id, State& state, std
     state.recovery = false;
     state.cwnd = state.ssthresh;
     state.duplicates = 0;
-  } else {
+  } else if (!core.options.transport.tcp.sack) {
     emit(core, id, state, state.una);
     state.cwnd = std::max(1.0, state.cwnd - newly + 1);
   }
@@ -210,18 +247,36 @@ void RenoTransport::new_ack(PacketCore& core, ConnectionId id, State& state, std
 
 // Step 4.
 void RenoTransport::duplicate_ack(PacketCore& core, ConnectionId id, State& state) {
+  const TcpOptions& options = core.options.transport.tcp;
+  if (options.sack) {
+    return;
+  }
   ++state.duplicates;
   if (state.recovery) {
     state.cwnd += 1;
-  } else if (state.duplicates == core.options.transport.tcp.duplicate_acks &&
+  } else if (state.duplicates == options.duplicate_acks &&
              std::int64_t{state.una} > state.recover) {
-    state.ssthresh = std::max((state.next - state.una) / 2.0, 2.0);
-    state.cwnd = state.ssthresh + core.options.transport.tcp.duplicate_acks;
-    state.recover = std::int64_t{state.high} - 1;
-    state.recovery = true;
-    ++result_at(core, state, state.una).fast_retransmits;
-    emit(core, id, state, state.una);
+    start_recovery(core, id, state, state.una);
+    state.cwnd += options.duplicate_acks;
   }
+}
+
+// Its part with selective acknowledgements, after any ACK.
+void RenoTransport::recover_lost(PacketCore& core, ConnectionId id, State& state) {
+  if (core.options.transport.tcp.sack && !state.recovery &&
+      std::int64_t{state.una} > state.recover && scoreboard(core, id).any_lost()) {
+    start_recovery(core, id, state, scoreboard(core, id).first_lost());
+  }
+}
+
+void RenoTransport::start_recovery(PacketCore& core, ConnectionId id, State& state,
+                                   std::uint32_t seq) {
+  state.ssthresh = std::max((state.next - state.una) / 2.0, 2.0);
+  state.cwnd = state.ssthresh;
+  state.recover = std::int64_t{state.high} - 1;
+  state.recovery = true;
+  ++result_at(core, state, state.una).fast_retransmits;
+  emit(core, id, state, seq);
 }
 
 // PKT 5.4: after the window was updated, before anything is sent.
@@ -253,7 +308,11 @@ void RenoTransport::timer(PacketCore& core, ConnectionId id) {
   ++result_at(core, state, state.una).timeouts;
   state.ssthresh = std::max((state.next - state.una) / 2.0, 2.0);
   state.cwnd = 1;
-  state.next = state.una;
+  if (core.options.transport.tcp.sack) {
+    scoreboard(core, id).timeout();
+  } else {
+    state.next = state.una;
+  }
   state.duplicates = 0;
   state.recovery = false;
   state.recover = std::int64_t{state.high} - 1;

@@ -4,11 +4,17 @@
 // connection; messages are appended in the order of hand-over and delivered in order.
 //
 //   alpha = (1 - g) alpha + g F, F = marked part of a window;   cwnd = cwnd (1 - alpha / 2)
+//
+// With selective acknowledgements lost packets are known one by one: a recovery halves the window
+// once, sends the first lost packet at once, then lost ones before new ones while fewer than cwnd
+// packets are in flight. The round trip is sampled by the last packet an ACK tells of: the one
+// below it may have arrived long before.
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "net/packet/core.hpp"
+#include "net/packet/scoreboard.hpp"
 
 namespace stepsim::net {
 
@@ -49,6 +55,8 @@ private:
   };
 
   void pump(PacketCore& core, ConnectionId id, State& state);
+  void fill_window(PacketCore& core, ConnectionId id, State& state);
+  void start_recovery(PacketCore& core, ConnectionId id, State& state, std::uint32_t seq);
   void emit(PacketCore& core, ConnectionId id, State& state, std::uint32_t seq);
   void grow(State& state);
   void restart_timer(PacketCore& core, ConnectionId id, State& state);
@@ -56,12 +64,18 @@ private:
   void ack(PacketCore& core, const Packet& packet, State& state);
   void new_ack(PacketCore& core, ConnectionId id, State& state, std::uint32_t ack);
   void duplicate_ack(PacketCore& core, ConnectionId id, State& state);
+  void recover_lost(PacketCore& core, ConnectionId id, State& state);
   void dctcp(const TcpOptions& options, State& state, std::uint32_t newly, bool ce);
-  void sample(const TcpOptions& options, State& state, Picoseconds rtt);
+  void sample(const TcpOptions& options, State& state, Picoseconds now, std::uint32_t seq);
   MessageResult& result_at(PacketCore& core, State& state, std::uint32_t seq);
   std::size_t range_of(const State& state, std::uint32_t seq) const;
 
+  [[nodiscard]] Scoreboard& scoreboard(const PacketCore& core, ConnectionId id) {
+    return scoreboards_[core.connections[id].state];
+  }
+
   std::vector<State> states_;
+  std::vector<Scoreboard> scoreboards_; // the same, if there are selective acknowledgements
 };
 
 } // namespace stepsim::net

@@ -1,0 +1,60 @@
+#pragma once
+// What the sender of a connection knows of its packets under selective acknowledgements (PKT 5.3).
+// The receiver logs new packets as they arrive; an ACK carries how far the log was when it left, so
+// the sender knows all that had arrived by then, and ACKs stay as short as they are.
+//
+//   lost = not received, with `threshold` packets above it received, not sent again since;
+//          at a timeout: everything not received
+//   in flight = sent, neither received nor lost
+//
+//   received 0 1 2 4 6 7, threshold 3: 3 is lost (4, 6, 7 above it), 5 is not
+#include <cstdint>
+#include <deque>
+
+#include "net/packet/packet.hpp"
+
+namespace stepsim::net {
+
+class Scoreboard {
+public:
+  explicit Scoreboard(std::uint32_t threshold) : threshold_(threshold) {}
+
+  // At the receiver, of a packet that had not arrived before.
+  void arrived(std::uint32_t seq) {
+    log_.push_back(seq);
+    ++arrivals_;
+  }
+  [[nodiscard]] std::uint32_t arrivals() const { return arrivals_; } // for ACKs
+
+  // The next packet never sent, or one that is lost.
+  void sent(std::uint32_t seq);
+  // The first `una` packets are received, and the first `arrivals` of the log. The last packet that
+  // was news; kNone if none was.
+  std::uint32_t acknowledged(std::uint32_t una, std::uint32_t arrivals);
+  void timeout();
+
+  [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
+  [[nodiscard]] bool any_lost() const { return lost_ > 0; }
+  [[nodiscard]] std::uint32_t first_lost(); // kNone if none is
+
+private:
+  enum class Status : std::uint8_t { in_flight, sent_again, lost, received };
+  [[nodiscard]] Status& at(std::uint32_t seq) { return status_[seq - una_]; }
+  [[nodiscard]] bool is_received(std::uint32_t seq) {
+    return seq < una_ || at(seq) == Status::received;
+  }
+  void receive(std::uint32_t seq);
+  void find_lost();
+
+  std::uint32_t threshold_;
+  std::deque<std::uint32_t> log_; // what the sender has not heard of
+  std::uint32_t arrivals_ = 0, heard_ = 0;
+  std::deque<Status> status_; // of packets una_, una_ + 1, ...
+  std::uint32_t una_ = 0;
+  std::uint32_t in_flight_ = 0, lost_ = 0;
+  std::uint32_t lost_from_ = 0; // no packet before it is lost
+  std::uint32_t edge_ = 0;      // every packet before it has `threshold` received above it
+  std::uint32_t above_ = 0;     // received packets from the edge on
+};
+
+} // namespace stepsim::net
