@@ -7,6 +7,7 @@
 #include "coll/closed_form.hpp"
 #include "coll/compressed_formulas.hpp"
 #include "coll/compressed_parts.hpp"
+#include "coll/fabric_links.hpp"
 #include "coll/link_costs.hpp"
 
 namespace stepsim::coll {
@@ -26,6 +27,9 @@ std::uint32_t selecting_shards(const Compression& compression, const Collective&
     throw SimulationError("hierarchical_topk needs equal nodes and equal links, got " +
                           std::to_string(base.ranks) + " ranks in nodes of " +
                           std::to_string(gpus));
+  }
+  if (base.links.fabric) { // its stages run on some ranks each
+    throw SimulationError("hierarchical_topk is not defined on a topology");
   }
   return gpus;
 }
@@ -129,7 +133,10 @@ void ExchangeBuilder::add_hierarchical() {
 // After every round, log2 P messages deep.
 void ExchangeBuilder::add_barriers(std::uint32_t rounds) {
   if (compression_.round_barriers) {
-    exchange_.fixed_s += rounds * ceil_log2(base_.ranks) * base_.links.all.latency_s;
+    const double latency = base_.links.fabric
+                               ? ring_cost(base_.links, {.count = base_.ranks}).latency_s
+                               : base_.links.all.latency_s;
+    exchange_.fixed_s += rounds * ceil_log2(base_.ranks) * latency;
   }
 }
 

@@ -28,7 +28,7 @@ namespace stepsim::coll {
 [[nodiscard]] bool static_share_estimates(const Collective& collective);
 
 // Throws SimulationError naming operation, algorithm, ranks and bytes if `seconds` lies below the
-// lower bound by more than 1e-9 of it.
+// lower bound by more than 1e-9 of it (on a fabric 1e-8).
 void check_bound(const Collective& collective, Method method, double seconds);
 
 } // namespace stepsim::coll

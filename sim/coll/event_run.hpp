@@ -4,6 +4,10 @@
 // free and its data is there; the network model says when it ends. Additions of a rank run one
 // after the other; a third cursor, over receptions whose data is not ready yet, follows them.
 // Memory O(ranks), and one counter per stream.
+//
+//   run()                           from entries to the end on a network of its own
+//   begin, enter, completed, ...    step by step, by who shares the network with others and only
+//                                   passes on what is submitted; transfers are named by their src
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -19,7 +23,7 @@
 
 namespace stepsim::coll {
 
-template <class Links, net::NetworkModel Network> class EventRun {
+template <class Links, class Network> class EventRun {
 public:
   EventRun(const Collective& collective, const Schedule& schedule, const Links& links,
            Network network, bool with_transfer_times)
@@ -33,32 +37,23 @@ public:
   }
 
   // Throws SimulationError if the schedule cannot go on.
-  Evaluation run() {
+  Evaluation run() requires net::NetworkModel<Network> {
+    begin();
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      Rank& state = ranks_[rank];
-      walk_.advance(rank, state.send);
-      walk_.advance(rank, state.reception);
-      state.unready = state.reception;
       timers_.push(enter_[rank], rank * 2 + kEntry);
     }
     std::vector<std::uint32_t> done;
     for (;;) {
-      const double timer = timers_.empty() ? net::kNever : timers_.next_time();
-      now_ = std::min<double>(network_.next_time(), timer);
-      if (now_ == net::kNever) {
+      const double now = std::min<double>(network_.next_time(), next_time());
+      if (now == net::kNever) {
         break;
       }
       done.clear();
-      network_.advance(now_, done);
+      network_.advance(now, done);
       for (const std::uint32_t src : done) {
-        ++result_.events;
-        transferred(src);
+        completed(now, src);
       }
-      while (!timers_.empty() && timers_.next_time() <= now_) {
-        const std::uint32_t id = timers_.pop().id();
-        ++result_.events;
-        id % 2 == kEntry ? enter(id / 2) : added(id / 2);
-      }
+      advance(now);
     }
     refuse_deadlock();
     result_.ranks.finish_s = finish_;
@@ -69,6 +64,40 @@ public:
     return std::move(result_);
   }
 
+  void begin() {
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      Rank& state = ranks_[rank];
+      open_ += adds_later_ ? 3 : 2;
+      go_on(rank, state.send);
+      go_on(rank, state.reception);
+      state.unready = state.reception;
+      open_ -= adds_later_ && state.unready.position == kEndOfSchedule ? 1 : 0;
+    }
+  }
+  void enter(double now, std::uint32_t rank) {
+    now_ = now;
+    enter(rank);
+  }
+  // The transfer of this source, at its destination.
+  void completed(double now, std::uint32_t src) {
+    now_ = now;
+    ++result_.events;
+    transferred(src);
+  }
+  [[nodiscard]] double next_time() const { // of additions (and of entries, in run())
+    return timers_.empty() ? net::kNever : timers_.next_time();
+  }
+  void advance(double now) {
+    now_ = now;
+    while (!timers_.empty() && timers_.next_time() <= now_) {
+      const std::uint32_t id = timers_.pop().id();
+      ++result_.events;
+      id % 2 == kEntry ? enter(id / 2) : added(id / 2);
+    }
+  }
+  [[nodiscard]] bool finished() const { return open_ == 0; } // every rank has done everything
+  // What the rank sends now or next.
+  [[nodiscard]] const NextSend& sending(std::uint32_t rank) const { return ranks_[rank].send; }
   [[nodiscard]] const Network& network() const { return network_; }
 
 private:
@@ -92,6 +121,11 @@ private:
     }
     return unready >= position_of(rank.send.phase, 0) &&
            (rank.send.needs == Needs::own || written_[rank.send.stream] > rank.send.block);
+  }
+
+  template <class Next> void go_on(std::uint32_t rank, Next& cursor) {
+    walk_.advance(rank, cursor);
+    open_ -= cursor.position == kEndOfSchedule ? 1 : 0;
   }
 
   void try_start(std::uint32_t src) {
@@ -148,7 +182,7 @@ private:
       busy_.add(dst, sender.send_begin_s, now_);
     }
     sender.sending = false;
-    walk_.advance(src, sender.send);
+    go_on(src, sender.send);
     if (serial_ && addition > 0) {
       start_addition(dst, addition); // the receive port stays busy
     } else {
@@ -165,7 +199,7 @@ private:
     if (!adds_later_ || !reduce) {
       write_stream(state.reception);
     }
-    walk_.advance(rank, state.reception);
+    go_on(rank, state.reception);
     if (adds_later_ && engine_idle) {
       add_what_arrived(rank);
     }
@@ -185,7 +219,7 @@ private:
       if (bytes >= 0) {
         write_stream(state.unready);
       }
-      walk_.advance(rank, state.unready);
+      go_on(rank, state.unready);
     }
   }
 
@@ -205,7 +239,7 @@ private:
       return;
     }
     write_stream(state.unready);
-    walk_.advance(rank, state.unready);
+    go_on(rank, state.unready);
     add_what_arrived(rank);
     try_start(rank);
   }
@@ -247,6 +281,7 @@ private:
   std::vector<Index> written_; // blocks of a stream that are ready
   engine::EventQueue<double> timers_;
   BusyTime busy_;
+  std::uint64_t open_ = 0; // cursors that are not at the end
   double now_ = 0;
   Evaluation result_;
 };

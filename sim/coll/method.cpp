@@ -159,9 +159,10 @@ double seconds(const Collective& asked, Method method) {
 }
 
 void check_bound(const Collective& collective, Method method, double seconds) {
-  constexpr double kSlack = 1e-9;
+  // Flows that end together may each end by 1e-9 of their size early (flow_level.hpp).
+  const double slack = collective.links.fabric ? 1e-8 : 1e-9;
   const double bound = lower_bound(collective).seconds();
-  if (seconds >= bound * (1 - kSlack)) {
+  if (seconds >= bound * (1 - slack)) {
     return;
   }
   throw SimulationError("internal error: " + std::string(name(collective.op)) + " " +

@@ -6,6 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
+#include "net/rank_fabric.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -91,12 +92,38 @@ void check_flat(Findings& findings, const std::string& what, AlgorithmId algorit
   }
 }
 
+// A fabric may be all there is: `all` then costs nothing. It has a host for every rank.
+void check_fabric(Findings& findings, const Collective& collective) {
+  const Links& links = collective.links;
+  need_not_negative(findings, "latency_s", links.all.latency_s);
+  need_not_negative(findings, "block_latency_s", links.all.block_latency_s);
+  if (!(links.all.per_byte_s >= 0) || std::isinf(links.all.per_byte_s)) {
+    findings.push_back({"bandwidth_Bps", "must be > 0, got " + shown(1 / links.all.per_byte_s)});
+  }
+  if (links.pairs_only || !links.pairs.empty()) {
+    findings.push_back({"links", "links of pairs and a topology exclude each other"});
+  }
+  if (collective.options.cost_form != CostForm::exact) {
+    findings.push_back({"cost_form", "must be exact on a topology, which has no formulas"});
+  }
+  const bool servers = collective.algorithm == AlgorithmId::parameter_server &&
+                       collective.options.placement == Placement::dedicated;
+  const std::size_t ends = collective.ranks + (servers ? collective.options.servers : 0);
+  if (links.fabric->hosts.size() < ends) {
+    findings.push_back({"ranks", std::to_string(ends) + (servers ? " workers and servers" : "") +
+                                     " on " + std::to_string(links.fabric->hosts.size()) +
+                                     " hosts of the topology"});
+  }
+}
+
 void check_two_level(Findings& findings, const Collective& collective) {
   if (!collective.links.two_level) {
     return;
   }
   const TwoLevel& two = *collective.links.two_level;
-  check_link(findings, "intra_", two.intra);
+  if (!collective.links.fabric || two.intra.per_byte_s > 0) { // else every rank has its own host
+    check_link(findings, "intra_", two.intra);
+  }
   if (two.nics_per_node < 1) {
     findings.push_back({"nics_per_node", "must be an integer >= 1, got 0"});
   }
@@ -153,8 +180,8 @@ void check_algorithm(Findings& findings, const Collective& collective) {
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     const Links& links = collective.links;
-    if (links.pairs_only || !links.pairs.empty() ||
-        (links.two_level && links.two_level->gpus_per_node > 1)) {
+    if (!links.fabric && (links.pairs_only || !links.pairs.empty() ||
+                          (links.two_level && links.two_level->gpus_per_node > 1))) {
       findings.push_back({"algorithm", "parameter_server needs equal links on one level"});
     }
     if (options.servers < 1) {
@@ -243,7 +270,9 @@ std::vector<Finding> validate(const Collective& collective) {
     findings.push_back({"root", "must be 0 to " + std::to_string(collective.ranks - 1) + ", got " +
                                     std::to_string(collective.root)});
   }
-  if (!collective.links.pairs_only) {
+  if (collective.links.fabric) {
+    check_fabric(findings, collective);
+  } else if (!collective.links.pairs_only) {
     check_link(findings, "", collective.links.all);
   }
   check_pairs(findings, collective);
@@ -280,6 +309,10 @@ std::vector<Finding> validate(const Collective& collective) {
 
 std::vector<Finding> validate(const Collective& collective, AskedMethod asked) {
   Findings findings = validate(collective);
+  if (findings.empty() && collective.links.fabric && asked != AskedMethod::automatic &&
+      asked != AskedMethod::events) {
+    findings.push_back({"method", "only events knows a topology; use --method events"});
+  }
   if (!findings.empty() || asked != AskedMethod::closed_form) {
     return findings;
   }

@@ -51,7 +51,9 @@ void check_method(Findings& findings, const Compression& compression, const Coll
   }
   if (compression.method == CompressionMethod::hierarchical_topk) {
     const std::uint32_t gpus = base.links.two_level ? base.links.two_level->gpus_per_node : 1;
-    if (gpus < 2 || base.ranks < 2 * gpus) {
+    if (base.links.fabric) {
+      findings.push_back({"algorithm", "hierarchical_topk is not defined on a topology"});
+    } else if (gpus < 2 || base.ranks < 2 * gpus) {
       findings.push_back(
           {"gpus_per_node", "hierarchical_topk needs at least 2 nodes and 2 GPUs per node"});
     } else if (base.ranks % gpus != 0) {
@@ -84,7 +86,11 @@ std::vector<Finding> validate(const Compression& compression,
   if (!findings.empty()) {
     return findings;
   }
-  if (!simulated && !base.homogeneous()) {
+  if (base.links.fabric && !simulated) {
+    findings.push_back({"method", name + " is a formula, which knows no topology"});
+  } else if (base.links.fabric && asked != AskedMethod::automatic && asked != AskedMethod::events) {
+    findings.push_back({"method", "only events knows a topology; use --method events"});
+  } else if (!simulated && !base.homogeneous()) {
     findings.push_back({"method", name + " has no closed form at these values"});
   } else if (simulated && asked == AskedMethod::closed_form &&
              !closed_form_seconds(compressed_exchange(compression, {elements, shapes}, base))) {

@@ -30,6 +30,7 @@ public:
 
   // Until the first byte of a transfer flows.
   [[nodiscard]] double latency_s(const Transfer& transfer);
+  [[nodiscard]] std::size_t paths() const { return ranks_.size(); } // connections used so far
   [[nodiscard]] const FlowLevel& level() const { return level_; }
 
 private:

@@ -1,0 +1,30 @@
+#pragma once
+// A collective of tests put on a fabric: rank r on hosts[r], links that cost nothing beside.
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "coll/evaluate.hpp"
+#include "net/presets.hpp"
+#include "net/rank_fabric.hpp"
+
+namespace stepsim::coll::test {
+
+inline Collective on_fabric(Collective collective, net::Fabric fabric,
+                            std::vector<net::NodeId> hosts, net::FlowPathOptions paths = {},
+                            double wire_per_payload = 1) {
+  auto routed = std::make_shared<const net::RoutedFabric>(std::move(fabric));
+  collective.links.all = {};
+  collective.links.fabric = std::make_shared<const net::RankFabric>(
+      net::RankFabric{std::move(routed), std::move(hosts), paths, wire_per_payload});
+  return collective;
+}
+
+inline std::vector<net::NodeId> hosts_in_order(std::uint32_t count) {
+  std::vector<net::NodeId> hosts(count);
+  std::iota(hosts.begin(), hosts.end(), 0U);
+  return hosts;
+}
+
+} // namespace stepsim::coll::test
