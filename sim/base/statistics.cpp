@@ -43,17 +43,23 @@ double relative_change(double before, double after) {
 
 } // namespace
 
-Interval mean_interval_95(std::span<const double> values) {
-  assert(values.size() >= 2 && "one value has no spread");
-  // 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
+double student_t_975(std::size_t freedom) {
+  assert(freedom >= 1 && "one value has no spread");
+  // For 1 to 30 degrees of freedom.
   static constexpr std::array kQuantiles{
       12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004,
       2.262157,  2.228139, 2.200985, 2.178813, 2.160369, 2.144787, 2.131450, 2.119905,
       2.109816,  2.100922, 2.093024, 2.085963, 2.079614, 2.073873, 2.068658, 2.063899,
       2.059539,  2.055529, 2.051831, 2.048407, 2.045230, 2.042272};
+  return freedom <= kQuantiles.size() ? kQuantiles[freedom - 1]
+                                      : wide_quantile(static_cast<double>(freedom));
+}
+
+Interval mean_interval_95(std::span<const double> values) {
+  assert(values.size() >= 2 && "one value has no spread");
   const std::size_t freedom = values.size() - 1;
   const auto n = static_cast<double>(freedom);
-  const double t = freedom <= kQuantiles.size() ? kQuantiles[freedom - 1] : wide_quantile(n);
+  const double t = student_t_975(freedom);
   const double middle = mean(values);
   double squares = 0;
   for (const double value : values) {

@@ -54,6 +54,21 @@ class Rules(unittest.TestCase):
                      "std::random_device a;", "auto a = std::chrono::steady_clock::now();"]:
             self.assertEqual(len(self.rule("base", line)), 1, line)
 
+    def test_calibrate_has_its_own_place(self):
+        core = "namespace stepsim::calibrate {}\n"
+        for name, line, problems in [("core", '#include "io/json.hpp"', 0),
+                                     ("core", '#include "cli/app.hpp"', 1),
+                                     ("program", '#include "cli/app.hpp"', 0),
+                                     ("program", '#include "study/run.hpp"', 1)]:
+            self.assertEqual(len(found(checks.check_includes, f"calibrate/{name}/a.cpp",
+                                       line + "\n" + core)), problems, line)
+        for name, line, problems in [("core", "void f() { std::cout << 1; }", 1),
+                                     ("program", "void f() { std::cout << 1; }", 0),
+                                     ("program", "struct A { virtual int f(); };", 1)]:
+            self.assertEqual(len(found(checks.check_rules, f"calibrate/{name}/a.cpp",
+                                       core + line + "\n")), problems, line)
+        self.assertEqual(len(found(checks.check_rules, "calibrate/core/a.cpp", "int a;\n")), 1)
+
     def test_comments_and_strings_are_not_code(self):
         for line in ["// a new rank, virtual or not", 'auto a = "new exit(1) std::cout";',
                      "auto a = '\"'; int b = 1'000'000;", "/* new\n virtual */"]:

@@ -1,0 +1,158 @@
+#include "calibrate/core/group_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "base/statistics.hpp"
+#include "calibrate/core/segments.hpp"
+#include "net/profile_curve.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr double kGood = 0.10;
+constexpr double kUsable = 0.25;
+constexpr double kLatencyHidden = 10; // smallest message takes so many times A
+constexpr std::size_t kRobustPasses = 3;
+
+std::string percent(double ratio) { return base::significant(ratio * 100, 3) + " %"; }
+std::string whole(double bytes) { return std::to_string(std::llround(bytes)); }
+
+// Points whose neighbours differ most in rate, and where the rate falls with size.
+struct Rates {
+  std::size_t jump = 1; // to data[jump]
+  std::optional<std::size_t> drop;
+};
+
+Rates rates_of(const std::vector<Datum>& data) {
+  constexpr double kDrop = 0.95;
+  const auto rate = [&](std::size_t i) { return data[i].bytes / data[i].seconds; };
+  Rates rates;
+  for (std::size_t i = 1; i < data.size(); ++i) {
+    const double ratio = rate(i) / rate(i - 1);
+    if (ratio > rate(rates.jump) / rate(rates.jump - 1)) {
+      rates.jump = i;
+    }
+    if (ratio < kDrop && (!rates.drop || ratio < rate(*rates.drop) / rate(*rates.drop - 1))) {
+      rates.drop = i;
+    }
+  }
+  return rates;
+}
+
+std::string rate_text(const std::vector<Datum>& data, std::size_t i) {
+  const auto gigabytes = [&](std::size_t j) {
+    return base::significant(data[j].bytes / data[j].seconds / 1e9);
+  };
+  return gigabytes(i - 1) + " -> " + gigabytes(i) + " GB/s";
+}
+
+// What makes the curve hard to fit.
+std::string likely_cause(const std::vector<Datum>& data, std::size_t segments) {
+  const Rates rates = rates_of(data);
+  if (rates.drop) {
+    return "rate not monotone in size (" + rate_text(data, *rates.drop) + " at " +
+           whole(data[*rates.drop].bytes) + " B)";
+  }
+  if (data.size() < kLeastPoints * (segments + 1) && segments < kMostSegments) {
+    return "too few points for a further regime (rate jumps " + rate_text(data, rates.jump) + ")";
+  }
+  return "not a straight line (rate jumps " + rate_text(data, rates.jump) + ")";
+}
+
+// Equal times give a slope of rounding errors.
+bool grows(const GroupFit& fit) {
+  constexpr double kLeastGrowth = 1e-9;
+  return fit.line.per_byte_s * fit.group.points.back().bytes > kLeastGrowth * fit.line.startup_s;
+}
+
+std::string failure_text(const GroupFit& fit) {
+  if (!grows(fit)) {
+    return fit.group.text() + ": time does not grow with size; bandwidth not identifiable";
+  }
+  std::vector<Residual> worst = fit.residuals;
+  std::ranges::stable_sort(worst, std::ranges::greater{},
+                           [](const Residual& r) { return std::abs(r.relative_error()); });
+  std::string text = fit.group.text() + ": max error " +
+                     percent(std::abs(worst[0].relative_error())) + " at " + whole(worst[0].bytes) +
+                     " B";
+  if (worst.size() > 1) {
+    text += " (next " + percent(std::abs(worst[1].relative_error())) + " at " +
+            whole(worst[1].bytes) + " B)";
+  }
+  return text + "; " + likely_cause(fit.group.data(), fit.curve.size());
+}
+
+// Large smallest messages say little about latency.
+void warn_about_latency(GroupFit& fit) {
+  if (!grows(fit)) {
+    return;
+  }
+  const double smallest = fit.group.points.front().bytes;
+  const bool reaches_zero = fit.intervals.startup_s && fit.intervals.startup_s->low <= 0;
+  if (fit.line.per_byte_s * smallest > kLatencyHidden * fit.line.startup_s) {
+    fit.warnings.push_back(fit.group.text() + ": smallest size " + base::readable_bytes(smallest) +
+                           ": latency is uncertain");
+  } else if (reaches_zero) {
+    fit.warnings.push_back(fit.group.text() +
+                           ": the interval of the latency reaches 0: latency is uncertain");
+  }
+}
+
+} // namespace
+
+std::string_view name(Grade grade) {
+  static constexpr std::array<std::string_view, 3> kNames{"ok", "warn", "fail"};
+  return kNames[static_cast<std::size_t>(grade)];
+}
+
+Grade grade_of(double max_error) {
+  return max_error < kGood ? Grade::ok : max_error < kUsable ? Grade::warn : Grade::fail;
+}
+
+GroupFit fit_group(const Group& group, const FitOptions& options) {
+  GroupFit fit;
+  fit.group = group;
+  const bool repeated = group.passes >= kRobustPasses;
+  fit.robust = options.robust.value_or(repeated ? Robust::huber : Robust::none);
+  const std::vector<Datum> points = group.data();
+  std::vector<Datum> all = points; // what the line is fitted to
+  if (repeated && fit.robust == Robust::huber) {
+    all.clear();
+    for (const Repetition& repetition : group.repetitions) {
+      all.push_back(repetition.datum);
+    }
+  }
+  const LineFit line = fit_line(all, fit.robust);
+  fit.line = line.line;
+  fit.intervals = repeated ? bootstrap_intervals(fit.line, group, fit.robust, options.seed)
+                           : table_intervals(line, all);
+
+  SegmentChoice choice = choose_segments(points);
+  if (choice.chosen.lines.size() == 1) {
+    choice.chosen.lines.front() = fit.line;
+  }
+  fit.bic = choice.bic;
+  fit.curve = curve_of(choice.chosen, points);
+
+  std::vector<double> errors;
+  for (const Datum& point : points) {
+    fit.residuals.push_back(
+        {point.bytes, point.seconds, net::curve_seconds(fit.curve, point.bytes)});
+    errors.push_back(std::abs(fit.residuals.back().relative_error()));
+  }
+  fit.median_error = base::median(errors);
+  fit.max_error = *std::ranges::max_element(errors);
+  fit.grade = grows(fit) ? grade_of(fit.max_error) : Grade::fail;
+  if (fit.grade == Grade::fail) {
+    fit.failure = failure_text(fit);
+  }
+  warn_about_latency(fit);
+  return fit;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,51 @@
+#pragma once
+// One group of measurements fitted: a line, its intervals, the segments that the data are worth,
+// how well they fit, and what a user should know (CAL 4.5, 4.6).
+//   grade   ok: no point is off by 10 % or more; warn: by 25 %; else fail
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/core/intervals.hpp"
+#include "calibrate/core/line_fit.hpp"
+#include "calibrate/core/points.hpp"
+#include "net/profile.hpp"
+
+namespace stepsim::calibrate {
+
+enum class Grade { ok, warn, fail };
+[[nodiscard]] std::string_view name(Grade grade);
+
+struct FitOptions {
+  std::optional<Robust> robust{}; // empty: huber for 3 passes or more, else none
+  std::uint64_t seed = 1;         // of the bootstrap
+};
+
+struct Residual {
+  double bytes{};
+  double measured_s{};
+  double fitted_s{};
+  [[nodiscard]] double relative_error() const { return (fitted_s - measured_s) / measured_s; }
+};
+
+struct GroupFit {
+  Group group;
+  Robust robust = Robust::none;         // what was used
+  Line line;                            // of all sizes together
+  LineIntervals intervals;              // of that line
+  std::vector<double> bic;              // of 1, 2, 3 segments
+  std::vector<net::CurveSegment> curve; // the chosen model
+  std::vector<Residual> residuals;      // of it, by size
+  double median_error{}, max_error{};   // |relative|
+  Grade grade = Grade::ok;
+  std::string failure; // why the grade is `fail`: one line, with the two worst sizes
+  std::vector<std::string> warnings;
+};
+
+[[nodiscard]] GroupFit fit_group(const Group& group, const FitOptions& options);
+
+[[nodiscard]] Grade grade_of(double max_error);
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,210 @@
+#include "calibrate/core/joint_fit.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "calibrate/core/singular.hpp"
+#include "coll/algorithms.hpp"
+#include "coll/evaluate.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr double kRankTolerance = 1e-6; // of the largest singular value
+constexpr double kTouched = 1e-3;       // share of a unit vector
+constexpr double kLinear = 1e-12;
+
+using Columns = std::vector<std::size_t>; // which of alpha, beta, gamma
+
+// The design divided by the times, its columns of unit length, and those lengths.
+struct Design {
+  std::vector<Row> rows;
+  Row lengths{};
+};
+
+Design design_of(std::span<const JointRow> rows, const Columns& columns) {
+  Design design;
+  for (const JointRow& row : rows) {
+    Row& weighted = design.rows.emplace_back();
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      weighted[j] = row.counts[columns[j]] / row.seconds;
+      design.lengths[j] += weighted[j] * weighted[j];
+    }
+  }
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    design.lengths[j] = std::sqrt(design.lengths[j]);
+    for (Row& row : design.rows) {
+      row[j] = design.lengths[j] > 0 ? row[j] / design.lengths[j] : 0;
+    }
+  }
+  return design;
+}
+
+double largest(const Singular& s) { return *std::ranges::max_element(s.values); }
+
+// Whether a column takes part in a combination that the data do not see.
+std::array<bool, 3> unseen(const Design& design, const Singular& s) {
+  std::array<bool, 3> result{};
+  for (std::size_t k = 0; k < s.columns; ++k) {
+    for (std::size_t j = 0; j < s.columns && s.values[k] < kRankTolerance * largest(s); ++j) {
+      result[j] = result[j] || std::abs(s.right[k][j]) > kTouched;
+    }
+  }
+  for (std::size_t j = 0; j < s.columns; ++j) {
+    result[j] = result[j] || design.lengths[j] == 0;
+  }
+  return result;
+}
+
+// Least squares with the columns given, the others 0: x = V S^-1 U^T 1, as every weighted time
+// is 1.
+Counts solve(std::span<const JointRow> rows, const Columns& columns) {
+  const Design design = design_of(rows, columns);
+  const Singular s = decompose(design.rows, columns.size());
+  Counts values{};
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    double projected = 0;
+    for (const Row& row : s.scaled_left) {
+      projected += row[k];
+    }
+    projected /= s.values[k] * s.values[k];
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      values[columns[j]] += s.right[k][j] * projected / design.lengths[j];
+    }
+  }
+  return values;
+}
+
+double relative_error(const JointRow& row, const Counts& values) {
+  double sum = -row.seconds;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    sum += row.counts[j] * values[j];
+  }
+  return sum / row.seconds;
+}
+
+double squares(std::span<const JointRow> rows, const Counts& values) {
+  double sum = 0;
+  for (const JointRow& row : rows) {
+    const double error = relative_error(row, values);
+    sum += error * error;
+  }
+  return sum;
+}
+
+// The best subset of columns whose free solution has no negative value: with at most three columns
+// there are seven.
+Columns best_columns(std::span<const JointRow> rows, const Columns& seen) {
+  Columns best;
+  double least = std::numeric_limits<double>::infinity();
+  for (unsigned mask = (1U << seen.size()) - 1; mask > 0; --mask) {
+    Columns columns;
+    for (std::size_t j = 0; j < seen.size(); ++j) {
+      if ((mask >> j & 1U) != 0) {
+        columns.push_back(seen[j]);
+      }
+    }
+    const Counts values = solve(rows, columns);
+    const bool allowed = std::ranges::all_of(values, [](double value) { return value >= 0; });
+    if (allowed && squares(rows, values) < least) {
+      least = squares(rows, values);
+      best = columns;
+    }
+  }
+  return best;
+}
+
+// value +- t sd; the covariance is s^2 V S^-2 V^T, of the columns that are not held at 0.
+void set_intervals(std::span<const JointRow> rows, const Columns& columns, JointFit& fit) {
+  if (rows.size() <= columns.size()) {
+    return;
+  }
+  const std::size_t freedom = rows.size() - columns.size();
+  const double variance = squares(rows, fit.values) / static_cast<double>(freedom);
+  const double t = base::student_t_975(freedom);
+  const Design design = design_of(rows, columns);
+  const Singular s = decompose(design.rows, columns.size());
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    double sum = 0;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      sum += s.right[k][j] * s.right[k][j] / (s.values[k] * s.values[k]);
+    }
+    const double half = t * std::sqrt(variance * sum) / design.lengths[j];
+    const double value = fit.values[columns[j]];
+    fit.intervals[columns[j]] = base::Interval{std::max(0.0, value - half), value + half};
+  }
+}
+
+} // namespace
+
+std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
+                                  std::int64_t ranks, double bytes) {
+  if (op == "pingpong") {
+    return Counts{1, bytes, 0};
+  }
+  const auto known_op = coll::parse_op(op);
+  const auto known_algorithm = coll::parse_algorithm(algorithm);
+  if (!known_op || !known_algorithm || *known_op == coll::Op::allgatherv ||
+      coll::find_algorithm(*known_op, *known_algorithm) == nullptr || ranks < 2) {
+    return std::nullopt;
+  }
+  coll::Collective collective;
+  collective.op = *known_op;
+  collective.algorithm = *known_algorithm;
+  collective.ranks = static_cast<std::uint32_t>(ranks);
+  collective.bytes = bytes;
+  collective.options.chunking = coll::Chunking::real;
+  const auto seconds = [&](double alpha, double beta, double gamma) {
+    collective.links.all = {.latency_s = alpha, .block_latency_s = alpha, .per_byte_s = beta};
+    collective.reduction_s_per_byte = gamma;
+    const auto form = coll::closed_form(collective);
+    return form && form->startup_s ? std::optional(form->seconds) : std::nullopt;
+  };
+  const auto all = seconds(1, 1, 1);
+  const auto alpha = seconds(1, 0, 0);
+  const auto beta = seconds(0, 1, 0);
+  const auto gamma = seconds(0, 0, 1);
+  if (!all || !alpha || !beta || !gamma) {
+    return std::nullopt;
+  }
+  const Counts counts{*alpha, *beta, *gamma};
+  const double sum = counts[0] + counts[1] + counts[2];
+  return std::abs(sum - *all) <= kLinear * *all ? std::optional(counts) : std::nullopt;
+}
+
+JointFit fit_jointly(std::span<const JointRow> rows) {
+  assert(!rows.empty() && "a fit needs data");
+  JointFit fit;
+  Columns columns{0, 1, 2};
+  const Design design = design_of(rows, columns);
+  const Singular all = decompose(design.rows, columns.size());
+  fit.smallest_singular_value = *std::ranges::min_element(all.values) / largest(all);
+  for (bool done = false; !done && !columns.empty();) { // give up the last column that hides
+    const Design left = design_of(rows, columns);
+    const auto hidden = unseen(left, decompose(left.rows, columns.size()));
+    done = true;
+    for (std::size_t j = columns.size(); j-- > 0;) {
+      if (hidden[j]) {
+        columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(j));
+        done = false;
+        break;
+      }
+    }
+  }
+  for (const std::size_t column : columns) {
+    fit.identifiable[column] = true;
+  }
+  columns = best_columns(rows, columns);
+  fit.values = solve(rows, columns);
+  set_intervals(rows, columns, fit);
+  for (const JointRow& row : rows) {
+    fit.max_error = std::max(fit.max_error, std::abs(relative_error(row, fit.values)));
+  }
+  return fit;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,127 @@
+#include "calibrate/core/points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+struct Raw { // of one group
+  Group group;
+  std::string file;
+  std::map<double, std::vector<io::Sample>> by_size;
+};
+
+bool same_group(const Group& group, const io::SampleSet& set) {
+  return group.op == set.op && group.algorithm == set.algorithm && group.ranks == set.ranks &&
+         group.column == set.column;
+}
+
+// Devices and element types must agree, or be unknown.
+void unite(std::string& known, const std::string& more, std::string_view noun,
+           const std::string& file) {
+  if (!known.empty() && !more.empty() && known != more) {
+    throw InputError(file, "",
+                     "two " + std::string(noun) + " in one set: " + known + ", " + more +
+                         "; split the file");
+  }
+  known = known.empty() ? more : known;
+}
+
+Point point_of(double bytes, const std::vector<io::Sample>& samples) {
+  std::vector<double> times;
+  for (const io::Sample& sample : samples) {
+    times.push_back(sample.time_s);
+  }
+  std::ranges::sort(times);
+  const auto rank = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(times.size())));
+  return {.bytes = bytes,
+          .time_s = base::median(times),
+          .min_s = times.front(),
+          .p90_s = times[rank - 1],
+          .count = times.size()};
+}
+
+// Repetitions numbered by `pass`, else in the order of the file.
+void append_repetitions(double bytes, const std::vector<io::Sample>& samples,
+                        std::map<std::int64_t, std::size_t>& passes, Group& group) {
+  std::vector<std::int64_t> seen;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::int64_t pass = samples[i].pass.value_or(static_cast<std::int64_t>(i));
+    const auto number = passes.try_emplace(pass, passes.size()).first->second;
+    group.repetitions.push_back({{bytes, samples[i].time_s}, number});
+    seen.push_back(pass);
+  }
+  std::ranges::sort(seen);
+  const auto distinct =
+      static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+  group.passes = group.points.empty() ? distinct : std::min(group.passes, distinct);
+}
+
+Group finished(Raw raw) {
+  std::map<std::int64_t, std::size_t> passes;
+  for (const auto& [bytes, samples] : raw.by_size) {
+    if (bytes == 0) {
+      raw.group.empty.push_back(point_of(bytes, samples));
+      continue;
+    }
+    append_repetitions(bytes, samples, passes, raw.group);
+    raw.group.points.push_back(point_of(bytes, samples));
+  }
+  if (raw.group.points.size() < 2) {
+    throw InputError(raw.file, "",
+                     raw.group.text() + ": need at least 2 sizes, got " +
+                         std::to_string(raw.group.points.size()));
+  }
+  return std::move(raw.group);
+}
+
+} // namespace
+
+std::string Group::text() const {
+  const bool named = !algorithm.empty() && algorithm != "nccl";
+  return op + (named ? " " + algorithm : "") + " P=" + std::to_string(ranks);
+}
+
+std::vector<Datum> Group::data() const {
+  std::vector<Datum> data;
+  for (const Point& point : points) {
+    data.push_back({point.bytes, point.time_s});
+  }
+  return data;
+}
+
+std::vector<Group> group_samples(std::span<const io::Samples> files) {
+  std::vector<Raw> raws; // in the order of the files
+  for (const io::Samples& file : files) {
+    for (const io::SampleSet& set : file.sets) {
+      auto raw = std::ranges::find_if(raws, [&](const Raw& r) { return same_group(r.group, set); });
+      if (raw == raws.end()) {
+        raw = raws.insert(raws.end(), Raw{});
+        raw->file = file.file;
+        raw->group.op = set.op;
+        raw->group.algorithm = set.algorithm;
+        raw->group.ranks = set.ranks;
+        raw->group.column = set.column;
+        raw->group.gpus_per_node = set.gpus_per_node;
+      }
+      unite(raw->group.device, set.device, "devices", file.file);
+      unite(raw->group.dtype, set.dtype, "element types", file.file);
+      for (const io::Sample& sample : set.samples) {
+        raw->by_size[sample.bytes].push_back(sample);
+      }
+    }
+  }
+  std::vector<Group> groups;
+  for (Raw& raw : raws) {
+    groups.push_back(finished(std::move(raw)));
+  }
+  return groups;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,47 @@
+#pragma once
+// Samples as the points of a fit (CAL 4.1): one group per operation, algorithm, ranks and column,
+// one point per size, its time the median of the repetitions. Empty messages are kept apart: they
+// cost nothing by definition, and are only reported.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/core/line_fit.hpp"
+#include "io/samples_file.hpp"
+
+namespace stepsim::calibrate {
+
+struct Point {
+  double bytes{};
+  double time_s{}; // median
+  double min_s{};
+  double p90_s{}; // nearest rank
+  std::size_t count{};
+};
+
+// One sample with its repetition, numbered from 0.
+struct Repetition {
+  Datum datum;
+  std::size_t pass{};
+};
+
+struct Group {
+  std::string op, algorithm; // algorithm "" = unknown
+  std::int64_t ranks{};
+  std::string column, device, dtype; // "" = unknown
+  std::optional<std::int64_t> gpus_per_node;
+  std::vector<Point> points;           // bytes > 0, strictly ascending; at least 2
+  std::vector<Point> empty;            // 0 bytes, at most one
+  std::vector<Repetition> repetitions; // all samples of bytes > 0
+  std::size_t passes{};                // that every size has: 1 = a table
+
+  [[nodiscard]] std::string text() const;        // "allreduce P=8", "allreduce ring P=8"
+  [[nodiscard]] std::vector<Datum> data() const; // of the points
+};
+
+// Throws InputError: less than two sizes, two devices or element types in one group.
+[[nodiscard]] std::vector<Group> group_samples(std::span<const io::Samples> files);
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,25 @@
+#pragma once
+// Singular value decomposition X = U S V^T of a tall matrix with at most three columns, by
+// one-sided Jacobi rotations: pairs of columns are rotated until all are orthogonal; their lengths
+// are then the singular values. Small ones keep their accuracy (1e-16 of the largest), which the
+// eigenvalues of X^T X would lose below 1e-8.
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace stepsim::calibrate {
+
+inline constexpr std::size_t kMostColumns = 3;
+using Row = std::array<double, kMostColumns>; // unused columns are 0
+
+struct Singular {
+  std::size_t columns{};
+  std::vector<Row> scaled_left;          // U S
+  std::array<Row, kMostColumns> right{}; // right[j] = column j of V
+  Row values{};                          // S, not sorted
+};
+
+[[nodiscard]] Singular decompose(std::span<const Row> matrix, std::size_t columns);
+
+} // namespace stepsim::calibrate
