@@ -37,14 +37,14 @@ def at_most(limit, scenario, arms, metric, unit=1, word="", **which):
     """Largest value of the arms against a limit."""
     def check(results):
         seen = max((*largest(results, scenario, arm, metric, **which), arm) for arm in arms)
-        return seen[0] <= limit, f"largest {unit * seen[0]:.4g}{word} at {seen[1]} ({seen[2]})"
+        return seen[0] <= limit, f"largest {unit * seen[0]:.4g}{word} ({seen[2]}, {seen[1]})"
     return check
 
 
 def at_least(limit, scenario, arms, metric, unit=1, word="", **which):
     def check(results):
         seen = min((*smallest(results, scenario, arm, metric, **which), arm) for arm in arms)
-        return seen[0] >= limit, f"smallest {unit * seen[0]:.4g}{word} at {seen[1]} ({seen[2]})"
+        return seen[0] >= limit, f"smallest {unit * seen[0]:.4g}{word} ({seen[2]}, {seen[1]})"
     return check
 
 
@@ -101,7 +101,7 @@ def bound_formula(lossless):
                for arm in results.arms("Q6") if "rate" not in arm
                for loss in [float(arm.split()[2])] for p in results.xs("Q6", arm)
                if (loss == 0 if lossless else 0 < loss < p)]
-        return max(off) <= (5e-5 if lossless else 0.01), f"off by at most {100 * max(off):.2g} %"
+        return max(off) <= (5e-5 if lossless else 0.01), f"off by at most {100 * max(off):.2f} %"
     return check
 
 

@@ -1,0 +1,242 @@
+"""The plots of the study of contention (docs/contention.md), one function per scenario, from its results.
+
+Faint dots are seeds; a line joins medians, with the 95 % interval of the median as a bar.
+"""
+import pathlib
+import sys
+
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import contention_study as study
+import contention_tables as tables
+
+LOOKS = {"reno": ("#D55E00", "o"), "dctcp": ("#E69F00", "s"), "dlcp": ("#0072B2", "^"),
+         "raw": ("#999999", "D")}
+VARIANTS = {"dlcp": LOOKS["dlcp"], "dlcp, rate floor 1/16": ("#56B4E9", "v"),
+            "dlcp, no rate control": ("#009E73", "P")}
+BALANCING = {"ecmp": ("#D55E00", "o"), "spray_random": ("#0072B2", "^"),
+             "spray_round_robin": ("#009E73", "P")}
+SERIES = ["#000000", "#56B4E9", "#0072B2", "#009E73", "#CC79A7"]
+
+
+def line(axis, xs, each, look, label, style="-", dots=True):
+    """`each` is a list of values per seed for every x."""
+    color, marker = look
+    middle = [tables.median(values) for values in each]
+    ends = [tables.interval(values) for values in each]
+    under = look == LOOKS["reno"] # wider, so that dctcp on top of it hides nothing
+    bars = [[m - low for m, (low, _) in zip(middle, ends)], [high - m for m, (_, high) in zip(middle, ends)]]
+    axis.errorbar(xs, middle, yerr=bars, color=color, marker=marker, markersize=8 if under else 5,
+                  linestyle=style, linewidth=3 if under else 1.5, capsize=3, label=label,
+                  zorder=2.5 if under else 3)
+    if dots:
+        for x, values in zip(xs, each):
+            axis.plot([x] * len(values), values, ".", color=color, alpha=0.45, markersize=4, zorder=2)
+
+
+def of(results, scenario, arm, metric, scale=1.0, share=None):
+    xs = results.xs(scenario, arm)
+    return xs, [[scale * value / (share(x) if share else 1)
+                 for value in results.values(scenario, arm, x, metric)] for x in xs]
+
+
+def ticks(axis, xs, words=None, log=True):
+    if log:
+        axis.set_xscale("log")
+    axis.xaxis.set_major_locator(FixedLocator(xs))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.set_xticklabels(words or [f"{x:g}" for x in xs])
+
+
+def finish(axis, x, y, title, logy=False, legend="best"):
+    if logy:
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    axis.set_title(title, fontsize=10)
+    axis.grid(True, color="#dddddd", linewidth=0.6)
+    axis.set_axisbelow(True)
+    if legend:
+        axis.legend(fontsize=8, loc=legend, frameon=False, handlelength=3.2)
+
+
+SENDERS = [1, 2, 4, 8, 16, 32, 64]
+RTO_MS = 10
+
+
+def drain_ms(n, bound=0):
+    return 1e3 * tables.drain_s(n * tables.need(bound, tables.PACKETS))
+
+
+def mark(axis, y, text, color="black"):
+    axis.axhline(y, color=color, linewidth=0.9, linestyle=":", label=text, zorder=1)
+
+
+def q1(axis, results, bounded=False):
+    for arm in ("reno", "dctcp"):
+        line(axis, *of(results, "Q1", arm, "max_s", 1e3), LOOKS[arm], f"{arm}, slowest flow")
+        line(axis, *of(results, "Q1", arm, "min_s", 1e3), LOOKS[arm], f"{arm}, fastest flow", "--", False)
+    if bounded:
+        line(axis, *of(results, "Q3", "dlcp", "max_s", 1e3), LOOKS["dlcp"], "dlcp, slowest flow")
+    xs = results.xs("Q1", "reno")
+    axis.plot(xs, [drain_ms(n) for n in xs], color="black", linewidth=1, linestyle="-.",
+              label="drain of the last link")
+    mark(axis, RTO_MS, "RTO_min")
+    ticks(axis, SENDERS)
+    finish(axis, "senders of 64 KiB at once", "completion [ms]", "Incast at 10 Gb/s, 100 packets of buffer",
+           logy=True)
+
+
+def q2(axis, results):
+    for arm in ("reno", "dctcp", "dlcp"):
+        xs, each = of(results, "Q2", arm, "max_s", 1e3)
+        line(axis, [1e3 * x for x in xs], each, LOOKS[arm], f"{arm}, slowest flow")
+    xs, each = of(results, "Q2", "reno", "min_s", 1e3)
+    line(axis, [1e3 * x for x in xs], each, LOOKS["reno"], "reno, fastest flow", "--", False)
+    axis.plot([1, 200], [1, 200], color="black", linewidth=0.9, linestyle=":", label="one RTO_min")
+    ticks(axis, [1, 10, 200])
+    finish(axis, "RTO_min [ms]", "completion [ms]", "32 senders of 64 KiB", logy=True)
+
+
+def over_drain(axis, results, scenario, bound, limit, words):
+    for arm, look in VARIANTS.items():
+        line(axis, *of(results, scenario, arm, "max_s", 1e3, lambda n: drain_ms(n, bound)), look, arm)
+    mark(axis, limit, f"{limit:g}")
+    ticks(axis, SENDERS)
+    finish(axis, "senders of 64 KiB at once", f"slowest flow / {words}", f"Incast, loss bound {bound:g}")
+
+
+def q3(axis, results):
+    over_drain(axis, results, "Q3", 0.1, 1.25, "N need tau")
+
+
+def q5(axis, results):
+    over_drain(axis, results, "Q5", 0, 1.15, "N n tau")
+
+
+def q4(axis, results):
+    for arm in ("reno", "dctcp", "dlcp"):
+        xs, each = of(results, "Q4", arm, "max_s", 1e3)
+        line(axis, [x / 1024 for x in xs], each, LOOKS[arm], arm)
+    axis.plot([x / 1024 for x in xs], [1e3 * tables.drain_s(64 * -(-x // 1460)) for x in xs], color="black",
+              linewidth=1, linestyle="-.", label="drain of the last link")
+    mark(axis, RTO_MS, "RTO_min")
+    ticks(axis, [x / 1024 for x in xs])
+    finish(axis, "bytes per sender [KiB]", "slowest flow [ms]", "64 senders at once", logy=True)
+
+
+def q6(axis, results):
+    arms = [arm for arm in results.arms("Q6") if "rate" not in arm]
+    for arm, color, marker in zip(arms, SERIES, "osD^"):
+        xs, each = of(results, "Q6", arm, "fct_s", 1e3)
+        loss = float(arm.split()[2])
+        line(axis, xs, each, (color, marker), f"link loses {100 * loss:g} %", "none")
+        axis.plot(xs, [1e3 * tables.expected_s(x, loss) for x in xs], color=color, linewidth=1)
+    axis.plot([], [], color="black", linewidth=1, label="F4: need / (1 - q) packets")
+    finish(axis, "loss bound p", "completion [ms]", "One flow of 2000 packets, no rate control")
+
+
+def q7(axis, results):
+    looks = {"one queue": ("#D55E00", "o"), "front first": ("#0072B2", "^")}
+    for arm, look in looks.items():
+        for metric, words, style in (("front_s", "front layer, from hand-over", "-"),
+                                     ("last_s", "last completion", "--")):
+            xs, each = of(results, "Q7", f"raw, {arm}", metric, 1e6)
+            line(axis, [1e6 * x for x in xs], each, look, f"{arm}: {words}", style, False)
+    mark(axis, 123.2, "front layer alone: 123.2 us")
+    axis.set_ylim(0, 690)
+    finish(axis, "front layer handed over after [us]", "time [us]",
+           "Back layer 2 x 200, front layer 2 x 50 packets, one port, raw", legend=(0.02, 0.47))
+
+
+def q8(axis, results):
+    for arm, style in (("selective drop", "-"), ("tail drop", "--")):
+        for word, look in (("protected", ("#0072B2", "^")), ("droppable", ("#D55E00", "o"))):
+            xs, each = of(results, "Q8", arm, f"{word}_loss", 100)
+            line(axis, [x / 8 for x in xs], each, look, f"{arm}: {word}", style, False)
+    axis.axvline(1, color="black", linewidth=0.9, linestyle=":", label="protected load = line rate")
+    finish(axis, "load of protected packets / line rate", "lost [%]",
+           "N x 200 packets at line rate, one in eight protected", legend=(0.45, 0.2))
+
+
+def q9_uplinks(axis, results):
+    flows = [round(c) for c in results.values("Q9", "ecmp", "four uplinks", "uplink_max")]
+    chance = {1: 24 / 256, 2: 180 / 256, 3: 48 / 256, 4: 4 / 256} # 4 flows on 4 uplinks
+    axis.bar([c - 0.2 for c in chance], [100 * flows.count(c) / len(flows) for c in chance], 0.4,
+             color="#D55E00", label=f"{len(flows)} seeds")
+    axis.bar([c + 0.2 for c in chance], [100 * p for p in chance.values()], 0.4, color="#999999", label="F7")
+    axis.set_xticks(list(chance), [f"{c}\n{(c * 1000 + 3) * 1.2e-3 + 4e-3:.2f} ms" for c in chance])
+    finish(axis, "flows on the busiest uplink, slowest completion", "seeds [%]",
+           "ECMP: four flows of 1000 packets on four uplinks")
+
+
+def q9_permutation(axis, results):
+    words = ["raw", "dlcp", "reno"]
+    for shift, (arm, look) in zip((-0.2, 0, 0.2), BALANCING.items()):
+        each = [[1e3 * v for v in results.values("Q9", arm, f"permutation, {word}", "max_s")] for word in words]
+        line(axis, [i + shift for i in range(len(words))], each, look, arm.replace("_", " "), "none")
+    mark(axis, (500 + 3) * 1.2e-3 + 4e-3, "alone: 0.61 ms")
+    axis.set_xticks(range(len(words)), words)
+    finish(axis, "transport", "slowest flow [ms]", "Permutation of 16 hosts, 500 packets each, four uplinks per leaf",
+           logy=True, legend="upper left")
+
+
+def q10(axis, results):
+    arms = results.arms("Q10")
+    for arm, look in list(BALANCING.items())[1:]:
+        each = [[1e3 * v for v in results.values("Q10", name, arm, "max_s")] for name in arms]
+        line(axis, range(len(arms)), each, look, arm.replace("_", " "), "none")
+    for i, name in enumerate(arms):
+        again = tables.median(results.values("Q10", name, "spray_random", "retransmissions"))
+        top = max(results.values("Q10", name, "spray_random", "max_s"))
+        axis.annotate(f"{again:.0f} sent\nagain", (i, 1e3 * top), textcoords="offset points", xytext=(0, 5),
+                      ha="center", fontsize=7)
+    axis.set_xticks(range(len(arms)), [name.replace(", ", ",\n") for name in arms], fontsize=8)
+    axis.set_ylim(0.95, 2.6)
+    axis.set_xlim(-0.5, len(arms) - 0.5)
+    finish(axis, "", "slowest of four flows [ms]", "Packets overtake: four flows of 1000 packets, no loss, no mark",
+           legend="upper right")
+
+
+def q12(axis, results, packets=1000):
+    losses = [0, 1e-4, 1e-3, 1e-2]
+    arms = {"reno": LOOKS["reno"], "dlcp": LOOKS["dlcp"], "dlcp, no rate control": VARIANTS["dlcp, no rate control"]}
+    for shift, (arm, look) in zip((-0.15, 0, 0.15), arms.items()):
+        name = f"{arm}, {packets} packets"
+        base = results.values("Q12", name, 0, "max_s")[0]
+        each = [[100 * (v / base - 1) for v in results.values("Q12", name, loss, "max_s")] for loss in losses]
+        line(axis, [i + shift for i in range(4)], each, look, arm, "none")
+    mark(axis, 2, "2 %")
+    axis.set_xticks(range(4), [f"{100 * loss:g} %" for loss in losses])
+    axis.set_yscale("symlog", linthresh=0.1)
+    axis.set_ylim(-0.05, 2000)
+    axis.yaxis.set_major_locator(FixedLocator([0, 0.1, 1, 10, 100, 1000]))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    finish(axis, "loss of one link", "slowest flow, over lossless [%]",
+           f"Four hosts in a ring, {packets} packets each", legend="upper left")
+
+
+def q13(axis, results, network="100 Gb/s"):
+    arm = f"dlcp, {network}"
+    xs = results.xs("Q13", arm)
+    for base in ("reno", "dctcp"):
+        each = [tables.gains(results, "Q13", arm, f"{base}, {network}", n) for n in xs]
+        line(axis, xs, each, LOOKS[base], f"{base} / dlcp")
+    mark(axis, 1, "no gain")
+    ticks(axis, [x for x in xs if x != 128]) # too near to 143
+    words = {"100 Gb/s": "45 packets per sender, 100 Gb/s, buffer of 1000 packets",
+             "1 MiB in all": "1 MiB from all senders together, 10 Gb/s, buffer of 100 packets"}
+    finish(axis, "senders", "slowest flow, TCP / dlcp", words[network], logy=True)
+    axis.set_yticks([1, 2, 5, 10, 20, 50])
+    axis.yaxis.set_minor_locator(NullLocator())
+
+
+def q14(axis, results):
+    for arm in ("reno", "dctcp", "dlcp"):
+        line(axis, *of(results, "Q14", arm, "slowest_s", 1e3), LOOKS[arm], f"{arm}, slowest push")
+        line(axis, *of(results, "Q14", arm, "middle_s", 1e3), LOOKS[arm], f"{arm}, middle push", "--", False)
+    mark(axis, RTO_MS, "RTO_min")
+    finish(axis, "background load", "push of 8 workers [ms]", "Ten pushes of 8 x 16 KiB beside other flows",
+           logy=True, legend=(0.01, 0.37))
