@@ -281,6 +281,11 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
       options.buffer.scope != net::BufferScope::unlimited) {
     context.problems.add(*json, "buffer", "transport window needs an unlimited buffer");
   }
+  if (options.transport.kind == net::TransportKind::pfabric &&
+      options.queue_discipline == net::QueueDiscipline::flow_round_robin) {
+    context.problems.add(*json, "queue_discipline",
+                         "must be fifo: transport pfabric has its own order at ports");
+  }
   fields.no_more();
   if (context.problems.empty()) {
     warn_of_thresholds(fabric, settings);

@@ -10,6 +10,8 @@ namespace stepsim::net {
 namespace {
 
 constexpr std::uint64_t kLossStream = 5;
+// Events from one look at all ports to the next, in debug builds.
+[[maybe_unused]] constexpr std::uint64_t kChecksEvery = 512;
 
 // The time from an event to the one it usually causes: a transmission and a propagation.
 Picoseconds usual_step(const Fabric& fabric, const PacketOptions& options) {
@@ -56,10 +58,30 @@ PacketCounts& PacketCore::flight_of(const Packet& packet) {
   return flights_[kDropClasses + 1];
 }
 
-bool PacketCore::balanced() const {
-  return std::all_of(flights_.begin(), flights_.end(), [](const PacketCounts& flight) {
-    return flight.sent == flight.delivered + flight.dropped + flight.vanished;
-  });
+bool PacketCore::conserved() const {
+  std::uint64_t in_flight = 0;
+  for (const PacketCounts& flight : flights_) {
+    if (flight.sent < flight.ended()) {
+      return false;
+    }
+    in_flight += flight.sent - flight.ended();
+  }
+  return in_flight <= pool.live(); // the others wait in hosts
+}
+
+bool PacketCore::nothing_in_flight() const {
+  return pool.live() == 0 && std::ranges::all_of(flights_, [](const PacketCounts& flight) {
+           return flight.sent == flight.ended();
+         });
+}
+
+bool PacketCore::waiting_ports_busy() const {
+  for (LinkId link = 0; link < ports.size(); ++link) {
+    if (ports[link].waiting != 0 && !ports[link].busy) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void PacketCore::send(const Packet& packet) {
@@ -193,6 +215,8 @@ void PacketCore::start_ports() {
     assert((port.busy || port.waiting == 0) && "a port with packets is busy");
   }
   to_start.clear();
+  assert((event_count % kChecksEvery != 0 || waiting_ports_busy()) &&
+         "a port with packets is busy");
 }
 
 Arrival PacketCore::arrive(std::uint32_t index) {

@@ -51,6 +51,7 @@ struct Arrival {
 
 struct PacketCounts { // packets by what became of them
   std::uint64_t sent{}, delivered{}, dropped{}, vanished{};
+  [[nodiscard]] std::uint64_t ended() const { return delivered + dropped + vanished; }
 };
 
 class PacketCore {
@@ -91,8 +92,12 @@ public:
   void complete(MessageId message); // at the receiver, now
   // Nothing of it is on its way any more, but it lost packets for good; `last` delivery or never.
   void settle(MessageId message, Picoseconds last);
+  // Checks of debug builds (PKT 10).
   [[nodiscard]] Picoseconds lower_bound(MessageId message) const;
-  [[nodiscard]] bool balanced() const; // sent = delivered + dropped + vanished, per class
+  [[nodiscard]] bool
+  conserved() const; // of each class no more ended than was sent, the rest is here
+  [[nodiscard]] bool nothing_in_flight() const;  // sent = delivered + dropped + vanished, per class
+  [[nodiscard]] bool waiting_ports_busy() const; // after class 3
   [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {
     return flights_[static_cast<std::size_t>(drop_class)];
   }

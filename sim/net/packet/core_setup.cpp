@@ -142,6 +142,10 @@ void PacketCore::complete(MessageId message) {
   result.end = now;
   result.settled = true;
   assert(now >= result.start + lower_bound(message) && "nothing is faster than its links");
+  assert((result.timeouts == 0 ||
+          connections[specs[message].connection].kind != TransportKind::dlcp) &&
+         "bounded loss has no timeouts");
+  assert(conserved() && "packets neither appear nor disappear");
   --unfinished;
   done.push_back(message);
 }
@@ -157,16 +161,22 @@ void PacketCore::settle(MessageId message, Picoseconds last) {
 // last of them alone over the others (F1, F4; packets as short as the shortest).
 Picoseconds PacketCore::lower_bound(MessageId message) const {
   const Connection& connection = connections[specs[message].connection];
-  if (connection.path == kNone || results[message].need == 0) {
+  if (results[message].need == 0 || connection.hops == 0) {
     return 0;
   }
   const MessageShape& shape = shapes[message];
   const auto full = static_cast<std::uint16_t>(shape.full_payload + shape.extra_bytes);
   const auto last = static_cast<std::uint16_t>(shape.last_payload + shape.extra_bytes);
+  const bool sprayed = connection.path == kNone;
+  if (sprayed && routes.next_links(connection.src, connection.dst).size() > 1) {
+    return 0;
+  }
+  // Of sprayed packets only the way out of the host is known.
+  const std::uint32_t hops = sprayed ? 1 : connection.hops;
   Picoseconds sum = 0;
   Picoseconds most = 0;
-  for (std::uint32_t hop = 0; hop < connection.hops; ++hop) {
-    const Port& port = ports[paths[connection.path + hop]];
+  for (std::uint32_t hop = 0; hop < hops; ++hop) {
+    const Port& port = ports[sprayed ? connection.first_link : paths[connection.path + hop]];
     const Picoseconds time = ports.time_of(port, full);
     most = std::max(most, (results[message].need - 1) * time);
     sum += ports.time_of(port, last) + port.latency;

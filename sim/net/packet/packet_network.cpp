@@ -27,6 +27,9 @@ PacketOptions checked(const PacketOptions& options, const Fabric& fabric) {
   require(options.transport.kind != TransportKind::window ||
               options.buffer.scope == BufferScope::unlimited,
           "transport window needs an unlimited buffer");
+  require(options.transport.kind != TransportKind::pfabric ||
+              options.queue_discipline == QueueDiscipline::fifo,
+          "transport pfabric has its own order at ports");
   require(fabric.hosts < 1U << 24, "fewer than 2^24 hosts");
   for (const LinkLoss& loss : options.link_loss) {
     require(loss.link < fabric.links.size(), "link_loss names an unknown link");
@@ -106,10 +109,11 @@ bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
         throw SimulationError("the simulated time passed the limit of " +
                               std::to_string(options_.simulated_s) + " s: " + unfinished_names());
       }
-      assert(time > core_.now && "time never decreases");
       core_.now = time;
     }
-    handle(core_.events.pop());
+    const PacketEvent event = core_.events.pop();
+    assert(event.time == core_.now && "time never decreases");
+    handle(event);
     if (!core_.done.empty()) {
       done.insert(done.end(), core_.done.begin(), core_.done.end());
       core_.done.clear();
@@ -241,8 +245,8 @@ void PacketNetwork::lost(const Packet& packet) {
 }
 
 void PacketNetwork::check_end() const {
-  assert(core_.balanced() && "sent = delivered + dropped + vanished");
-  assert(core_.pool.live() == 0 && "no packet is left");
+  assert(core_.nothing_in_flight() && "sent = delivered + dropped + vanished");
+  assert(core_.waiting_ports_busy() && "no packet waits at an idle port");
   if (core_.unfinished > 0) {
     throw SimulationError("nothing is left to happen, but " + unfinished_names());
   }

@@ -29,8 +29,10 @@ Thresholds thresholds(const PacketOptions& options, double bandwidth_Bps) {
 Ports::Ports(const Fabric& fabric, const PacketOptions& options, PacketPool& pool,
              const std::vector<MessageShape>& shapes)
     : options_(options), pool_(pool), shapes_(shapes), queue_count_(options.queues),
-      pfabric_(options.transport.kind == TransportKind::pfabric), ports_(fabric.links.size()),
-      queues_(fabric.links.size() * options.queues), used_(fabric.switches, 0) {
+      pfabric_(options.transport.kind == TransportKind::pfabric),
+      round_robin_(options.queue_discipline == QueueDiscipline::flow_round_robin),
+      ports_(fabric.links.size()), queues_(fabric.links.size() * options.queues),
+      used_(fabric.switches, 0) {
   if (options.buffer.scope == BufferScope::shared) {
     queue_bytes_.assign(queues_.size(), 0);
   }
@@ -86,6 +88,18 @@ bool Ports::fits(LinkId link, const Packet& packet) const {
   }
   }
   return true;
+}
+
+// Pools look after themselves.
+bool Ports::within_cap(const Port& port, const Packet& packet) const {
+  if (!port.limited || is_control(packet.kind) || options_.buffer.scope != BufferScope::port) {
+    return true;
+  }
+  if (pfabric_ && packet.kind == PacketKind::data) {
+    return true; // 24 waiting data packets, make_room()
+  }
+  return port.packets <= port.cap_packets &&
+         (port.cap_packets != kNoThreshold || port.bytes <= options_.buffer.bytes);
 }
 
 void Ports::add_bytes(LinkId link, std::uint8_t queue, std::int64_t bytes) {
@@ -148,6 +162,7 @@ Dropped Ports::enqueue(LinkId link, std::uint32_t index) {
       add_bytes(link, packet.queue, packet.wire);
     }
   }
+  assert(within_cap(port, packet) && "no port holds more than its cap");
   append(queue, index);
   port.waiting = static_cast<std::uint8_t>(port.waiting | 1U << packet.queue);
   return dropped;
@@ -158,7 +173,7 @@ void Ports::append(Queue& queue, std::uint32_t index) {
   packet.next = kNone;
   std::uint32_t* head = &queue.head;
   std::uint32_t* tail = &queue.tail;
-  if (options_.queue_discipline == QueueDiscipline::flow_round_robin && !pfabric_) {
+  if (round_robin_) {
     std::uint32_t turn = queue.head; // few connections share a queue at a time
     while (turn != kNone && turns_[turn].connection != packet.connection) {
       turn = turns_[turn].next;
@@ -238,7 +253,7 @@ std::uint32_t Ports::take(LinkId link) {
   std::uint32_t index = kNone;
   if (pfabric_ && number != 0) {
     index = take_smallest(queue);
-  } else if (options_.queue_discipline == QueueDiscipline::flow_round_robin) {
+  } else if (round_robin_) {
     index = take_turn(queue);
   } else {
     index = first_of(queue.head, queue.tail);

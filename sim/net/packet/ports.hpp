@@ -105,6 +105,7 @@ private:
   void set_limits(Port& port, const FabricLink& link, std::uint32_t switch_index);
   [[nodiscard]] bool admit(LinkId link, Packet& packet, DropCause& cause);
   [[nodiscard]] bool fits(LinkId link, const Packet& packet) const;
+  [[nodiscard]] bool within_cap(const Port& port, const Packet& packet) const;
   void add_bytes(LinkId link, std::uint8_t queue, std::int64_t bytes);
   void append(Queue& queue, std::uint32_t packet);
   std::uint32_t split(std::uint32_t train);
@@ -122,7 +123,7 @@ private:
   PacketPool& pool_;
   const std::vector<MessageShape>& shapes_;
   std::uint32_t queue_count_;
-  bool pfabric_;
+  bool pfabric_, round_robin_;
   std::vector<Port> ports_;
   std::vector<Queue> queues_;             // [port * queues + queue]
   std::vector<std::int64_t> queue_bytes_; // the same, occupancy; shared pools only

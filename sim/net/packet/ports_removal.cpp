@@ -49,6 +49,10 @@ Dropped Ports::make_room(LinkId link, std::uint32_t arriving) {
   Port& port = ports_[link];
   const std::uint8_t number = pool_[arriving].queue;
   Queue& queue = queue_of(link, number);
+  if (port.pool != kNone &&
+      pool_[arriving].wire > options_.buffer.bytes - used_[port.pool]) { // whoever fills it
+    return {arriving, DropCause::buffer};
+  }
   const bool serves_data = port.busy && port.service_counted && port.service_queue == number;
   if (queue.packets - (serves_data ? 1U : 0U) < kPfabricWaiting) {
     return {};
@@ -97,7 +101,7 @@ std::uint32_t Ports::purge(LinkId link, std::uint32_t message) {
     }
     Queue& queue = queue_of(link, static_cast<std::uint8_t>(number));
     std::uint32_t here = 0;
-    if (options_.queue_discipline == QueueDiscipline::flow_round_robin) {
+    if (round_robin_) {
       for (std::uint32_t turn = queue.head, before = kNone; turn != kNone;) {
         const std::uint32_t next = turns_[turn].next;
         here += purge_list(turns_[turn].head, turns_[turn].tail, message);

@@ -70,6 +70,7 @@ std::uint32_t Scoreboard::first_lost() {
   lost_from_ = std::max(lost_from_, una_);
   while (at(lost_from_) != Status::lost) {
     ++lost_from_;
+    assert(lost_from_ < una_ + status_.size() && "as many are lost as are counted");
   }
   return lost_from_;
 }
