@@ -93,10 +93,9 @@ def write(results, file=RESULTS):
                 writer.writerow([scenario, arm, x, metric, packed(list(values.values()))])
 
 
-def simulate(binaries, only=None, seeds=None, keep=lambda point: True):
-    """Results of the chosen scenarios, all of their seeds or only those given."""
-    tasks = [(point, seed) for point in SCENARIOS for seed in point.seeds
-             if (not only or point.scenario in only) and (not seeds or seed in seeds) and keep(point)]
+def simulate(binaries, keep=lambda point, seed: True):
+    """Results of the chosen points and seeds."""
+    tasks = [(point, seed) for point in SCENARIOS for seed in point.seeds if keep(point, seed)]
 
     def run(task):
         point, seed = task
@@ -142,7 +141,9 @@ def main():
         for line in lines:
             print(line.rstrip())
         return 0
-    new = simulate(options.bin.resolve(), options.only, options.seeds)
+    new = simulate(options.bin.resolve(),
+                   lambda point, seed: (not options.only or point.scenario in options.only)
+                   and (not options.seeds or seed in options.seeds))
     if options.check:
         found = list(differences(new, read()))
         print("\n".join(found[:20]))
@@ -151,11 +152,9 @@ def main():
     if options.seeds:
         sys.exit("--seeds goes with --check: the file holds all seeds")
     if options.only: # the rest stays as it is
-        old = read()
-        old.points = {key: old.points.get(key) if key[0] not in options.only else new.points.get(key)
-                      for key in dict.fromkeys([*[(p.scenario, p.arm, p.x) for p in SCENARIOS]])}
-        old.points = {key: value for key, value in old.points.items() if value}
-        new = old
+        merged = {**read().points, **new.points}
+        order = dict.fromkeys((point.scenario, point.arm, point.x) for point in SCENARIOS)
+        new.points = {key: merged[key] for key in order if key in merged}
     write(new)
     print(f"{len(new.points)} points: {RESULTS}")
     return 0
