@@ -34,6 +34,14 @@ constexpr CommandText kText{
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
+std::vector<io::Object> records_of(const study::Comparison& comparison) {
+  std::vector<io::Object> records;
+  for (const io::Json& row : comparison.rows) {
+    records.push_back(row.as_object());
+  }
+  return records;
+}
+
 std::string text_in(Format format, const study::Comparison& comparison, bool algorithms) {
   switch (format) {
   case Format::table:
@@ -41,21 +49,10 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
                       : record_table(comparison.rows, comparison.varied);
   case Format::json:
     return io::pretty(io::Object{{"rows", comparison.rows}});
-  case Format::jsonl: {
-    std::string text;
-    for (const io::Json& row : comparison.rows) {
-      io::append_compact(text, row);
-      text += '\n';
-    }
-    return text;
-  }
-  case Format::csv: {
-    std::vector<io::Object> records;
-    for (const io::Json& row : comparison.rows) {
-      records.push_back(row.as_object());
-    }
-    return csv_text(records);
-  }
+  case Format::jsonl:
+    return jsonl_text(records_of(comparison));
+  case Format::csv:
+    return csv_text(records_of(comparison));
   }
   return {};
 }

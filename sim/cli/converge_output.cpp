@@ -173,12 +173,11 @@ std::string curves_text(Format format, const Curves& found, const study::CurveOp
   case Format::csv:
     return points_csv(found);
   case Format::jsonl: {
-    std::string text;
+    std::vector<io::Object> records;
     for (const NamedCurve& named : found.curves) {
-      io::append_compact(text, tree_of(named, options));
-      text += '\n';
+      records.push_back(tree_of(named, options).as_object());
     }
-    return text;
+    return jsonl_text(records);
   }
   case Format::json:
     break;

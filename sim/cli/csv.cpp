@@ -33,6 +33,15 @@ std::string csv_cell(const io::Json& value) {
 
 } // namespace
 
+std::string jsonl_text(const std::vector<io::Object>& records) {
+  std::string text;
+  for (const io::Object& record : records) {
+    io::append_compact(text, record);
+    text += '\n';
+  }
+  return text;
+}
+
 io::Object flattened(const io::Json& record) {
   io::Object out;
   flatten_into(out, record, "");

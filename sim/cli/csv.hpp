@@ -8,6 +8,9 @@
 
 namespace stepsim::cli {
 
+// JSON Lines: one compact record per line.
+[[nodiscard]] std::string jsonl_text(const std::vector<io::Object>& records);
+
 [[nodiscard]] io::Object flattened(const io::Json& record);
 // Columns: all keys of all records, sorted.
 [[nodiscard]] std::string csv_text(const std::vector<io::Object>& records);

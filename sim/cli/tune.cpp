@@ -204,14 +204,8 @@ std::string text_in(Format format, const study::TuneProblem& problem, const stud
            curve_text(problem, tuning);
   case Format::json:
     return io::pretty(tree);
-  case Format::jsonl: {
-    std::string text;
-    for (const io::Object& record : records_of(tree)) {
-      io::append_compact(text, record);
-      text += '\n';
-    }
-    return text;
-  }
+  case Format::jsonl:
+    return jsonl_text(records_of(tree));
   case Format::csv:
     return csv_text(records_of(tree));
   }
