@@ -48,7 +48,7 @@ struct MessageClass {
 struct JobPiece {
   std::uint32_t first_layer{}, last_layer{}; // forward order; ready after backward of first_layer
   std::int64_t bytes{};
-  MessageClass message_class;
+  MessageClass message_class{};
 };
 
 struct JobServers {

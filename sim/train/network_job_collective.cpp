@@ -1,0 +1,201 @@
+#include "train/network_job_collective.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <tuple>
+
+#include "base/error.hpp"
+
+namespace stepsim::train {
+
+namespace {
+
+coll::Collective collective_of(const NetworkJob& job,
+                               std::shared_ptr<const net::RoutedFabric> fabric) {
+  coll::Collective collective = job.collective;
+  if (collective.algorithm == coll::AlgorithmId::automatic ||
+      collective.algorithm == coll::AlgorithmId::parameter_server) {
+    throw SimulationError(std::string(coll::name(collective.algorithm)) +
+                          " is no schedule that a network job can follow");
+  }
+  collective.ranks = job.workers;
+  collective.enter_s.clear();
+  collective.links.all = {};
+  collective.links.pairs.clear();
+  collective.links.pairs_only = false;
+  auto ranks = std::make_shared<net::RankFabric>();
+  ranks->network = std::move(fabric);
+  ranks->hosts = job.hosts;
+  collective.links.fabric = std::move(ranks);
+  collective.options.chunking = coll::Chunking::integer;
+  return collective;
+}
+
+} // namespace
+
+CollectiveJob::CollectiveJob(const NetworkJob& job, std::shared_ptr<const net::RoutedFabric> fabric)
+    : job_(job), workers_(job), collective_(collective_of(job, std::move(fabric))),
+      links_(collective_.links), ready_iteration_(job.pieces.size() * job.workers, -1),
+      ready_ranks_(job.pieces.size()), ready_s_(job.pieces.size()), received_(job.workers),
+      carried_(job.workers) {
+  assert(job.hosts.size() >= job.workers && "ranks have hosts");
+}
+
+const coll::Schedule& CollectiveJob::schedule_of(std::uint32_t piece) {
+  const std::int64_t bytes = job_.pieces[piece].bytes;
+  collective_.bytes = static_cast<double>(bytes);
+  collective_.options.element_bytes = bytes % job_.value_bytes == 0 ? job_.value_bytes : 1;
+  const auto found = schedules_.find(bytes);
+  return found != schedules_.end()
+             ? found->second
+             : schedules_.emplace(bytes, coll::make_schedule(collective_)).first->second;
+}
+
+double CollectiveJob::next_time() const {
+  double next = workers_.next_time();
+  next = inside_.empty() ? next : std::min(next, inside_.next_time());
+  return run_ ? std::min(next, run_->next_time()) : next;
+}
+
+void CollectiveJob::advance(double now) {
+  while (next_time() <= now) {
+    while (!inside_.empty() && inside_.next_time() <= now) {
+      ++events_;
+      completed(now, inside_.pop().id());
+    }
+    if (run_ && run_->next_time() <= now) {
+      ++events_;
+      run_->advance(now);
+      end_if_done(now);
+    }
+    ready_.clear();
+    workers_.advance(now, ready_);
+    for (const auto& [worker, piece, iteration] : ready_) {
+      ++events_;
+      ready_iteration_[piece * job_.workers + worker] = iteration;
+      ++ready_ranks_[piece];
+      ready_s_[piece] = now;
+      if (piece == piece_) {
+        run_->enter(now, worker);
+        end_if_done(now);
+      }
+    }
+    next_piece(now);
+  }
+}
+
+void CollectiveJob::next_piece(double now) {
+  const std::vector<std::uint32_t>& order = workers_.order();
+  while (piece_ == kNoPiece) {
+    if (done_ == order.size()) {
+      return; // the last iteration is over
+    }
+    std::uint32_t next = kNoPiece;
+    if (!job_.by_layer) {
+      next = ready_ranks_[order[done_]] > 0 ? order[done_] : kNoPiece;
+    } else {
+      const auto key = [&](std::uint32_t piece) {
+        return std::tuple(job_.pieces[piece].first_layer, ready_s_[piece], piece);
+      };
+      for (const std::uint32_t piece : order) {
+        if (ready_ranks_[piece] == job_.workers && (next == kNoPiece || key(piece) < key(next))) {
+          next = piece;
+        }
+      }
+    }
+    if (next == kNoPiece) {
+      return;
+    }
+    start(now, next);
+  }
+}
+
+void CollectiveJob::start(double now, std::uint32_t piece) {
+  piece_ = piece;
+  schedule_ = &schedule_of(piece);
+  run_.emplace(collective_, *schedule_, links_, Outlet{this}, false);
+  for (auto& from : received_) {
+    from.clear();
+  }
+  run_->begin();
+  for (std::uint32_t rank = 0; rank < job_.workers; ++rank) {
+    if (is_ready(piece, rank)) {
+      run_->enter(now, rank);
+    }
+  }
+  end_if_done(now);
+}
+
+void CollectiveJob::end_if_done(double now) {
+  // A rank without anything to do still has to have its gradient.
+  if (!run_->finished() || ready_ranks_[piece_] < job_.workers) {
+    return;
+  }
+  const std::uint32_t piece = piece_;
+  piece_ = kNoPiece;
+  run_.reset();
+  ready_ranks_[piece] = 0;
+  if (++done_ == workers_.order().size() && iteration_ + 1 < job_.iterations) {
+    done_ = 0;
+    ++iteration_;
+  }
+  for (std::uint32_t rank = 0; rank < job_.workers; ++rank) {
+    workers_.received(now, rank, piece);
+  }
+}
+
+std::uint32_t CollectiveJob::contributions(std::uint32_t rank) const {
+  std::uint32_t sum = 1;
+  for (const auto& [source, count] : received_[rank]) {
+    sum += count;
+  }
+  return sum;
+}
+
+void CollectiveJob::submit(double now, const net::Transfer& transfer) {
+  const coll::NextSend& send = run_->sending(transfer.src);
+  carried_[transfer.src] = send.reduce ? contributions(transfer.src) : 0;
+  if (job_.hosts[transfer.src] == job_.hosts[transfer.dst]) {
+    inside_.push(now + transfer.latency_s + transfer.bytes * transfer.per_byte_s, transfer.src);
+    return;
+  }
+  JobMessage& message = outbox_.emplace_back();
+  message.iteration = iteration_;
+  message.piece = piece_;
+  message.part = send.reduce ? MessagePart::gradient : MessagePart::parameter;
+  message.src = transfer.src;
+  message.dst = transfer.dst;
+  message.step = static_cast<std::uint32_t>(schedule_->phases[send.phase].first_step + send.step);
+  message.contributions = carried_[transfer.src];
+  message.start_s = now;
+  message.size_bytes = std::llround(transfer.bytes);
+}
+
+void CollectiveJob::send(double /*now*/, std::vector<JobMessage>& messages) {
+  messages.insert(messages.end(), outbox_.begin(), outbox_.end());
+  outbox_.clear();
+}
+
+void CollectiveJob::delivered(double now, const JobMessage& message) {
+  completed(now, message.src);
+  next_piece(now);
+}
+
+void CollectiveJob::completed(double now, std::uint32_t src) {
+  const std::uint32_t dst = run_->sending(src).dst;
+  if (carried_[src] > 0) {
+    auto& from = received_[dst];
+    const auto known = std::find_if(from.begin(), from.end(),
+                                    [src](const auto& entry) { return entry.first == src; });
+    if (known == from.end()) {
+      from.emplace_back(src, carried_[src]);
+    } else {
+      known->second = carried_[src];
+    }
+  }
+  run_->completed(now, src);
+  end_if_done(now);
+}
+
+} // namespace stepsim::train

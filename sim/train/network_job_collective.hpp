@@ -1,0 +1,82 @@
+#pragma once
+// A job whose pieces are collectives (PKT 7.3), one at a time on the channel; the next begins when
+// every rank has done the one before.
+//   FIFO       pieces in the order in which they become ready; every rank enters when its own
+//              gradient is ready
+//   by layer   of the pieces that are ready at all ranks the smallest (first layer, ready time,
+//              piece); all ranks enter at once
+// Transfers between hosts are messages, others take the inner link's time. A message of a reduction
+// holds the sum of 1 + (what its sender got from others so far, the last from each) workers.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coll/event_run.hpp"
+#include "coll/fabric_links.hpp"
+#include "coll/schedule.hpp"
+#include "engine/event_queue.hpp"
+#include "train/network_job.hpp"
+#include "train/network_job_workers.hpp"
+
+namespace stepsim::train {
+
+class CollectiveJob {
+public:
+  // job outlives this. Throws SimulationError where the algorithm has no schedule.
+  CollectiveJob(const NetworkJob& job, std::shared_ptr<const net::RoutedFabric> fabric);
+  CollectiveJob(const CollectiveJob&) = delete;
+  CollectiveJob& operator=(const CollectiveJob&) = delete;
+
+  [[nodiscard]] double next_time() const;
+  void advance(double now);
+  void delivered(double now, const JobMessage& message);
+  // Appends the messages that are handed over now.
+  void send(double now, std::vector<JobMessage>& messages);
+  [[nodiscard]] bool finished() const { return workers_.finished(); }
+  [[nodiscard]] const JobWorkers& workers() const { return workers_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  struct Outlet { // what the run takes for its network
+    CollectiveJob* job;
+    void submit(double now, const net::Transfer& transfer) const { job->submit(now, transfer); }
+  };
+  using Run = coll::EventRun<coll::FabricLinks, Outlet>;
+  static constexpr std::uint32_t kNoPiece = ~std::uint32_t{0};
+
+  void submit(double now, const net::Transfer& transfer);
+  void completed(double now, std::uint32_t src);
+  void next_piece(double now);
+  void start(double now, std::uint32_t piece);
+  void end_if_done(double now);
+  [[nodiscard]] const coll::Schedule& schedule_of(std::uint32_t piece);
+  [[nodiscard]] std::uint32_t contributions(std::uint32_t rank) const;
+  [[nodiscard]] bool is_ready(std::uint32_t piece, std::uint32_t rank) const {
+    return ready_iteration_[piece * job_.workers + rank] == iteration_;
+  }
+
+  const NetworkJob& job_;
+  JobWorkers workers_;
+  coll::Collective collective_; // of the current piece
+  coll::FabricLinks links_;
+  std::map<std::int64_t, coll::Schedule> schedules_; // by bytes
+  const coll::Schedule* schedule_ = nullptr;
+  std::optional<Run> run_;
+  std::uint32_t piece_ = kNoPiece;            // on the channel
+  std::int64_t iteration_ = 0;                // of the piece on the channel, or the next
+  std::size_t done_ = 0;                      // pieces of the iteration
+  std::vector<std::int64_t> ready_iteration_; // [piece x workers + rank], the last
+  std::vector<std::uint32_t> ready_ranks_;    // [piece] of the iteration
+  std::vector<double> ready_s_;               // [piece] at the last rank, of the iteration
+  // What came from whom: [rank] (source, workers in the last sum).
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> received_;
+  std::vector<std::uint32_t> carried_; // [rank] workers in what it sends
+  engine::EventQueue<double> inside_;  // transfers inside hosts, by source
+  std::vector<JobMessage> outbox_;
+  std::vector<JobWorkers::Ready> ready_;
+  std::uint64_t events_ = 0;
+};
+
+} // namespace stepsim::train
