@@ -166,6 +166,21 @@ TEST_CASE("flow rates: random networks are fair, agree with the definition, and 
     std::reverse(other.begin(), other.end());
     check_equal(other, found);
 
+    // Everything four times as fast.
+    std::vector<double> faster = capacity;
+    std::vector<oracle::Flow> scaled = flows;
+    for (double& each : faster) {
+      each *= 4;
+    }
+    for (oracle::Flow& flow : scaled) {
+      flow.cap *= 4;
+    }
+    std::vector<double> quarter = rates(faster, scaled);
+    for (double& each : quarter) {
+      each /= 4;
+    }
+    check_equal(quarter, found);
+
     // One flow less: the smallest rate never falls.
     if (variety.classes == 1) {
       const double smallest = *std::min_element(found.begin(), found.end());

@@ -115,14 +115,14 @@ TEST_CASE("dlcp: random loss below the bound takes need / (1 - q) packets") {
     options.seed = seed;
     options.link_loss = {{link_between(fabric, 0, 2), 0.05}};
     const auto little = run(fabric, options, one_flow(10'000, 0.1)); // V37: 9000 / 0.95 = 9474
-    CHECK(to_seconds(little.flows[0].fct()) == doctest::Approx(11'372e-6).epsilon(0.01));
+    CHECK(to_seconds(little.flows[0].fct()) == within(11'372e-6, 0.01));
     CHECK(little.flows[0].retransmissions == 0);
     check_bounds(little);
     options.link_loss[0].probability = 0.20;
     const auto much = run(fabric, options, one_flow(10'000, 0.1)); // V38: 1000 / 0.8 = 1250
     CHECK(much.flows[0].probe_rounds == 1);
-    CHECK(much.flows[0].retransmissions == doctest::Approx(1250).epsilon(0.1));
-    CHECK(to_seconds(much.flows[0].fct()) == doctest::Approx(13'510e-6).epsilon(0.02));
+    CHECK(much.flows[0].retransmissions == within(1250, 0.1));
+    CHECK(to_seconds(much.flows[0].fct()) == within(13'510e-6, 0.02));
     check_bounds(much);
   }
 }

@@ -77,7 +77,7 @@ TEST_CASE("packet network: a ring all-reduce of long chunks runs at the rate of 
   Ring ring{.ranks = 8, .chunk_packets = 102'200'000 / 50 / 8 / kPayload};
   PacketOptions options = unlimited(TransportKind::raw);
   const Picoseconds latency = 14 * (kTau + 2 * kDelay); // V34 has none
-  CHECK(to_seconds(ring.run(options) - latency) == doctest::Approx(0.1470 / 50).epsilon(0.01));
+  CHECK(to_seconds(ring.run(options) - latency) == within(0.1470 / 50, 0.01));
 }
 
 TEST_CASE("packet network: what is handed over at a completion starts at that instant") {

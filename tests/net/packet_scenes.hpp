@@ -1,6 +1,8 @@
 #pragma once
 // Settings shared by the tests of the packet level. C10 of PKT 14: 10 Gbit/s, 1 us per link,
 // packets of 1500 bytes (tau = 1.2 us), control packets of 64 bytes.
+#include <doctest/doctest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -20,6 +22,11 @@ inline constexpr Picoseconds kMillisecond = 1'000'000'000;
 inline constexpr std::int64_t kPayload = 1460;
 
 inline Picoseconds us(double microseconds) { return std::llround(microseconds * 1e6); }
+
+// Relative: doctest's own measure counts small numbers as if they were 1.
+inline doctest::Approx within(double value, double part) {
+  return doctest::Approx(value).epsilon(part).scale(0);
+}
 
 inline PacketFlowsResult run(const Fabric& fabric, const PacketOptions& options,
                              const std::vector<PacketFlow>& flows) {
