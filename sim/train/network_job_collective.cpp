@@ -37,8 +37,7 @@ coll::Collective collective_of(const NetworkJob& job,
 CollectiveJob::CollectiveJob(const NetworkJob& job, std::shared_ptr<const net::RoutedFabric> fabric)
     : job_(job), workers_(job), collective_(collective_of(job, std::move(fabric))),
       links_(collective_.links), ready_iteration_(job.pieces.size() * job.workers, -1),
-      ready_ranks_(job.pieces.size()), ready_s_(job.pieces.size()), received_(job.workers),
-      carried_(job.workers) {
+      ready_ranks_(job.pieces.size()), received_(job.workers), carried_(job.workers) {
   assert(job.hosts.size() >= job.workers && "ranks have hosts");
 }
 
@@ -74,8 +73,9 @@ void CollectiveJob::advance(double now) {
     for (const auto& [worker, piece, iteration] : ready_) {
       ++events_;
       ready_iteration_[piece * job_.workers + worker] = iteration;
-      ++ready_ranks_[piece];
-      ready_s_[piece] = now;
+      if (++ready_ranks_[piece] == job_.workers && job_.by_layer) {
+        urgent_.emplace(job_.pieces[piece].first_layer, now, piece);
+      }
       if (piece == piece_) {
         run_->enter(now, worker);
         end_if_done(now);
@@ -88,26 +88,18 @@ void CollectiveJob::advance(double now) {
 void CollectiveJob::next_piece(double now) {
   const std::vector<std::uint32_t>& order = workers_.order();
   while (piece_ == kNoPiece) {
-    if (done_ == order.size()) {
-      return; // the last iteration is over
-    }
-    std::uint32_t next = kNoPiece;
-    if (!job_.by_layer) {
-      next = ready_ranks_[order[done_]] > 0 ? order[done_] : kNoPiece;
-    } else {
-      const auto key = [&](std::uint32_t piece) {
-        return std::tuple(job_.pieces[piece].first_layer, ready_s_[piece], piece);
-      };
-      for (const std::uint32_t piece : order) {
-        if (ready_ranks_[piece] == job_.workers && (next == kNoPiece || key(piece) < key(next))) {
-          next = piece;
-        }
+    if (job_.by_layer) {
+      if (urgent_.empty()) {
+        return;
       }
-    }
-    if (next == kNoPiece) {
+      const std::uint32_t piece = std::get<2>(urgent_.top());
+      urgent_.pop();
+      start(now, piece);
+    } else if (done_ < order.size() && ready_ranks_[order[done_]] > 0) {
+      start(now, order[done_]);
+    } else {
       return;
     }
-    start(now, next);
   }
 }
 

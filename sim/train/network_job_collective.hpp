@@ -8,8 +8,12 @@
 // Transfers between hosts are messages, others take the inner link's time. A message of a reduction
 // holds the sum of 1 + (what its sender got from others so far, the last from each) workers.
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -69,7 +73,9 @@ private:
   std::size_t done_ = 0;                      // pieces of the iteration
   std::vector<std::int64_t> ready_iteration_; // [piece x workers + rank], the last
   std::vector<std::uint32_t> ready_ranks_;    // [piece] of the iteration
-  std::vector<double> ready_s_;               // [piece] at the last rank, of the iteration
+  // by_layer: ready at all ranks; (first layer, ready time, piece).
+  using Urgent = std::tuple<std::uint32_t, double, std::uint32_t>;
+  std::priority_queue<Urgent, std::vector<Urgent>, std::greater<>> urgent_;
   // What came from whom: [rank] (source, workers in the last sum).
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> received_;
   std::vector<std::uint32_t> carried_; // [rank] workers in what it sends

@@ -1,6 +1,7 @@
 // Messages of jobs at the flow level.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "net/flow_path.hpp"
 #include "train/network_job_messages.hpp"
@@ -36,17 +37,25 @@ FlowMessages::FlowMessages(const JobNetwork& network, std::span<const NetworkJob
       queues_(queues_of(jobs)), level_(net::link_capacities(network.fabric->fabric),
                                        std::max(1U, static_cast<std::uint32_t>(queues_.size()))) {}
 
-std::uint32_t FlowMessages::path(std::uint32_t job, std::uint32_t src, std::uint32_t dst) {
+std::uint32_t FlowMessages::channel(std::uint32_t job, const JobMessage& message) {
   const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
-  const std::uint64_t number = first_connections_[job] + std::uint64_t{src} * hosts.size() + dst;
-  const auto [found, is_new] = paths_.try_emplace(number, 0);
+  const std::uint64_t number =
+      first_connections_[job] + std::uint64_t{message.src} * hosts.size() + message.dst;
+  const std::uint8_t queue = jobs_[job].pieces[message.piece].message_class.queue;
+  const auto priority = static_cast<std::uint32_t>(
+      std::lower_bound(queues_.begin(), queues_.end(), queue) - queues_.begin());
+  const auto [found, is_new] = channel_of_.try_emplace(
+      number * queues_.size() + priority, static_cast<std::uint32_t>(channels_.size()));
   if (is_new) {
     const net::RoutedFabric& on = *network_.fabric;
     const net::FlowPathOptions& options = network_.flow.paths;
-    found->second = level_.add_path(
-        options.spray ? net::sprayed_path(on.fabric, on.routes, hosts[src], hosts[dst])
-                      : net::single_path(on.fabric, on.routes.ecmp_path(hosts[src], hosts[dst],
-                                                                        number, options.seed)));
+    const net::NodeId from = hosts[message.src];
+    const net::NodeId to = hosts[message.dst];
+    const net::FlowPath path =
+        options.spray
+            ? net::sprayed_path(on.fabric, on.routes, from, to)
+            : net::single_path(on.fabric, on.routes.ecmp_path(from, to, number, options.seed));
+    channels_.push_back({level_.add_path(path), priority, path.latency_s});
   }
   return found->second;
 }
@@ -63,13 +72,28 @@ double FlowMessages::carried_bytes(std::uint32_t job, const JobMessage& message)
 }
 
 std::uint32_t FlowMessages::hand_over(double now, std::uint32_t job, const JobMessage& message) {
-  const std::uint8_t queue = jobs_[job].pieces[message.piece].message_class.queue;
-  const auto place = std::lower_bound(queues_.begin(), queues_.end(), queue) - queues_.begin();
-  level_.submit(now, {.id = messages_,
-                      .path = path(job, message.src, message.dst),
-                      .bytes = carried_bytes(job, message) * network_.flow.wire_per_payload,
-                      .priority = static_cast<std::uint32_t>(place)});
-  return messages_++;
+  const auto id = static_cast<std::uint32_t>(messages_.size());
+  const std::uint32_t on = channel(job, message);
+  messages_.push_back({carried_bytes(job, message) * network_.flow.wire_per_payload, now, on});
+  const std::uint32_t before = std::exchange(channels_[on].last, id);
+  if (before == kNone) {
+    start(now, id);
+  } else {
+    messages_[before].next = id;
+  }
+  return id;
+}
+
+// Its first byte arrives when the latency is over since it was handed over, or now.
+void FlowMessages::start(double now, std::uint32_t id) {
+  const Underway& message = messages_[id];
+  const Channel& channel = channels_[message.channel];
+  const double passed = std::min(now - message.handed_over_s, channel.latency_s);
+  level_.submit(now, {.id = id,
+                      .path = channel.path,
+                      .bytes = message.bytes,
+                      .latency_s = -passed,
+                      .priority = channel.priority});
 }
 
 double FlowMessages::advance(double until, std::vector<std::uint32_t>& done) {
@@ -79,6 +103,14 @@ double FlowMessages::advance(double until, std::vector<std::uint32_t>& done) {
       return until;
     }
     level_.advance(next, done);
+    for (const std::uint32_t id : done) {
+      const Underway& message = messages_[id];
+      if (message.next == kNone) {
+        channels_[message.channel].last = kNone;
+      } else {
+        start(next, message.next);
+      }
+    }
     if (!done.empty()) {
       return next;
     }
@@ -93,7 +125,7 @@ void FlowMessages::fill(std::uint32_t /*id*/, std::uint32_t job, JobMessage& mes
 
 void FlowMessages::fill(JobsResult& result) const {
   result.links = level_.link_use(result.elapsed_s);
-  result.events = 2 * std::uint64_t{messages_}; // begins and ends
+  result.events = 2 * std::uint64_t{messages_.size()}; // begins and ends
 }
 
 } // namespace stepsim::train

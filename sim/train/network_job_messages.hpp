@@ -26,6 +26,8 @@ namespace stepsim::train {
   return message.part == MessagePart::gradient ? of.loss_bound_push : of.loss_bound_pull;
 }
 
+// The messages of a connection and queue flow one after the other, without a gap: the latency of
+// the path is that of the first byte.
 class FlowMessages {
 public:
   // Both outlive this.
@@ -39,16 +41,28 @@ public:
   void fill(JobsResult& result) const;
 
 private:
-  [[nodiscard]] std::uint32_t path(std::uint32_t job, std::uint32_t src, std::uint32_t dst);
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Channel { // one connection and queue
+    std::uint32_t path{}, priority{};
+    double latency_s{};
+    std::uint32_t last = kNone; // message handed over and not complete
+  };
+  struct Underway { // [message]
+    double bytes{}, handed_over_s{};
+    std::uint32_t channel{}, next = kNone; // of the channel
+  };
+  [[nodiscard]] std::uint32_t channel(std::uint32_t job, const JobMessage& message);
   [[nodiscard]] double carried_bytes(std::uint32_t job, const JobMessage& message) const;
+  void start(double now, std::uint32_t id);
 
   const JobNetwork& network_;
   std::span<const NetworkJob> jobs_;
   std::vector<std::uint64_t> first_connections_;
   std::vector<std::uint8_t> queues_; // in use, ascending: the classes of the level
   net::FlowLevel level_;
-  std::unordered_map<std::uint64_t, std::uint32_t> paths_; // by connection; looked up only
-  std::uint32_t messages_ = 0;
+  std::vector<Channel> channels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> channel_of_; // connection and class; looked up
+  std::vector<Underway> messages_;
 };
 
 class PacketMessages {
