@@ -45,6 +45,11 @@ std::string words_of(std::span<const Format> formats) {
   return text;
 }
 
+// "stepsim run".
+std::string full_name(const CommandText& text) {
+  return std::string(text.program) + " " + std::string(text.name);
+}
+
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kGroup);
   app.add_option("-o,--output", common.output, "where the result goes; default -, standard output")
@@ -115,7 +120,7 @@ void read_arguments(CLI::App& app, const CommandText& text,
                     const std::vector<std::string>& arguments) {
   refuse_unknown_options(app, arguments);
   app.allow_extras();
-  const std::string hint = "; see stepsim " + std::string(text.name) + " --help";
+  const std::string hint = "; see " + full_name(text) + " --help";
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::RequiredError& error) {
@@ -139,8 +144,8 @@ void require_format(const CommandText& text, const Common& common) {
   if (std::ranges::find(text.formats, format) == text.formats.end()) {
     const std::string asked = !common.format.empty() ? "--format " + common.format
                                                      : "-o " + base::shown_value(common.output);
-    throw UsageError(asked + ": stepsim " + std::string(text.name) + " writes " +
-                     words_of(text.formats) + " only");
+    throw UsageError(asked + ": " + full_name(text) + " writes " + words_of(text.formats) +
+                     " only");
   }
 }
 

@@ -70,6 +70,7 @@ struct CommandText {
   std::string_view examples;                     // one per line
   std::string_view see;                          // where the file formats are described
   std::span<const Format> formats = kAllFormats; // what the command can write
+  std::string_view program = "stepsim";
 };
 
 // Adds the common options, reads the arguments into what `app` is bound to and answers --help

@@ -76,7 +76,7 @@ std::string help_list(std::string_view heading, std::span<const HelpRow> rows) {
 }
 
 std::string command_help(const CLI::App& app, const CommandText& text) {
-  std::string out = "Usage: stepsim " + std::string(text.name);
+  std::string out = "Usage: " + std::string(text.program) + " " + std::string(text.name);
   if (!text.usage.empty()) {
     out.append(" ").append(text.usage);
   }

@@ -1,16 +1,13 @@
-// stepsim COMMAND ...: finds the command, runs it, turns what it throws into messages and exit
-// codes.
+// stepsim COMMAND ...: finds the command and runs it.
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <iostream>
-#include <new>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "cli/commands.hpp"
+#include "cli/entry.hpp"
 #include "cli/help.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/version.hpp"
 
 namespace stepsim::cli {
@@ -36,22 +33,6 @@ std::string find_data_folder() {
   return STEPSIM_DATA_FOLDER;
 }
 
-// As one could paste it into a shell.
-std::string quoted(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-    return word;
-  }
-  std::string out = "'";
-  for (const char c : word) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return out + "'";
-}
-
 int run_command(const std::string& name, const Invocation& invocation) {
   std::vector<std::string_view> known;
   for (const Command& command : commands()) {
@@ -68,10 +49,7 @@ int run_command(const std::string& name, const Invocation& invocation) {
 int dispatch(int argc, char** argv) {
   Invocation invocation;
   invocation.started = std::chrono::steady_clock::now();
-  invocation.command_line = "stepsim";
-  for (int i = 1; i < argc; ++i) {
-    invocation.command_line.append(" ").append(quoted(argv[i]));
-  }
+  invocation.command_line = command_line("stepsim", argc, argv);
   if (argc < 2) {
     std::cerr << program_help();
     return kUsage;
@@ -98,33 +76,10 @@ int dispatch(int argc, char** argv) {
   return run_command(first, invocation);
 }
 
-int report(std::string_view message, int code) {
-  const bool color = use_color("auto", Stream::error);
-  std::cerr << (color ? "\x1b[31merror:\x1b[0m " : "error: ") << message << '\n';
-  return code;
-}
-
 } // namespace
 
 } // namespace stepsim::cli
 
 int main(int argc, char** argv) {
-  using namespace stepsim;
-  cli::handle_interrupts();
-  try {
-    return cli::dispatch(argc, argv);
-  } catch (const UsageError& error) {
-    return cli::report(error.what(), cli::kUsage);
-  } catch (const InputError& error) {
-    for (const base::Problem& problem : error.problems()) {
-      cli::report(problem.text(), cli::kBadInput);
-    }
-    return cli::kBadInput;
-  } catch (const SimulationError& error) {
-    return cli::report(error.what(), cli::kSimulationError);
-  } catch (const std::bad_alloc&) {
-    return cli::report("out of memory", cli::kSimulationError);
-  } catch (const std::exception& error) {
-    return cli::report(std::string("internal error: ") + error.what(), cli::kSimulationError);
-  }
+  return stepsim::cli::run_program(argc, argv, stepsim::cli::dispatch);
 }

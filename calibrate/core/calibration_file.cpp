@@ -1,0 +1,241 @@
+#include "calibrate/core/calibration_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "coll/collective.hpp"
+#include "io/source_json.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr double kGoodLink = 0.10;
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+// A number, or {value, low, high}.
+io::Json estimate(double value, const std::optional<base::Interval>& interval) {
+  if (!interval) {
+    return value;
+  }
+  return io::Object{{"value", value}, {"low", interval->low}, {"high", interval->high}};
+}
+
+io::Json text_or_null(const std::string& text) {
+  return text.empty() ? io::Json() : io::Json(text);
+}
+
+io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& text) {
+  train::Source source = files.front().source;
+  for (const io::Samples& file : files.subspan(1)) {
+    source.format = source.format == file.source.format ? source.format : "mixed";
+    source.files.insert(source.files.end(), file.source.files.begin(), file.source.files.end());
+  }
+  source.importer = text.importer;
+  return io::to_json(source);
+}
+
+io::Json device_tree(std::span<const GroupFit> fits) {
+  std::int64_t count = 0;
+  std::string name;
+  for (const GroupFit& fit : fits) {
+    if (!fit.group.device.empty()) {
+      name = name.empty() || name == fit.group.device ? fit.group.device : name;
+      count = std::max(count, fit.group.ranks);
+    }
+  }
+  return io::Object{{"name", text_or_null(name)},
+                    {"count", count > 0 ? io::Json(count) : io::Json()},
+                    {"driver", io::Json()},
+                    {"sm_clock_Hz", io::Json()},
+                    {"p2p", io::Json()}};
+}
+
+io::Json valid_tree(std::span<const GroupFit> fits) {
+  const Group& first = fits.front().group;
+  std::int64_t low = first.ranks;
+  std::int64_t high = first.ranks;
+  double least = first.points.front().bytes;
+  double most = first.points.back().bytes;
+  bool same_node = first.gpus_per_node.has_value();
+  for (const GroupFit& fit : fits) {
+    low = std::min(low, fit.group.ranks);
+    high = std::max(high, fit.group.ranks);
+    least = std::min(least, fit.group.points.front().bytes);
+    most = std::max(most, fit.group.points.back().bytes);
+    same_node = same_node && fit.group.gpus_per_node == first.gpus_per_node;
+  }
+  io::Json tree(io::Object{{"ranks", io::Array{low, high}}, {"bytes", io::Array{least, most}}});
+  if (same_node) {
+    tree.set("gpus_per_node", *first.gpus_per_node);
+  }
+  return tree;
+}
+
+io::Json collective_tree(const GroupFit& fit) {
+  io::Array segments;
+  for (const net::CurveSegment& segment : fit.curve) {
+    segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
+                                  {"to_bytes", segment.to_bytes},
+                                  {"startup_s", segment.startup_s},
+                                  {"per_byte_s", segment.per_byte_s}});
+  }
+  io::Array residuals;
+  for (const Residual& row : fit.residuals) {
+    residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
+  }
+  const Group& group = fit.group;
+  io::Json tree(
+      io::Object{{"op", group.op},
+                 {"algorithm", group.algorithm.empty() ? "library" : group.algorithm},
+                 {"ranks", group.ranks},
+                 {"segments", std::move(segments)},
+                 {"residuals", std::move(residuals)},
+                 {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
+                                    {"median_relative_error", fit.median_error},
+                                    {"max_relative_error", fit.max_error},
+                                    {"points", static_cast<std::int64_t>(group.points.size())}}}});
+  if (!group.column.empty()) {
+    tree.set("column", group.column);
+  }
+  if (!group.dtype.empty()) {
+    tree.set("dtype", group.dtype);
+  }
+  return tree;
+}
+
+std::string note_of(std::span<const io::Samples> files, const std::optional<LinkFit>& link,
+                    const CalibrationText& text) {
+  std::vector<std::string> parts;
+  for (const io::Samples& file : files) {
+    const std::string& format = file.source.format;
+    const std::string part = format + ": times are means";
+    if ((format == "nccl-tests" || format == "osu") &&
+        std::ranges::find(parts, part) == parts.end()) {
+      parts.push_back(part);
+    }
+  }
+  if (link && !link->assumed.empty()) {
+    parts.push_back(text.assume + " assumed for " + joined(link->assumed));
+  }
+  std::string note;
+  for (const std::string& part : parts) {
+    note += (note.empty() ? "" : "; ") + part;
+  }
+  return note;
+}
+
+void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class) {
+  const auto& [alpha, beta, gamma] = link.fit.values;
+  tree.set("network", io::Object{{"model", "alpha_beta"},
+                                 {"latency_s", alpha},
+                                 {"bandwidth_Bps", 1 / beta},
+                                 {"reduction_Bps", gamma > 0 ? 1 / gamma : 0.0}});
+  tree.set("links", io::Array{io::Object{
+                        {"class", link_class},
+                        {"latency_s", estimate(alpha, link.fit.intervals[0])},
+                        {"per_byte_s", estimate(beta, link.fit.intervals[1])},
+                        {"block_latency_s", io::Json()},
+                        {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}}});
+}
+
+} // namespace
+
+std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::string& assume) {
+  LinkFit link;
+  std::vector<JointRow> rows;
+  for (const GroupFit& fit : fits) {
+    const Group& group = fit.group;
+    const bool known = group.op == "pingpong" || coll::parse_algorithm(group.algorithm).has_value();
+    const std::string& algorithm = known ? group.algorithm : assume;
+    if (!cost_counts(group.op, algorithm, group.ranks, group.points.front().bytes)) {
+      continue;
+    }
+    for (const Datum& datum : group.data()) {
+      rows.push_back({*cost_counts(group.op, algorithm, group.ranks, datum.bytes), datum.seconds});
+    }
+    link.used.push_back(group.text());
+    if (!known) {
+      link.assumed.push_back(group.text());
+    }
+  }
+  if (rows.empty()) {
+    return std::nullopt;
+  }
+  link.fit = fit_jointly(rows);
+  if (!link.fit.identifiable[1] || link.fit.values[1] <= 0) {
+    return std::nullopt;
+  }
+  return link;
+}
+
+Grade worst_grade(std::span<const GroupFit> fits) {
+  assert(!fits.empty() && "something was fitted");
+  return std::ranges::max_element(fits, {}, &GroupFit::grade)->grade;
+}
+
+std::vector<std::string> all_warnings(std::span<const io::Samples> files,
+                                      std::span<const GroupFit> fits,
+                                      const std::optional<LinkFit>& link) {
+  std::vector<std::string> warnings;
+  for (const io::Samples& file : files) {
+    warnings.insert(warnings.end(), file.warnings.begin(), file.warnings.end());
+  }
+  for (const GroupFit& fit : fits) {
+    warnings.insert(warnings.end(), fit.warnings.begin(), fit.warnings.end());
+  }
+  if (link && !link->fit.identifiable[2]) {
+    warnings.push_back("the speed of adding cannot be told from " + joined(link->used) +
+                       ": it is inside the bandwidth; add a broadcast, a point-to-point message or "
+                       "a timed reduction");
+  }
+  if (link && link->fit.max_error >= kGoodLink) {
+    warnings.push_back("one latency and one bandwidth for " + joined(link->used) +
+                       ": off by up to " + base::significant(100 * link->fit.max_error, 3) + " %");
+  }
+  return warnings;
+}
+
+io::Json calibration_tree(std::span<const io::Samples> files, std::span<const GroupFit> fits,
+                          const std::optional<LinkFit>& link, const CalibrationText& text) {
+  const bool assumed = link && !link->assumed.empty();
+  io::Json tree(io::Object{{"schema_version", 1},
+                           {"kind", "network_calibration"},
+                           {"name", text.name},
+                           {"label", assumed ? "calibrated" : "measured"},
+                           {"note", note_of(files, link, text)},
+                           {"source", source_tree(files, text)},
+                           {"device", device_tree(fits)},
+                           {"valid", valid_tree(fits)}});
+  std::array<bool, 3> identifiable{};
+  if (link) {
+    set_link(tree, *link, text.link_class);
+    identifiable = link->fit.identifiable;
+  }
+  io::Array collectives;
+  for (const GroupFit& fit : fits) {
+    collectives.push_back(collective_tree(fit));
+  }
+  tree.set("collectives", std::move(collectives));
+  tree.set("compression_costs", io::Object{});
+  tree.set("kernels", io::Array{});
+  tree.set("identifiable", io::Object{{"latency", identifiable[0]},
+                                      {"bandwidth", identifiable[1]},
+                                      {"reduction", identifiable[2]}});
+  tree.set("grade", name(worst_grade(fits)));
+  const std::vector<std::string> warnings = all_warnings(files, fits, link);
+  tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+  return tree;
+}
+
+} // namespace stepsim::calibrate

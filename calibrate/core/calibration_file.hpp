@@ -1,0 +1,47 @@
+#pragma once
+// What a fit leaves for scenarios: link parameters where the counts of messages are known, and the
+// tree of a file of kind network_calibration (CAL 5) that `stepsim run` takes as it is.
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/core/group_fit.hpp"
+#include "calibrate/core/joint_fit.hpp"
+#include "io/json.hpp"
+#include "io/samples_file.hpp"
+
+namespace stepsim::calibrate {
+
+struct LinkFit {
+  JointFit fit;
+  std::vector<std::string> used;    // "allreduce P=8", in the order of the groups
+  std::vector<std::string> assumed; // those whose algorithm was not known
+};
+
+// Over all groups whose algorithm has counts. `assume` stands for the unknown algorithm of a
+// library
+// ("" = none: such groups are left out). Empty if no group is left, or bandwidth cannot be told.
+[[nodiscard]] std::optional<LinkFit> fit_link(std::span<const GroupFit> fits,
+                                              const std::string& assume);
+
+struct CalibrationText { // what the numbers do not say
+  std::string name;
+  std::string importer; // "stepsim-calibrate 0.1.0"
+  std::string assume;
+  std::string link_class = "network";
+};
+
+[[nodiscard]] io::Json calibration_tree(std::span<const io::Samples> files,
+                                        std::span<const GroupFit> fits,
+                                        const std::optional<LinkFit>& link,
+                                        const CalibrationText& text);
+
+// Of files, groups and link, in this order; what `warnings` of the file holds.
+[[nodiscard]] std::vector<std::string> all_warnings(std::span<const io::Samples> files,
+                                                    std::span<const GroupFit> fits,
+                                                    const std::optional<LinkFit>& link);
+
+[[nodiscard]] Grade worst_grade(std::span<const GroupFit> fits); // of at least one (asserted)
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,207 @@
+#include "calibrate/core/error_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+#include "base/units.hpp"
+#include "io/file.hpp"
+#include "io/import_source.hpp"
+#include "io/reader.hpp"
+#include "io/samples_file.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr std::size_t kWorst = 5;
+constexpr double kAgrees = 1e-6; // of a given relative_error
+
+ErrorRow parse_row(const io::Json& json) {
+  io::Problems problems;
+  io::Fields fields(json, problems);
+  ErrorRow row;
+  row.op = io::kSampleOps[fields.word("op", io::kSampleOps, std::nullopt)];
+  row.algorithm = fields.string("algorithm");
+  row.ranks = fields.integer("ranks", io::at_least(1));
+  row.bytes = fields.integer("bytes", io::between(0, static_cast<double>(base::kMaxExactBytes)));
+  row.predicted_s = fields.number("predicted_s", io::above(0), 1);
+  row.measured_s = fields.number("measured_s", io::above(0), 1);
+  for (const std::string_view key : {"predicted_s", "measured_s"}) {
+    if (json.is_object() && !fields.has(key)) {
+      problems.add(json, key, "required (a number)");
+    }
+  }
+  row.min_s = fields.optional_number("min_s", io::above(0));
+  row.p90_s = fields.optional_number("p90_s", io::above(0));
+  const auto given = fields.optional_number("relative_error", io::at_least(-1));
+  if (given && std::abs(*given - row.relative_error()) > kAgrees) {
+    problems.add(json, "relative_error", "differs from predicted_s / measured_s - 1");
+  }
+  if (fields.has("bound")) {
+    row.bound = kBounds[fields.word("bound", kBounds, std::nullopt)];
+  }
+  (void)fields.any("bound");
+  for (const io::Json& flag : fields.array("flags", false)) {
+    if (!flag.is_string() || std::ranges::find(kFlags, flag.as_string()) == kFlags.end()) {
+      problems.add(flag,
+                   "must be host_bound, start_up_bound or extrapolated, got " + io::shown(flag));
+    } else {
+      row.flags.push_back(flag.as_string());
+    }
+  }
+  for (auto& [key, target] :
+       {std::pair{"rate", &row.rate}, std::pair{"transport", &row.transport}}) {
+    if (const io::Json* value = fields.any(key); value != nullptr) {
+      *target = *value;
+    }
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return row;
+}
+
+// "/measured_s" at line 3 -> errors.jsonl:3: measured_s ...
+[[noreturn]] void name_line(const InputError& error, const std::string& file, std::int64_t line) {
+  std::vector<base::Problem> problems;
+  for (const base::Problem& problem : error.problems()) {
+    const bool pointer = problem.where.starts_with('/');
+    problems.push_back({file, std::to_string(line),
+                        (pointer ? problem.where.substr(1) + " " : "") + problem.message});
+  }
+  throw InputError(std::move(problems));
+}
+
+io::Json or_null(std::optional<double> value) { return value ? io::Json(*value) : io::Json(); }
+
+io::Json summary_tree(const ErrorSummary& summary) {
+  return io::Object{{"rows", static_cast<std::int64_t>(summary.rows)},
+                    {"counted", static_cast<std::int64_t>(summary.counted)},
+                    {"median_abs_error", or_null(summary.median)},
+                    {"p90_abs_error", or_null(summary.p90)}};
+}
+
+} // namespace
+
+bool ErrorRow::has(std::string_view flag) const {
+  return std::ranges::find(flags, flag) != flags.end();
+}
+
+std::string ErrorRow::cause() const {
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    text.append(text.empty() ? "" : "; ").append(part);
+  };
+  if (has("host_bound")) {
+    add("cores, not links, limit");
+  }
+  if (has("start_up_bound")) {
+    add("start-up with more processes than cores");
+  }
+  if (has("extrapolated")) {
+    add("outside the sizes measured");
+  }
+  if (!bound.empty()) {
+    add("bound by " + bound);
+  }
+  return text;
+}
+
+std::vector<ErrorRow> read_errors(const std::string& path) {
+  const std::string name = path == "-" ? "<stdin>" : path;
+  const std::string text = io::read_text(path);
+  std::vector<ErrorRow> rows;
+  for (const io::TextLine& line : io::lines_of(text)) {
+    if (io::trimmed(line.text).empty()) {
+      continue;
+    }
+    try {
+      rows.push_back(parse_row(io::parse_json(line.text, name)));
+    } catch (const InputError& error) {
+      name_line(error, name, line.number);
+    }
+  }
+  if (rows.empty()) {
+    throw InputError(name, "", "no rows");
+  }
+  return rows;
+}
+
+io::Json to_json(const ErrorRow& row) {
+  return io::Object{{"op", row.op},
+                    {"algorithm", row.algorithm},
+                    {"ranks", row.ranks},
+                    {"bytes", row.bytes},
+                    {"predicted_s", row.predicted_s},
+                    {"measured_s", row.measured_s},
+                    {"min_s", or_null(row.min_s)},
+                    {"p90_s", or_null(row.p90_s)},
+                    {"relative_error", row.relative_error()},
+                    {"bound", row.bound.empty() ? io::Json() : io::Json(row.bound)},
+                    {"flags", io::Array(row.flags.begin(), row.flags.end())},
+                    {"rate", row.rate},
+                    {"transport", row.transport}};
+}
+
+ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm) {
+  ErrorSummary summary;
+  std::vector<double> errors;
+  for (const ErrorRow& row : rows) {
+    if (!algorithm.empty() && row.algorithm != algorithm) {
+      continue;
+    }
+    ++summary.rows;
+    if (row.counts()) {
+      errors.push_back(std::abs(row.relative_error()));
+    }
+  }
+  summary.algorithm = std::move(algorithm);
+  summary.counted = errors.size();
+  if (!errors.empty()) {
+    std::ranges::sort(errors);
+    summary.median = base::median(errors);
+    const double rank = std::ceil(0.9 * static_cast<double>(errors.size()));
+    summary.p90 = errors[static_cast<std::size_t>(rank) - 1];
+  }
+  return summary;
+}
+
+ErrorReport report_of(std::span<const ErrorRow> rows) {
+  ErrorReport report;
+  report.all = summarise(rows);
+  for (const ErrorRow& row : rows) {
+    if (std::ranges::find(report.algorithms, row.algorithm, &ErrorSummary::algorithm) ==
+        report.algorithms.end()) {
+      report.algorithms.push_back(summarise(rows, row.algorithm));
+    }
+    report.host_bound += row.has("host_bound") ? 1 : 0;
+  }
+  report.worst.assign(rows.begin(), rows.end());
+  std::ranges::stable_sort(report.worst, std::ranges::greater{},
+                           [](const ErrorRow& row) { return std::abs(row.relative_error()); });
+  report.worst.resize(std::min(report.worst.size(), kWorst));
+  return report;
+}
+
+io::Json to_json(const ErrorReport& report) {
+  io::Json tree = summary_tree(report.all);
+  io::Array algorithms;
+  for (const ErrorSummary& summary : report.algorithms) {
+    io::Json entry = summary_tree(summary);
+    entry.set("algorithm", summary.algorithm);
+    algorithms.push_back(std::move(entry));
+  }
+  io::Array worst;
+  for (const ErrorRow& row : report.worst) {
+    io::Json entry = to_json(row);
+    entry.set("cause", row.cause());
+    worst.push_back(std::move(entry));
+  }
+  tree.set("algorithms", std::move(algorithms));
+  tree.set("worst", std::move(worst));
+  tree.set("host_bound_rows", static_cast<std::int64_t>(report.host_bound));
+  return tree;
+}
+
+} // namespace stepsim::calibrate

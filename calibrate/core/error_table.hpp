@@ -1,0 +1,59 @@
+#pragma once
+// Predicted beside measured (CAL 11): rows of JSON Lines, one per operation, algorithm, ranks and
+// size, and what they say together. Error = predicted / measured - 1. Rows that start-up of crowded
+// cores dominates are shown, but do not count (CAL D14).
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json.hpp"
+
+namespace stepsim::calibrate {
+
+inline constexpr std::array<std::string_view, 3> kBounds{"latency", "bandwidth", "reduction"};
+inline constexpr std::array<std::string_view, 3> kFlags{"host_bound", "start_up_bound",
+                                                        "extrapolated"};
+
+struct ErrorRow {
+  std::string op, algorithm;
+  std::int64_t ranks{};
+  std::int64_t bytes{};
+  double predicted_s{}, measured_s{}; // > 0
+  std::optional<double> min_s, p90_s; // of the measurements
+  std::string bound;                  // of kBounds, "" = unknown
+  std::vector<std::string> flags;     // of kFlags
+  io::Json rate, transport;           // as given
+
+  [[nodiscard]] double relative_error() const { return predicted_s / measured_s - 1; }
+  [[nodiscard]] bool has(std::string_view flag) const;
+  [[nodiscard]] bool counts() const { return !has("start_up_bound"); }
+  // "cores, not links, limit"; "bound by latency"; "" = nothing known.
+  [[nodiscard]] std::string cause() const;
+};
+
+// Throws InputError naming the line: `errors.jsonl:3: measured_s must be > 0, got 0`.
+[[nodiscard]] std::vector<ErrorRow> read_errors(const std::string& path);
+[[nodiscard]] io::Json to_json(const ErrorRow& row);
+
+struct ErrorSummary {
+  std::string algorithm; // "" = all
+  std::size_t rows{};    // all
+  std::size_t counted{};
+  std::optional<double> median, p90; // |error| of those that count; p90 by nearest rank
+};
+[[nodiscard]] ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm = "");
+
+struct ErrorReport {
+  ErrorSummary all;
+  std::vector<ErrorSummary> algorithms; // in the order of first appearance
+  std::vector<ErrorRow> worst;          // at most five, largest |error| first
+  std::size_t host_bound{};
+};
+[[nodiscard]] ErrorReport report_of(std::span<const ErrorRow> rows);
+[[nodiscard]] io::Json to_json(const ErrorReport& report);
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,13 @@
+#pragma once
+// The commands of stepsim-calibrate, each in its own file.
+#include "cli/app.hpp"
+
+namespace stepsim::calibrate {
+
+inline constexpr std::string_view kProgram = "stepsim-calibrate";
+inline constexpr int kSkipped = 77; // a back end, device or privilege is missing
+
+int fit(const cli::Invocation& invocation);
+int report(const cli::Invocation& invocation);
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,206 @@
+// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times (CAL
+// 4).
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/quantity.hpp"
+#include "calibrate/core/calibration_file.hpp"
+#include "calibrate/program/commands.hpp"
+#include "calibrate/program/fit_text.hpp"
+#include "calibrate/program/inputs.hpp"
+#include "cli/version.hpp"
+#include "coll/collective.hpp"
+#include "io/import_source.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr cli::CommandText kText{
+    "fit",
+    "SAMPLES... -o CAL",
+    "Fits latency, bandwidth and curves per collective to measured times: samples (JSON, CSV) or\n"
+    "logs of nccl-tests and OSU. Prints what was measured beside what the fit gives. Where the "
+    "fit\n"
+    "is off by 25 % or more: exit 4, nothing is written.",
+    "stepsim-calibrate fit nccl.log --op allreduce --assume ring -o h100.calibration.json\n"
+    "stepsim-calibrate fit samples.csv --robust huber -o bed.calibration.json\n"
+    "stepsim-calibrate fit osu_allreduce.log --ranks 16 -o mpi.calibration.json",
+    "Use: \"cluster\": {\"network\": {\"calibration\": \"h100.calibration.json\"}}; see "
+    "docs/calibrate.md.",
+    cli::kJsonOnly,
+    kProgram,
+};
+
+constexpr std::array<std::string_view, 5> kClasses{"network", "nvlink", "pcie", "host",
+                                                   "same-device"};
+
+struct FitFlags { // as typed
+  std::vector<std::string> files;
+  std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
+  bool compare_ols = false;
+  bool force = false;
+};
+
+std::int64_t count(std::string_view flag, const std::string& text, std::int64_t least) {
+  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
+  const auto* value = std::get_if<double>(&parsed);
+  if (value == nullptr || *value < static_cast<double>(least) || *value > 9e15) {
+    throw UsageError(std::string(flag) + " " + base::shown_value(text) +
+                     ": must be an integer >= " + std::to_string(least));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+void add_flags(CLI::App& app, FitFlags& flags) {
+  app.add_option("SAMPLES", flags.files, "measured times; several files are fitted together")
+      ->required();
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
+    app.add_option(name, value, text)->type_name(type);
+  };
+  add("--op", flags.op, "OP", "only this operation; default all");
+  add("--assume", flags.assume, "ALGORITHM",
+      "of a library that does not say: gives latency and bandwidth per hop; default none");
+  add("--robust", flags.robust, "WORD",
+      "huber or none; default huber where every size was repeated 3 times, else none");
+  add("--column", flags.column, "WORD", "out-of-place or in-place; default out-of-place");
+  add("--class", flags.link_class, "WORD",
+      "of the link: network, nvlink, pcie, host or same-device; default network");
+  add("--ranks", flags.ranks, "N", "of logs that do not say");
+  add("--seed", flags.seed, "N", "of resampled intervals; default 1");
+  app.add_flag("--compare-ols", flags.compare_ols, "also print ordinary least squares");
+  app.add_flag("--force", flags.force, "write the file even if the fit is bad (grade fail)");
+}
+
+void check_words(const FitFlags& flags) {
+  constexpr std::array<std::string_view, 2> kRobust{"huber", "none"};
+  constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
+  if (!flags.robust.empty()) {
+    cli::require_word("--robust", flags.robust, kRobust);
+  }
+  cli::require_word("--column", flags.column, kColumns);
+  cli::require_word("--class", flags.link_class, kClasses);
+  if (!flags.op.empty()) {
+    cli::require_word("--op", flags.op, io::kSampleOps);
+  }
+}
+
+// Known, and with counts for some operation.
+void check_assumption(const std::string& assume) {
+  constexpr std::array kOps{coll::Op::broadcast, coll::Op::reduce, coll::Op::allreduce,
+                            coll::Op::reduce_scatter, coll::Op::allgather};
+  std::vector<std::string_view> known;
+  for (const coll::Op op : kOps) {
+    for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
+      const std::string_view word = coll::name(algorithm);
+      if (std::ranges::find(known, word) == known.end() &&
+          cost_counts(coll::name(op), word, 8, 1e6)) {
+        known.push_back(word);
+      }
+    }
+  }
+  if (std::ranges::find(known, assume) != known.end()) {
+    return;
+  }
+  if (coll::parse_algorithm(assume)) {
+    throw UsageError("--assume " + assume + ": its time is not latency and bandwidth times counts");
+  }
+  throw UsageError("--assume: " + base::unknown_word("algorithm", assume, known));
+}
+
+InputOptions input_options(const FitFlags& flags, const std::string& importer) {
+  InputOptions options;
+  if (!flags.op.empty()) {
+    options.op = flags.op;
+  }
+  if (!flags.ranks.empty()) {
+    options.ranks = count("--ranks", flags.ranks, 1);
+  }
+  options.column =
+      flags.column == "in-place" ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
+  options.importer = importer;
+  return options;
+}
+
+FitOptions fit_options(const FitFlags& flags) {
+  FitOptions options;
+  if (!flags.robust.empty()) {
+    options.robust = flags.robust == "huber" ? Robust::huber : Robust::none;
+  }
+  if (!flags.seed.empty()) {
+    options.seed = static_cast<std::uint64_t>(count("--seed", flags.seed, 0));
+  }
+  return options;
+}
+
+std::string result_name(const std::string& output, const std::vector<io::Samples>& files) {
+  std::string name = output == "-" ? files.front().name : io::stem_of(output);
+  constexpr std::string_view kEnding = ".calibration";
+  if (name.size() > kEnding.size() && name.ends_with(kEnding)) {
+    name.resize(name.size() - kEnding.size());
+  }
+  return name;
+}
+
+} // namespace
+
+int fit(const cli::Invocation& invocation) {
+  FitFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  cli::Common common;
+  if (!cli::parse(app, kText, invocation, common)) {
+    return cli::kOk;
+  }
+  check_words(flags);
+  if (!flags.assume.empty()) {
+    check_assumption(flags.assume);
+  }
+  CalibrationText text;
+  text.importer = std::string(kProgram) + " " + std::string(cli::version());
+  text.assume = flags.assume;
+  text.link_class = flags.link_class;
+  const FitOptions options = fit_options(flags);
+  const std::vector<io::Samples> files =
+      read_inputs(flags.files, input_options(flags, text.importer));
+  std::vector<GroupFit> fits;
+  for (const Group& group : group_samples(files)) {
+    fits.push_back(fit_group(group, options));
+  }
+  const std::optional<LinkFit> link = fit_link(fits, flags.assume);
+  if (!flags.assume.empty() && (!link || link->assumed.empty())) {
+    throw UsageError("--assume " + flags.assume + ": no measured operation has it");
+  }
+  text.name = result_name(common.output, files);
+
+  std::string tables;
+  for (const GroupFit& each : fits) {
+    tables += fit_text(each, flags.compare_ols) + "\n";
+  }
+  tables += link ? link_text(*link, flags.assume) : "";
+  if (!common.quiet) { // beside the file, which may be on standard output
+    (common.output == "-" ? std::cerr : std::cout) << tables;
+  }
+  cli::print_warnings(all_warnings(files, fits, link), common);
+  const bool failed = worst_grade(fits) == Grade::fail;
+  if (!failed || flags.force) {
+    cli::write_tree(common, calibration_tree(files, fits, link, text));
+  }
+  if (!failed) {
+    return cli::kOk;
+  }
+  for (const GroupFit& each : fits) {
+    if (each.grade == Grade::fail) {
+      std::cerr << (flags.force ? "warning: " : "error: ") << each.failure
+                << (flags.force ? "" : "; --force to keep") << '\n';
+    }
+  }
+  return flags.force ? cli::kOk : cli::kTargetNotMet;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,97 @@
+#include "calibrate/program/fit_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/table.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+std::string percent(double ratio) { return base::significant(100 * ratio, 3) + " %"; }
+std::string microseconds(double seconds) { return base::significant(seconds * 1e6); }
+
+std::string latency_text(double value, const std::optional<base::Interval>& interval) {
+  std::string text = "latency " + base::readable_seconds(value);
+  if (interval) {
+    text += " [" + base::readable_seconds(interval->low) + ", " +
+            base::readable_seconds(interval->high) + "]";
+  }
+  return text;
+}
+
+// Of seconds per byte: 0 = at its bound.
+std::string bandwidth_text(double per_byte, const std::optional<base::Interval>& interval) {
+  if (per_byte <= 0) {
+    return "bandwidth unknown";
+  }
+  std::string text = base::readable_rate(1 / per_byte);
+  if (interval && interval->low > 0) {
+    text += " [" + base::readable_rate(1 / interval->high) + ", " +
+            base::readable_rate(1 / interval->low) + "]";
+  }
+  return text;
+}
+
+std::string ordinary_text(const GroupFit& fit) {
+  const std::vector<Datum> data = fit.group.data();
+  const Line line = fit_ordinary(data);
+  double most = 0;
+  for (const Datum& datum : data) {
+    most = std::max(most, std::abs(relative_error(line, datum)));
+  }
+  return "  ordinary least squares: latency " + microseconds(line.startup_s) + " us, " +
+         (line.per_byte_s > 0 ? base::readable_rate(1 / line.per_byte_s)
+                              : std::string("bandwidth unknown")) +
+         ", max error " + percent(most) + "\n";
+}
+
+} // namespace
+
+std::string fit_text(const GroupFit& fit, bool ordinary) {
+  const Group& group = fit.group;
+  std::string out = group.text();
+  out += group.column.empty() ? "" : ", " + group.column;
+  out += group.device.empty() ? "" : ", " + group.device;
+  out += "\n";
+  cli::Table table{{"bytes", "measured [us]", "fitted [us]", "error"}, {}};
+  for (const Point& point : group.empty) {
+    table.rows.push_back({"0", microseconds(point.time_s), "-", "-"});
+  }
+  for (const Residual& row : fit.residuals) {
+    table.rows.push_back({std::to_string(std::llround(row.bytes)), microseconds(row.measured_s),
+                          microseconds(row.fitted_s), percent(row.relative_error())});
+  }
+  out += cli::table_text(table);
+  out += "  median error " + percent(fit.median_error) + ", max " + percent(fit.max_error) +
+         ", grade " + std::string(name(fit.grade)) + "\n";
+  out += "  one line: " + latency_text(fit.line.startup_s, fit.intervals.startup_s) + ", " +
+         bandwidth_text(fit.line.per_byte_s, fit.intervals.per_byte_s) +
+         (fit.robust == Robust::huber ? ", Huber weights\n" : "\n");
+  if (fit.curve.size() > 1) {
+    out += "  chosen: " + std::to_string(fit.curve.size()) + " segments\n";
+    for (const net::CurveSegment& segment : fit.curve) {
+      out += "    " + base::readable_bytes(segment.from_bytes) + " to " +
+             base::readable_bytes(segment.to_bytes) + ": " + latency_text(segment.startup_s, {}) +
+             ", " + bandwidth_text(segment.per_byte_s, {}) + "\n";
+    }
+  }
+  return ordinary ? out + ordinary_text(fit) : out;
+}
+
+std::string link_text(const LinkFit& link, const std::string& assume) {
+  const JointFit& fit = link.fit;
+  std::string out = "link";
+  out += link.assumed.empty() ? ": " : " (" + assume + " assumed): ";
+  out += latency_text(fit.values[0], fit.intervals[0]) + ", " +
+         bandwidth_text(fit.values[1], fit.intervals[1]);
+  out += !fit.identifiable[2] ? ", speed of adding unknown"
+         : fit.values[2] > 0  ? ", adding " + bandwidth_text(fit.values[2], fit.intervals[2])
+                              : ", adding is free";
+  return out + ", max error " + percent(fit.max_error) + "\n";
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,91 @@
+#include "calibrate/program/inputs.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "io/file.hpp"
+#include "io/import_detect.hpp"
+#include "io/import_osu.hpp"
+#include "io/import_source.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+io::Samples samples_of(const io::OsuLog& log) {
+  io::Samples samples;
+  samples.file = log.file;
+  samples.name = log.name;
+  samples.source = log.source;
+  io::SampleSet& set = samples.sets.emplace_back();
+  set.op = log.op;
+  set.algorithm = "mpi";
+  set.ranks = log.ranks;
+  for (const io::OsuPoint& point : log.points) {
+    set.samples.push_back({static_cast<double>(point.bytes.value), point.time.value, std::nullopt});
+  }
+  return samples;
+}
+
+io::Samples read_input(const std::string& path, const InputOptions& options) {
+  if (path == "-") {
+    return io::read_samples(path, options.importer); // cannot be looked at first
+  }
+  const std::string text = io::read_text(path);
+  if (io::looks_like_samples(text)) {
+    return io::read_samples(path, options.importer);
+  }
+  io::ImportOptions common;
+  common.importer = options.importer;
+  const io::DetectedFormat detected = io::detect_format(text);
+  if (detected.format == io::ImportFormat::nccl_tests) {
+    return io::import_nccl_tests(path, {common, options.op, options.ranks, options.column});
+  }
+  if (detected.format == io::ImportFormat::osu) {
+    io::OsuOptions osu;
+    osu.common = common;
+    osu.ranks = options.ranks;
+    if (text.find("OSU MPI") == std::string::npos) { // else its title says the operation
+      osu.op = options.op;
+    }
+    return samples_of(io::import_osu(path, osu));
+  }
+  throw InputError(path, "",
+                   detected.advice.empty()
+                       ? "neither samples (JSON, CSV) nor a log of nccl-tests or OSU"
+                       : detected.advice);
+}
+
+// Sets of another operation go; of two columns of one measurement the asked one stays.
+void select(io::Samples& file, const InputOptions& options) {
+  auto& sets = file.sets;
+  std::erase_if(sets,
+                [&](const io::SampleSet& set) { return options.op && set.op != *options.op; });
+  const std::vector<io::SampleSet> all = sets;
+  std::erase_if(sets, [&](const io::SampleSet& set) {
+    return set.column != io::name(options.column) &&
+           std::ranges::any_of(all, [&](const io::SampleSet& other) {
+             return other.op == set.op && other.algorithm == set.algorithm &&
+                    other.ranks == set.ranks && other.column == io::name(options.column);
+           });
+  });
+}
+
+} // namespace
+
+std::vector<io::Samples> read_inputs(const std::vector<std::string>& paths,
+                                     const InputOptions& options) {
+  std::vector<io::Samples> files;
+  bool any = false;
+  for (const std::string& path : paths) {
+    files.push_back(read_input(path, options));
+    select(files.back(), options);
+    any = any || !files.back().sets.empty();
+  }
+  if (!any) {
+    throw InputError(files.front().file, "", "no samples of " + options.op.value_or("anything"));
+  }
+  return files;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,25 @@
+#pragma once
+// The files that `fit` takes: samples (JSON, CSV) and the logs that `stepsim import` knows.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/import_nccl_tests.hpp"
+#include "io/samples_file.hpp"
+
+namespace stepsim::calibrate {
+
+struct InputOptions {
+  std::optional<std::string> op;     // only this one
+  std::optional<std::int64_t> ranks; // of logs that do not say
+  io::NcclColumn column = io::NcclColumn::out_of_place;
+  std::string importer;
+};
+
+// One value per file. Sets of the other column stay where the asked one was not measured. Throws
+// InputError, also for a file of another kind and where nothing is left of `op`.
+[[nodiscard]] std::vector<io::Samples> read_inputs(const std::vector<std::string>& paths,
+                                                   const InputOptions& options);
+
+} // namespace stepsim::calibrate

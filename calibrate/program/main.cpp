@@ -1,0 +1,108 @@
+// stepsim-calibrate COMMAND ...: finds the command and runs it.
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "calibrate/program/commands.hpp"
+#include "cli/entry.hpp"
+#include "cli/version.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const cli::Invocation&); // null: its back end is not compiled in
+  std::string_view back_end;
+};
+
+constexpr std::array kCommands{
+    Command{"fit", "network parameters and curves from measured times", fit, ""},
+    Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
+    Command{"cuda", "collectives and kernels measured on the local GPUs", nullptr, "CUDA"},
+    Command{"mpi", "collectives predicted and measured between processes", nullptr, "MPI"},
+    Command{"replay", "a training step executed for real", nullptr, "MPI"},
+};
+
+std::string help_text() {
+  std::string out =
+      "stepsim-calibrate turns measurements into the numbers a scenario needs, and tests its own\n"
+      "predictions.\n\nUsage: stepsim-calibrate COMMAND [arguments] [options]\n\nCommands:\n";
+  for (const Command& command : kCommands) {
+    out += "  " + std::string(command.name) + std::string(10 - command.name.size(), ' ');
+    out.append(command.summary);
+    out +=
+        command.run == nullptr ? " (built without " + std::string(command.back_end) + ")\n" : "\n";
+  }
+  return out +
+         "\nExamples:\n"
+         "  stepsim-calibrate fit nccl.log --op allreduce --assume ring -o h100.calibration.json\n"
+         "  stepsim-calibrate report errors.jsonl -o errors.md\n\n"
+         "`stepsim-calibrate COMMAND --help` explains a command, `stepsim-calibrate --version` the "
+         "build.\n"
+         "Exit codes: 0 ok, 1 error, 2 usage, 3 bad input file, 4 target not met,"
+         " 77 skipped, 130 interrupted.\n";
+}
+
+std::string version_text() {
+  std::string text(kProgram);
+  text.append(" ").append(cli::version()).append(" (git ").append(cli::git_hash());
+  text += ")\nback ends: none (built without CUDA and MPI)\n";
+  return text;
+}
+
+int run_command(const std::string& name, const cli::Invocation& invocation) {
+  std::vector<std::string_view> known;
+  for (const Command& command : kCommands) {
+    if (command.name == name) {
+      return command.run != nullptr
+                 ? command.run(invocation)
+                 : cli::report_error("built without " + std::string(command.back_end), kSkipped);
+    }
+    known.push_back(command.name);
+  }
+  const std::string nearest = base::did_you_mean(name, known);
+  throw UsageError(base::shown_value(name) + ": unknown command" +
+                   (nearest.empty() ? "; see stepsim-calibrate --help" : nearest));
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << help_text();
+    return cli::kUsage;
+  }
+  const std::string first = argv[1];
+  if (first == "--help" || first == "-h" || (first == "help" && argc == 2)) {
+    std::cout << help_text();
+    return cli::kOk;
+  }
+  if (first == "--version") {
+    std::cout << version_text();
+    return cli::kOk;
+  }
+  cli::Invocation invocation;
+  invocation.started = std::chrono::steady_clock::now();
+  invocation.command_line = cli::command_line(kProgram, argc, argv);
+  if (first == "help") {
+    invocation.arguments = {"--help"};
+    return run_command(argv[2], invocation);
+  }
+  if (first.starts_with('-')) {
+    throw UsageError(base::shown_value(first) + ": unknown option; options follow the command, see "
+                                                "stepsim-calibrate --help");
+  }
+  invocation.arguments.assign(argv + 2, argv + argc);
+  return run_command(first, invocation);
+}
+
+} // namespace
+
+} // namespace stepsim::calibrate
+
+int main(int argc, char** argv) {
+  return stepsim::cli::run_program(argc, argv, stepsim::calibrate::dispatch);
+}

@@ -1,0 +1,18 @@
+#pragma once
+// What `main` of each program does around its commands: Ctrl-C, and what commands throw as one line
+// on standard error and an exit code (base/error.hpp).
+#include <string>
+#include <string_view>
+
+namespace stepsim::cli {
+
+// Runs `dispatch` and gives the exit code of the process.
+[[nodiscard]] int run_program(int argc, char** argv, int (*dispatch)(int, char**));
+
+// "error: message" on standard error; gives the code back.
+int report_error(std::string_view message, int code);
+
+// The words as one could paste them into a shell.
+[[nodiscard]] std::string command_line(std::string_view program, int argc, char** argv);
+
+} // namespace stepsim::cli
