@@ -165,6 +165,19 @@ TEST_CASE("fabric bound: on a star it is that of equal links, but for the latenc
   }
 }
 
+TEST_CASE("fabric bound: the larger parts may lie where the cable is slow") {
+  // Three bytes, two with rank 0, so that one has to come in there.
+  net::Fabric fabric = net::star(2, {0, 1e9});
+  fabric.links[1].bandwidth_Bps = 1; // down to host 0
+  Collective parts = on_fabric(point(Op::allgather, Id::ring, 2, 3, {}), std::move(fabric), {0, 1});
+  parts.options.chunking = Chunking::integer;
+  CHECK(lower_bound(parts).bandwidth_s == 1);
+  CHECK(events(parts).seconds == Approx(1).epsilon(1e-8));
+  parts.op = Op::reduce_scatter; // rank 0 gets at least one byte of the sums
+  CHECK(lower_bound(parts).bandwidth_s == 1);
+  CHECK(events(parts).seconds == Approx(2).epsilon(1e-8));
+}
+
 TEST_CASE("fabric bound: four ranks of a host share its cable") {
   // Two hosts of four ranks: 2 (H-1) n in all, over two cables.
   const Collective sums = on_fabric(point(Op::allreduce, Id::ring, 8, 8e6, {}), net::star(2, kLink),

@@ -120,14 +120,15 @@ TEST_CASE("fabric: machines of four GPUs behind one cable are the two levels of 
   for (const std::uint32_t nodes : {1U, 2U, 3U, 4U}) {
     for (const Id algorithm : {Id::hierarchical, Id::hierarchical_leader, Id::ring,
                                Id::recursive_doubling, Id::be, Id::mst}) {
-      for (const Id inner : {Id::mst, Id::be}) {
+      for (const Id levels : {Id::mst, Id::lp}) {
         CAPTURE(nodes);
         CAPTURE(name(algorithm));
+        CAPTURE(name(levels));
         const std::uint32_t ranks = 4 * nodes;
         Collective two_level = point(Op::allreduce, algorithm, ranks, 12e6, {kAlpha, kBeta, 1e-11});
         two_level.links.two_level = TwoLevel{4, 1, {1e-6, 1e-6, 1e-11}};
-        two_level.options.intra_algorithm = inner;
-        two_level.options.inter_algorithm = Id::recursive_doubling;
+        two_level.options.intra_algorithm = levels;
+        two_level.options.inter_algorithm = levels == Id::lp ? Id::lp : Id::recursive_doubling;
         std::vector<net::NodeId> hosts;
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
           hosts.push_back(rank / 4);
@@ -207,6 +208,12 @@ TEST_CASE("fabric: parameter servers on hosts of their own or of the workers") {
         const Evaluation expected = events(flat, true);
         CHECK(run.seconds == Approx(expected.seconds).epsilon(kExact));
         CHECK(run.messages == expected.messages);
+        REQUIRE(run.links.size() == std::size_t{2} * hosts);
+        double sent = 0;
+        for (std::uint32_t host = 0; host < hosts; ++host) {
+          sent += run.links[2 * host].bytes; // up
+        }
+        CHECK(sent == Approx(traffic(flat).total).epsilon(kExact));
         for (std::uint32_t worker = 0; worker < workers; ++worker) {
           CHECK(run.ranks.finish_s[worker] ==
                 Approx(expected.ranks.finish_s[worker]).epsilon(kExact));
@@ -230,7 +237,7 @@ TEST_CASE("fabric: two servers behind one uplink push and pull at half of it eac
 
 TEST_CASE("fabric: ranks of one host take the inner link only") {
   Collective pair =
-      on_fabric(point(Op::broadcast, Id::mst, 2, 1e6, {}), net::star(2, kLink), {1, 1});
+      on_fabric(point(Op::broadcast, Id::mst, 2, 1e6, {}), net::star(2, kLink), {1, 1}, {}, 1.03);
   CHECK(events(pair).seconds == 0);
   pair.links.two_level = TwoLevel{2, 1, {1e-6, 1e-6, 1e-10}};
   CHECK(events(pair).seconds == Approx(1e-6 + 1e6 * 1e-10).epsilon(kExact));
