@@ -1,0 +1,72 @@
+#pragma once
+// A collective as copies and additions on streams, built on the host from the schedule that the
+// simulator evaluates (COL 5). Rank r has two streams, `send` (its outbound copy engine) and
+// `compute`, a vector x[r] and a temporary temp[r] of the same length. Program order, step by step:
+//
+//   copy  on send(src):     x[src][range] -> x[dst][range], or -> temp[dst][range] if it is added
+//   add   on compute(dst):  x[dst][range] += temp[dst][range], after all copies of its step
+//
+// `waits` name the operations of other streams that must end first; what stands earlier on the own
+// stream is done anyway. They follow from who reads and writes which elements: data ready at the
+// sender, temporary free at the receiver. Executing in any order that respects streams and waits
+// gives the same result. Offsets and counts are in elements.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coll/collective.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+struct PlanOperation {
+  enum class Kind : std::uint8_t { copy, add };
+  Kind kind = Kind::copy;
+  bool to_temp = false; // of a copy: what arrives is added
+  bool awaited = false; // an operation of another stream waits for this one
+  std::uint32_t src{};  // of a copy
+  std::uint32_t dst{};
+  std::int64_t offset{};
+  std::int64_t count{};             // 0: nothing to move, the dependencies hold all the same
+  std::vector<std::uint32_t> waits; // positions in the plan, at most one per stream, ascending
+
+  [[nodiscard]] std::uint32_t stream() const { // 2 rank: send, 2 rank + 1: compute
+    return kind == Kind::copy ? 2 * src : 2 * dst + 1;
+  }
+};
+
+struct CollectivePlan {
+  std::uint32_t ranks{};
+  std::int64_t elements{};
+  std::vector<PlanOperation> operations;
+};
+
+struct PlanRequest {
+  coll::Op op = coll::Op::allreduce;                     // broadcast, reduce, allreduce
+  coll::AlgorithmId algorithm = coll::AlgorithmId::ring; // mst, be, lp, ring
+  std::uint32_t ranks = 1;
+  std::int64_t elements{};       // fp32
+  std::int64_t block_elements{}; // of lp; 0 = optimal for the link
+  coll::LinkCost link{5e-6, 5e-6, 1e-11};
+  double reduction_s_per_byte = 1e-12;
+};
+
+// What can be asked for, in the order in which it is measured.
+struct PlanKind {
+  coll::Op op;
+  coll::AlgorithmId algorithm;
+};
+[[nodiscard]] std::span<const PlanKind> plan_kinds();
+
+// Root is rank 0. `ring` broadcast and reduce are the chain of `lp` in exactly P blocks of n / P.
+// Empty for one rank or no elements.
+[[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
+
+// What x[rank][index] must hold in the end if x[rank][i] was ((i mod 17) + 1) (rank + 1): exact in
+// fp32 for sums below 2^24. Ranks of a reduction other than the root hold nothing defined.
+[[nodiscard]] float initial_value(std::uint32_t rank, std::int64_t index);
+[[nodiscard]] bool has_result(coll::Op op, std::uint32_t rank);
+[[nodiscard]] float expected_value(coll::Op op, std::uint32_t ranks, std::int64_t index);
+
+} // namespace stepsim::calibrate::gpu
