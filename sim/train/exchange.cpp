@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace stepsim::train {
 
@@ -24,6 +27,40 @@ bool works_alone(const coll::Collective& collective) {
          collective.options.placement == coll::Placement::dedicated;
 }
 
+// T(m) on a fabric, by events at 1 KiB, 2 KiB, 4 KiB, ..: linear between two of them and below the
+// first two, never falling. A size asked for has all sizes up to the next of them simulated, once.
+class SampledTimes {
+public:
+  explicit SampledTimes(coll::Collective collective) : collective_(std::move(collective)) {}
+
+  double operator()(double bytes) {
+    std::size_t above = 1;
+    while (kFirstBytes * std::exp2(above) < bytes) {
+      ++above;
+    }
+    while (seconds_.size() <= above) {
+      add_sample();
+    }
+    const double high = kFirstBytes * std::exp2(above);
+    const double low = high / 2;
+    const double slope = (seconds_[above] - seconds_[above - 1]) / (high - low);
+    const double line = seconds_[above - 1] + slope * (bytes - low);
+    return bytes < low ? std::max(line, seconds_[0] * bytes / low) : line; // positive
+  }
+
+private:
+  static constexpr double kFirstBytes = 1024;
+
+  void add_sample() {
+    collective_.bytes = kFirstBytes * std::exp2(seconds_.size());
+    const double time = coll::events(coll::with_chosen_algorithm(collective_)).seconds;
+    seconds_.push_back(seconds_.empty() ? time : std::max(time, seconds_.back()));
+  }
+
+  coll::Collective collective_;
+  std::vector<double> seconds_;
+};
+
 } // namespace
 
 plan::Cost planner_cost(const coll::Collective& collective) {
@@ -32,6 +69,11 @@ plan::Cost planner_cost(const coll::Collective& collective) {
   }
   coll::Collective probe = collective;
   probe.options.chunking = coll::Chunking::real;
+  if (collective.links.fabric) {
+    return {.base =
+                plan::CurveCost{[times = std::make_shared<SampledTimes>(std::move(probe))](
+                                    double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+  }
   probe.bytes = 1; // one that sends nothing has no links to differ in
   if (collective.algorithm != coll::AlgorithmId::automatic && probe.homogeneous()) {
     const auto form = coll::closed_form(probe);
@@ -72,9 +114,10 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
   const coll::Method method = asked_ ? *asked_ : coll::automatic_method(collective);
   used_ = std::max(used_, method);
   if (method == coll::Method::events) {
-    const coll::Evaluation evaluation = coll::events(collective);
+    coll::Evaluation evaluation = coll::events(collective);
     events_ += evaluation.events;
     exchange.seconds = evaluation.seconds;
+    exchange.links = std::move(evaluation.links);
   } else {
     exchange.seconds = coll::seconds(collective, method);
   }

@@ -1,11 +1,13 @@
 #pragma once
 // How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
 // planners see: the closed form of the chosen collective with parts of exactly n / P (max_plus
-// where there is no closed form), or a cost or calibration curve where one is given (MER 4.1).
+// where there is no closed form; on a fabric by events at powers of two and linear in between), or
+// a cost or calibration curve where one is given (MER 4.1).
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "coll/collective.hpp"
 #include "coll/evaluate.hpp"
@@ -13,13 +15,15 @@
 
 namespace stepsim::train {
 
-// The cost function for planners. `collective` carries everything but the bytes.
+// The cost function for planners. `collective` carries everything but the bytes. On a fabric copies
+// of the cost share the sizes simulated so far: not thread-safe.
 [[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
 
 struct Exchange {
   double seconds{};
-  coll::AlgorithmId algorithm{}; // the chosen one with `auto`
-  double max_bytes_sent{};       // by the rank that sends most
+  coll::AlgorithmId algorithm{};     // the chosen one with `auto`
+  double max_bytes_sent{};           // by the rank that sends most
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, where the exchange has one
 };
 
 // Costs of messages by size, each size evaluated once. Not thread-safe.
