@@ -137,11 +137,13 @@ private:
         }
       }
     }
-    throw SimulationError((blocked ? std::string("nothing is left to happen")
-                                   : "the simulated time passed the limit of " +
-                                         std::to_string(options_.simulated_limit_s) + " s") +
-                          ", but " + std::to_string(count) + " messages are not complete" +
-                          (count > 0 ? ": " : "") + names + (count > kMostNamed ? "; ..." : ""));
+    const std::string what = blocked ? "nothing is left to happen"
+                                     : "the simulated time passed the limit of " +
+                                           std::to_string(options_.simulated_limit_s) + " s";
+    throw SimulationError(count == 0 ? what
+                                     : what + ", but " + std::to_string(count) +
+                                           " messages are not complete: " + names +
+                                           (count > kMostNamed ? "; ..." : ""));
   }
 
   JobsResult result() {

@@ -103,7 +103,7 @@ struct JobMessage {
   MessagePart part{};
   std::uint32_t src{}, dst{};      // ranks; dedicated servers after the workers
   std::uint32_t step{};            // of the collective, 0 for servers
-  std::uint32_t contributions = 1; // gradient: of how many workers it holds the sum
+  std::uint32_t contributions = 1; // gradient: of how many workers it is the sum
   double start_s{}, end_s{};       // hand-over, completion at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
   std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <tuple>
+#include <variant>
 
 #include "base/error.hpp"
 
@@ -137,17 +137,27 @@ void CollectiveJob::end_if_done(double now) {
   }
 }
 
-std::uint32_t CollectiveJob::contributions(std::uint32_t rank) const {
-  std::uint32_t sum = 1;
-  for (const auto& [source, count] : received_[rank]) {
-    sum += count;
+std::size_t CollectiveJob::tree_of(const coll::NextSend& send) const {
+  const coll::Phase& phase = schedule_->phases[send.phase];
+  // Streams of a tree are numbered by ranks, then trees.
+  return std::holds_alternative<coll::TreePair>(phase.rule)
+             ? send.stream / static_cast<std::size_t>(phase.layout.size) % 2
+             : kNoTree;
+}
+
+std::uint32_t CollectiveJob::contributions(std::uint32_t rank, std::size_t tree) const {
+  std::uint32_t workers = 1;
+  for (const Sum& sum : received_[rank]) {
+    workers += sum.tree == tree || sum.tree == kNoTree ? sum.workers : 0;
   }
-  return sum;
+  return workers;
 }
 
 void CollectiveJob::submit(double now, const net::Transfer& transfer) {
   const coll::NextSend& send = run_->sending(transfer.src);
-  carried_[transfer.src] = send.reduce ? contributions(transfer.src) : 0;
+  const std::size_t tree = tree_of(send);
+  Sum& carried = carried_[transfer.src];
+  carried = {transfer.src, send.reduce ? contributions(transfer.src, tree) : 0, tree};
   if (job_.hosts[transfer.src] == job_.hosts[transfer.dst]) {
     inside_.push(now + transfer.latency_s + transfer.bytes * transfer.per_byte_s, transfer.src);
     return;
@@ -159,7 +169,7 @@ void CollectiveJob::submit(double now, const net::Transfer& transfer) {
   message.src = transfer.src;
   message.dst = transfer.dst;
   message.step = static_cast<std::uint32_t>(schedule_->phases[send.phase].first_step + send.step);
-  message.contributions = carried_[transfer.src];
+  message.contributions = carried.workers;
   message.start_s = now;
   message.size_bytes = std::llround(transfer.bytes);
 }
@@ -176,14 +186,16 @@ void CollectiveJob::delivered(double now, const JobMessage& message) {
 
 void CollectiveJob::completed(double now, std::uint32_t src) {
   const std::uint32_t dst = run_->sending(src).dst;
-  if (carried_[src] > 0) {
-    auto& from = received_[dst];
-    const auto known = std::find_if(from.begin(), from.end(),
-                                    [src](const auto& entry) { return entry.first == src; });
-    if (known == from.end()) {
-      from.emplace_back(src, carried_[src]);
+  const Sum& carried = carried_[src];
+  if (carried.workers > 0) {
+    auto& sums = received_[dst];
+    const auto known = std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) {
+      return sum.source == src && sum.tree == carried.tree;
+    });
+    if (known == sums.end()) {
+      sums.push_back(carried);
     } else {
-      known->second = carried_[src];
+      *known = carried;
     }
   }
   run_->completed(now, src);

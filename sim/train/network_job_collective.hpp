@@ -6,7 +6,8 @@
 //   by layer   of the pieces that are ready at all ranks the smallest (first layer, ready time,
 //              piece); all ranks enter at once
 // Transfers between hosts are messages, others take the inner link's time. A message of a reduction
-// holds the sum of 1 + (what its sender got from others so far, the last from each) workers.
+// holds the sum of 1 + (what its sender got from others so far, the last from each) workers; the
+// two trees of double_binary_tree are counted apart.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +15,6 @@
 #include <optional>
 #include <queue>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "coll/event_run.hpp"
@@ -56,7 +56,7 @@ private:
   void start(double now, std::uint32_t piece);
   void end_if_done(double now);
   [[nodiscard]] const coll::Schedule& schedule_of(std::uint32_t piece);
-  [[nodiscard]] std::uint32_t contributions(std::uint32_t rank) const;
+  [[nodiscard]] std::uint32_t contributions(std::uint32_t rank, std::size_t tree) const;
   [[nodiscard]] bool is_ready(std::uint32_t piece, std::uint32_t rank) const {
     return ready_iteration_[piece * job_.workers + rank] == iteration_;
   }
@@ -76,10 +76,15 @@ private:
   // by_layer: ready at all ranks; (first layer, ready time, piece).
   using Urgent = std::tuple<std::uint32_t, double, std::uint32_t>;
   std::priority_queue<Urgent, std::vector<Urgent>, std::greater<>> urgent_;
-  // What came from whom: [rank] (source, workers in the last sum).
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> received_;
-  std::vector<std::uint32_t> carried_; // [rank] workers in what it sends
-  engine::EventQueue<double> inside_;  // transfers inside hosts, by source
+  struct Sum { // the last of a source
+    std::uint32_t source{}, workers{};
+    std::size_t tree{}; // of two, or kNoTree
+  };
+  static constexpr std::size_t kNoTree = 2;
+  [[nodiscard]] std::size_t tree_of(const coll::NextSend& send) const;
+  std::vector<std::vector<Sum>> received_; // [rank]
+  std::vector<Sum> carried_;               // [rank] what it sends; no workers: a copy
+  engine::EventQueue<double> inside_;      // transfers inside hosts, by source
   std::vector<JobMessage> outbox_;
   std::vector<JobWorkers::Ready> ready_;
   std::uint64_t events_ = 0;
