@@ -93,7 +93,7 @@ void PacketCore::send(const Packet& packet) {
 
 std::uint32_t PacketCore::purge(MessageId message) {
   const Connection& connection = connections[specs[message].connection];
-  if (connection.path != kNone) {
+  if (connection.data.path != kNone) {
     return ports.purge(connection.first_link, message);
   }
   std::uint32_t purged = 0;
@@ -103,15 +103,14 @@ std::uint32_t PacketCore::purge(MessageId message) {
   return purged;
 }
 
-void PacketCore::send_train(Packet packet, std::uint32_t count) {
-  Connection& connection = connections[packet.connection];
-  packet.tx_index = connection.sent + 1;
-  connection.sent += count;
-  packet.seq = 0;
-  shape(packet, 0);
-  packet.train = count > 1;
-  packet.count = count > 1 ? count : 0;
-  send(packet);
+void PacketCore::send_all(MessageId message, bool notify) {
+  const std::uint32_t count = shapes[message].packets;
+  Packet first = next_data(message, 0);
+  connections[first.connection].sent += count - 1;
+  first.notify = notify;
+  first.train = count > 1;
+  first.count = count > 1 ? count : 0;
+  send(first);
 }
 
 void PacketCore::mark_to_start(LinkId link) {

@@ -18,15 +18,18 @@
 
 namespace stepsim::net {
 
+struct Way {
+  std::uint32_t path = kNone; // position of its links in the list of paths; kNone = sprayed
+  std::uint16_t hops = 0;
+};
+
 struct Connection {
   NodeId src{}, dst{};
   std::uint32_t number{};
   TransportKind kind{};
-  std::uint16_t hops{}, back_hops{};
-  std::uint32_t path = kNone; // into paths; kNone = sprayed
-  std::uint32_t control{};    // path of control packets to the receiver: always ECMP
-  std::uint32_t back{};       // and of ACKs and control packets from it
-  std::uint16_t control_hops{};
+  Way data{};
+  Way control{};              // of control packets to the receiver: always ECMP
+  Way back{};                 // and of ACKs and control packets from it
   LinkId first_link{};        // out of the source
   std::uint32_t state{};      // index in the arrays of its transport
   std::uint32_t sent = 0;     // data packets so far
@@ -62,20 +65,16 @@ public:
   ConnectionId open(const ConnectionSpec& spec);
   MessageId add_message(const MessageSpec& spec);
 
-  // A data packet of the connection, without its place in a message.
-  [[nodiscard]] Packet data_packet(ConnectionId connection) const;
-  // A control packet of the sender; an ACK or control packet of the receiver.
-  [[nodiscard]] Packet control_packet(ConnectionId connection, PacketKind kind) const;
-  [[nodiscard]] Packet reply_packet(ConnectionId connection, PacketKind kind) const;
-  void shape(Packet& packet, std::uint32_t seq_of_message) const {
-    shape_data(packet, shapes[packet.message], seq_of_message, options.seed);
-  }
+  // Of the connection, without its place in a message; its size is set unless it is data.
+  [[nodiscard]] Packet packet(ConnectionId connection, PacketKind kind) const;
+  // What the connection sends next: packet `seq` of the message.
+  [[nodiscard]] Packet next_data(MessageId message, std::uint32_t seq);
   // At its source: into the queue of the host.
   void send(const Packet& packet);
   // Takes the data packets of the message that have not left the source; their number.
   std::uint32_t purge(MessageId message);
-  // All packets of its message at once.
-  void send_train(Packet packet, std::uint32_t count);
+  // All packets of the message at once.
+  void send_all(MessageId message, bool notify);
   Arrival arrive(std::uint32_t packet);
   // End of a transmission; the packet that left, kNone if nobody waits for it.
   std::uint32_t end(LinkId link);
@@ -122,7 +121,7 @@ public:
 private:
   [[nodiscard]] LinkId next_link(const Packet& packet) const; // out of the node where it is
   [[nodiscard]] LinkId sprayed_link(const Packet& packet) const;
-  std::uint32_t add_path(const std::vector<LinkId>& path);
+  Way add_way(const std::vector<LinkId>& path);
   [[nodiscard]] std::uint32_t enqueue(LinkId link, std::uint32_t packet);
   void mark_to_start(LinkId link);
   void start(LinkId link);

@@ -35,10 +35,10 @@ LinkId PacketCore::sprayed_link(const Packet& packet) const {
   return links[choice];
 }
 
-std::uint32_t PacketCore::add_path(const std::vector<LinkId>& path) {
-  const auto begin = static_cast<std::uint32_t>(paths.size());
+Way PacketCore::add_way(const std::vector<LinkId>& path) {
+  const Way way{static_cast<std::uint32_t>(paths.size()), static_cast<std::uint16_t>(path.size())};
   paths.insert(paths.end(), path.begin(), path.end());
-  return begin;
+  return way;
 }
 
 ConnectionId PacketCore::open(const ConnectionSpec& spec) {
@@ -52,15 +52,13 @@ ConnectionId PacketCore::open(const ConnectionSpec& spec) {
         routes.ecmp_path(spec.src, spec.dst, spec.number, options.seed);
     const bool given = options.load_balancing == LoadBalancing::explicit_path && !spec.path.empty();
     const std::vector<LinkId>& forward = given ? spec.path : ecmp;
-    const std::vector<LinkId> back =
-        routes.ecmp_path(spec.dst, spec.src, spec.number, options.seed);
-    connection.hops = static_cast<std::uint16_t>(forward.size());
-    connection.back_hops = static_cast<std::uint16_t>(back.size());
-    connection.control = add_path(ecmp);
-    connection.control_hops = static_cast<std::uint16_t>(ecmp.size());
-    connection.path = sprayed ? kNone : given ? add_path(forward) : connection.control;
+    connection.control = add_way(ecmp);
+    connection.data = given ? add_way(forward) : connection.control;
+    if (sprayed) {
+      connection.data.path = kNone;
+    }
+    connection.back = add_way(routes.ecmp_path(spec.dst, spec.src, spec.number, options.seed));
     connection.first_link = forward.front();
-    connection.back = add_path(back);
     for (const LinkId link : forward) {
       const Port& port = ports[link];
       connection.base_rtt += 2 * port.latency +
@@ -98,41 +96,35 @@ MessageId PacketCore::add_message(const MessageSpec& spec) {
   return static_cast<MessageId>(results.size() - 1);
 }
 
-Packet PacketCore::data_packet(ConnectionId id) const {
+Packet PacketCore::packet(ConnectionId id, PacketKind kind) const {
   const Connection& connection = connections[id];
+  const bool data = kind == PacketKind::data;
+  const bool forward = data || kind == PacketKind::probe;
+  const Way& way = data ? connection.data : forward ? connection.control : connection.back;
   Packet packet;
   packet.connection = id;
-  packet.path = connection.path;
-  packet.hops = connection.hops;
+  packet.kind = kind;
+  packet.path = way.path;
+  packet.hops = way.hops;
+  if (!data) {
+    packet.wire =
+        static_cast<std::uint16_t>(is_control(kind) ? options.control_bytes : options.ack_bytes);
+  }
   packet.sent_at = now;
-  packet.order = event_key(EventClass::arrival, connection.src, connection.number, 1);
+  packet.order = event_key(EventClass::arrival, forward ? connection.src : connection.dst,
+                           connection.number, order_of(kind));
   return packet;
 }
 
-Packet PacketCore::control_packet(ConnectionId id, PacketKind kind) const {
-  const Connection& connection = connections[id];
-  Packet packet;
-  packet.connection = id;
-  packet.kind = kind;
-  packet.path = connection.control;
-  packet.hops = connection.control_hops;
-  packet.wire = static_cast<std::uint16_t>(options.control_bytes);
-  packet.order = event_key(EventClass::arrival, connection.src, connection.number, 0);
-  return packet;
-}
-
-Packet PacketCore::reply_packet(ConnectionId id, PacketKind kind) const {
-  const Connection& connection = connections[id];
-  Packet packet;
-  packet.connection = id;
-  packet.kind = kind;
-  packet.path = connection.back;
-  packet.hops = connection.back_hops;
-  packet.wire =
-      static_cast<std::uint16_t>(is_control(kind) ? options.control_bytes : options.ack_bytes);
-  packet.order =
-      event_key(EventClass::arrival, connection.dst, connection.number, is_control(kind) ? 0 : 2);
-  return packet;
+Packet PacketCore::next_data(MessageId message, std::uint32_t seq) {
+  const MessageSpec& spec = specs[message];
+  Packet next = packet(spec.connection, PacketKind::data);
+  next.message = message;
+  next.queue = spec.queue;
+  next.seq = seq;
+  next.tx_index = ++connections[spec.connection].sent;
+  shape_data(next, shapes[message], seq, options.seed);
+  return next;
 }
 
 void PacketCore::complete(MessageId message) {
@@ -161,22 +153,22 @@ void PacketCore::settle(MessageId message, Picoseconds last) {
 // last of them alone over the others (F1, F4; packets as short as the shortest).
 Picoseconds PacketCore::lower_bound(MessageId message) const {
   const Connection& connection = connections[specs[message].connection];
-  if (results[message].need == 0 || connection.hops == 0) {
+  if (results[message].need == 0 || connection.data.hops == 0) {
     return 0;
   }
   const MessageShape& shape = shapes[message];
   const auto full = static_cast<std::uint16_t>(shape.full_payload + shape.extra_bytes);
   const auto last = static_cast<std::uint16_t>(shape.last_payload + shape.extra_bytes);
-  const bool sprayed = connection.path == kNone;
+  const bool sprayed = connection.data.path == kNone;
   if (sprayed && routes.next_links(connection.src, connection.dst).size() > 1) {
     return 0;
   }
   // Of sprayed packets only the way out of the host is known.
-  const std::uint32_t hops = sprayed ? 1 : connection.hops;
+  const std::uint32_t hops = sprayed ? 1 : connection.data.hops;
   Picoseconds sum = 0;
   Picoseconds most = 0;
   for (std::uint32_t hop = 0; hop < hops; ++hop) {
-    const Port& port = ports[sprayed ? connection.first_link : paths[connection.path + hop]];
+    const Port& port = ports[sprayed ? connection.first_link : paths[connection.data.path + hop]];
     const Picoseconds time = ports.time_of(port, full);
     most = std::max(most, (results[message].need - 1) * time);
     sum += ports.time_of(port, last) + port.latency;

@@ -11,7 +11,7 @@ void DlcpTransport::open(PacketCore& core, ConnectionId id) {
   Connection& connection = core.connections[id];
   connection.state = static_cast<std::uint32_t>(states_.size());
   const Picoseconds tau =
-      connection.hops == 0
+      connection.data.hops == 0
           ? 0
           : transmission(core.options.mtu_wire_bytes, core.ports[connection.first_link].rate_Bps);
   states_.push_back({.rate = DlcpRate(core.options.transport.dlcp, connection.base_rtt, tau)});
@@ -29,20 +29,12 @@ void DlcpTransport::ready(PacketCore& core, MessageId message) {
   own.dropped.assign(packets, false);
   if (core.options.transport.dlcp.rate_control == RateControl::none) {
     own.next_seq = packets;
-    core.send_train(data_packet(core, message), packets);
+    core.send_all(message, true);
     return;
   }
   State& state = states_[core.connections[id].state];
   add_to_send(core, state, message);
   pump(core, id, state);
-}
-
-Packet DlcpTransport::data_packet(PacketCore& core, MessageId message) const {
-  Packet packet = core.data_packet(core.specs[message].connection);
-  packet.message = message;
-  packet.queue = core.specs[message].queue;
-  packet.notify = true;
-  return packet;
 }
 
 // PKT 5.6: by (queue, ready time, message); within a message by seq.
@@ -77,22 +69,10 @@ void DlcpTransport::pace(PacketCore& core, ConnectionId id) {
 void DlcpTransport::emit(PacketCore& core, ConnectionId id, State& state) {
   const MessageId message = state.to_send.front();
   Transfer& own = transfer(message);
-  Connection& connection = core.connections[id];
-  std::uint16_t wire = 0;
-  if (own.again_next < own.again.size()) {
-    const std::uint32_t seq = own.again[own.again_next++];
-    wire = static_cast<std::uint16_t>(payload_of(core.shapes[message], seq) +
-                                      core.shapes[message].extra_bytes);
-    send_again(core, message, seq);
-  } else {
-    Packet packet = data_packet(core, message);
-    packet.seq = own.next_seq++;
-    packet.tx_index = ++connection.sent;
-    core.shape(packet, packet.seq);
-    wire = packet.wire;
-    core.send(packet);
-  }
-  const Port& port = core.ports[connection.first_link];
+  const bool again = own.again_next < own.again.size();
+  const std::uint16_t wire = again ? send(core, message, own.again[own.again_next++], true)
+                                   : send(core, message, own.next_seq++, false);
+  const Port& port = core.ports[core.connections[id].first_link];
   state.next_send = core.now + std::llround(static_cast<double>(core.ports.time_of(port, wire)) /
                                             state.rate.of_line());
   if (own.again_next == own.again.size() && own.next_seq == core.shapes[message].packets) {
@@ -100,15 +80,18 @@ void DlcpTransport::emit(PacketCore& core, ConnectionId id, State& state) {
   }
 }
 
-void DlcpTransport::send_again(PacketCore& core, MessageId message, std::uint32_t seq) {
-  Packet packet = data_packet(core, message);
-  packet.seq = seq;
-  packet.tx_index = ++core.connections[packet.connection].sent;
-  core.shape(packet, seq);
-  packet.retransmission = true;
-  packet.drop_class = DropClass::protected_;
-  packet.ect = true;
+// Its bytes on the wire.
+std::uint16_t DlcpTransport::send(PacketCore& core, MessageId message, std::uint32_t seq,
+                                  bool again) {
+  Packet packet = core.next_data(message, seq);
+  packet.notify = true;
+  if (again) {
+    packet.retransmission = true;
+    packet.drop_class = DropClass::protected_;
+    packet.ect = true;
+  }
   core.send(packet);
+  return packet.wire;
 }
 
 void DlcpTransport::transmitted(PacketCore& core, const Packet& packet) {
@@ -125,7 +108,7 @@ void DlcpTransport::transmitted(PacketCore& core, const Packet& packet) {
 void DlcpTransport::probe(PacketCore& core, MessageId message) {
   Transfer& own = transfer(message);
   const ConnectionId id = core.specs[message].connection;
-  Packet packet = core.control_packet(id, PacketKind::probe);
+  Packet packet = core.packet(id, PacketKind::probe);
   packet.message = message;
   packet.queue = core.specs[message].queue;
   packet.seq = own.round;
@@ -159,7 +142,7 @@ void DlcpTransport::bitmap(PacketCore& core, const Packet& packet) {
   if (core.options.transport.dlcp.rate_control == RateControl::none) {
     own.again_next = own.again.size();
     for (const std::uint32_t seq : own.again) {
-      send_again(core, packet.message, seq);
+      send(core, packet.message, seq, true);
     }
     return;
   }
@@ -187,7 +170,7 @@ void DlcpTransport::stop(PacketCore& core, const Packet& packet) {
     own.untransmitted -= static_cast<std::uint32_t>(fresh + own.again.size() - own.again_next);
   }
   own.untransmitted -= core.purge(packet.message);
-  assert((own.untransmitted <= 1 || core.connections[packet.connection].path == kNone) &&
+  assert((own.untransmitted <= 1 || core.connections[packet.connection].data.path == kNone) &&
          "only the packet in service is left");
 }
 

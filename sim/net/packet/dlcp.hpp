@@ -53,8 +53,7 @@ private:
   void add_to_send(PacketCore& core, State& state, MessageId message);
   void emit(PacketCore& core, ConnectionId id, State& state);
   void pump(PacketCore& core, ConnectionId id, State& state);
-  void send_again(PacketCore& core, MessageId message, std::uint32_t seq);
-  [[nodiscard]] Packet data_packet(PacketCore& core, MessageId message) const;
+  std::uint16_t send(PacketCore& core, MessageId message, std::uint32_t seq, bool again);
   void probe(PacketCore& core, MessageId message);
   void data(PacketCore& core, const Packet& packet);
   void feedback(PacketCore& core, const Packet& packet, State& state);

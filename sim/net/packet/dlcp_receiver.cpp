@@ -41,8 +41,7 @@ void DlcpTransport::data(PacketCore& core, const Packet& packet) {
     ++result.duplicates;
   } else {
     own.received[packet.seq] = true;
-    ++result.delivered_packets;
-    result.delivered_bytes += packet.payload;
+    result.deliver(packet.payload);
     if (own.dropped[packet.seq]) {
       result.lost_network_bytes -= packet.payload;
     }
@@ -92,7 +91,7 @@ void DlcpTransport::answer_probe(PacketCore& core, const Packet& packet) {
 }
 
 void DlcpTransport::reply(PacketCore& core, const Packet& packet, PacketKind kind) {
-  Packet answer = core.reply_packet(packet.connection, kind);
+  Packet answer = core.packet(packet.connection, kind);
   answer.message = packet.message;
   answer.seq = packet.seq; // of a PROBE: the round
   core.send(answer);
@@ -113,7 +112,7 @@ void DlcpTransport::feedback(PacketCore& core, const Packet& packet, State& stat
   }
   state.since_feedback = 0;
   state.last_feedback = core.now;
-  Packet answer = core.reply_packet(packet.connection, PacketKind::feedback);
+  Packet answer = core.packet(packet.connection, PacketKind::feedback);
   answer.tx_index = packet.tx_index;
   answer.seq = packet.tx_index;
   answer.sent_at = packet.sent_at;

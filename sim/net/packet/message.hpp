@@ -62,6 +62,10 @@ struct MessageResult {
 
   bool settled = false; // complete, or (raw) nothing more will arrive
 
+  void deliver(std::int64_t payload) {
+    ++delivered_packets;
+    delivered_bytes += payload;
+  }
   [[nodiscard]] bool complete() const { return end != kNeverPs; }
   [[nodiscard]] Picoseconds fct() const { return end - start; }
   // Not sent, or on its way, when the message was complete.

@@ -58,7 +58,11 @@ enum class EventClass : std::uint8_t { end, arrival, timer };
 }
 [[nodiscard]] constexpr std::uint64_t host_of(std::uint64_t key) { return key >> 38 & 0xffffff; }
 
-[[nodiscard]] inline bool is_control(PacketKind kind) { return kind < PacketKind::data; }
+[[nodiscard]] constexpr bool is_control(PacketKind kind) { return kind < PacketKind::data; }
+// The kind in keys.
+[[nodiscard]] constexpr std::uint64_t order_of(PacketKind kind) {
+  return is_control(kind) ? 0 : kind == PacketKind::data ? 1 : 2;
+}
 
 class PacketPool {
 public:

@@ -30,18 +30,13 @@ void PfabricTransport::ready(PacketCore& core, MessageId message) {
 
 void PfabricTransport::pump(PacketCore& core, MessageId message) {
   Transfer& own = transfers_[message];
-  const ConnectionId id = core.specs[message].connection;
   const std::uint32_t window = own.expiries >= kPatience ? 1 : own.window;
   for (; own.next < own.status.size() && own.outstanding < window; ++own.next) {
     if (own.status[own.next] != Status::to_send) {
       continue;
     }
-    Packet packet = core.data_packet(id);
-    packet.message = message;
+    Packet packet = core.next_data(message, own.next);
     packet.queue = kDataQueue;
-    packet.seq = own.next;
-    packet.tx_index = ++core.connections[id].sent;
-    core.shape(packet, own.next);
     packet.count = own.left;
     packet.retransmission = own.sent[own.next];
     core.results[message].retransmissions += own.sent[own.next] ? 1 : 0;
@@ -92,14 +87,13 @@ void PfabricTransport::data(PacketCore& core, const Packet& packet) {
     ++result.duplicates;
   } else {
     own.received[packet.seq] = true;
-    ++result.delivered_packets;
-    result.delivered_bytes += packet.payload;
+    result.deliver(packet.payload);
     if (result.delivered_packets == result.packets) {
       std::vector<bool>().swap(own.received);
       core.complete(packet.message);
     }
   }
-  Packet answer = core.reply_packet(packet.connection, PacketKind::ack);
+  Packet answer = core.packet(packet.connection, PacketKind::ack);
   answer.message = packet.message;
   answer.seq = packet.seq;
   core.send(answer);

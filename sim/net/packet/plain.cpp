@@ -11,18 +11,10 @@ RawTransport::State& RawTransport::state_of(MessageId message) {
   return states_[message];
 }
 
-void RawTransport::ready(PacketCore& core, MessageId message) {
-  const MessageSpec& spec = core.specs[message];
-  Packet packet = core.data_packet(spec.connection);
-  packet.message = message;
-  packet.queue = spec.queue;
-  core.send_train(packet, core.shapes[message].packets);
-}
+void RawTransport::ready(PacketCore& core, MessageId message) { core.send_all(message, false); }
 
 void RawTransport::delivered(PacketCore& core, const Packet& packet) {
-  MessageResult& result = core.results[packet.message];
-  ++result.delivered_packets;
-  result.delivered_bytes += packet.payload;
+  core.results[packet.message].deliver(packet.payload);
   state_of(packet.message).last = core.now;
   settle_if_last(core, packet.message);
 }
@@ -55,18 +47,11 @@ void WindowTransport::ready(PacketCore& core, MessageId message) {
 }
 
 void WindowTransport::send(PacketCore& core, ConnectionId id) {
-  Connection& connection = core.connections[id];
-  State& state = states_[connection.state];
+  State& state = states_[core.connections[id].state];
   while (state.sending < state.messages.size() &&
          state.outstanding < core.options.transport.window_packets) {
     const MessageId message = state.messages[state.sending];
-    Packet packet = core.data_packet(id);
-    packet.message = message;
-    packet.queue = core.specs[message].queue;
-    packet.seq = state.next_seq;
-    packet.tx_index = ++connection.sent;
-    core.shape(packet, packet.seq);
-    core.send(packet);
+    core.send(core.next_data(message, state.next_seq));
     ++state.outstanding;
     if (++state.next_seq == core.shapes[message].packets) {
       state.next_seq = 0;
@@ -82,12 +67,11 @@ void WindowTransport::delivered(PacketCore& core, const Packet& packet) {
     send(core, id);
     return;
   }
-  Packet ack = core.reply_packet(id, PacketKind::ack);
+  Packet ack = core.packet(id, PacketKind::ack);
   ack.seq = packet.seq;
   core.send(ack);
   MessageResult& result = core.results[packet.message];
-  ++result.delivered_packets;
-  result.delivered_bytes += packet.payload;
+  result.deliver(packet.payload);
   if (result.delivered_packets == result.packets) {
     core.complete(packet.message);
   }

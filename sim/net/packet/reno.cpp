@@ -74,7 +74,6 @@ void RenoTransport::grow(State& state) {
 }
 
 void RenoTransport::emit(PacketCore& core, ConnectionId id, State& state, std::uint32_t seq) {
-  Connection& connection = core.connections[id];
   while (state.sending + 1 < state.ranges.size() && state.ranges[state.sending + 1].first <= seq) {
     ++state.sending;
   }
@@ -82,12 +81,8 @@ void RenoTransport::emit(PacketCore& core, ConnectionId id, State& state, std::u
     state.sending = range_of(state, seq);
   }
   const Range range = state.ranges[state.sending];
-  Packet packet = core.data_packet(id);
-  packet.message = range.message;
-  packet.queue = core.specs[range.message].queue;
+  Packet packet = core.next_data(range.message, seq - range.first);
   packet.seq = seq;
-  packet.tx_index = ++connection.sent;
-  core.shape(packet, seq - range.first);
   if (seq - state.una >= state.sent_at.size()) {
     grow(state);
   }
@@ -154,8 +149,7 @@ void RenoTransport::data(PacketCore& core, const Packet& packet, State& state) {
     if (core.options.transport.tcp.sack) {
       scoreboard(core, packet.connection).arrived(packet.seq);
     }
-    ++result.delivered_packets;
-    result.delivered_bytes += packet.payload;
+    result.deliver(packet.payload);
     while (state.received[state.expected % state.received.size()]) {
       state.received[state.expected % state.received.size()] = false;
       ++state.expected;
@@ -166,7 +160,7 @@ void RenoTransport::data(PacketCore& core, const Packet& packet, State& state) {
       }
     }
   }
-  Packet ack = core.reply_packet(packet.connection, PacketKind::ack);
+  Packet ack = core.packet(packet.connection, PacketKind::ack);
   ack.seq = state.expected;
   ack.ce = packet.ce;
   if (core.options.transport.tcp.sack) {
