@@ -4,6 +4,7 @@
 #include <cassert>
 #include <deque>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "base/error.hpp"
@@ -48,7 +49,7 @@ public:
       if (spec.servers) {
         jobs_.emplace_back(std::in_place_type<ServerJob>, spec);
       } else {
-        jobs_.emplace_back(std::in_place_type<CollectiveJob>, spec, options.fabric);
+        jobs_.emplace_back(std::in_place_type<CollectiveJob>, spec, options);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
 #include <variant>
 
 #include "base/error.hpp"
@@ -11,8 +12,7 @@ namespace stepsim::train {
 
 namespace {
 
-coll::Collective collective_of(const NetworkJob& job,
-                               std::shared_ptr<const net::RoutedFabric> fabric) {
+coll::Collective collective_of(const NetworkJob& job, const JobNetwork& network) {
   coll::Collective collective = job.collective;
   if (collective.algorithm == coll::AlgorithmId::automatic ||
       collective.algorithm == coll::AlgorithmId::parameter_server) {
@@ -25,7 +25,7 @@ coll::Collective collective_of(const NetworkJob& job,
   collective.links.pairs.clear();
   collective.links.pairs_only = false;
   auto ranks = std::make_shared<net::RankFabric>();
-  ranks->network = std::move(fabric);
+  ranks->network = network.fabric;
   ranks->hosts = job.hosts;
   collective.links.fabric = std::move(ranks);
   collective.options.chunking = coll::Chunking::integer;
@@ -34,10 +34,10 @@ coll::Collective collective_of(const NetworkJob& job,
 
 } // namespace
 
-CollectiveJob::CollectiveJob(const NetworkJob& job, std::shared_ptr<const net::RoutedFabric> fabric)
-    : job_(job), workers_(job), collective_(collective_of(job, std::move(fabric))),
-      links_(collective_.links), ready_iteration_(job.pieces.size() * job.workers, -1),
-      ready_ranks_(job.pieces.size()), received_(job.workers), carried_(job.workers) {
+CollectiveJob::CollectiveJob(const NetworkJob& job, const JobNetwork& network)
+    : job_(job), workers_(job), collective_(collective_of(job, network)), links_(collective_.links),
+      ready_iteration_(job.pieces.size() * job.workers, -1), ready_ranks_(job.pieces.size()),
+      received_(job.workers), carried_(job.workers) {
   assert(job.hosts.size() >= job.workers && "ranks have hosts");
 }
 

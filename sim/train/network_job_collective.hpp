@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <queue>
 #include <tuple>
@@ -28,8 +27,8 @@ namespace stepsim::train {
 
 class CollectiveJob {
 public:
-  // job outlives this. Throws SimulationError where the algorithm has no schedule.
-  CollectiveJob(const NetworkJob& job, std::shared_ptr<const net::RoutedFabric> fabric);
+  // Both outlive this. Throws SimulationError where the algorithm has no schedule.
+  CollectiveJob(const NetworkJob& job, const JobNetwork& network);
   CollectiveJob(const CollectiveJob&) = delete;
   CollectiveJob& operator=(const CollectiveJob&) = delete;
 
