@@ -7,6 +7,7 @@
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
 #include "net/dense_inflation.hpp"
+#include "net/profile_curve.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -138,19 +139,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
 
 namespace {
 
-// Piecewise: the segment that holds m, else the last one that begins before m, else the first.
 plan::Cost curve_cost(const net::CollectiveCurve& curve) {
   return {.base = plan::CurveCost{[segments = curve.segments](double bytes) {
-            if (bytes <= 0) {
-              return 0.0;
-            }
-            const net::CurveSegment* use = &segments.front();
-            for (const net::CurveSegment& segment : segments) {
-              if (segment.from_bytes <= bytes) {
-                use = &segment;
-              }
-            }
-            return use->startup_s + use->per_byte_s * bytes;
+            return net::curve_seconds(segments, bytes);
           }}};
 }
 
