@@ -32,6 +32,8 @@ constexpr CommandText kText{
     " --bandwidth 100Gbps --json\n"
     "stepsim collective --op allreduce --algorithm ring,double_binary_tree --ranks 64"
     " --bytes 1KiB:1GiB:x4 --latency 5us --bandwidth 25GB/s --crossovers\n"
+    "stepsim collective --op allreduce --algorithm ring,recursive_doubling --ranks 16,64"
+    " --bytes 25MiB --topology leaf_spine_2to1\n"
     "stepsim collective --op allreduce --algorithm ring,topk,gtopk_tree --ranks 4:32:x2"
     " --bytes 100MB --density 0.001 --latency 436us --bandwidth 111111111.1111111B/s",
     "--json prints one record per line for every combination; the keys are described in\n"
@@ -168,12 +170,12 @@ io::Json inputs_tree(std::string_view kind, const coll::Collective& collective) 
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
   const coll::LinkCost& link = collective.links.all;
-  return io::Object{
-      {"record", kind},
-      {"ranks", static_cast<std::int64_t>(collective.ranks)},
-      {"latency_s", collective.links.pairs_only ? io::Json() : io::Json(link.latency_s)},
-      {"bandwidth_Bps", collective.links.pairs_only ? io::Json() : io::Json(1 / link.per_byte_s)},
-      {"reduction_Bps", rate}};
+  const bool one_link = !collective.links.pairs_only && link.per_byte_s > 0;
+  return io::Object{{"record", kind},
+                    {"ranks", static_cast<std::int64_t>(collective.ranks)},
+                    {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()},
+                    {"bandwidth_Bps", one_link ? io::Json(1 / link.per_byte_s) : io::Json()},
+                    {"reduction_Bps", rate}};
 }
 
 struct Output {
@@ -376,7 +378,11 @@ int collective(const Invocation& invocation) {
     return kOk;
   }
   require_word("--method", options.method, kMethods);
-  const CollectiveGrid grid = parse_collective_flags(options.flags);
+  const CollectiveGrid grid = parse_collective_flags(options.flags, invocation.data_folder);
+  if (options.transfers && grid.network) {
+    throw UsageError("--transfers and --topology exclude each other: only max_plus times single "
+                     "messages");
+  }
   for (std::int64_t point = 0; point < grid.points(); ++point) {
     refuse_invalid(options, point_of(grid, point));
   }

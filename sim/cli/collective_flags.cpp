@@ -18,6 +18,9 @@
 #include "cli/flag_values.hpp"
 #include "cli/links_file.hpp"
 #include "io/reader.hpp"
+#include "io/topology_file.hpp"
+#include "net/topology.hpp"
+#include "study/files.hpp"
 
 namespace stepsim::cli {
 
@@ -111,6 +114,8 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
                            c.links.all.latency_s = v;
                            c.links.all.block_latency_s = v;
                          }});
+  }
+  if (!flags.bandwidth.empty()) {
     grid.axes.push_back({"--bandwidth",
                          numbers("--bandwidth", flags.bandwidth, QuantityKind::rate, io::above(0)),
                          [](Collective& c, double v) { c.links.all.per_byte_s = 1 / v; }});
@@ -154,22 +159,32 @@ void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
 }
 
 void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
-  if (flags.intra_latency.empty() && flags.intra_bandwidth.empty()) {
-    if (flags.gpus_per_node != "1" || flags.nics_per_node != "1") {
-      throw UsageError("--gpus-per-node needs --intra-latency and --intra-bandwidth");
-    }
+  const std::uint32_t gpus = grid.network ? grid.network->fabric.gpus_per_machine : 0;
+  const std::string gpus_per_node =
+      flags.gpus_per_node.empty() ? std::to_string(std::max(1U, gpus)) : flags.gpus_per_node;
+  if (grid.network && flags.nics_per_node != "1") {
+    throw UsageError("--nics-per-node and --topology exclude each other: its cables are there");
+  }
+  const bool intra = !flags.intra_latency.empty() || !flags.intra_bandwidth.empty();
+  if (!intra && gpus_per_node == "1" && flags.nics_per_node == "1") {
     return;
   }
-  if (flags.intra_latency.empty() || flags.intra_bandwidth.empty()) {
+  if (!intra && !grid.network) { // on a topology only where ranks share a host
+    throw UsageError("--gpus-per-node needs --intra-latency and --intra-bandwidth");
+  }
+  if (intra && (flags.intra_latency.empty() || flags.intra_bandwidth.empty())) {
     throw UsageError("give both --intra-latency and --intra-bandwidth");
   }
   grid.common.links.two_level = coll::TwoLevel{};
-  grid.axes.push_back({"--gpus-per-node",
-                       numbers("--gpus-per-node", flags.gpus_per_node, QuantityKind::count,
-                               io::between(1, kMaxRanks)),
-                       [](Collective& c, double v) {
-                         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
-                       }});
+  grid.axes.push_back(
+      {"--gpus-per-node",
+       numbers("--gpus-per-node", gpus_per_node, QuantityKind::count, io::between(1, kMaxRanks)),
+       [](Collective& c, double v) {
+         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
+       }});
+  if (!intra) {
+    return;
+  }
   grid.axes.push_back(
       {"--intra-latency",
        numbers("--intra-latency", flags.intra_latency, QuantityKind::time, io::at_least(0)),
@@ -228,10 +243,23 @@ void require_flags(const CollectiveFlags& flags) {
   } else if (!flags.bytes.empty()) {
     throw UsageError("--sizes and --bytes exclude each other: the sizes give the bytes");
   }
-  if (flags.links.empty() || !flags.latency.empty() || !flags.bandwidth.empty()) {
+  if (!flags.topology.empty()) {
+    if (!flags.links.empty()) {
+      throw UsageError("--links and --topology exclude each other");
+    }
+  } else if (flags.links.empty() || !flags.latency.empty() || !flags.bandwidth.empty()) {
     require(flags.latency, "--latency", "10us");
     require(flags.bandwidth, "--bandwidth", "10Gbps");
   }
+}
+
+std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
+                                                       const std::string& data_folder) {
+  const std::string path = study::is_shipped_name(name)
+                               ? study::shipped_file(data_folder, study::kShippedTopologies, name)
+                               : name;
+  return std::make_shared<const net::RoutedFabric>(
+      net::fabric_of(io::parse_topology(io::read_json(path))));
 }
 
 } // namespace
@@ -264,7 +292,12 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   add("--reduction-rate", flags.reduction_rate, "RATE", "of adding; default 0, free", kNetwork);
   add("--links", flags.links, "FILE", "kind links: cost per pair, adding and entry per rank",
       kNetwork);
-  add("--gpus-per-node", flags.gpus_per_node, "G", "ranks of a node; default 1", kNetwork);
+  add("--topology", flags.topology, "FILE|PRESET",
+      "messages are flows that share its cables (method events); --latency and --bandwidth come on "
+      "top and may be left out",
+      kNetwork);
+  add("--gpus-per-node", flags.gpus_per_node, "G",
+      "ranks of a node; default 1, or the GPUs of a machine of the topology", kNetwork);
   add("--intra-latency", flags.intra_latency, "TIME", "inside a node", kNetwork);
   add("--intra-bandwidth", flags.intra_bandwidth, "RATE", "inside a node", kNetwork);
   add("--nics-per-node", flags.nics_per_node, "N", "interfaces that a node shares; default 1",
@@ -286,9 +319,13 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   add_compression_flags(app, flags.compression);
 }
 
-CollectiveGrid parse_collective_flags(const CollectiveFlags& flags) {
+CollectiveGrid parse_collective_flags(const CollectiveFlags& flags,
+                                      const std::string& data_folder) {
   require_flags(flags);
   CollectiveGrid grid;
+  if (!flags.topology.empty()) {
+    grid.network = read_topology(flags.topology, data_folder);
+  }
   add_words(grid, flags);
   add_main_numbers(grid, flags);
   read_files(grid, flags);

@@ -3,6 +3,7 @@
 // all combinations are taken, the first flag of the list below varying slowest. A combination is
 // made from its number, so that a large grid costs no memory.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/app.hpp"
 #include "coll/collective.hpp"
 #include "coll/compression.hpp"
+#include "net/rank_fabric.hpp"
 
 namespace stepsim::cli {
 
@@ -25,10 +27,12 @@ struct CollectiveFlags {
   std::string block = "optimal";
   std::string block_latency; // "" = as latency
   std::string root = "0";
-  std::string gpus_per_node = "1", intra_latency, intra_bandwidth, nics_per_node = "1";
+  std::string gpus_per_node; // "" = 1, or the GPUs of a machine of the topology
+  std::string intra_latency, intra_bandwidth, nics_per_node = "1";
   std::string servers = "1", placement = "dedicated";
   std::string candidates;
   std::string links, sizes; // files
+  std::string topology;     // file or shipped name
   std::vector<std::string> params;
   CompressionFlags compression;
 };
@@ -51,9 +55,11 @@ struct CollectiveGrid {
   coll::Collective common;       // what does not vary
   coll::Compression compression; // likewise
   std::vector<coll::MatrixShape> shapes;
-  bool own_ratio = true; // of codecs
+  bool own_ratio = true;                            // of codecs
+  std::shared_ptr<const net::RoutedFabric> network; // of --topology, or null
 
   [[nodiscard]] std::int64_t points() const;
+  // Ranks are packed on the hosts of a topology; UsageError where they have no room.
   [[nodiscard]] coll::Collective at(std::int64_t point) const;
   // Empty for a dense collective. With one, `at` is the ring on its ranks and links.
   [[nodiscard]] std::optional<coll::Compression> compression_at(std::int64_t point) const;
@@ -71,6 +77,7 @@ struct CollectiveGrid {
 };
 
 // Throws UsageError `--ranks 0: must be an integer >= 1, got 0`, InputError for the files.
-[[nodiscard]] CollectiveGrid parse_collective_flags(const CollectiveFlags& flags);
+[[nodiscard]] CollectiveGrid parse_collective_flags(const CollectiveFlags& flags,
+                                                    const std::string& data_folder);
 
 } // namespace stepsim::cli

@@ -3,8 +3,39 @@
 
 #include "base/error.hpp"
 #include "cli/collective_flags.hpp"
+#include "net/placement.hpp"
 
 namespace stepsim::cli {
+
+namespace {
+
+// Packed; dedicated servers each on a node of their own after those of the workers.
+std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const coll::Collective& collective) {
+  const auto& levels = collective.links.two_level;
+  const std::uint32_t gpus = levels ? levels->gpus_per_node : 1;
+  const std::uint32_t nodes = (collective.ranks - 1) / gpus + 1;
+  const bool servers = collective.algorithm == coll::AlgorithmId::parameter_server &&
+                       collective.options.placement == coll::Placement::dedicated;
+  const std::uint32_t all = nodes + (servers ? collective.options.servers : 0);
+  constexpr auto kPacked = net::PlacementRule::packed;
+  if (const std::string problem = net::placement_problem(fabric, all, gpus, kPacked);
+      !problem.empty()) {
+    throw UsageError("--topology: " + problem);
+  }
+  std::vector<net::NodeId> hosts = net::place_ranks(fabric, nodes, gpus, kPacked);
+  hosts.resize(collective.ranks);
+  const bool shared = gpus > 1 && collective.ranks > 1 && hosts[0] == hosts[1];
+  if (shared && levels->intra.per_byte_s <= 0) {
+    throw UsageError("--gpus-per-node needs --intra-latency and --intra-bandwidth");
+  }
+  const std::vector<net::NodeId> with_servers = net::place_ranks(fabric, all, gpus, kPacked);
+  for (std::size_t node = nodes; node < all; ++node) {
+    hosts.push_back(with_servers[node * gpus]);
+  }
+  return hosts;
+}
+
+} // namespace
 
 std::int64_t CollectiveGrid::points() const {
   constexpr std::int64_t kMaxPoints = 10'000'000;
@@ -35,6 +66,10 @@ coll::Collective CollectiveGrid::at(std::int64_t point) const {
     if (axes[i].apply != nullptr) {
       axes[i].apply(collective, values[i]);
     }
+  }
+  if (network) {
+    collective.links.fabric = std::make_shared<const net::RankFabric>(net::RankFabric{
+        .network = network, .hosts = hosts_of(network->fabric, collective), .paths = {}});
   }
   return collective;
 }

@@ -55,6 +55,7 @@ void set_choice(io::Json& tree, const std::optional<coll::Choice>& choice) {
 } // namespace
 
 io::Json record_tree(const coll::CollectiveRecord& record) {
+  const bool one_link = record.bandwidth_Bps || record.link.latency_s > 0;
   io::Json tree(io::Object{
       {"op", coll::name(record.op)},
       {"algorithm", coll::name(record.algorithm)},
@@ -81,9 +82,8 @@ io::Json record_tree(const coll::CollectiveRecord& record) {
                                   {"bandwidth_s", record.lower_bounds.bandwidth_s},
                                   {"reduction_s", record.lower_bounds.reduction_s}}},
       {"gap_ratio", or_null(record.gap_ratio)},
-      {"latency_s", record.bandwidth_Bps ? io::Json(record.link.latency_s) : io::Json()},
-      {"block_latency_s",
-       record.bandwidth_Bps ? io::Json(record.link.block_latency_s) : io::Json()},
+      {"latency_s", one_link ? io::Json(record.link.latency_s) : io::Json()},
+      {"block_latency_s", one_link ? io::Json(record.link.block_latency_s) : io::Json()},
       {"bandwidth_Bps", or_null(record.bandwidth_Bps)},
       {"reduction_Bps", record.reduction_Bps},
       {"reduction_mode",
