@@ -54,7 +54,8 @@ TEST_CASE("packet events: any mix of near, far and simultaneous ones leaves sort
         pending.push_back(rank(event));
       } else {
         const auto first = std::min_element(pending.begin(), pending.end());
-        REQUIRE(rank(queue.top()) == *first);
+        REQUIRE(queue.next_time() == std::get<0>(*first));
+        REQUIRE((!queue.any_at(now) || std::get<0>(*first) == now));
         REQUIRE(rank(queue.pop()) == *first);
         now = std::get<0>(*first);
         pending.erase(first);

@@ -58,16 +58,31 @@ public:
     }
   }
 
-  [[nodiscard]] const PacketEvent& top() {
+  // Whether anything is left of the instant of the last pop (0 before).
+  [[nodiscard]] bool any_at(Picoseconds now) const { return has_next() && next().time == now; }
+
+  // Looks without opening a bucket: what is pushed afterwards may come before it.
+  [[nodiscard]] Picoseconds next_time() const {
     assert(!empty() && "an empty queue has no next event");
-    if (sorted_.empty() && late_.empty()) {
-      next_bucket();
+    if (has_next()) {
+      return next().time;
     }
-    return late_is_next() ? late_.front() : sorted_.back();
+    Picoseconds time = far_.empty() ? kNeverPs : far_.front().time;
+    if (in_buckets_ > 0) {
+      for (std::uint32_t node = bucket_[next_used() % kBuckets]; node != kNone;
+           node = nodes_[node].next) {
+        time = std::min(time, nodes_[node].event.time);
+      }
+    }
+    return time;
   }
 
   PacketEvent pop() {
-    const PacketEvent event = top();
+    assert(!empty() && "an empty queue has no next event");
+    if (!has_next()) {
+      next_bucket();
+    }
+    const PacketEvent event = next();
     if (late_is_next()) {
       std::pop_heap(late_.begin(), late_.end(), After{});
       late_.pop_back();
@@ -90,6 +105,11 @@ private:
   };
   [[nodiscard]] std::uint64_t slot_of(const PacketEvent& event) const {
     return static_cast<std::uint64_t>(event.time) >> shift_;
+  }
+  // Of the bucket that is being emptied.
+  [[nodiscard]] bool has_next() const { return !sorted_.empty() || !late_.empty(); }
+  [[nodiscard]] const PacketEvent& next() const {
+    return late_is_next() ? late_.front() : sorted_.back();
   }
   [[nodiscard]] bool late_is_next() const {
     return sorted_.empty() || (!late_.empty() && late_.front().before(sorted_.back()));

@@ -79,7 +79,7 @@ Picoseconds PacketNetwork::next_time() {
   if (!core_.to_start.empty()) {
     return core_.now;
   }
-  return core_.events.empty() ? kNeverPs : core_.events.top().time;
+  return core_.events.empty() ? kNeverPs : core_.events.next_time();
 }
 
 bool PacketNetwork::advance(Picoseconds until, std::vector<MessageId>& done) {
@@ -92,16 +92,16 @@ bool PacketNetwork::advance(Picoseconds until, std::vector<MessageId>& done) {
 
 bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
   while (true) {
-    const bool none = core_.events.empty();
-    if (none || core_.events.top().time > core_.now) {
+    if (!core_.events.any_at(core_.now)) {
       if (!core_.to_start.empty() && core_.now < until) {
         core_.start_ports();
         continue;
       }
-      if (none || !core_.to_start.empty()) {
+      if (core_.events.empty() || !core_.to_start.empty()) {
         return false;
       }
-      const Picoseconds time = core_.events.top().time;
+      const Picoseconds time = core_.events.next_time();
+      assert(time > core_.now && "nothing of this instant is forgotten");
       if (time > until) {
         return false;
       }
