@@ -114,6 +114,9 @@ TEST_CASE("dlcp with classes: small values of the front are dropped first") {
   of.small = net::DropClass::droppable;
   of.large = net::DropClass::middle;
   const JobsResult dropped = run_job(network, job);
+  of.large = net::DropClass::protected_;
+  of.large_fraction = 0.9;
+  const JobsResult few_dropped = run_job(network, job);
   const auto lost_to_thresholds = [](const JobsResult& run) {
     std::uint64_t sum = 0;
     for (const net::LinkCounters& link : run.link_counters) {
@@ -122,7 +125,8 @@ TEST_CASE("dlcp with classes: small values of the front are dropped first") {
     return sum;
   };
   CHECK(lost_to_thresholds(all_protected) == 0);
-  CHECK(lost_to_thresholds(dropped) > 0);
+  CHECK(lost_to_thresholds(few_dropped) > 0);
+  CHECK(lost_to_thresholds(dropped) > 2 * lost_to_thresholds(few_dropped));
   check_books(job, dropped.jobs[0], true);
 }
 
@@ -192,6 +196,13 @@ TEST_CASE("flows with early stop carry size need / n and count the rest as stopp
     const bool push = message.part == MessagePart::gradient;
     CHECK(message.lost_stopped_bytes == (push ? 10 * kPayload : 0));
   }
+}
+
+TEST_CASE("flows with early stop: 5 packets tolerate nothing at 10 %") {
+  JobNetwork network = star_of_flows(3);
+  network.early_stop_payload = kPayload;
+  const NetworkJob job = bounded(with_servers(job_of(2, {0}, {0}, {5 * kPayload}), 1), 0.1, 0);
+  CHECK(run_job(network, job).jobs[0].iterations[0].gradient_lost_bytes == 0);
 }
 
 TEST_CASE("A29: raw loses a packet in training: an error at once, with the message") {

@@ -191,6 +191,29 @@ TEST_CASE("whole pieces go to server index mod count") {
   }
 }
 
+TEST_CASE("a ring's chunks are whole values, the first of them one longer") {
+  const JobResult result = run_job(star_of_flows(4), job_of(4, {0}, {0}, {4 * 10})).jobs[0];
+  std::vector<std::int64_t> first_step;
+  for (const JobMessage& message : result.messages) {
+    if (message.step == 0) { // rank r sends chunk r - 1
+      first_step.push_back(message.size_bytes);
+    }
+  }
+  CHECK(first_step == std::vector<std::int64_t>{8, 12, 12, 8});
+}
+
+TEST_CASE("messages of one connection follow without a gap: latency counts once") {
+  const NetworkJob job = with_servers(job_of(1, {0, 0}, {0, 0}, {125'000, 250'000}), 1);
+  constexpr double kLong = 5e-3;
+  const JobResult result = run_job(star_of_flows(2, kLong), job).jobs[0];
+  REQUIRE(result.messages.size() == 4);
+  CHECK(result.messages[0].end_s == Approx(2 * kLong + 2e-4).epsilon(1e-9));
+  CHECK(result.messages[1].end_s == Approx(2 * kLong + 3e-4).epsilon(1e-9));
+  CHECK(result.messages[1].start_s == 0);
+  // The second pull is handed over while the first is under way.
+  CHECK(result.messages[3].end_s == Approx(4 * kLong + 5e-4).epsilon(1e-9));
+}
+
 TEST_CASE("what stays on a host takes no time: one worker and its server, ranks of one host") {
   for (const bool packets : {false, true}) {
     const JobNetwork network = packets ? star_of_packets(2, kLatency) : star_of_flows(2, kLatency);
