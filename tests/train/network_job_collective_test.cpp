@@ -10,7 +10,6 @@
 #include "train/network_job_scenes.hpp"
 #include "train/varied_steps.hpp"
 
-using doctest::Approx;
 using stepsim::base::RandomStream;
 
 namespace stepsim::train {
@@ -88,27 +87,24 @@ TEST_CASE("rings over flows on a star: the step is that of the ring's formula") 
     for (std::size_t i = 0; i < 3; ++i) {
       const JobIteration& iteration = run.iterations[i];
       const double origin = backward_start_s(step, static_cast<std::int64_t>(i));
-      CHECK(iteration.backward_start_s == Approx(origin).epsilon(kExact));
-      CHECK(iteration.period_s == Approx(step.period_s).epsilon(kExact));
-      CHECK(iteration.exposed_s == Approx(step.exposed_s).epsilon(1e-6));
-      CHECK(iteration.exchange_end_s == Approx(origin + step.finish_s).epsilon(kExact));
+      CHECK(iteration.backward_start_s == about(origin, kExact));
+      CHECK(iteration.period_s == about(step.period_s, kExact));
+      CHECK(iteration.exposed_s == about(step.exposed_s, 1e-6));
+      CHECK(iteration.exchange_end_s == about(origin + step.finish_s, kExact));
       CHECK(iteration.start_s ==
-            Approx(iteration_start_s(step, static_cast<std::int64_t>(i))).epsilon(kExact));
-      CHECK(iteration.compute_s ==
-            Approx(step.forward_s + step.backward_s + step.update_s).epsilon(kExact));
-      CHECK(iteration.communication_s ==
-            Approx(ranks > 1 ? step.communication_s : 0).epsilon(kExact));
+            about(iteration_start_s(step, static_cast<std::int64_t>(i)), kExact));
+      CHECK(iteration.compute_s == about(step.forward_s + step.backward_s + step.update_s, kExact));
+      CHECK(iteration.communication_s == about(ranks > 1 ? step.communication_s : 0, kExact));
     }
     const double origin = backward_start_s(step, 2);
-    CHECK(run.iterations.back().end_s == Approx(makespan_s(step, 3)).epsilon(kExact));
+    CHECK(run.iterations.back().end_s == about(makespan_s(step, 3), kExact));
     for (std::size_t p = 0; p < run.pieces.size(); ++p) {
-      CHECK(run.pieces[p].ready_s ==
-            Approx(origin + twins.step.messages[p].ready_s).epsilon(kExact));
-      CHECK(run.pieces[p].start_s == Approx(origin + step.messages[p].start_s).epsilon(kExact));
-      CHECK(run.pieces[p].end_s == Approx(origin + step.messages[p].end_s).epsilon(kExact));
+      CHECK(run.pieces[p].ready_s == about(origin + twins.step.messages[p].ready_s, kExact));
+      CHECK(run.pieces[p].start_s == about(origin + step.messages[p].start_s, kExact));
+      CHECK(run.pieces[p].end_s == about(origin + step.messages[p].end_s, kExact));
     }
     for (std::size_t l = 0; l < run.forward_start_s.size(); ++l) {
-      CHECK(run.forward_start_s[l] == Approx(origin + step.next_forward_s[l]).epsilon(kExact));
+      CHECK(run.forward_start_s[l] == about(origin + step.next_forward_s[l], kExact));
     }
   }
 }
@@ -142,14 +138,14 @@ TEST_CASE("rings over flows whose ranks enter together: workers differ as in var
     for (std::size_t i = 0; i < 5; ++i) {
       const JobIteration& iteration = run.iterations[i];
       const VariedIteration& other = varied.iterations[i];
-      CHECK(iteration.start_s == Approx(other.start_s).epsilon(kExact));
-      CHECK(iteration.compute_end_s == Approx(other.compute_end_s).epsilon(kExact));
-      CHECK(iteration.exchange_start_s == Approx(other.exchange_start_s).epsilon(kExact));
-      CHECK(iteration.exchange_end_s == Approx(other.exchange_end_s).epsilon(kExact));
-      CHECK(iteration.period_s == Approx(other.period_s).epsilon(kExact));
-      CHECK(iteration.exposed_s == Approx(other.exposed_s).epsilon(1e-6));
+      CHECK(iteration.start_s == about(other.start_s, kExact));
+      CHECK(iteration.compute_end_s == about(other.compute_end_s, kExact));
+      CHECK(iteration.exchange_start_s == about(other.exchange_start_s, kExact));
+      CHECK(iteration.exchange_end_s == about(other.exchange_end_s, kExact));
+      CHECK(iteration.period_s == about(other.period_s, kExact));
+      CHECK(iteration.exposed_s == about(other.exposed_s, 1e-6));
     }
-    CHECK(run.iterations.back().end_s == Approx(varied.makespan_s).epsilon(kExact));
+    CHECK(run.iterations.back().end_s == about(varied.makespan_s, kExact));
   }
 }
 
@@ -178,7 +174,7 @@ TEST_CASE("collectives over flows: ranks enter when their own gradients are read
     for (std::uint32_t worker = 0; worker < kRanks; ++worker) {
       alone.enter_s.push_back(compute_factor(job.variability, worker, 1) * 1e-3);
     }
-    CHECK(run.exchange_end_s == Approx(coll::events(alone).seconds).epsilon(kExact));
+    CHECK(run.exchange_end_s == about(coll::events(alone).seconds, kExact));
   }
 }
 

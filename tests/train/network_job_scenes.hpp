@@ -1,6 +1,8 @@
 #pragma once
 // Small networks and jobs for the tests of training on networks. 10 Gbit/s: a full packet of 1500
 // bytes takes tau = 1.2 us and carries 1460.
+#include <doctest/doctest.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -16,6 +18,12 @@ namespace stepsim::train {
 inline constexpr double kRate = 1.25e9;
 inline constexpr double kTauS = 1.2e-6;
 inline constexpr std::int64_t kPayload = 1460;
+
+// Within a part of the value, however small that is (doctest alone compares small values by their
+// difference).
+inline doctest::Approx about(double value, double part) {
+  return doctest::Approx(value).epsilon(part).scale(1e-12);
+}
 
 inline JobNetwork on_flows(net::Fabric fabric) {
   JobNetwork network;
