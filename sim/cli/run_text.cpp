@@ -4,6 +4,7 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/network_text.hpp"
 #include "cli/table.hpp"
 #include "study/run.hpp"
 
@@ -98,7 +99,8 @@ std::string setting_text(const study::Result& result) {
               std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
                   (cluster.nodes == 1 ? " node x " : " nodes x ") +
                   std::to_string(cluster.gpus_per_node) + ")");
-  append_line(out, "network", network_text(cluster.network));
+  append_line(out, "network",
+              cluster.fabric ? fabric_text(cluster) : network_text(cluster.network));
   const std::size_t messages = result.buckets.size();
   if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
     append_line(out, "training", training_text(result));
@@ -188,6 +190,7 @@ std::string verdict_text(const study::Result& result) {
   if (summary.samples_per_s) {
     append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
   }
+  out += messages_text(result);
   append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
   if (summary.merge_gap_to_optimal) {
     constexpr double kSame = 1e-9;
@@ -241,7 +244,7 @@ std::string buckets_text(const study::Result& result) {
 
 std::string run_text(const study::Result& result) {
   return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
-         buckets_text(result);
+         buckets_text(result) + links_text(result);
 }
 
 } // namespace stepsim::cli

@@ -66,6 +66,7 @@ struct ExchangeTime {
   double seconds{};
   Method method{}; // the most faithful one used
   std::uint64_t events{};
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, where there is one
   std::uint64_t messages{};
   double max_bytes_sent{}; // by the rank that sends most
 };

@@ -56,6 +56,7 @@ void add_stage(ExchangeTime& time, const Collective& asked, std::optional<Method
   check_bound(collective, used, result.seconds);
   time.seconds += result.seconds;
   time.events += result.events;
+  net::add_uses(result.links, 1, time.links);
 }
 
 } // namespace

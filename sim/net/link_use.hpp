@@ -1,10 +1,24 @@
 #pragma once
 // How much one direction of a link carried.
+#include <cstddef>
+#include <vector>
+
 namespace stepsim::net {
 
 struct LinkUse {
   double bytes{};  // through the link so far
   double busy_s{}; // while anything is sent
 };
+
+// What several exchanges carried, `times` over; uses of the same fabric, or none.
+inline void add_uses(const std::vector<LinkUse>& more, double times, std::vector<LinkUse>& sum) {
+  if (sum.size() < more.size()) {
+    sum.resize(more.size());
+  }
+  for (std::size_t link = 0; link < more.size(); ++link) {
+    sum[link].bytes += times * more[link].bytes;
+    sum[link].busy_s += times * more[link].busy_s;
+  }
+}
 
 } // namespace stepsim::net

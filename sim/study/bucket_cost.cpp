@@ -192,12 +192,14 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
   cost.wire_s = message.seconds + (sends ? extra.startup_s : 0);
   cost.staging_s = extra.per_byte_s * static_cast<double>(group.bytes.value);
   cost.bytes_sent = message.max_bytes_sent;
+  cost.links = message.links;
   cost.algorithm =
       scenario_.communication.calibrated ? "calibrated" : coll::name(message.algorithm);
   if (scenario_.communication.reduce_broadcast || splits_exchange(scenario_)) {
     const train::Exchange& back = broadcast_(group.bytes);
     cost.broadcast_s = back.seconds;
     cost.bytes_sent += back.max_bytes_sent;
+    net::add_uses(back.links, 1, cost.links);
   }
   return cost;
 }
@@ -233,6 +235,7 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.algorithm = coll::row(compression.method).name;
   cost.elements = exchange.elements;
   cost.k = exchange.k;
+  cost.links = wire.links;
   return known_[group.bytes.value] = cost;
 }
 

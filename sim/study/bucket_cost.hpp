@@ -27,7 +27,8 @@ struct BucketCost {
   double broadcast_s{}; // of reduce_broadcast; the all-gather of dear
   double bytes_sent{};  // by the rank that sends most
   std::string algorithm;
-  std::int64_t elements{}; // compressed exchanges only, as the next
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, both ways
+  std::int64_t elements{};           // compressed exchanges only, as the next
   std::int64_t k{};
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
   [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }

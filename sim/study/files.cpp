@@ -11,6 +11,7 @@
 #include "io/profile_file.hpp"
 #include "io/topology_file.hpp"
 #include "io/trace_file.hpp"
+#include "net/topology.hpp"
 
 namespace stepsim::study {
 
@@ -129,6 +130,15 @@ const net::Topology& Files::topology(const io::Json& name) {
     known = std::make_unique<const net::Topology>(io::parse_topology(read(path)));
   }
   return *known;
+}
+
+std::shared_ptr<const net::RoutedFabric> Files::routed(const net::Topology& topology) {
+  const std::lock_guard lock(mutex_);
+  auto& known = routed_[io::compact(io::to_json(topology))];
+  if (!known) {
+    known = std::make_shared<const net::RoutedFabric>(net::fabric_of(topology));
+  }
+  return known;
 }
 
 std::vector<std::string> Files::contents_so_far() const {

@@ -16,6 +16,7 @@
 
 #include "io/json.hpp"
 #include "net/profile.hpp"
+#include "net/rank_fabric.hpp"
 #include "plan/cost.hpp"
 #include "train/model_table.hpp"
 #include "train/trace.hpp"
@@ -65,6 +66,8 @@ public:
   const net::NetworkProfile& profile(const io::Json& name);
   const CostFile& cost(const io::Json& name);
   const net::Topology& topology(const io::Json& name);
+  // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
+  std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
   // Every file read so far, sorted: part of a sweep's identity. Content, not place.
   [[nodiscard]] std::vector<std::string> contents_so_far() const;
@@ -84,6 +87,7 @@ private:
   ByPath<net::NetworkProfile> profiles_;
   ByPath<CostFile> costs_;
   ByPath<net::Topology> topologies_;
+  std::map<std::string, std::shared_ptr<const net::RoutedFabric>> routed_; // by canonical text
 };
 
 // `name` relative to the folder of the file it was written in.

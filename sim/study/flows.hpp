@@ -19,6 +19,7 @@
 #include "net/packet/core.hpp"
 #include "net/routes.hpp"
 #include "study/files.hpp"
+#include "study/network_result.hpp"
 #include "study/packet_settings.hpp"
 #include "study/scenario.hpp"
 
@@ -55,23 +56,6 @@ struct FlowResult {
   };
   std::optional<Packets> packets;
 };
-
-struct LinkResult {
-  double bytes{}; // payload at the flow level, unless headers count; on the wire in packets
-  double busy_s{};
-  double utilization{}; // bytes / (bandwidth x elapsed), at the packet level busy_s / elapsed
-  struct Queue {
-    std::uint32_t max_packets{};
-    std::uint64_t marks{}, buffer_drops{}, threshold_drops{}, fault_drops{};
-  };
-  std::optional<Queue> queue;
-};
-
-struct FlowStatistics {
-  double mean_s{}, p50_s{}, p95_s{}, p99_s{}, max_s{};
-};
-// Percentiles by nearest rank: the sorted value number ceil(P / 100 count). Empty for no values.
-[[nodiscard]] std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds);
 
 struct FlowsResult {
   std::vector<FlowResult> flows;

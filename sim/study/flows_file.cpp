@@ -1,48 +1,21 @@
 // A file of kind flows: topology, network, limits; and faults that name flows.
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "io/topology_file.hpp"
 #include "net/topology.hpp"
 #include "study/flows_parts.hpp"
+#include "study/topology_field.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-// A file name, {"file": name}, or the topology itself. Empty after a problem.
 std::optional<net::Topology> parse_fabric(io::Fields& top, const ParseContext& context) {
   const io::Json* json = top.any("topology");
   if (json == nullptr || json->is_null()) {
     context.problems.add(top.json(), "topology", "required: a file or an object");
     return std::nullopt;
   }
-  const io::Json* file = json->is_string() ? json : json->find("file");
-  if (file == nullptr) {
-    return io::parse_topology(*json);
-  }
-  if (!json->is_string()) {
-    io::Fields fields(*json, context.problems);
-    (void)fields.string("file");
-    fields.no_more();
-  }
-  return context.problems.empty() ? std::optional(context.files.topology(*file)) : std::nullopt;
-}
-
-// Times and rates that the packet level can count.
-void check_links(const io::Json& tree, const ParseContext& context, const net::Fabric& fabric) {
-  constexpr double kMostLatency = 1000;
-  constexpr double kMostBandwidth = 1e15;
-  for (net::LinkId link = 0; link < fabric.links.size(); ++link) {
-    const auto& [from, to, latency_s, bandwidth_Bps] = fabric.links[link];
-    if (latency_s > kMostLatency || bandwidth_Bps > kMostBandwidth) {
-      context.problems.add(tree, "topology",
-                           "link " + fabric.link_names[link] +
-                               ": the packet model needs latency_s <= 1000 and bandwidth_Bps <= "
-                               "1e15, got " +
-                               base::shortest(latency_s) + " and " + base::shortest(bandwidth_Bps));
-      return;
-    }
-  }
+  return parse_topology_field(*json, context);
 }
 
 void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file) {
@@ -55,7 +28,7 @@ void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file
   file.count_headers = network.boolean("count_headers", false);
   file.packet = parse_packet(network.any("packet"), context, file.fabric);
   if (file.level == NetworkLevel::packet) {
-    check_links(top.json(), context, file.fabric);
+    check_packet_links(*top.any("topology"), context, file.fabric);
     if (!file.packet.has_transport && context.problems.empty()) {
       const io::Json* packet = network.any("packet");
       if (packet != nullptr && packet->is_object()) {

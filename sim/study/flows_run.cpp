@@ -51,10 +51,7 @@ FlowsResult run_flow_level(const FlowsFile& file) {
     result.flows[id].fct_s = run.end_s[id] - flows[id].start_s;
   }
   for (net::LinkId link = 0; link < file.fabric.links.size(); ++link) {
-    result.links.push_back({.bytes = run.links[link].bytes,
-                            .busy_s = run.links[link].busy_s,
-                            .utilization = run.utilization(file.fabric, link),
-                            .queue = {}});
+    result.links.push_back(link_result(file.fabric.links[link], run.links[link], run.finish_s));
   }
   result.elapsed_s = run.finish_s;
   result.events = run.events;
@@ -143,19 +140,7 @@ FlowsResult run_packet_level(const FlowsFile& file) {
   }
   result.elapsed_s = net::to_seconds(run.end);
   for (const net::LinkCounters& link : run.links) {
-    const double busy_s = net::to_seconds(link.busy);
-    const auto drops = [&](net::DropCause cause) {
-      return link.drops[static_cast<std::size_t>(cause)];
-    };
-    result.links.push_back(
-        {.bytes = static_cast<double>(link.bytes),
-         .busy_s = busy_s,
-         .utilization = result.elapsed_s > 0 ? busy_s / result.elapsed_s : 0,
-         .queue = LinkResult::Queue{.max_packets = link.max_queue,
-                                    .marks = link.marks,
-                                    .buffer_drops = drops(net::DropCause::buffer),
-                                    .threshold_drops = drops(net::DropCause::threshold),
-                                    .fault_drops = drops(net::DropCause::fault)}});
+    result.links.push_back(link_result(link, result.elapsed_s));
   }
   if (file.packet.background.load > 0) {
     result.background = background_result(run.background, run.end);
@@ -172,27 +157,6 @@ std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file) {
   return net::flow_paths(
       file.fabric, *file.routes, file.flows,
       {.seed = file.packet.options.seed, .spray = is_sprayed(file.packet.options.load_balancing)});
-}
-
-std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds) {
-  if (seconds.empty()) {
-    return std::nullopt;
-  }
-  std::ranges::sort(seconds);
-  const auto count = static_cast<double>(seconds.size());
-  const auto percentile = [&](double percent) {
-    const auto rank = static_cast<std::size_t>(std::ceil(percent * count / 100));
-    return seconds[std::max<std::size_t>(rank, 1) - 1];
-  };
-  double sum = 0;
-  for (const double each : seconds) {
-    sum += each;
-  }
-  return FlowStatistics{.mean_s = sum / count,
-                        .p50_s = percentile(50),
-                        .p95_s = percentile(95),
-                        .p99_s = percentile(99),
-                        .max_s = seconds.back()};
 }
 
 FlowsResult run_flow_list(const FlowsFile& file) {

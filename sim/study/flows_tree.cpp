@@ -44,22 +44,6 @@ io::Json flow_tree(std::size_t id, const FlowResult& flow) {
   return tree;
 }
 
-io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link) {
-  const auto& queue = link.queue;
-  io::Json tree;
-  tree.set("id", std::int64_t{id});
-  tree.set("name", fabric.link_names[id]);
-  tree.set("bytes", link.bytes);
-  tree.set("busy_s", link.busy_s);
-  tree.set("utilization", link.utilization);
-  tree.set("max_queue_packets", queue ? count(queue->max_packets) : io::Json());
-  tree.set("marks", queue ? count(queue->marks) : io::Json());
-  tree.set("drops", io::Object{{"buffer", queue ? count(queue->buffer_drops) : io::Json()},
-                               {"threshold", queue ? count(queue->threshold_drops) : io::Json()},
-                               {"fault", queue ? count(queue->fault_drops) : io::Json()}});
-  return tree;
-}
-
 io::Json classes_tree(const FlowsResult& result) {
   constexpr std::array<std::string_view, net::kDropClasses> kNames{"protected", "middle",
                                                                    "droppable", "not_ect"};

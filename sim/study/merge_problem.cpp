@@ -69,16 +69,20 @@ coll::Collective exchange_of(const Scenario& scenario) {
   collective.algorithm = scenario.communication.collective;
   collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
   const double rate = network.bandwidth_Bps * network.efficiency;
-  collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
+  if (cluster.fabric) {
+    collective.links.fabric = cluster.fabric; // which alone counts
+  } else {
+    collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
+  }
   if (const double gamma = inflation(scenario); gamma != 1) {
     collective.links.all.latency_s *= gamma;
     collective.links.all.block_latency_s *= gamma;
     collective.links.all.per_byte_s *= gamma;
   }
-  if (cluster.intra && cluster.gpus_per_node > 1) {
-    collective.links.two_level =
-        coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),
-                       static_cast<std::uint32_t>(cluster.nics_per_node), *cluster.intra};
+  if ((cluster.intra || cluster.fabric) && cluster.gpus_per_node > 1) {
+    collective.links.two_level = coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),
+                                                static_cast<std::uint32_t>(cluster.nics_per_node),
+                                                cluster.intra.value_or(coll::LinkCost{})};
   }
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;

@@ -48,13 +48,16 @@ constexpr std::array kSummaryFields{
     SummaryField{"k", &Summary::k},
     SummaryField{"speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential},
     SummaryField{"speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped},
-};
-
-// Keys that the packet and flow models fill; null here.
-constexpr std::array<std::string_view, 11> kAbsentKeys{
-    "fct_mean_s", "fct_p50_s",     "fct_p95_s",         "fct_p99_s",
-    "fct_max_s",  "loss_fraction", "stale_fraction",    "effective_loss",
-    "epochs",     "converges",     "time_to_accuracy_s"};
+    SummaryField{"fct_mean_s", &Summary::fct_mean_s},
+    SummaryField{"fct_p50_s", &Summary::fct_p50_s},
+    SummaryField{"fct_p95_s", &Summary::fct_p95_s},
+    SummaryField{"fct_p99_s", &Summary::fct_p99_s},
+    SummaryField{"fct_max_s", &Summary::fct_max_s},
+    SummaryField{"loss_fraction", &Summary::loss_fraction},
+    SummaryField{"stale_fraction", &Summary::stale_fraction},
+    SummaryField{"effective_loss", &Summary::effective_loss},
+    SummaryField{"epochs", &Summary::epochs},
+    SummaryField{"time_to_accuracy_s", &Summary::time_to_accuracy_s}};
 
 io::Json number_or_null(const std::optional<double>& value) {
   return value ? io::Json(*value) : io::Json();
@@ -109,7 +112,7 @@ io::Json iteration_tree(const Iteration& iteration) {
                                              : io::Json()},
                     {"density", number_or_null(iteration.density)},
                     {"k", iteration.k ? io::Json(*iteration.k) : io::Json()},
-                    {"loss_fraction", nullptr}};
+                    {"loss_fraction", number_or_null(iteration.loss_fraction)}};
 }
 
 io::Json worker_tree(const WorkerResult& worker) {
@@ -128,6 +131,40 @@ io::Json layer_tree(const LayerResult& layer) {
                     {"gradient_done_s", layer.gradient_done_s}};
 }
 
+io::Json tensor_tree(const TensorResult& tensor) {
+  return io::Object{{"bucket", tensor.bucket},
+                    {"part", tensor.gradient ? "gradient" : "parameter"},
+                    {"size_bytes", tensor.size_bytes},
+                    {"packets", tensor.packets},
+                    {"delivered_packets", tensor.delivered_packets},
+                    {"delivered_fraction", number_or_null(tensor.delivered_fraction())},
+                    {"lost_network_bytes", tensor.lost_network_bytes},
+                    {"lost_stopped_bytes", tensor.lost_stopped_bytes},
+                    {"wasted_bytes", tensor.wasted_bytes},
+                    {"duplicates", tensor.duplicates},
+                    {"probe_rounds", tensor.probe_rounds},
+                    {"complete_s", tensor.complete_s}};
+}
+
+// Every direction of every link; of a run that simulates one exchange at a time, over all of them.
+io::Json links_tree(const Result& result) {
+  io::Array links;
+  for (std::size_t link = 0; link < result.links.size(); ++link) {
+    links.push_back(link_tree(result.scenario.cluster.fabric->fabric(),
+                              static_cast<net::LinkId>(link), result.links[link]));
+  }
+  return links;
+}
+
+io::Json network_tree(const Network& network) {
+  const bool packets = network.model == NetworkModel::packet;
+  const net::PacketOptions& options = network.packet.options;
+  return io::Object{
+      {"model", kNetworkModels[static_cast<std::size_t>(network.model)]},
+      {"transport", packets ? io::Json(name(options.transport.kind)) : io::Json()},
+      {"queue_discipline", packets ? io::Json(name(options.queue_discipline)) : io::Json()}};
+}
+
 template <class Value, class Tree> io::Json list(const std::vector<Value>& values, Tree tree) {
   io::Array array;
   for (const Value& value : values) {
@@ -142,7 +179,7 @@ std::span<const SummaryField> summary_fields() { return kSummaryFields; }
 
 io::Object flat_summary(const Summary& summary) {
   io::Object flat;
-  flat.reserve(kSummaryFields.size() + kAbsentKeys.size() + 3);
+  flat.reserve(kSummaryFields.size() + 4);
   for (const SummaryField& field : kSummaryFields) {
     flat.emplace_back(field.key, number_or_null(summary.*field.value));
   }
@@ -151,9 +188,7 @@ io::Object flat_summary(const Summary& summary) {
                                                    : io::Json());
   flat.emplace_back("bottleneck", text_or_null(summary.bottleneck));
   flat.emplace_back("baseline", text_or_null(summary.baseline));
-  for (const std::string_view key : kAbsentKeys) {
-    flat.emplace_back(key, nullptr);
-  }
+  flat.emplace_back("converges", summary.converges ? io::Json(*summary.converges) : io::Json());
   return flat;
 }
 
@@ -179,17 +214,16 @@ io::Json result_tree(const Result& result) {
       {"provenance", train::name(result.scenario.workload.provenance)},
       {"label", text_or_null(network.label)},
       {"calibration", std::move(calibration)},
-      {"network",
-       io::Object{{"model", "alpha_beta"}, {"transport", nullptr}, {"queue_discipline", nullptr}}},
+      {"network", network_tree(network)},
       {"summary", std::move(summary)},
       {"iterations", list(result.iterations, iteration_tree)},
       {"workers", list(result.workers, worker_tree)},
       {"buckets", list(result.buckets, bucket_tree)},
       {"layers", list(result.layers, layer_tree)},
-      {"links", io::Array{}},
-      {"tensors", io::Array{}},
+      {"links", links_tree(result)},
+      {"tensors", list(result.tensors, tensor_tree)},
       {"events", static_cast<std::int64_t>(result.events)},
-      {"packet_hops", nullptr},
+      {"packet_hops", result.packet_hops ? io::Json(*result.packet_hops) : io::Json()},
       {"warnings", list(result.warnings, [](const std::string& text) { return io::Json(text); })}};
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/json.hpp"
+#include "study/network_result.hpp"
 #include "study/scenario.hpp"
 
 namespace stepsim::study {
@@ -31,6 +32,11 @@ struct Summary {
   std::optional<double> select_s, residual_s, compress_s, staging_s, wire_s, merge_s, scatter_s;
   std::optional<double> density, k;
   std::optional<double> speedup_vs_dense_sequential, speedup_vs_dense_overlapped;
+  // Simulated networks (PKT 8): completion times of messages, lost gradients and parameters by
+  // bytes, and what the loss means for training.
+  std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
+  std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
+  std::optional<bool> converges;
   std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
   // compute, latency, bandwidth, reduction, straggler, compression, server
   std::string bottleneck;
@@ -69,6 +75,22 @@ struct Iteration {
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
   std::optional<double> density;
   std::optional<std::int64_t> k;
+  std::optional<double> loss_fraction{}; // of the gradients' bytes
+};
+
+// The messages of one bucket in the last iteration, packet level (PKT 8).
+struct TensorResult {
+  std::int64_t bucket{};
+  bool gradient = true; // else parameters on their way back
+  std::int64_t size_bytes{}, delivered_bytes{}, packets{}, delivered_packets{};
+  std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
+  std::int64_t duplicates{}, probe_rounds{};
+  double complete_s{}; // from the start of the iteration
+  [[nodiscard]] std::optional<double> delivered_fraction() const {
+    return size_bytes > 0 ? std::optional(static_cast<double>(delivered_bytes) /
+                                          static_cast<double>(size_bytes))
+                          : std::nullopt;
+  }
 };
 
 struct WorkerResult { // only where workers differ; means per iteration
@@ -86,7 +108,10 @@ struct Result {
   std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;
   std::vector<LayerResult> layers;
+  std::vector<LinkResult> links; // [link] of the fabric
+  std::vector<TensorResult> tensors;
   std::uint64_t events{};
+  std::optional<std::uint64_t> packet_hops;
   // How far ranks and messages leave the range of the calibration: 1 inside; empty where the
   // calibration gives no range.
   std::optional<double> extrapolation_factor;

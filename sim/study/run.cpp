@@ -27,6 +27,9 @@ void check_limit(const Scenario& scenario, double makespan) {
 }
 
 Result run_algorithm(const Scenario& scenario) {
+  if (simulates_messages(scenario)) {
+    return run_network(scenario);
+  }
   switch (scenario.training.algorithm) {
   case TrainingAlgorithm::sync_sgd:
     return run_sync(scenario);

@@ -101,6 +101,21 @@ void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
   summary.staleness_histogram = staleness.histogram();
 }
 
+void fill_links(std::span<const BucketCost> costs, Result& result) {
+  if (!result.scenario.cluster.fabric) {
+    return;
+  }
+  std::vector<net::LinkUse> uses;
+  for (const BucketCost& cost : costs) {
+    net::add_uses(cost.links, static_cast<double>(result.scenario.training.iterations), uses);
+  }
+  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  uses.resize(fabric.links.size());
+  for (std::size_t link = 0; link < uses.size(); ++link) {
+    result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
+  }
+}
+
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
   const auto workers = static_cast<double>(scenario.cluster.ranks());
   summary.baseline = "one worker: forward, backward and update without communication";

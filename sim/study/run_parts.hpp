@@ -27,6 +27,12 @@ namespace stepsim::study {
 // From this share of the iteration on, waiting for slower workers is the bottleneck.
 inline constexpr double kStragglerShare = 0.1;
 
+// Whether the run is a job whose messages go through the simulated network one by one: packets, and
+// flows where messages overlap (parameter servers, priority). Otherwise one exchange at a time is
+// on the network, and its time depends on its size alone.
+[[nodiscard]] bool simulates_messages(const Scenario& scenario);
+[[nodiscard]] Result run_network(const Scenario& scenario);
+
 // What they share.
 struct BucketCost;
 // The curve that stands for the evaluators, free for one worker; empty without one.
@@ -51,6 +57,8 @@ void fill_interval(const Scenario& scenario, Result& result);
 // Which part of the messages takes longest: latency, bandwidth, reduction or compression.
 [[nodiscard]] std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
                                        std::span<const BucketCost> costs);
+// The use of every link by all iterations, where buckets went over a fabric one by one.
+void fill_links(std::span<const BucketCost> costs, Result& result);
 // select_s .. k of the summary; nothing for dense exchanges.
 void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
                       Summary& summary);

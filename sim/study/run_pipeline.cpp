@@ -172,6 +172,7 @@ Result run_pipeline(const Scenario& scenario) {
   result.buckets = plain_buckets(scenario, plan, pieces.costs);
   time_buckets(pieces.input, times, result.buckets);
   result.iterations = iterations_of(times);
+  fill_links(pieces.costs, result);
   if (scenario.variability.varies()) {
     for (std::size_t w = 0; w < times.workers.size(); ++w) {
       result.workers.push_back({.worker = static_cast<std::int64_t>(w),

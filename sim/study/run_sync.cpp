@@ -157,6 +157,7 @@ Result run_sync(const Scenario& scenario) {
   if (scenario.variability.varies()) {
     fill_varied(scenario, input, step, result);
   }
+  fill_links(costs, result);
   result.step = std::move(step);
   return result;
 }

@@ -117,6 +117,8 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   if (leftovers == Leftovers::refuse) {
     check_servers(tree, problems, scenario);
   }
+  resolve_fabric(tree, context, scenario);
+  problems.throw_if_any();
   resolve_curve(tree, context, scenario);
   resolve_contention(tree, scenario);
   add_profile_warnings(scenario);

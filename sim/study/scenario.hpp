@@ -13,8 +13,10 @@
 #include "coll/collective.hpp"
 #include "coll/compression.hpp"
 #include "io/json.hpp"
+#include "net/rank_fabric.hpp"
 #include "plan/planners.hpp"
 #include "study/files.hpp"
+#include "study/packet_settings.hpp"
 #include "train/pipeline.hpp"
 #include "train/step.hpp"
 #include "train/variability.hpp"
@@ -34,7 +36,12 @@ struct WorkloadSource {
   std::optional<Seconds> scale_backward_to;
 };
 
+// alpha_beta: latency and bandwidth per message; flow and packet: through the topology (PKT).
+enum class NetworkModel { alpha_beta, flow, packet };
+inline constexpr std::array<std::string_view, 3> kNetworkModels{"alpha_beta", "flow", "packet"};
+
 struct Network {
+  NetworkModel model = NetworkModel::alpha_beta;
   double latency_s{};
   double bandwidth_Bps{}; // as given; times `efficiency` in costs
   double reduction_Bps{}; // 0 = free
@@ -50,6 +57,8 @@ struct Network {
   std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
   std::string curve_source;        // in words, for results
   std::optional<net::NetworkProfile> profile; // of the calibration, for what it says of ranks
+  bool count_headers = false;                 // flow: bytes on the wire
+  PacketSettings packet;                      // flow: sizes, paths and the loss bound alone
 };
 
 struct Cluster {
@@ -58,7 +67,19 @@ struct Cluster {
   std::int64_t nics_per_node = 1;
   std::optional<coll::LinkCost> intra;
   Network network;
+  io::Json topology;       // as written; null = a star of the nodes with the network's links
+  io::Json rank_placement; // as written; null = packed
+  // Where every rank is, then every dedicated server; null for alpha_beta.
+  std::shared_ptr<const net::RankFabric> fabric;
   [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }
+};
+
+// How many epochs a loss of gradients costs (PKT 8).
+struct Convergence {
+  double epochs_lossless{};
+  std::int64_t iterations_per_epoch{};
+  double harmless{}, most{}; // x1, x2: loss fractions
+  double beta{};             // epochs at x2 = (1 + beta) epochs_lossless
 };
 
 enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server };
@@ -87,6 +108,8 @@ struct Training {
   // parameter_server; servers and placement are in the options of the collective
   bool async = false;
   bool serial_server = false;
+  bool whole_split = false; // whole tensors on servers in turn (PKT 7.2)
+  std::optional<Convergence> convergence;
 };
 
 struct Communication {

@@ -94,6 +94,12 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
   }
   parse_intra(fields, context, cluster);
+  const auto as_written = [&](std::string_view key) {
+    const io::Json* json = fields.any(key);
+    return json == nullptr ? io::Json() : *json;
+  };
+  cluster.topology = as_written("topology");
+  cluster.rank_placement = as_written("rank_placement");
 
   const io::Json* network_json = fields.any("network");
   if (network_json == nullptr || network_json->is_null()) {
@@ -102,8 +108,14 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   }
   io::Fields part(*network_json, context.problems);
   Network& network = cluster.network;
-  static constexpr std::array<std::string_view, 1> kModels{"alpha_beta"};
-  (void)part.word("model", kModels, 0);
+  network.model = static_cast<NetworkModel>(part.word("model", kNetworkModels, 0));
+  const bool flow = network.model == NetworkModel::flow;
+  const std::string model =
+      "network model " + std::string(kNetworkModels[static_cast<std::size_t>(network.model)]);
+  network.count_headers = part.boolean("count_headers", false);
+  context.needs_meaning(part, "count_headers", flow, model);
+  (void)part.any("packet"); // resolve_fabric reads it
+  context.needs_meaning(part, "packet", network.model != NetworkModel::alpha_beta, model);
   network.efficiency = part.number("efficiency", io::above_to(0, 1), 1);
   if (part.integer("copy_engines", io::between(1, 2), 2) == 1) {
     context.problems.add(part.json(), "copy_engines", "half-duplex ranks are not supported");
@@ -117,9 +129,10 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   }
   network.curve = parse_cost(part, context, scenario);
   // Values beside a profile win; without one, latency and bandwidth are required, but not with a
-  // cost or measured curves (resolve_curve says so where none of those fits).
+  // topology, a cost or measured curves (resolve_curve says so where none of those fits).
   const bool curves = network.profile && !network.profile->collectives.empty();
-  const bool optional = network.curve.has_value() || curves || network.bandwidth_Bps > 0;
+  const bool optional = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
+                        !cluster.topology.is_null();
   const io::Range latency = io::at_least(0);
   const io::Range bandwidth = io::above(0);
   network.latency_s = optional ? part.number("latency_s", latency, network.latency_s)
@@ -156,6 +169,9 @@ bool is_library(std::string_view algorithm) {
 
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Network& network = scenario.cluster.network;
+  if (network.model != NetworkModel::alpha_beta) {
+    return; // the topology counts
+  }
   if (scenario.training.exchange) {
     network.curve = plan::Cost{.base = plan::LinearCost{scenario.training.exchange->value, 0}};
     network.curve_source = "exchange_s given in the scenario";

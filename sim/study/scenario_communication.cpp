@@ -83,7 +83,8 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
   options.reduction_mode =
       static_cast<coll::ReductionMode>(fields.word("reduction_mode", kReduction, 0));
   static constexpr std::array<std::string_view, 2> kChunking{"integer", "real"};
-  options.chunking = static_cast<coll::Chunking>(fields.word("chunking", kChunking, 1));
+  options.chunking = static_cast<coll::Chunking>(
+      fields.word("chunking", kChunking, static_cast<std::size_t>(options.chunking)));
   options.element_bytes = fields.integer("element_bytes", io::at_least(1), 1);
   static constexpr std::array<std::string_view, 3> kForms{"exact", "paper", "ideal"};
   options.cost_form = static_cast<coll::CostForm>(fields.word("cost_form", kForms, 0));
@@ -163,6 +164,9 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   Communication& out = scenario.communication;
   const TrainingAlgorithm algorithm = scenario.training.algorithm;
   const bool sync = algorithm == TrainingAlgorithm::sync_sgd;
+  out.options.chunking = scenario.cluster.network.model == NetworkModel::alpha_beta
+                             ? coll::Chunking::real
+                             : coll::Chunking::integer;
   parse_collective(fields, context, out);
   if (algorithm == TrainingAlgorithm::parameter_server) {
     context.needs_meaning(fields, "collective", false, "parameter_server");

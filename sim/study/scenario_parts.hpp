@@ -71,6 +71,12 @@ struct CompressionUse {
 // Resolved, with the keys that have a meaning for the method, less `baseline`.
 [[nodiscard]] io::Json compression_tree(const coll::Compression& compression);
 
+// After everything else is known: the topology with its routes, the place of every rank and server,
+// the packet block, and what does not go together with a simulated network.
+void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// Keys of the cluster and its network that say so, resolved; nothing for alpha_beta.
+void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& network_tree);
+
 // After cluster and communication are known: the measured curve that stands for the evaluators.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 // How much messages slow each other: the authors' 0.5 was fitted to measured all-reduces, which

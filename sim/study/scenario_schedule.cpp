@@ -9,6 +9,7 @@
 #include "io/trace_file.hpp"
 #include "study/bucket_cost.hpp"
 #include "study/run.hpp"
+#include "study/run_parts.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -123,7 +124,7 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   if (async && planner.schedule != plan::Schedule::single) {
     problems.add(where, "schedule", schedule + " is not defined for mode async");
   }
-  if (planner.needs == plan::Needs::cost) {
+  if (planner.needs == plan::Needs::cost || simulates_messages(scenario)) {
     return;
   }
   const coll::CompressionMethod method = communication.compression.method;

@@ -94,12 +94,37 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   options.servers = static_cast<std::uint32_t>(servers);
   static constexpr std::array<std::string_view, 2> kServerModes{"pipelined", "serial"};
   training.serial_server = fields.word("server_mode", kServerModes, 0) == 1;
-  static constexpr std::array<std::string_view, 1> kSplits{"even"};
-  (void)fields.word("server_split", kSplits, 0);
+  static constexpr std::array<std::string_view, 2> kSplits{"even", "whole"};
+  training.whole_split = fields.word("server_split", kSplits, 0) == 1;
+  if (training.whole_split && options.placement != coll::Placement::dedicated) {
+    context.problems.add(fields.json(), "server_split", "whole tensors need dedicated servers");
+  }
   if (training.algorithm == Algorithm::parameter_server) {
     context.needs_meaning(fields, "server_mode", training.async, "mode sync");
     scenario.communication.collective = coll::AlgorithmId::parameter_server;
   }
+}
+
+void parse_convergence(io::Fields& fields, const ParseContext& context, Training& training) {
+  const io::Json* json = fields.any("convergence");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields part(*json, context.problems);
+  Convergence convergence;
+  convergence.epochs_lossless = part.number("epochs_lossless", io::above(0));
+  convergence.iterations_per_epoch = part.integer("iterations_per_epoch", io::at_least(1));
+  constexpr double kHarmless = 0.01;
+  convergence.harmless = part.number("x1", io::at_least(0), kHarmless);
+  convergence.most = part.number("x2", io::at_least(0));
+  convergence.beta = part.number("beta", io::at_least(0));
+  part.no_more();
+  if (convergence.most <= convergence.harmless) {
+    context.problems.add(*json, "x2",
+                         "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
+                             base::shortest(convergence.most));
+  }
+  training.convergence = convergence;
 }
 
 std::string_view word(Algorithm algorithm) {
@@ -143,6 +168,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   training.host_copy_Bps = fields.number("host_copy_Bps", io::at_least(0), 0);
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
+  parse_convergence(fields, context, training);
   for (const auto& [key, algorithm] : kOwnKeys) {
     if (algorithm != training.algorithm && context.leftovers == Leftovers::refuse &&
         fields.has(key)) {
@@ -235,9 +261,18 @@ io::Json training_tree(const Scenario& scenario) {
     tree.set("placement", kPlacements[static_cast<std::size_t>(options.placement)]);
     if (training.async) {
       tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
+    } else {
+      tree.set("server_split", training.whole_split ? "whole" : "even");
     }
     break;
   }
+  }
+  if (const auto& convergence = training.convergence) {
+    tree.set("convergence", io::Object{{"epochs_lossless", convergence->epochs_lossless},
+                                       {"iterations_per_epoch", convergence->iterations_per_epoch},
+                                       {"x1", convergence->harmless},
+                                       {"x2", convergence->most},
+                                       {"beta", convergence->beta}});
   }
   return tree;
 }

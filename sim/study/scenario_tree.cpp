@@ -103,7 +103,7 @@ io::Json workload_tree(const Scenario& scenario) {
 
 io::Json cluster_tree(const Cluster& cluster) {
   const Network& network = cluster.network;
-  io::Json net{io::Object{{"model", "alpha_beta"},
+  io::Json net{io::Object{{"model", nullptr},
                           {"latency_s", network.latency_s},
                           {"reduction_Bps", network.reduction_Bps},
                           {"block_latency_s", network.block_latency_s},
@@ -122,8 +122,9 @@ io::Json cluster_tree(const Cluster& cluster) {
   }
   io::Json tree = io::Object{{"nodes", cluster.nodes},
                              {"gpus_per_node", cluster.gpus_per_node},
-                             {"nics_per_node", cluster.nics_per_node},
-                             {"network", std::move(net)}};
+                             {"nics_per_node", cluster.nics_per_node}};
+  add_fabric_keys(cluster, tree, net);
+  tree.set("network", std::move(net));
   if (cluster.intra) {
     tree.set("intra_network", io::Object{{"latency_s", cluster.intra->latency_s},
                                          {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}});

@@ -79,7 +79,7 @@ void fill_merge(const Scenario& scenario, const plan::Problem& problem, const pl
   if (plan::planner(schedule).needs == plan::Needs::cost) { // one channel, as the optimum
     summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
   }
-  if (!scenario.cluster.network.curve) {
+  if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
     summary.closed_form_s = planned;
   }
 }
@@ -88,6 +88,15 @@ void fill_merge(const Scenario& scenario, const plan::Problem& problem, const pl
 // the work of compressing.
 std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& plan,
                                     std::span<const BucketCost> costs) {
+  if (scenario.cluster.fabric) { // whose latency and bandwidth are no two numbers
+    double wire = 0;
+    double work = 0;
+    for (const BucketCost& cost : costs) {
+      wire += cost.wire_s;
+      work += cost.compress_s() + cost.encode_s + cost.decode_s + cost.merge_s + cost.scatter_s;
+    }
+    return work > wire ? "compression" : "bandwidth";
+  }
   const auto total = [&](double latency_factor, double bandwidth_factor) {
     Scenario part = scenario;
     part.cluster.network.latency_s *= latency_factor;
@@ -114,6 +123,29 @@ std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& 
   return latency >= bandwidth ? "latency" : "bandwidth";
 }
 
+// On a fabric: messages of one byte take the latency, all others more by what their bytes cost.
+std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan) {
+  coll::Collective collective = exchange_of(scenario);
+  const auto total = [&](bool one_byte) {
+    const plan::Cost cost = train::planner_cost(collective);
+    double sum = 0;
+    for (const plan::Group& group : plan.groups) {
+      const auto bytes = static_cast<double>(group.bytes.value);
+      sum += cost.seconds(one_byte ? std::min(1.0, bytes) : bytes, 1);
+    }
+    return sum;
+  };
+  const double all = total(false);
+  collective.reduction_s_per_byte = 0;
+  const double reduction = all - total(false);
+  const double latency = total(true);
+  const double bandwidth = all - reduction - latency;
+  if (latency >= bandwidth && latency >= reduction) {
+    return "latency";
+  }
+  return bandwidth >= reduction ? "bandwidth" : "reduction";
+}
+
 } // namespace
 
 // The algorithm and the block are those of the first message.
@@ -124,6 +156,9 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
   }
   if (scenario.cluster.network.curve) {
     return "bandwidth"; // a measured curve has no parts
+  }
+  if (scenario.cluster.fabric) {
+    return largest_fabric_part(scenario, plan);
   }
   coll::Collective collective = exchange_of(scenario);
   const auto total = [&](bool latency, bool bandwidth, bool reduction) {

@@ -54,7 +54,8 @@ std::unique_ptr<QuickRun> QuickRun::make(const Scenario& scenario, bool latency_
                           [](const train::Gradient& g) { return g.bytes.value > 0; }) &&
       std::ranges::is_sorted(scenario.workload.gradients, std::greater<>(),
                              &train::Gradient::layer);
-  if (!method_fits || !gradients_fit || network.curve || !network.calibration.empty() ||
+  if (network.model != NetworkModel::alpha_beta || !scenario.cluster.topology.is_null() ||
+      !method_fits || !gradients_fit || network.curve || !network.calibration.empty() ||
       communication.calibrated || communication.reduce_broadcast ||
       communication.copy_bandwidth_Bps > 0 || !is_known_schedule(communication.schedule) ||
       !is_plain_ring(scenario) || !is_plain_training(scenario)) {

@@ -98,6 +98,9 @@ EXCEPTIONS = {
     ("sim/net/rank_fabric", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",
     ("sim/coll/collective", "no shared_ptr"): "the same",
     ("sim/cli/collective_flags", "no shared_ptr"): "the same",
+    ("sim/study/files", "no shared_ptr"): "the same",
+    ("sim/study/scenario", "no shared_ptr"): "the same",
+    ("sim/train/network_job", "no shared_ptr"): "the same",
     ("sim/base/vector_clones", "no macro"): "target_clones is an attribute that only x86 knows",
     ("sim/base/vector_clones", "namespace = folder"): "it holds nothing but that macro",
 }

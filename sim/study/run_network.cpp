@@ -1,0 +1,346 @@
+// Runs whose messages go through the simulated network one by one (PKT 7, 8): the plan's buckets
+// become the pieces of a job, and what the job measured becomes the result.
+#include <algorithm>
+#include <cmath>
+
+#include "study/bucket_cost.hpp"
+#include "study/message_class.hpp"
+#include "study/run_parts.hpp"
+#include "train/network_job.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+bool has_servers(const Scenario& scenario) {
+  return scenario.communication.collective == coll::AlgorithmId::parameter_server;
+}
+
+std::vector<double> layer_bytes(const Scenario& scenario) {
+  std::vector<double> bytes(scenario.workload.layers.size());
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  return bytes;
+}
+
+// Buckets in the order in which their gradients are ready.
+std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Plan& plan) {
+  const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
+  std::vector<train::JobPiece> pieces;
+  for (const plan::Group& group : plan.groups) {
+    train::JobPiece piece;
+    piece.bytes = group.bytes.value;
+    std::uint32_t first = UINT32_MAX;
+    std::uint32_t last = 0;
+    for (const std::uint32_t item : group.items) {
+      if (item < scenario.workload.gradients.size()) { // else one that sends nothing
+        const std::uint32_t layer = scenario.workload.gradients[item].layer;
+        first = std::min(first, layer);
+        last = std::max(last, layer);
+      }
+    }
+    piece.first_layer = std::min(first, last);
+    piece.last_layer = last;
+    piece.message_class = classes.of_layer(piece.first_layer);
+    pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+void sort_by_ready(const Scenario& scenario, plan::Plan& plan) {
+  if (scenario.communication.schedule == plan::Schedule::priority) { // listed by urgency
+    std::ranges::stable_sort(plan.groups, {},
+                             [](const plan::Group& group) { return group.ready.value; });
+  }
+}
+
+// With `auto` the one that is best for the largest bucket, at the flow level.
+coll::Collective chosen_collective(const Scenario& scenario, const plan::Plan& plan) {
+  coll::Collective collective = exchange_of(scenario);
+  for (const plan::Group& group : plan.groups) {
+    collective.bytes = std::max(collective.bytes, static_cast<double>(group.bytes.value));
+  }
+  return coll::with_chosen_algorithm(collective);
+}
+
+train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
+  const Communication& communication = scenario.communication;
+  train::NetworkJob job;
+  for (const train::WorkLayer& layer : scenario.workload.layers) {
+    job.forward_s.push_back(layer.forward.value);
+    job.backward_s.push_back(layer.backward.value);
+  }
+  job.update_s = scenario.training.update.value;
+  job.gradient_bytes = layer_bytes(scenario);
+  job.overlap_backward = communication.overlap_backward;
+  job.next_forward = communication.next_forward;
+  job.pieces = pieces_of(scenario, plan);
+  job.by_layer = communication.schedule == plan::Schedule::priority;
+  if (job.by_layer && communication.schedule_options.credit_bytes.value > 0) {
+    job.credit_bytes = static_cast<double>(communication.schedule_options.credit_bytes.value);
+  }
+  job.iterations = scenario.training.iterations;
+  job.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  job.variability = scenario.variability;
+  job.hosts = scenario.cluster.fabric->hosts;
+  job.collective = chosen_collective(scenario, plan);
+  if (has_servers(scenario)) {
+    job.servers = train::JobServers{.count = communication.options.servers,
+                                    .placement = communication.options.placement,
+                                    .whole = scenario.training.whole_split,
+                                    .add_s_per_byte = job.collective.reduction_s_per_byte};
+  }
+  return job;
+}
+
+train::JobNetwork network_of(const Scenario& scenario) {
+  const Network& network = scenario.cluster.network;
+  const net::RankFabric& fabric = *scenario.cluster.fabric;
+  const net::PacketOptions& options = network.packet.options;
+  train::JobNetwork result;
+  result.fabric = fabric.network;
+  result.simulated_limit_s = scenario.simulated_limit.value;
+  result.flow = {.paths = fabric.paths, .wire_per_payload = fabric.wire_per_payload};
+  if (network.model == NetworkModel::packet) {
+    result.packet = options;
+    result.background = network.packet.background;
+  } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&
+             options.transport.dlcp.early_stop) {
+    result.early_stop_payload = options.full_payload();
+  }
+  return result;
+}
+
+// The first steady iteration: without jitter all periods are equal unless the network remembers.
+std::size_t first_steady(const Scenario& scenario, const std::vector<train::JobIteration>& runs) {
+  if (scenario.training.discard_iterations) {
+    return static_cast<std::size_t>(*scenario.training.discard_iterations);
+  }
+  constexpr double kRounding = 1e-9;
+  const double first = runs.front().period_s;
+  const bool differ = std::ranges::any_of(runs, [&](const train::JobIteration& run) {
+    return std::abs(run.period_s - first) > kRounding * first;
+  });
+  return differ && runs.size() > 1 ? 1 : 0;
+}
+
+template <class Value> double mean_of(std::span<const train::JobIteration> runs, Value value) {
+  double sum = 0;
+  for (const train::JobIteration& run : runs) {
+    sum += value(run);
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+std::optional<double> ratio(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+// Three regimes of loss (PKT 8): harmless, slower, never.
+void fill_convergence(const Convergence& convergence, Summary& summary) {
+  const double loss = summary.loss_fraction.value_or(0);
+  summary.converges = loss <= convergence.most;
+  if (!*summary.converges) {
+    return;
+  }
+  const double beyond =
+      std::max(0.0, loss - convergence.harmless) / (convergence.most - convergence.harmless);
+  summary.epochs = convergence.epochs_lossless * (1 + convergence.beta * beyond);
+  summary.time_to_accuracy_s = *summary.epochs *
+                               static_cast<double>(convergence.iterations_per_epoch) *
+                               *summary.iteration_time_s;
+}
+
+void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary) {
+  std::vector<double> seconds;
+  for (const train::JobMessage& message : job.messages) {
+    if (message.iteration >= static_cast<std::int64_t>(first)) {
+      seconds.push_back(message.end_s - message.start_s);
+    }
+  }
+  if (const auto fct = flow_statistics(std::move(seconds))) {
+    summary.fct_mean_s = fct->mean_s;
+    summary.fct_p50_s = fct->p50_s;
+    summary.fct_p95_s = fct->p95_s;
+    summary.fct_p99_s = fct->p99_s;
+    summary.fct_max_s = fct->max_s;
+  }
+}
+
+void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
+               Summary& summary) {
+  const auto total = [&](auto member) {
+    double sum = 0;
+    for (const train::JobIteration& run : steady) {
+      sum += static_cast<double>(run.*member);
+    }
+    return sum;
+  };
+  using Run = train::JobIteration;
+  summary.loss_fraction = ratio(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
+  summary.stale_fraction = ratio(total(&Run::parameter_lost_bytes), total(&Run::parameter_bytes));
+  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
+  if (ring || has_servers(scenario)) {
+    const double contributions = static_cast<double>(scenario.workload.bytes().value) *
+                                 static_cast<double>(scenario.cluster.ranks()) *
+                                 static_cast<double>(steady.size());
+    summary.effective_loss = ratio(total(&Run::lost_contributions), contributions);
+  }
+}
+
+std::string bottleneck(const Scenario& scenario, const Summary& summary,
+                       const std::vector<LinkResult>& links) {
+  if (*summary.communication_s <= *summary.compute_s) {
+    return "compute";
+  }
+  const auto busiest = std::ranges::max_element(links, {}, &LinkResult::utilization);
+  if (has_servers(scenario) && busiest != links.end()) {
+    const net::RankFabric& fabric = *scenario.cluster.fabric;
+    const net::FabricLink& link =
+        fabric.fabric().links[static_cast<std::size_t>(busiest - links.begin())];
+    const auto servers =
+        std::span(fabric.hosts).subspan(static_cast<std::size_t>(scenario.cluster.ranks()));
+    if (std::ranges::find(servers, link.from) != servers.end() ||
+        std::ranges::find(servers, link.to) != servers.end()) {
+      return "server";
+    }
+  }
+  return "bandwidth";
+}
+
+double bytes_sent(const Scenario& scenario, const plan::Plan& plan) {
+  double most = 0;
+  for (const plan::Group& group : plan.groups) {
+    coll::Collective collective = exchange_of(scenario);
+    collective.bytes = static_cast<double>(group.bytes.value);
+    most += coll::traffic(coll::with_chosen_algorithm(collective)).max_per_rank;
+  }
+  return most;
+}
+
+void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train::JobResult& job,
+                  Result& result) {
+  Summary& summary = result.summary;
+  const std::size_t first = first_steady(scenario, job.iterations);
+  const auto steady = std::span(job.iterations).subspan(first);
+  using Run = train::JobIteration;
+  const double single = fill_work(scenario, summary);
+  const double period = mean_of(steady, [](const Run& run) { return run.period_s; });
+  summary.iteration_time_s = period;
+  summary.codec_compute_s = 0;
+  summary.compute_s = mean_of(steady, [](const Run& run) { return run.compute_s; });
+  fill_communication(mean_of(steady, [](const Run& run) { return run.communication_s; }),
+                     mean_of(steady, [](const Run& run) { return run.exposed_s; }), summary);
+  summary.straggler_wait_s = std::max(0.0, *summary.compute_s - single);
+  summary.makespan_s = job.iterations.back().end_s;
+  summary.wire_bytes = exchanges(scenario) ? bytes_sent(scenario, plan) : 0;
+  summary.staleness_mean = 0;
+  summary.staleness_max = 0;
+  fill_speedup(scenario, single, period, summary);
+  fill_messages(job, first, summary);
+  fill_loss(scenario, steady, summary);
+  if (scenario.training.convergence) {
+    fill_convergence(*scenario.training.convergence, summary);
+  }
+  summary.bottleneck = bottleneck(scenario, summary, result.links);
+}
+
+void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::AlgorithmId algorithm,
+                const train::JobResult& job, Result& result) {
+  const train::JobIteration& last = job.iterations.back();
+  BucketCost plain;
+  plain.algorithm = coll::name(algorithm);
+  result.buckets =
+      plain_buckets(scenario, plan, std::vector<BucketCost>(plan.groups.size(), plain));
+  for (std::size_t g = 0; g < result.buckets.size(); ++g) {
+    Bucket& bucket = result.buckets[g];
+    bucket.ready_s = job.pieces[g].ready_s - last.start_s;
+    bucket.start_s = job.pieces[g].start_s - last.start_s;
+    bucket.end_s = job.pieces[g].end_s - last.start_s;
+    bucket.exposed_s =
+        std::max(0.0, job.pieces[g].end_s - std::max(job.pieces[g].start_s, last.compute_end_s));
+  }
+  for (const train::JobIteration& run : job.iterations) {
+    result.iterations.push_back(
+        {.index = static_cast<std::int64_t>(result.iterations.size()),
+         .start_s = run.start_s,
+         .compute_end_s = run.compute_end_s,
+         .exchange_start_s = run.exchange_start_s,
+         .exchange_end_s = run.exchange_end_s,
+         .iteration_time_s = run.period_s,
+         .exposed_communication_s = run.exposed_s,
+         .applied_gradient = static_cast<std::int64_t>(result.iterations.size()),
+         .density = {},
+         .k = {},
+         .loss_fraction = ratio(static_cast<double>(run.gradient_lost_bytes),
+                                static_cast<double>(run.gradient_bytes))});
+  }
+}
+
+void fill_tensors(const train::JobResult& job, Result& result) {
+  const train::JobIteration& last = job.iterations.back();
+  const auto iteration = static_cast<std::int64_t>(job.iterations.size()) - 1;
+  result.tensors.resize(2 * job.pieces.size());
+  for (std::size_t i = 0; i < result.tensors.size(); ++i) {
+    result.tensors[i].bucket = static_cast<std::int64_t>(i / 2);
+    result.tensors[i].gradient = i % 2 == 0;
+  }
+  for (const train::JobMessage& message : job.messages) {
+    if (message.iteration != iteration) {
+      continue;
+    }
+    const bool back = message.part == train::MessagePart::parameter;
+    TensorResult& tensor = result.tensors[std::size_t{message.piece} * 2 + (back ? 1 : 0)];
+    tensor.size_bytes += message.size_bytes;
+    tensor.delivered_bytes += message.delivered_bytes;
+    tensor.packets += message.packets;
+    tensor.delivered_packets += message.delivered_packets;
+    tensor.lost_network_bytes += message.lost_network_bytes;
+    tensor.lost_stopped_bytes += message.lost_stopped_bytes;
+    tensor.wasted_bytes += message.wasted_bytes;
+    tensor.duplicates += message.duplicates;
+    tensor.probe_rounds += message.probe_rounds;
+    tensor.complete_s = std::max(tensor.complete_s, message.end_s - last.start_s);
+  }
+}
+
+std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsResult& run) {
+  std::vector<LinkResult> links;
+  for (std::size_t link = 0; link < fabric.links.size(); ++link) {
+    links.push_back(run.link_counters.empty()
+                        ? link_result(fabric.links[link], run.links[link], run.elapsed_s)
+                        : link_result(run.link_counters[link], run.elapsed_s));
+  }
+  return links;
+}
+
+} // namespace
+
+Result run_network(const Scenario& scenario) {
+  const plan::Problem problem = merge_problem(scenario);
+  plan::Plan plan = plan_of(scenario, problem);
+  sort_by_ready(scenario, plan);
+  const train::NetworkJob job = job_of(scenario, plan);
+  const train::JobsResult run = train::run_network_jobs(network_of(scenario), std::span(&job, 1));
+
+  Result result;
+  result.scenario = scenario;
+  result.method = coll::name(coll::Method::events);
+  result.events = run.events;
+  const bool packets = scenario.cluster.network.model == NetworkModel::packet;
+  if (packets) {
+    result.packet_hops = run.packet_hops;
+  }
+  add_common_warnings(scenario, plan, result);
+  result.links = links_of(scenario.cluster.fabric->fabric(), run);
+  fill_summary(scenario, plan, run.jobs.front(), result);
+  fill_lists(scenario, plan, job.collective.algorithm, run.jobs.front(), result);
+  if (packets) {
+    fill_tensors(run.jobs.front(), result);
+  }
+  fill_interval(scenario, result);
+  return result;
+}
+
+} // namespace stepsim::study

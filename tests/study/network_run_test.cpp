@@ -1,0 +1,225 @@
+// Training on fabrics: the flow level on a star is alpha-beta, links carry what schedules send,
+// contention costs what sharing says; packets stay above their bounds.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "study/scenario_text.hpp"
+
+using namespace stepsim;
+using doctest::Approx;
+
+namespace {
+
+constexpr double kBytes = 6e6; // of both layers
+
+struct Case {
+  int nodes = 4;
+  std::string network = R"("model": "flow")"; // keys, without a comma at the end
+  std::string cluster{};                      // keys, each followed by a comma, as the next
+  std::string training{};
+  std::string communication{};
+};
+
+const std::string kLinks = R"("latency_s": 2e-5, "bandwidth_Bps": 1.25e9)";
+
+std::string text_of(const Case& c) {
+  return R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 0.001, "backward_s": 0.003, "gradient_bytes": 2000000},
+      {"name": "b", "forward_s": 0.002, "backward_s": 0.003, "gradient_bytes": 4000000}]},
+      "cluster": {)" +
+         c.cluster + R"("nodes": )" + std::to_string(c.nodes) + R"(, "network": {)" + c.network +
+         R"(}}, "training": {)" + c.training + R"("iterations": 3}, "communication": {)" +
+         c.communication + R"("element_bytes": 4}})";
+}
+
+study::Result run_case(const Case& c) { return study::testing::run_text(text_of(c)); }
+
+std::string with_links(const std::string& model, const std::string& more = "") {
+  return R"("model": ")" + model + R"(", )" + kLinks + more;
+}
+
+double period(const Case& c) { return *run_case(c).summary.iteration_time_s; }
+
+// All bytes on the up and down links of the hosts.
+double bytes_up(const study::Result& result) {
+  double bytes = 0;
+  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  for (std::size_t link = 0; link < result.links.size(); ++link) {
+    bytes += fabric.is_host(fabric.links[link].from) ? result.links[link].bytes : 0;
+  }
+  return bytes;
+}
+
+const std::string kServer = R"("algorithm": "parameter_server", )";
+const std::string kDctcp = R"(, "packet": {"transport": "dctcp"})";
+
+} // namespace
+
+TEST_CASE("network run: the flow level on the default star is alpha-beta") {
+  for (const std::string schedule : {"wfbp", "single", "mg_wfbp", "optimal", "dear"}) {
+    for (const std::string collective :
+         {"ring", "recursive_doubling", "mst", "be", "double_binary_tree"}) {
+      if (schedule == "dear" && collective != "ring") {
+        continue;
+      }
+      CAPTURE(schedule);
+      CAPTURE(collective);
+      const std::string communication =
+          R"("schedule": ")" + schedule + R"(", "collective": ")" + collective +
+          R"(", "chunking": "integer", )" +
+          (collective == "double_binary_tree" ? R"("block_bytes": 65536, )" : "");
+      const double expected =
+          period({.network = with_links("alpha_beta"), .communication = communication});
+      const study::Result result =
+          run_case({.network = with_links("flow"), .communication = communication});
+      CHECK(*result.summary.iteration_time_s == Approx(expected).epsilon(1e-9));
+      CHECK(result.method == "events");
+      CHECK_FALSE(result.summary.closed_form_s.has_value());
+    }
+  }
+}
+
+TEST_CASE("network run: links carry what the schedule sends, in all iterations") {
+  const study::Result result = run_case({.nodes = 5, .network = with_links("flow")});
+  REQUIRE(result.links.size() == 10);
+  CHECK(bytes_up(result) == Approx(3 * 2 * 4 * kBytes).epsilon(1e-9)); // 2 (P - 1) M
+  for (const study::LinkResult& link : result.links) {
+    CHECK(link.bytes == Approx(3 * 2 * 4 * kBytes / 5).epsilon(1e-6));
+    CHECK(link.utilization <= 1 + 1e-9);
+    CHECK(link.busy_s <= *result.summary.makespan_s);
+  }
+}
+
+TEST_CASE("network run: a topology gives alpha-beta its longest way and narrowest link") {
+  const std::string topology = R"("topology": {"preset": "leaf_spine", "leaves": 2,
+      "hosts_per_leaf": 2, "spines": 1, "bandwidth_Bps": 1.25e9, "uplink_bandwidth_Bps": 1e9,
+      "latency_s": 1e-6}, )";
+  const study::Result result =
+      run_case({.network = R"("model": "alpha_beta")", .cluster = topology});
+  CHECK(result.scenario.cluster.network.latency_s == Approx(4e-6));
+  CHECK(result.scenario.cluster.network.bandwidth_Bps == Approx(1e9));
+  CHECK(result.links.empty());
+}
+
+TEST_CASE(
+    "network run: an oversubscribed leaf-spine slows what crosses it, placement decides how") {
+  const auto leaf_spine = [](double uplink) {
+    return R"("topology": {"preset": "leaf_spine", "leaves": 2, "hosts_per_leaf": 4, "spines": 1,
+        "bandwidth_Bps": 1.25e9, "latency_s": 0, "uplink_bandwidth_Bps": )" +
+           std::to_string(uplink) + "}, ";
+  };
+  const std::string doubling = R"("collective": "recursive_doubling", "schedule": "single", )";
+  const auto time = [&](double uplink, const std::string& placement) {
+    return *run_case({.nodes = 8,
+                      .cluster = leaf_spine(uplink) + R"("rank_placement": )" + placement + ", ",
+                      .communication = doubling})
+                .summary.communication_s;
+  };
+  // Every rank sends the whole vector in each of 3 steps; one of them crosses the spine, where 4
+  // ranks share the uplink.
+  const double step = kBytes / 1.25e9;
+  CHECK(time(5e9, R"("packed")") == Approx(3 * step).epsilon(1e-9));
+  CHECK(time(2.5e9, R"("packed")") == Approx(4 * step).epsilon(1e-9));
+  CHECK(time(1.25e9, R"("packed")") == Approx(6 * step).epsilon(1e-9));
+  // Spread: hosts 0 4 1 5 2 6 3 7, so only neighbours are on different leaves.
+  CHECK(time(1.25e9, R"("spread")") == Approx(6 * step).epsilon(1e-9));
+  // By hand, so that ranks one and two apart are on different leaves.
+  CHECK(time(1.25e9, "[0, 4, 5, 1, 2, 6, 7, 3]") == Approx(9 * step).epsilon(1e-9));
+}
+
+TEST_CASE("network run: one server on a star of flows takes what its link takes") {
+  const auto server = [&](const std::string& model, const std::string& more) {
+    return *run_case({.network = with_links(model, model == "packet" ? kDctcp : ""),
+                      .training = kServer + more,
+                      .communication = R"("schedule": "single", )"})
+                .summary.iteration_time_s;
+  };
+  // 4 workers push 6 MB to one server, which sends as much back.
+  const double compute = 0.009;
+  const double one = kBytes / 1.25e9;
+  const double both_ways = 2 * (4 * one + 2e-5);
+  CHECK(server("flow", "") == Approx(compute + both_ways).epsilon(1e-9));
+  // Packets are not shared evenly: a worker served early pushes while others still pull, but the
+  // last one served computes and pushes alone.
+  CHECK(server("packet", "") > compute + (4 + 1) * one + 4e-5);
+  CHECK(server("packet", "") < compute + 1.1 * both_ways);
+  // Two servers: every worker sends half to each; the workers' links are no bottleneck.
+  CHECK(server("flow", R"("servers": 2, )") ==
+        Approx(compute + 2 * (2 * kBytes / 1.25e9 + 2e-5)).epsilon(1e-9));
+}
+
+TEST_CASE("network run: packets are a little slower than flows, for the ring") {
+  const Case flow{.network = with_links("flow")};
+  const Case packet{.network = with_links("packet", R"(, "packet": {"transport": {"kind": "window",
+      "window_packets": 64}, "buffer": {"scope": "unlimited"}})")};
+  const study::Result result = run_case(packet);
+  CHECK(*result.summary.iteration_time_s > period(flow));
+  // Headers cost 1500 / 1460; a chunk passes two links.
+  CHECK(*result.summary.communication_s < 1.06 * *run_case(flow).summary.communication_s);
+  CHECK(result.packet_hops.value_or(0) > 0);
+  CHECK(result.summary.loss_fraction == 0.0);
+  CHECK(result.summary.fct_max_s.value_or(0) >= result.summary.fct_p50_s.value_or(1));
+  CHECK(result.tensors.size() == 4); // gradients and parameters of two buckets
+}
+
+TEST_CASE("network run: bounded loss is reported, never above its bound, and priced in epochs") {
+  const std::string dlcp = R"(, "packet": {"transport": {"kind": "dlcp", "loss_bound_push": 0.1,
+      "rate_control": "none", "selective_drop": false}})";
+  const study::Result result = run_case(
+      {.network = with_links("packet", dlcp),
+       .training = kServer + R"("convergence": {"epochs_lossless": 90, "iterations_per_epoch": 100,
+           "x1": 0.02, "x2": 0.2, "beta": 0.5}, )",
+       .communication = R"("schedule": "wfbp", )"});
+  const study::Summary& summary = result.summary;
+  REQUIRE(summary.loss_fraction.has_value());
+  CHECK(*summary.loss_fraction > 0.02);
+  CHECK(*summary.loss_fraction <= 0.1 + 1e-3);
+  CHECK(*summary.stale_fraction == 0.0);
+  CHECK(*summary.effective_loss == Approx(*summary.loss_fraction).epsilon(1e-9));
+  const double epochs = 90 * (1 + 0.5 * (*summary.loss_fraction - 0.02) / 0.18);
+  CHECK(*summary.epochs == Approx(epochs).epsilon(1e-12));
+  CHECK(*summary.time_to_accuracy_s ==
+        Approx(epochs * 100 * *summary.iteration_time_s).epsilon(1e-12));
+  CHECK(*summary.converges);
+  for (const study::TensorResult& tensor : result.tensors) {
+    CHECK(tensor.size_bytes ==
+          tensor.delivered_bytes + tensor.lost_network_bytes + tensor.lost_stopped_bytes);
+  }
+}
+
+TEST_CASE("network run: what a simulated network cannot run is an error that says so") {
+  const auto says = [&](const Case& c, const std::string& words) {
+    const std::string text = study::testing::problem_of(text_of(c));
+    CAPTURE(text);
+    CHECK(text.find(words) != std::string::npos);
+  };
+  says({.network = with_links("packet")}, "required at the packet level");
+  says({.network = with_links("packet", kDctcp), .training = R"("algorithm": "pipe_sgd", )"},
+       "pipe_sgd is not defined for network model packet");
+  says({.network = with_links("packet", kDctcp),
+        .communication = R"("compression": {"method": "fp16"}, )"},
+       "compression fp16 is not defined");
+  says({.network = with_links("flow"), .cluster = R"("gpus_per_node": 2, )"},
+       "ranks of one host talk over it");
+  says({.network = with_links("alpha_beta", kDctcp)}, "packet has no meaning");
+  says({.nodes = 9, .cluster = R"("topology": {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e9,
+            "latency_s": 0}, )"},
+       "9 nodes, but the topology has 8");
+  says({.cluster = R"("rank_placement": ["a"], "topology": {"preset": "star", "hosts": 8,
+            "bandwidth_Bps": 1e9, "latency_s": 0}, )"},
+       "unknown host \"a\"");
+  says({.network = with_links("flow"),
+        .training = R"("convergence": {"epochs_lossless": 1, "iterations_per_epoch": 1, "x2": 0.001,
+            "beta": 1}, )"},
+       "must be above x1 (0.01)");
+}
+
+TEST_CASE("network run: raw packets that are lost end a training job with an error") {
+  const Case lossy{.network = with_links("packet", R"(, "packet": {"transport": "raw"})"),
+                   .training = kServer};
+  CHECK_THROWS_AS((void)run_case(lossy), SimulationError);
+}
