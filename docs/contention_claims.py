@@ -235,6 +235,56 @@ def load_order(results):
         ", ".join(f"{arm} x {value:.3g}" for arm, value in grown.items()) + f" at load {loads[-1]:g}")
 
 
+def ring_gain(results):
+    """Early stop shortens the reduce-scatter half only, by what is lost."""
+    ends = [median(results.values("Q11", arm, "ring", "exposed_s")) for arm in ("dlcp, p = 0", "dlcp")]
+    part = 1 - ends[1] / ends[0]
+    lost = median(results.values("Q11", "dlcp", "ring", "lost"))
+    return 0.25 * lost <= part <= 0.6 * lost, (
+        f"exposed communication {100 * part:.1f} % less, {100 * lost:.1f} % of the gradient left out")
+
+
+def server_gain(results):
+    found = {x: median(gains(results, "Q11", "dlcp", "reno", x, "iteration_s"))
+             for x in results.xs("Q11", "reno")}
+    return found["ring"] < 1.05 and found["parameter_server"] > 1.5, (
+        ", ".join(f"{x.replace('_', ' ')} {value:.3g}" for x, value in found.items()))
+
+
+def ring_with_losses(results):
+    base = results.values("Q12t", "dlcp", 0, "iteration_s")[0]
+    worst = max(value / base for x in results.xs("Q12t", "dlcp") if x <= 1e-3
+                for value in results.values("Q12t", "dlcp", x, "iteration_s"))
+    return worst <= 1.02, f"at most {100 * (worst - 1):.2g} % over lossless"
+
+
+def ring_with_many_losses(results):
+    times = {arm: [value / results.values("Q12t", arm, 0, "iteration_s")[0]
+                   for value in results.values("Q12t", arm, 0.01, "iteration_s")] for arm in ("reno", "dlcp")}
+    return max(times["dlcp"]) <= 1.05 and min(times["reno"]) >= 3, (
+        ", ".join(f"{arm} x {cell(values)}" for arm, values in times.items()))
+
+
+def training_gain_grows(results):
+    found = {n: median(gains(results, "Q13t", "dlcp", "reno", n, "iteration_s"))
+             for n in results.xs("Q13t", "dlcp")}
+    values = list(found.values())
+    return values[-1] > 1.5 * values[0] and values[-1] == max(values), (
+        ", ".join(f"{n}: {value:.3g}" for n, value in found.items()))
+
+
+def flatter(arm, file):
+    """Against the faster of reno and dctcp, at every load with background."""
+    def check(results):
+        ratios = {load: min(median(results.values("Q14t", f"{tcp}, {file}", load, "iteration_s"))
+                            for tcp in ("reno", "dctcp"))
+                  / median(results.values("Q14t", f"{arm}, {file}", load, "iteration_s"))
+                  for load in results.xs("Q14t", f"{arm}, {file}") if load > 0}
+        return min(ratios.values()) > 1, "faster TCP over dlcp " + ", ".join(
+            f"{load:g}: {ratio:.2f}" for load, ratio in ratios.items())
+    return check
+
+
 TCP = ["reno", "dctcp"]
 LIMITED = ["dlcp", "dlcp, rate floor 1/16", "dlcp, no rate control"]
 CLAIMS = [
@@ -286,6 +336,8 @@ CLAIMS = [
     Claim("Q10", "dlcp, p = 0: duplicates under 3 %", few_duplicates),
     Claim("Q10", "dlcp: rate control costs at most 10 % under random spraying", rate_and_order,
           holds=False),
+    Claim("Q11", "ring: dlcp's gain is about half of what it leaves out", ring_gain),
+    Claim("Q11", "gain over reno: small in a ring, large with servers", server_gain),
     Claim("Q12", "dlcp, losses to 0.1 %: within 2 % of lossless, every seed", lossy(
         ["dlcp, 1000 packets", "dlcp, 4000 packets"], (1e-4, 1e-3), 1.02)),
     Claim("Q12", "dlcp, 1 % lost, 4000 packets: within 2 %, every seed", lossy(
@@ -297,16 +349,22 @@ CLAIMS = [
     Claim("Q12", "reno, losses to 0.1 %: median within 1 %", lossy(
         ["reno, 1000 packets", "reno, 4000 packets"], (1e-4, 1e-3), 1.01, tail=True)),
     Claim("Q12", "reno, 1 % lost: some seeds wait for an RTO", tail_packet),
+    Claim("Q12", "training in a ring, dlcp: within 2 % to 0.1 %, every seed", ring_with_losses),
+    Claim("Q12", "the same at 1 %: dlcp within 5 %, reno x 3 at least", ring_with_many_losses),
     Claim("Q13", "100 Gb/s: gain over dctcp at N = 143 above that before overflow", gain_grows(
         "100 Gb/s", "dctcp", 64)),
     Claim("Q13", "100 Gb/s, N = 143: slowest cut by 90-95 %, mean by half", cuts),
     Claim("Q13", "1 MiB in all: gain over dctcp at N = 64 above all before", gain_grows(
         "1 MiB in all", "dctcp", 64)),
+    Claim("Q13", "training with servers: gain over reno grows with workers", training_gain_grows),
     Claim("Q14", "load 0.8: TCP's slowest push grows 10 x as much as dlcp's", load_order),
     Claim("Q14", "dlcp: slowest push under RTO_min / 5 at every load and seed", at_most(
         RTO_MIN_S / 5, "Q14", ["dlcp"], "slowest_s", 1e3, " ms")),
     Claim("Q14", "dlcp: no message loses more than its bound", at_most(
         0.1, "Q14", ["dlcp"], "lost", 100, " %")),
+    Claim("Q14", "training with servers: dlcp's iterations are shorter", flatter("dlcp", "parameter_server")),
+    Claim("Q14", "training in a ring: dlcp's iterations are shorter", flatter("dlcp", "ring"), holds=False),
+    Claim("Q14", "the same with all layers in one queue", flatter("dlcp, one queue", "ring"), holds=False),
 ]
 
 

@@ -1,6 +1,7 @@
 """The points of the study of contention: which file, which settings, which seeds, what is measured.
 
-A point is a command line: `stepsim flows FILE --set POINTER=VALUE .. --seed N`. Shapes, buffers,
+A point is a command line: `stepsim flows FILE --set POINTER=VALUE .. --seed N`, or `stepsim run` for
+training. Shapes, buffers,
 thresholds and sizes are ours; the papers do not give theirs.
 """
 import dataclasses
@@ -22,10 +23,14 @@ class Point:
     settings: dict
     measure: typing.Callable
     seeds: typing.Iterable = SEEDS
+    verb: str = "flows"
+
+
+FILES = {"flows": "flows", "run": "scenario"}
 
 
 def command(point, seed):
-    words = ["stepsim", "flows", f"examples/contention/{point.file}.flows.json"]
+    words = ["stepsim", point.verb, f"examples/contention/{point.file}.{FILES[point.verb]}.json"]
     for pointer, value in point.settings.items():
         text = json.dumps(value, separators=(",", ":")) if not isinstance(value, str) else value
         words += ["--set", f"{pointer}={text}"]
@@ -218,5 +223,41 @@ def background():
                         {**settings, "/network/packet/background/load": load}, pushes)
 
 
+def iterations(result, _):
+    times = [each["iteration_time_s"] for each in result["iterations"][1:]]
+    summary = result["summary"]
+    return {"iteration_s": sum(times) / len(times), "slowest_s": max(times),
+            "exposed_s": summary["exposed_communication_s"], "lost": summary["loss_fraction"]}
+
+
+def training():
+    """Six layers, 1.26 MB; medians over few seeds, because iterations are long."""
+    network = "/cluster/network/packet"
+    transport = f"{network}/transport"
+    seeds = {"ring": range(1, 7), "parameter_server": range(1, 11)}
+    arms = {"reno": {}, "dctcp": {f"{transport}/kind": "dctcp"}, "dlcp": {transport: "dlcp"}}
+    one_queue = {"dlcp, one queue": {transport: {"kind": "dlcp", "priority": False}}}
+    reliable = {"dlcp, p = 0": {transport: {"kind": "dlcp", "loss_bound_push": 0}}}
+    for file in ("ring", "parameter_server"):
+        for arm, settings in {**arms, **reliable}.items():
+            yield Point("Q11", arm, file, file, settings, iterations, seeds[file], "run")
+    for arm, settings in {"reno": {}, "dlcp": arms["dlcp"]}.items():
+        for loss in [0, 1e-4, 1e-3, 1e-2]:
+            faults = [{"link": "h0>switch", "probability": loss}] if loss else []
+            yield Point("Q12t", arm, loss, "ring", {**settings, f"{network}/faults/link_loss": faults},
+                        iterations, seeds["ring"], "run")
+    for arm, settings in arms.items():
+        for nodes in [2, 4, 8, 16]:
+            yield Point("Q13t", arm, nodes, "parameter_server",
+                        {**settings, "/cluster/nodes": nodes, "/cluster/topology/hosts": nodes},
+                        iterations, seeds["parameter_server"], "run")
+    for file in ("parameter_server", "ring"):
+        for arm, settings in {**arms, **one_queue}.items():
+            for load in [0, 0.2, 0.4]:
+                other = {"load": load, "size_bytes": 100000, "transport": "dctcp"}
+                yield Point("Q14t", f"{arm}, {file}", load, file,
+                            {**settings, f"{network}/background": other}, iterations, seeds[file], "run")
+
+
 SCENARIOS = [*incasts(), *loss_bounds(), *layers(), *overloads(), *spraying(), *lossy_links(),
-             *scales(), *background()]
+             *scales(), *background(), *training()]

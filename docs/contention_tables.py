@@ -182,7 +182,39 @@ def q14(results, scenario):
                               for metric in ("slowest_s", "middle_s") for arm in arms)]
 
 
-TABLES = {"Q1": q1, "Q2": q2, "Q3": over_drain(0.1), "Q4": q4, "Q5": over_drain(0), "Q6": q6, "Q7": q7,
+def q11(results, scenario):
+    yield ["", "exchange", "iteration [ms]", "exposed [ms]", "gradient lost [%]", "reno / this"]
+    for x in results.xs(scenario, "reno"):
+        for arm in results.arms(scenario):
+            yield [arm, x, cell(results.values(scenario, arm, x, "iteration_s"), 1e3),
+                   cell(results.values(scenario, arm, x, "exposed_s"), 1e3),
+                   cell(results.values(scenario, arm, x, "lost"), 100, 3),
+                   cell(gains(results, scenario, arm, "reno", x, "iteration_s"), digits=3)]
+
+
+def by_arm(first, shown):
+    """Mean iteration per arm, and the slowest one, a row per x."""
+    def make(results, scenario):
+        arms = results.arms(scenario)
+        yield [first, *(f"{arm} [ms]" for arm in arms), *(f"{arm}, slowest" for arm in arms)]
+        for x in results.xs(scenario, arms[0]):
+            yield [shown(x), *(cell(results.values(scenario, arm, x, metric), 1e3)
+                               for metric in ("iteration_s", "slowest_s") for arm in arms)]
+    return make
+
+
+def q14_training(results, scenario):
+    yield ["", "load", "iteration [ms]", "slowest [ms]"]
+    for arm in results.arms(scenario):
+        for load in results.xs(scenario, arm):
+            yield [arm.replace("_", " "), f"{load:g}",
+                   *(cell(results.values(scenario, arm, load, metric), 1e3)
+                     for metric in ("iteration_s", "slowest_s"))]
+
+
+TABLES = {"Q11": q11, "Q12t": by_arm("loss", lambda q: f"{100 * q:g} %"), "Q13t": by_arm("workers", str),
+          "Q14t": q14_training,
+          "Q1": q1, "Q2": q2, "Q3": over_drain(0.1), "Q4": q4, "Q5": over_drain(0), "Q6": q6, "Q7": q7,
           "Q8": q8, "Q9": q9, "Q10": q10, "Q12": q12, "Q13": q13, "Q14": q14}
 
 

@@ -240,3 +240,41 @@ def q14(axis, results):
     mark(axis, RTO_MS, "RTO_min")
     finish(axis, "background load", "push of 8 workers [ms]", "Ten pushes of 8 x 16 KiB beside other flows",
            logy=True, legend=(0.01, 0.37))
+
+
+def q11(axis, results):
+    arms = results.arms("Q11")
+    for shift, arm in zip((-0.24, -0.08, 0.08, 0.24), arms):
+        look = LOOKS.get(arm, ("#56B4E9", "v"))
+        each = [[1e3 * v for v in results.values("Q11", arm, x, "exposed_s")]
+                for x in ("ring", "parameter_server")]
+        line(axis, [shift, 1 + shift], each, look, arm, "none")
+    axis.set_xticks([0, 1], ["ring", "a server on every worker"])
+    finish(axis, "exchange of 8 workers", "exposed communication [ms]", "Six layers, 1.26 MB, nothing else in the network",
+           legend="upper left")
+
+
+def q12_training(axis, results):
+    losses = [0, 1e-4, 1e-3, 1e-2]
+    for shift, arm in zip((-0.08, 0.08), ("reno", "dlcp")):
+        each = [[1e3 * v for v in results.values("Q12t", arm, x, "iteration_s")] for x in losses]
+        line(axis, [i + shift for i in range(4)], each, LOOKS[arm], arm, "none")
+    axis.set_xticks(range(4), [f"{100 * loss:g} %" for loss in losses])
+    finish(axis, "loss of one link", "iteration [ms]", "Training in a ring of 8", logy=True, legend="upper left")
+    axis.set_yticks([2, 5, 10, 20, 50])
+    axis.yaxis.set_minor_locator(NullLocator())
+
+
+def q13_training(axis, results):
+    for arm in ("reno", "dctcp", "dlcp"):
+        line(axis, *of(results, "Q13t", arm, "iteration_s", 1e3), LOOKS[arm], arm)
+    ticks(axis, results.xs("Q13t", "dlcp"))
+    finish(axis, "workers, a server on each", "iteration [ms]", "Training: six layers, 1.26 MB")
+
+
+def q14_training(axis, results, file="parameter_server"):
+    looks = {**LOOKS, "dlcp, one queue": VARIANTS["dlcp, no rate control"]}
+    for arm in ("reno", "dctcp", "dlcp", "dlcp, one queue"):
+        line(axis, *of(results, "Q14t", f"{arm}, {file}", "iteration_s", 1e3), looks[arm], arm)
+    words = {"parameter_server": "a server on every worker", "ring": "ring"}
+    finish(axis, "background load", "iteration [ms]", f"Training of 8 workers, {words[file]}", legend="upper left")
