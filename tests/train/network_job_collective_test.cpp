@@ -43,6 +43,7 @@ Twins random_twins(RandomStream& random, std::uint32_t ranks) {
   twins.job = job_of(ranks, twins.step.forward_s, twins.step.backward_s, bytes);
   twins.job.update_s = twins.step.update_s;
   twins.job.next_forward = twins.step.next_forward;
+  twins.job.overlap_backward = random.integer(0, 3) > 0;
   twins.step.gradient_bytes = twins.job.gradient_bytes;
   // Neighbours with bytes are merged at random; a bucket is ready with its first layer.
   std::vector<JobPiece> merged;
@@ -64,7 +65,7 @@ Twins random_twins(RandomStream& random, std::uint32_t ranks) {
       message.layers.push_back(l);
     }
     message.bytes = static_cast<double>(piece.bytes);
-    for (std::size_t l = piece.first_layer; l < layers; ++l) {
+    for (std::size_t l = twins.job.overlap_backward ? piece.first_layer : 0; l < layers; ++l) {
       message.ready_s += twins.step.backward_s[l];
     }
     message.seconds = 2.0 * (ranks - 1) * (2 * kLatency + message.bytes / (ranks * kRate));

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -154,15 +155,18 @@ void check_times(const NetworkJob& job, const JobResult& result) {
 
 TEST_CASE("random jobs: bytes, credits and times, on both levels, the same every time") {
   RandomStream random({.seed = 81});
-  for (int instance = 0; instance < 60; ++instance) {
+  constexpr std::array kKinds{net::TransportKind::raw,     net::TransportKind::window,
+                              net::TransportKind::reno,    net::TransportKind::dctcp,
+                              net::TransportKind::pfabric, net::TransportKind::dlcp};
+  for (std::size_t instance = 0; instance < 60; ++instance) {
     CAPTURE(instance);
     const NetworkJob job = random_job(random);
     const auto hosts = static_cast<std::uint32_t>(job.hosts.size()) + 1;
     for (const bool packets : {false, true}) {
       CAPTURE(packets);
-      const JobNetwork network = packets
-                                     ? star_of_packets(hosts, kLatency, net::TransportKind::reno)
-                                     : star_of_flows(hosts, kLatency);
+      const JobNetwork network =
+          packets ? star_of_packets(hosts, kLatency, kKinds[instance % kKinds.size()])
+                  : star_of_flows(hosts, kLatency);
       const JobsResult run = run_job(network, job);
       const JobResult& result = run.jobs[0];
       CHECK(same(run, run_job(network, job)));
