@@ -137,10 +137,12 @@ std::string note_of(std::span<const io::Samples> files, const std::optional<Link
 
 void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class) {
   const auto& [alpha, beta, gamma] = link.fit.values;
-  tree.set("network", io::Object{{"model", "alpha_beta"},
-                                 {"latency_s", alpha},
-                                 {"bandwidth_Bps", 1 / beta},
-                                 {"reduction_Bps", gamma > 0 ? 1 / gamma : 0.0}});
+  if (link_class != "same-device") { // copies within one memory are no network
+    tree.set("network", io::Object{{"model", "alpha_beta"},
+                                   {"latency_s", alpha},
+                                   {"bandwidth_Bps", 1 / beta},
+                                   {"reduction_Bps", gamma > 0 ? 1 / gamma : 0.0}});
+  }
   tree.set("links", io::Array{io::Object{
                         {"class", link_class},
                         {"latency_s", estimate(alpha, link.fit.intervals[0])},
@@ -194,7 +196,10 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   for (const GroupFit& fit : fits) {
     warnings.insert(warnings.end(), fit.warnings.begin(), fit.warnings.end());
   }
-  if (link && !link->fit.identifiable[2]) {
+  if (link && !link->adds) {
+    warnings.push_back("nothing is added in " + joined(link->used) +
+                       ": the speed of adding is unknown; measure an all-reduce too");
+  } else if (link && !link->fit.identifiable[2]) {
     warnings.push_back("the speed of adding cannot be told from " + joined(link->used) +
                        ": it is inside the bandwidth; add a broadcast, a point-to-point message or "
                        "a timed reduction");

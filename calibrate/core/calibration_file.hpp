@@ -17,6 +17,7 @@ struct LinkFit {
   JointFit fit;
   std::vector<std::string> used;    // "allreduce P=8", in the order of the groups
   std::vector<std::string> assumed; // those whose algorithm was not known
+  bool adds = false;                // some operation adds
 };
 
 // Over all groups whose algorithm has counts. `assume` stands for the unknown algorithm of a

@@ -138,15 +138,6 @@ FitOptions fit_options(const FitFlags& flags) {
   return options;
 }
 
-std::string result_name(const std::string& output, const std::vector<io::Samples>& files) {
-  std::string name = output == "-" ? files.front().name : io::stem_of(output);
-  constexpr std::string_view kEnding = ".calibration";
-  if (name.size() > kEnding.size() && name.ends_with(kEnding)) {
-    name.resize(name.size() - kEnding.size());
-  }
-  return name;
-}
-
 } // namespace
 
 int fit(const cli::Invocation& invocation) {
@@ -176,7 +167,7 @@ int fit(const cli::Invocation& invocation) {
   if (!flags.assume.empty() && (!link || link->assumed.empty())) {
     throw UsageError("--assume " + flags.assume + ": no measured operation has it");
   }
-  text.name = result_name(common.output, files);
+  text.name = common.output == "-" ? files.front().name : io::stem_of(common.output);
 
   std::string tables;
   for (const GroupFit& each : fits) {
@@ -186,9 +177,9 @@ int fit(const cli::Invocation& invocation) {
   if (!common.quiet) { // beside the file, which may be on standard output
     (common.output == "-" ? std::cerr : std::cout) << tables;
   }
-  cli::print_warnings(all_warnings(files, fits, link), common);
   const bool failed = worst_grade(fits) == Grade::fail;
   if (!failed || flags.force) {
+    cli::print_warnings(all_warnings(files, fits, link), common);
     cli::write_tree(common, calibration_tree(files, fits, link, text));
   }
   if (!failed) {

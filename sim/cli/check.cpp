@@ -14,6 +14,7 @@
 #include "io/model_file.hpp"
 #include "io/profile_file.hpp"
 #include "io/reader.hpp"
+#include "io/samples_file.hpp"
 #include "io/topology_file.hpp"
 #include "io/trace_file.hpp"
 #include "study/breakeven.hpp"
@@ -121,6 +122,10 @@ constexpr std::array kKinds{
          [](const io::Json& tree, study::Files&) {
            return Warnings(io::parse_profile(tree).warnings);
          }},
+    Kind{"samples", "sets",
+         [](const io::Json& tree, study::Files&) {
+           return Warnings(io::parse_samples(tree).warnings);
+         }},
     Kind{"measured_training", "",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_measured(tree);
@@ -144,8 +149,8 @@ constexpr std::array kKinds{
          }},
 };
 
-// Kinds of the contract whose commands this version does not have, and results.
-constexpr std::array<std::string_view, 2> kUnchecked{"samples", "result"};
+// Written by commands, read by scripts.
+constexpr std::array<std::string_view, 1> kUnchecked{"result"};
 
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");

@@ -15,6 +15,7 @@
 #include "io/import_detect.hpp"
 #include "io/import_kineto.hpp"
 #include "io/import_layer_table.hpp"
+#include "io/import_nccl_tests.hpp"
 #include "io/import_osu.hpp"
 #include "io/import_source.hpp"
 #include "io/trace_file.hpp"
@@ -28,8 +29,9 @@ constexpr CommandText kText{
     "import",
     "FORMAT FILE... -o OUT",
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
-    "layer-table (CSV) into a trace; osu into a cost file, OUT ending in .cost.json; auto detects\n"
-    "the format. Prints a summary and warnings.",
+    "layer-table (CSV) into a trace; osu into a cost file, OUT ending in .cost.json; nccl-tests\n"
+    "into samples for stepsim-calibrate fit; auto detects the format. Prints a summary and "
+    "warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import auto layers.csv -o traces/layers.json",
@@ -37,8 +39,8 @@ constexpr CommandText kText{
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 5> kFormats{"kineto", "caffe-log", "layer-table", "osu",
-                                                   "auto"};
+constexpr std::array<std::string_view, 6> kFormats{"kineto", "caffe-log",  "layer-table",
+                                                   "osu",    "nccl-tests", "auto"};
 
 struct ImportFlags { // as typed
   std::string format;
@@ -46,7 +48,7 @@ struct ImportFlags { // as typed
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
-  std::string op, ranks, value;
+  std::string op, ranks, value, column;
 };
 
 double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind) {
@@ -81,9 +83,10 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--time", flags.time, "kineto"},
       Row{"--measured-step", flags.measured_step, "kineto"},
       Row{"--backward-ratio", flags.backward_ratio, "kineto"},
-      Row{"--op", flags.op, "osu"},
-      Row{"--ranks", flags.ranks, "osu"},
+      Row{"--op", flags.op, "osu nccl-tests"},
+      Row{"--ranks", flags.ranks, "osu nccl-tests"},
       Row{"--value", flags.value, "osu"},
+      Row{"--column", flags.column, "nccl-tests"},
   };
   for (const Row& row : rows) {
     if (!row.value.empty() && row.formats.find(format) == std::string_view::npos) {
@@ -205,6 +208,31 @@ Imported imported_cost(const io::OsuLog& log, const std::string& target) {
           {}};
 }
 
+Imported imported_samples(const ImportFlags& flags) {
+  io::NcclTestsOptions options;
+  options.common = common_options(flags);
+  if (!flags.op.empty()) {
+    require_word("--op", flags.op, io::kSampleOps);
+    options.op = flags.op;
+  }
+  if (!flags.ranks.empty()) {
+    options.ranks = count("--ranks", flags.ranks, 1);
+  }
+  if (!flags.column.empty()) {
+    constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
+    require_word("--column", flags.column, kColumns);
+    options.column =
+        flags.column == kColumns[1] ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
+  }
+  const io::Samples samples = io::import_nccl_tests(single_file(flags), options);
+  std::string text;
+  for (const io::SampleSet& set : samples.sets) {
+    text += samples.name + ": " + set.op + " with " + std::to_string(set.ranks) + " ranks, " +
+            set.column + ", " + std::to_string(set.samples.size()) + " times\n";
+  }
+  return {io::to_json(samples), text, samples.warnings};
+}
+
 Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
   if (flags.format == "layer-table") {
     return imported_trace(io::import_layer_table(single_file(flags), common_options(flags)));
@@ -216,6 +244,9 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
       options.model = flags.model;
     }
     return imported_trace(io::import_caffe_log(single_file(flags), options));
+  }
+  if (flags.format == "nccl-tests") {
+    return imported_samples(flags);
   }
   if (flags.format == "osu") {
     io::OsuOptions options;
@@ -256,7 +287,8 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 }
 
 void add_flags(CLI::App& app, ImportFlags& flags) {
-  app.add_option("FORMAT", flags.format, "kineto, caffe-log, layer-table, osu or auto")->required();
+  app.add_option("FORMAT", flags.format, "kineto, caffe-log, layer-table, osu, nccl-tests or auto")
+      ->required();
   app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
   const auto add = [&app](const char* name, std::string& value, const char* type,
                           const char* description, const char* group) {
@@ -278,10 +310,14 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "scale to this unprofiled step time, e.g. 90ms", kKineto);
   add("--backward-ratio", flags.backward_ratio, "R",
       "backward = R x forward, for forward-only traces; marks the result assumed", kKineto);
-  constexpr const char* kOsu = "osu";
-  add("--ranks", flags.ranks, "N", "number of ranks; required, the file does not say", kOsu);
-  add("--op", flags.op, "OP", "operation; default by the title", kOsu);
-  add("--value", flags.value, "WORD", "column: avg, min or max; default avg", kOsu);
+  constexpr const char* kTimes = "osu, nccl-tests";
+  add("--ranks", flags.ranks, "N", "number of ranks; required for osu, whose files do not say",
+      kTimes);
+  add("--op", flags.op, "OP", "operation; default by the title; of several tables only this one",
+      kTimes);
+  add("--value", flags.value, "WORD", "osu: avg, min or max; default avg", kTimes);
+  add("--column", flags.column, "WORD", "nccl-tests: out-of-place or in-place; default the former",
+      kTimes);
   constexpr const char* kAll = "All formats";
   add("--max-bytes", flags.max_bytes, "SIZE", "most bytes read per file, inflated; default 8GiB",
       kAll);

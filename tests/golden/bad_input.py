@@ -3,7 +3,8 @@
 
     bad_input.py STEPSIM [NAME ...]
 
-A row: {"name", "args": [...], "exit", "error": [lines of standard error], "files"?: {NAME: ...}}.
+A row: {"name", "args": [...], "exit", "error": [lines of standard error], "files"?: {NAME: ...},
+"program"?: "stepsim-calibrate"}.
 A file is made of {"base": NAME of `bases`, "set"?: {POINTER: value}, "remove"?: [POINTER],
 "repeat_layers"?: N}, {"text": ...}, {"lines": [...]}, {"gzip_of": same, "cut"?: bytes kept}, {"directory": true} or
 {"garbage_bytes": N} (repeated, mostly sparse). `error` holds what follows `error: `; rows with
@@ -110,7 +111,8 @@ def run_row(stepsim, row, bases):
         before = sorted(folder.rglob("*"))
         try:
             done = subprocess.run(
-                [stepsim] + row["args"], cwd=folder, capture_output=True, timeout=TIME_LIMIT_S,
+                [str(pathlib.Path(stepsim).with_name(row.get("program", "stepsim")))] + row["args"],
+                cwd=folder, capture_output=True, timeout=TIME_LIMIT_S,
                 stdin=subprocess.DEVNULL, preexec_fn=limit_memory,
                 env={**os.environ, "NO_COLOR": "1"})
         except subprocess.TimeoutExpired:

@@ -3,7 +3,8 @@
 
     golden.py STEPSIM [--update] [FILE.txt ...]
 
-A .txt file here is a transcript: lines `$ stepsim ...` are run in the root of the project, and what
+A .txt file here is a transcript: lines `$ stepsim ...` (or `$ stepsim-calibrate ...`) are run in the
+root of the project, and what
 follows them is their standard output, then their standard error with `! ` before each line, then
 `[exit N]` unless N is 0. --update writes what the binary answers now; look at the difference before
 committing it. What may differ between equal runs is blanked: the `meta` block and the git hash.
@@ -22,16 +23,17 @@ ROOT = FOLDER.parent.parent
 
 def blanked(text):
     text = re.sub(r'"meta": \{[^{}]*\}', '"meta": {}', text)
-    text = re.sub(r"stepsim [0-9.]+ \(git [^)]*\)", "stepsim VERSION (git HASH)", text)
+    text = re.sub(r"stepsim(-calibrate)? [0-9.]+ \(git [^)]*\)", r"stepsim\1 VERSION (git HASH)", text)
     return re.sub(r"GCC [^;]*;", "GCC VERSION, BUILD;", text)
 
 
 def answer(stepsim, command):
     words = shlex.split(command)
-    assert words[0] == "stepsim", command
+    assert words[0] in ("stepsim", "stepsim-calibrate"), command
+    program = str(pathlib.Path(stepsim).with_name(words[0]))
     environment = {"PATH": os.environ.get("PATH", ""), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
-    done = subprocess.run([stepsim] + words[1:], cwd=ROOT, env=environment, capture_output=True,
+    done = subprocess.run([program] + words[1:], cwd=ROOT, env=environment, capture_output=True,
                           timeout=120, stdin=subprocess.DEVNULL)
     out = blanked(done.stdout.decode())
     out += "".join(f"! {line}\n" for line in blanked(done.stderr.decode()).splitlines())

@@ -20,7 +20,7 @@ STEPSIM = ROOT / "build" / "stepsim"
 # Kinds whose reader exists; the others are only described so far.
 READ_KINDS = ["compression_breakeven", "cost", "flows", "links", "measured_training", "model",
               "network_calibration", "problem",
-              "scenario", "sparse_semantics", "sweep", "topology", "trace"]
+              "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 
 
 def load(path):

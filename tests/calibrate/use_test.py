@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What `fit` writes drives `stepsim`, and what `report` writes can be looked at.
+
+    use_test.py FOLDER_OF_THE_PROGRAMS
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "build"
+SCHEMA = json.loads((ROOT / "schemas/network_calibration.schema.json").read_text())
+SAMPLES = ROOT / "examples/h100x8.samples.json"
+ERRORS = ROOT / "tests/golden/input/errors.jsonl"
+
+
+class Use(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, program, *arguments, code=0):
+        done = subprocess.run([str(PROGRAMS / program), *map(str, arguments)], cwd=self.folder,
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def fit(self, *arguments, code=0):
+        name = "x.calibration.json"
+        self.run_program("stepsim-calibrate", "fit", *arguments, "-o", name, code=code)
+        path = self.folder / name
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def exchange(self, sizes, **network):
+        """Seconds that a run takes for an all-reduce of each size."""
+        layers = [{"name": f"l{i}", "forward_s": 1, "backward_s": 1, "gradient_bytes": n}
+                  for i, n in enumerate(sizes)]
+        collective = network.pop("collective")
+        scenario = {"kind": "scenario", "name": "x", "workload": {"layers": layers},
+                    "cluster": {"nodes": 1, "gpus_per_node": 8,
+                                "network": {"calibration": "x.calibration.json", **network}},
+                    "communication": {"collective": collective, "schedule": "wfbp"}}
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+        result = json.loads(self.run_program("stepsim", "run", "s.json", "--json").stdout)
+        return result, {b["bytes"]: b["end_s"] - b["start_s"] for b in result["buckets"]}
+
+    def test_a_measured_curve_drives_a_run(self):
+        tree = self.fit(SAMPLES, "--op", "allreduce")
+        jsonschema.Draft7Validator(SCHEMA).validate(tree)
+        self.assertEqual(tree["label"], "measured")
+        self.assertNotIn("network", tree)
+        self.assertEqual(tree["valid"], {"ranks": [8, 8], "bytes": [33554432, 17179869184],
+                                         "gpus_per_node": 8})
+        self.run_program("stepsim", "check", "x.calibration.json")
+        low, high = tree["collectives"][0]["segments"]
+        at = lambda s, n: s["startup_s"] + s["per_byte_s"] * n
+        cut = math.sqrt(low["to_bytes"] * high["from_bytes"])
+        sizes = [402653184, 759250128, 2147483648]
+        result, seconds = self.exchange(sizes, collective="calibrated")
+        self.assertEqual(result["calibration"]["grade"], "ok")
+        self.assertAlmostEqual(seconds[402653184], at(low, 402653184), delta=1e-12)
+        self.assertAlmostEqual(seconds[759250128], at(low, cut), delta=1e-12)  # held up
+        self.assertGreater(at(low, cut), at(high, 759250128))
+        self.assertAlmostEqual(seconds[2147483648], at(high, 2147483648), delta=1e-12)
+        self.assertFalse(result["calibration"]["extrapolated"])
+        self.assertTrue(self.exchange([2 ** 20], collective="calibrated")[0]["calibration"]["extrapolated"])
+
+    def test_link_parameters_of_an_assumed_ring_drive_a_run(self):
+        tree = self.fit(SAMPLES, "--op", "allreduce", "--assume", "ring", "--class", "nvlink")
+        jsonschema.Draft7Validator(SCHEMA).validate(tree)
+        self.run_program("stepsim", "check", "x.calibration.json")
+        self.assertEqual(tree["label"], "calibrated")
+        self.assertIn("ring assumed for allreduce P=8", tree["note"])
+        self.assertEqual(tree["identifiable"], {"latency": True, "bandwidth": True, "reduction": False})
+        network, link = tree["network"], tree["links"][0]
+        self.assertEqual(link["class"], "nvlink")
+        self.assertAlmostEqual(network["latency_s"], 4.4588e-6, delta=1e-4 * 4.4588e-6)
+        self.assertAlmostEqual(network["bandwidth_Bps"], 4.7458e11, delta=1e-4 * 4.7458e11)
+        self.assertLess(link["latency_s"]["low"], network["latency_s"])
+        n = 402653184
+        _, seconds = self.exchange([n], collective="ring")
+        self.assertAlmostEqual(
+            seconds[n], 14 * network["latency_s"] + 14 / 8 * n / network["bandwidth_Bps"], delta=1e-12)
+
+    def test_a_bad_fit_writes_nothing_unless_forced(self):
+        self.assertIsNone(self.fit(SAMPLES, code=4))
+        tree = self.fit(SAMPLES, "--force")
+        self.assertEqual(tree["grade"], "fail")
+        self.assertEqual(len(tree["collectives"]), 5)
+        jsonschema.Draft7Validator(SCHEMA).validate(tree)
+
+    def test_repeated_samples_give_the_same_file_for_the_same_seed(self):
+        samples = ROOT / "tests/golden/input/two-regimes.csv"
+        first = self.fit(samples)
+        jsonschema.Draft7Validator(SCHEMA).validate(first)
+        self.assertEqual(first, self.fit(samples))
+        self.assertEqual([s["to_bytes"] for s in first["collectives"][0]["segments"]], [65536, 2097152])
+
+    def test_ranks_one_device_are_no_network(self):
+        rows = "".join(f"pingpong,2,{n},{1e-5 + n * 1e-10}\n" for n in (1000, 10000, 100000))
+        (self.folder / "s.csv").write_text("op,ranks,bytes,time_s\n" + rows)
+        tree = self.fit("s.csv", "--class", "same-device")
+        self.assertNotIn("network", tree)
+        self.assertAlmostEqual(tree["links"][0]["per_byte_s"]["value"], 1e-10, delta=1e-17)
+        scenario = {"kind": "scenario", "workload": {"layers": [
+            {"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 8}]},
+            "cluster": {"nodes": 2, "network": {"calibration": "x.calibration.json"}}}
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+        done = self.run_program("stepsim", "run", "s.json", code=3)
+        self.assertIn("/cluster/network/calibration", done.stderr)
+
+    def test_a_report_as_markdown_has_a_plot_beside_it(self):
+        self.run_program("stepsim-calibrate", "report", ERRORS, "-o", "e.md")
+        text = (self.folder / "e.md").read_text()
+        self.assertIn("![measured over predicted time](e.svg)", text)
+        self.assertIn("| all | 6 | 5 | 1.61 % | 6.92 % |", text)
+        picture = xml.etree.ElementTree.parse(self.folder / "e.svg").getroot()
+        circles = picture.findall("{http://www.w3.org/2000/svg}circle")
+        self.assertEqual(len(circles), 6 + 3)  # rows, legend
+        hollow = [c for c in circles if c.get("fill") == "none"]
+        self.assertEqual(len(hollow), 1)
+        for circle in circles[:6]:
+            error = abs(float(circle.get("cx")) - 70 - (420 - float(circle.get("cy"))))
+            self.assertEqual(circle is hollow[0], error > 10)  # off the diagonal
+
+    def test_a_report_as_json_keeps_its_numbers(self):
+        self.run_program("stepsim-calibrate", "report", ERRORS, "-o", "e.json", "--max-median", "2%",
+                         "--max-p90", "10%")
+        tree = json.loads((self.folder / "e.json").read_text())
+        errors = sorted(abs(r["predicted_s"] / r["measured_s"] - 1)
+                        for r in map(json.loads, ERRORS.read_text().splitlines())
+                        if "start_up_bound" not in r["flags"])
+        self.assertAlmostEqual(tree["median_abs_error"], errors[2])
+        self.assertAlmostEqual(tree["p90_abs_error"], errors[4])
+        self.assertTrue((self.folder / "e.svg").exists())
+        self.run_program("stepsim-calibrate", "report", ERRORS, "--max-p90", "5%", code=4)
+
+
+if __name__ == "__main__":
+    PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
