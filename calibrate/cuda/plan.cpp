@@ -233,6 +233,22 @@ CollectivePlan make_plan(const PlanRequest& request) {
   return builder.finish();
 }
 
+CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips) {
+  CollectivePlan plan{2, elements, {}};
+  for (std::uint32_t i = 0; i < 2 * round_trips; ++i) {
+    plan.operations.push_back({.kind = PlanOperation::Kind::copy,
+                               .awaited = i + 1 < 2 * round_trips,
+                               .src = i % 2,
+                               .dst = 1 - i % 2,
+                               .count = elements,
+                               .waits = {}});
+    if (i > 0) {
+      plan.operations.back().waits.push_back(i - 1);
+    }
+  }
+  return plan;
+}
+
 float initial_value(std::uint32_t rank, std::int64_t index) {
   return static_cast<float>((index % 17 + 1) * (static_cast<std::int64_t>(rank) + 1));
 }

@@ -63,6 +63,9 @@ struct PlanKind {
 // Empty for one rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
 
+// `round_trips` messages of the whole vector from rank 0 to rank 1 and back, one after the other.
+[[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips);
+
 // What x[rank][index] must hold in the end if x[rank][i] was ((i mod 17) + 1) (rank + 1): exact in
 // fp32 for sums below 2^24. Ranks of a reduction other than the root hold nothing defined.
 [[nodiscard]] float initial_value(std::uint32_t rank, std::int64_t index);

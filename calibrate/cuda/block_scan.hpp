@@ -1,0 +1,41 @@
+#pragma once
+// Sums within a block of threads, for .cu files.
+#include <cstdint>
+
+namespace stepsim::calibrate::gpu {
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kAllLanes = 0xffffffffU;
+
+struct Scanned {
+  std::uint64_t before; // sum over the threads before this one
+  std::uint64_t total;
+};
+
+// All threads of a block of `Threads` call it; may be called again without a barrier between.
+template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
+  static_assert(Threads % kWarp == 0 && Threads <= kWarp * kWarp);
+  constexpr int kWarps = Threads / kWarp;
+  __shared__ std::uint64_t warp_sums[kWarps];
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  std::uint64_t inclusive = value;
+  for (int distance = 1; distance < kWarp; distance *= 2) {
+    const std::uint64_t other = __shfl_up_sync(kAllLanes, inclusive, distance);
+    inclusive += lane >= distance ? other : 0;
+  }
+  if (lane == kWarp - 1) {
+    warp_sums[warp] = inclusive;
+  }
+  __syncthreads();
+  std::uint64_t warps_before = 0;
+  std::uint64_t total = 0;
+  for (int i = 0; i < kWarps; ++i) {
+    warps_before += i < warp ? warp_sums[i] : 0;
+    total += warp_sums[i];
+  }
+  __syncthreads(); // before the next call writes
+  return {warps_before + inclusive - value, total};
+}
+
+} // namespace stepsim::calibrate::gpu

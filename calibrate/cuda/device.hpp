@@ -1,0 +1,161 @@
+#pragma once
+// CUDA objects as values that free themselves, and the one macro that checks a call. Only .cu files
+// include this. Streams, events and buffers belong to the device that was current when they were
+// made; `DeviceGuard` makes one current for a scope.
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
+  if (error != cudaSuccess) {
+    (void)cudaGetLastError(); // an error that does not stick must not show up in the next call
+    throw SimulationError(std::string(call) + ": " + cudaGetErrorString(error) + " (" + file + ":" +
+                          std::to_string(line) + ")");
+  }
+}
+#define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)
+
+class DeviceGuard {
+public:
+  explicit DeviceGuard(int device) {
+    STEPSIM_CUDA(cudaGetDevice(&before_));
+    STEPSIM_CUDA(cudaSetDevice(device));
+  }
+  ~DeviceGuard() { (void)cudaSetDevice(before_); }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+private:
+  int before_ = 0;
+};
+
+// Owns a handle that `Free` releases; movable, empty after a move.
+template <class Handle, auto Free> class Owner {
+public:
+  Owner() = default;
+  explicit Owner(Handle handle) : handle_(handle) {}
+  ~Owner() { reset(); }
+  Owner(Owner&& other) noexcept : handle_(std::exchange(other.handle_, Handle{})) {}
+  Owner& operator=(Owner&& other) noexcept {
+    if (this != &other) {
+      reset();
+      handle_ = std::exchange(other.handle_, Handle{});
+    }
+    return *this;
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+
+private:
+  void reset() {
+    if (handle_ != Handle{}) {
+      (void)Free(handle_);
+    }
+  }
+  Handle handle_{};
+};
+
+class Stream {
+public:
+  Stream() {
+    cudaStream_t made = nullptr;
+    STEPSIM_CUDA(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    stream_ = Owned(made);
+  }
+  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  void synchronize() const { STEPSIM_CUDA(cudaStreamSynchronize(get())); }
+
+private:
+  using Owned = Owner<cudaStream_t, cudaStreamDestroy>;
+  Owned stream_;
+};
+
+class Event {
+public:
+  enum class Use { order, timing };
+  explicit Event(Use use) {
+    cudaEvent_t made = nullptr;
+    STEPSIM_CUDA(cudaEventCreateWithFlags(&made, use == Use::timing ? cudaEventDefault
+                                                                    : cudaEventDisableTiming));
+    event_ = Owned(made);
+  }
+  [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
+  void record(const Stream& stream) const { STEPSIM_CUDA(cudaEventRecord(get(), stream.get())); }
+
+private:
+  using Owned = Owner<cudaEvent_t, cudaEventDestroy>;
+  Owned event_;
+};
+
+// Seconds from one timing event to another, both done.
+inline double seconds_between(const Event& begin, const Event& end) {
+  float milliseconds = 0;
+  STEPSIM_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+// `count` elements on the current device; not initialised.
+template <class T> class Buffer {
+public:
+  Buffer() = default;
+  explicit Buffer(std::size_t count) : count_(count) {
+    void* made = nullptr;
+    if (count > 0) {
+      STEPSIM_CUDA(cudaMalloc(&made, count * sizeof(T)));
+    }
+    memory_ = Owned(made);
+  }
+  [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+private:
+  using Owned = Owner<void*, cudaFree>;
+  Owned memory_;
+  std::size_t count_ = 0;
+};
+
+// Page-locked host memory, usable from every device.
+template <class T> class PinnedBuffer {
+public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t count) : count_(count) {
+    void* made = nullptr;
+    if (count > 0) {
+      STEPSIM_CUDA(cudaHostAlloc(&made, count * sizeof(T), cudaHostAllocPortable));
+    }
+    memory_ = Owned(made);
+  }
+  [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+private:
+  using Owned = Owner<void*, cudaFreeHost>;
+  Owned memory_;
+  std::size_t count_ = 0;
+};
+
+class Graph { // executable
+public:
+  Graph() = default;
+  // Takes over what was captured.
+  explicit Graph(cudaGraph_t captured) {
+    const Owner<cudaGraph_t, cudaGraphDestroy> graph(captured);
+    cudaGraphExec_t made = nullptr;
+    STEPSIM_CUDA(cudaGraphInstantiate(&made, captured, 0));
+    graph_ = Owned(made);
+  }
+  void launch(const Stream& stream) const {
+    STEPSIM_CUDA(cudaGraphLaunch(graph_.get(), stream.get()));
+  }
+
+private:
+  using Owned = Owner<cudaGraphExec_t, cudaGraphExecDestroy>;
+  Owned graph_;
+};
+
+} // namespace stepsim::calibrate::gpu

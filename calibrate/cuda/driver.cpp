@@ -1,0 +1,166 @@
+#include "calibrate/cuda/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+
+#include "base/error.hpp"
+#include "calibrate/cuda/measure.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+Library::Library(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+void* Library::symbol(const char* name) const {
+  return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+}
+
+// NVML: results are 0 for success; a handle is an opaque pointer.
+Nvml::Nvml() : library_("libnvidia-ml.so.1") {
+  auto* init = library_.find<int()>("nvmlInit_v2");
+  ready_ = init != nullptr && init() == 0;
+}
+
+Nvml::~Nvml() {
+  if (auto* shutdown = library_.find<int()>("nvmlShutdown"); ready_ && shutdown != nullptr) {
+    (void)shutdown();
+  }
+}
+
+std::string Nvml::driver_version() const {
+  std::array<char, 96> text{};
+  auto* version = library_.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  const bool known = ready_ && version != nullptr && version(text.data(), text.size() - 1) == 0;
+  return known ? std::string(text.data()) : "";
+}
+
+Nvml::Device Nvml::device(const std::string& pci_bus_id) const {
+  Device found = nullptr;
+  auto* by_bus = library_.find<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
+  const bool known = ready_ && by_bus != nullptr && by_bus(pci_bus_id.c_str(), &found) == 0;
+  return known ? found : nullptr;
+}
+
+DeviceState Nvml::state(const std::string& pci_bus_id) const {
+  DeviceState state;
+  const Device found = device(pci_bus_id);
+  if (found == nullptr) {
+    return state;
+  }
+  constexpr int kSm = 1; // kinds of clock
+  constexpr int kMemory = 2;
+  constexpr double kMega = 1e6;
+  auto* clock = library_.find<int(Device, int, unsigned*)>("nvmlDeviceGetClockInfo");
+  unsigned value = 0;
+  if (clock != nullptr && clock(found, kSm, &value) == 0) {
+    state.sm_clock_Hz = kMega * value;
+  }
+  if (clock != nullptr && clock(found, kMemory, &value) == 0) {
+    state.memory_clock_Hz = kMega * value;
+  }
+  auto* power = library_.find<int(Device, unsigned*)>("nvmlDeviceGetPowerUsage");
+  if (power != nullptr && power(found, &value) == 0) {
+    state.power_W = 1e-3 * value;
+  }
+  auto* temperature = library_.find<int(Device, int, unsigned*)>("nvmlDeviceGetTemperature");
+  if (temperature != nullptr && temperature(found, 0, &value) == 0) {
+    state.temperature_C = value;
+  }
+  auto* throttle =
+      library_.find<int(Device, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+  unsigned long long reasons = 0;
+  if (throttle != nullptr && throttle(found, &reasons) == 0) {
+    state.throttle_reasons = reasons;
+  }
+  return state;
+}
+
+std::optional<bool> Nvml::ecc(const std::string& pci_bus_id) const {
+  const Device found = device(pci_bus_id);
+  auto* mode = library_.find<int(Device, int*, int*)>("nvmlDeviceGetEccMode");
+  int current = 0;
+  int pending = 0;
+  if (found == nullptr || mode == nullptr || mode(found, &current, &pending) != 0) {
+    return std::nullopt;
+  }
+  return current != 0;
+}
+
+// NCCL 2: results are 0 for success; ncclFloat = 7, ncclSum = 0.
+struct Nccl::Functions {
+  using Comm = NcclCommunicator*;
+  int (*get_version)(int*);
+  const char* (*error_text)(int);
+  int (*init_all)(Comm*, int, const int*);
+  int (*destroy)(Comm);
+  int (*group_start)();
+  int (*group_end)();
+  int (*all_reduce)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
+  int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
+  int (*reduce)(const void*, void*, std::size_t, int, int, int, Comm, CUstream_st*);
+};
+
+Nccl::Nccl(int devices)
+    : library_("libnccl.so.2"), functions_(std::make_unique<Functions>()), devices_(devices) {
+  if (!library_.loaded()) {
+    throw NotAvailable("nccl: libnccl.so.2 not found");
+  }
+  if (devices < 2) {
+    throw NotAvailable("nccl: needs two devices, one rank each; found " + std::to_string(devices));
+  }
+  const auto load = [&](auto& function, const char* name) {
+    function =
+        library_.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
+    if (function == nullptr) {
+      throw NotAvailable(std::string("nccl: no function ") + name);
+    }
+  };
+  load(functions_->get_version, "ncclGetVersion");
+  load(functions_->error_text, "ncclGetErrorString");
+  load(functions_->init_all, "ncclCommInitAll");
+  load(functions_->destroy, "ncclCommDestroy");
+  load(functions_->group_start, "ncclGroupStart");
+  load(functions_->group_end, "ncclGroupEnd");
+  load(functions_->all_reduce, "ncclAllReduce");
+  load(functions_->broadcast, "ncclBroadcast");
+  load(functions_->reduce, "ncclReduce");
+  check(functions_->get_version(&version_), "ncclGetVersion");
+  communicators_ = std::make_unique<NcclCommunicator*[]>(static_cast<std::size_t>(devices));
+  check(functions_->init_all(communicators_.get(), devices, nullptr), "ncclCommInitAll");
+}
+
+Nccl::~Nccl() {
+  for (int device = 0; communicators_ != nullptr && device < devices_; ++device) {
+    (void)functions_->destroy(communicators_[static_cast<std::size_t>(device)]);
+  }
+}
+
+void Nccl::check(int result, const char* call) const {
+  if (result != 0) {
+    throw SimulationError(std::string(call) + ": " + functions_->error_text(result));
+  }
+}
+
+void Nccl::run(Op op, const float* const* x, float* const* y, std::size_t n,
+               CUstream_st* const* streams) const {
+  constexpr int kFloat = 7;
+  constexpr int kSum = 0;
+  check(functions_->group_start(), "ncclGroupStart");
+  for (int device = 0; device < devices_; ++device) {
+    const auto i = static_cast<std::size_t>(device);
+    NcclCommunicator* comm = communicators_[i];
+    switch (op) {
+    case Op::allreduce:
+      check(functions_->all_reduce(x[i], y[i], n, kFloat, kSum, comm, streams[i]), "ncclAllReduce");
+      break;
+    case Op::broadcast:
+      check(functions_->broadcast(x[i], y[i], n, kFloat, 0, comm, streams[i]), "ncclBroadcast");
+      break;
+    case Op::reduce:
+      check(functions_->reduce(x[i], y[i], n, kFloat, kSum, 0, comm, streams[i]), "ncclReduce");
+      break;
+    }
+  }
+  check(functions_->group_end(), "ncclGroupEnd");
+}
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,144 @@
+// gpu_bench -o FILE: verifies and times collectives and kernels on the GPUs of this machine and
+// writes JSON Lines that `stepsim-calibrate fit FILE` turns into a calibration file, here or on
+// another machine. Needs CUDA and nothing else that a machine may lack.
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "calibrate/cuda/measure.hpp"
+
+namespace {
+
+using stepsim::UsageError;
+using stepsim::calibrate::gpu::MeasureOptions;
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr int kSkipped = 77;
+
+constexpr std::string_view kHelp =
+    "gpu_bench -o FILE [--ranks P] [--backend own|nccl] [--only collectives|kernels]\n"
+    "          [--verify-only] [--dense-sizes] [--strict] [--max-seconds N] [--seed N]\n\n"
+    "Verifies collectives and kernels on the GPUs of this machine, then times them. FILE gets "
+    "JSON\n"
+    "Lines; `stepsim-calibrate fit FILE -o gpu.calibration.json` fits them. Without a GPU: exit "
+    "77.\n";
+
+double number(std::string_view flag, const std::string& text, double least, double most) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value >= least && value <= most)) {
+    throw UsageError(std::string(flag) + ": must be a number from " + std::to_string(least) +
+                     " to " + std::to_string(most) + ", got " + text);
+  }
+  return value;
+}
+
+struct CommandLine {
+  MeasureOptions options;
+  std::string output;
+  bool help = false;
+};
+
+CommandLine parse(int argc, char** argv) {
+  CommandLine line;
+  for (int i = 0; i < argc; ++i) {
+    line.options.command += (i > 0 ? " " : "") + std::string(i > 0 ? argv[i] : "gpu_bench");
+  }
+  const auto value = [&](int& i) {
+    if (i + 1 >= argc) {
+      throw UsageError(std::string(argv[i]) + ": needs a value");
+    }
+    return std::string(argv[++i]);
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--help" || flag == "-h") {
+      line.help = true;
+    } else if (flag == "-o") {
+      line.output = value(i);
+    } else if (flag == "--ranks") {
+      line.options.ranks = static_cast<std::uint32_t>(number(flag, value(i), 1, 64));
+    } else if (flag == "--max-seconds") {
+      line.options.max_seconds = number(flag, value(i), 1, 1e6);
+    } else if (flag == "--seed") {
+      line.options.seed = static_cast<std::uint64_t>(number(flag, value(i), 0, 1e15));
+    } else if (flag == "--backend") {
+      const std::string word = value(i);
+      if (word != "own" && word != "nccl") {
+        throw UsageError("--backend: own or nccl, got " + word);
+      }
+      line.options.nccl = word == "nccl";
+    } else if (flag == "--only") {
+      const std::string word = value(i);
+      if (word != "collectives" && word != "kernels") {
+        throw UsageError("--only: collectives or kernels, got " + word);
+      }
+      line.options.kernels = word == "kernels";
+      line.options.collectives = word == "collectives";
+    } else if (flag == "--dense-sizes") {
+      line.options.dense = true;
+    } else if (flag == "--strict") {
+      line.options.strict = true;
+    } else if (flag == "--verify-only") {
+      line.options.timing = false;
+    } else {
+      throw UsageError(std::string(flag) + ": unknown option; see gpu_bench --help");
+    }
+  }
+  if (line.output.empty() && !line.help) {
+    throw UsageError("-o FILE is required");
+  }
+  line.options.program = "gpu_bench " STEPSIM_VERSION;
+  if (const char* revision = std::getenv("STEPSIM_REVISION")) { // gpu_check knows it
+    line.options.revision = revision;
+  }
+  return line;
+}
+
+int run(int argc, char** argv) {
+  const CommandLine line = parse(argc, argv);
+  if (line.help) {
+    std::cout << kHelp;
+    return EXIT_SUCCESS;
+  }
+  // Before the first CUDA call: all kernels are loaded at once, and enough hardware queues that
+  // streams do not wait for each other.
+  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  std::ofstream file(line.output);
+  if (!file) {
+    throw stepsim::SimulationError(line.output + ": cannot be written");
+  }
+  measure(
+      line.options,
+      [&](const std::string& text) {
+        file << text << std::flush;
+        if (!file) {
+          throw stepsim::SimulationError(line.output + ": cannot be written");
+        }
+      },
+      [](const std::string& text) { std::cout << text << std::flush; });
+  return EXIT_SUCCESS;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return kUsage;
+  } catch (const stepsim::calibrate::gpu::NotAvailable& error) {
+    std::cerr << error.what() << '\n';
+    return kSkipped;
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return kFailed;
+  }
+}

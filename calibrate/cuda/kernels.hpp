@@ -1,0 +1,123 @@
+#pragma once
+// The kernels as calls on a stream. Pointers are device memory of the stream's device; counts are
+// elements. Lists have ascending int32 indices. Nothing here waits for the device.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "calibrate/cuda/device.hpp"
+#include "calibrate/cuda/kernel_math.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+// Blocks of grid-stride kernels on the current device.
+[[nodiscard]] int full_grid();
+
+// x += y (fp32), 128 bits wide where both have the same alignment.
+void add(float* x, const float* y, std::int64_t n, cudaStream_t stream);
+// to = from, by a kernel: also into the memory of another device (variant sm_store).
+void store(float* to, const float* from, std::int64_t n, cudaStream_t stream);
+
+// What a selection works with and leaves on the device.
+struct SelectState {
+  std::uint32_t prefix{};
+  std::uint32_t remaining{}; // of k, below the prefix
+  Selection selection;
+  std::uint32_t not_finite{}; // NaN and infinities seen: such a result is refused
+  std::uint32_t count{};      // entries written
+  std::uint32_t largest{};    // key
+  double sum{}, squares{};    // of the values
+  float threshold{};          // of approximate selectors
+  float low{}, high{};        // of bisection
+  std::uint32_t above{};      // |v| > threshold
+  std::uint32_t settled{};
+};
+
+struct Workspace { // for up to `most` elements
+  explicit Workspace(std::int64_t most);
+  Buffer<SelectState> state;
+  Buffer<std::uint32_t> histograms; // [pass][bin]
+  Buffer<std::uint64_t> tiles;      // packed tallies
+  std::int64_t most{};
+};
+
+struct List {
+  std::int32_t* indices{};
+  float* values{};
+  std::uint32_t capacity{}; // what does not fit is counted, not written
+};
+
+// A vector; with `length` (device) only its first *length elements, at most n.
+struct Input {
+  const float* values{};
+  std::int64_t n{};
+  const std::uint32_t* length{};
+  const std::int32_t* indices{}; // of the elements; null: 0, 1, 2, ..
+};
+
+// The k largest by (|v| descending, index ascending), zeros left out; k >= 1. With fewer than k
+// elements all of them.
+void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
+                  cudaStream_t stream);
+// The key of the k-th largest only, with the ties (state.selection).
+void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream);
+// Entries of state.selection.
+void compact(const Input& input, Workspace& work, const List& out, cudaStream_t stream);
+// |v| > threshold.
+void select_above(const Input& input, float threshold, Workspace& work, const List& out,
+                  cudaStream_t stream);
+// DGC: threshold from a sample of about 1 %, and the k largest of what passes it. `sample` has room
+// for n / 100 + 1; `passed` for what passes.
+void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
+                    float* sample, const List& passed, const List& out, cudaStream_t stream);
+// mu + z sigma, up to three corrections: fewer than 2k/3 entries: x 0.5, more than 4k/3: x 1.5.
+void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
+                     const List& out, cudaStream_t stream);
+// Halves [0, max |v|] `steps` times, keeping at least k entries.
+void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
+                      const List& out, cudaStream_t stream);
+
+// Full sort of (|v|, index), largest first: what selecting must stay below.
+struct SortSpace {
+  explicit SortSpace(std::int64_t most);
+  Buffer<std::uint32_t> keys_in, keys_out;
+  Buffer<std::int32_t> indices_in, indices_out;
+  Buffer<unsigned char> temporary;
+  std::size_t temporary_bytes{};
+};
+void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream);
+
+// The k largest of the sum of two lists (SPA 6). `merged` has room for both.
+void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint32_t a_size,
+                 const std::int32_t* b_indices, const float* b_values, std::uint32_t b_size,
+                 std::uint32_t k, Workspace& work, const List& merged, float* combined,
+                 const List& out, cudaStream_t stream);
+
+// y[index] += value; indices of one call are distinct.
+void scatter_add(float* y, const std::int32_t* indices, const float* values, std::uint32_t size,
+                 cudaStream_t stream);
+// residual += gradient; then, after selecting, 0 where an entry was sent (*length of them).
+void clear_entries(float* residual, const std::int32_t* indices, const std::uint32_t* length,
+                   std::uint32_t capacity, cudaStream_t stream);
+
+// Codecs (PIP 6).
+void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream);
+void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream);
+// *scale_key = key of the largest |v|.
+void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
+               cudaStream_t stream);
+void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
+                 float* out, cudaStream_t stream);
+// One bit per value, 1 = negative; (n + 31) / 32 words.
+void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream);
+
+// *sum = sum of |v| of the first n values, or of the first *length where that is less.
+void sum_magnitudes(const float* x, std::int64_t n, const std::uint32_t* length, double* sum,
+                    cudaStream_t stream);
+
+// Test data: standard normal, or with heavy tails (sign times u^(-1/2)).
+enum class Distribution { gaussian, heavy_tailed };
+void fill_random(float* x, std::int64_t n, Distribution distribution, std::uint64_t seed,
+                 cudaStream_t stream);
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,151 @@
+#include "calibrate/cuda/measure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "calibrate/cuda/driver.hpp"
+#include "calibrate/cuda/run_plan.hpp"
+#include "calibrate/cuda/session.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+int count_devices() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error != cudaSuccess || devices == 0) {
+    (void)cudaGetLastError();
+    throw NotAvailable(std::string("no CUDA device: ") +
+                       (error != cudaSuccess ? cudaGetErrorString(error) : "none found"));
+  }
+  return devices;
+}
+
+std::string bus_id(int device) {
+  std::array<char, 32> text{};
+  STEPSIM_CUDA(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device));
+  return text.data();
+}
+
+std::string version_text(int version) { // 13000 = 13.0
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+DeviceFacts facts_of(int device, const Nvml& nvml) {
+  cudaDeviceProp properties{};
+  STEPSIM_CUDA(cudaGetDeviceProperties(&properties, device));
+  DeviceFacts facts;
+  facts.name = properties.name;
+  facts.multiprocessors = properties.multiProcessorCount;
+  facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  facts.l2_bytes = properties.l2CacheSize;
+  facts.compute_capability =
+      std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  facts.ecc = nvml.ecc(bus_id(device));
+  facts.before = nvml.state(bus_id(device));
+  return facts;
+}
+
+Header header_of(const MeasureOptions& options, const Session& session, const Nvml& nvml) {
+  Header header;
+  header.program = options.program;
+  header.revision = options.revision;
+  header.command = options.command;
+  header.date = now_text();
+  header.compiler = "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
+                    std::to_string(__CUDACC_VER_MINOR__) + ", g++ " + __VERSION__;
+  header.driver = nvml.driver_version();
+  int version = 0;
+  STEPSIM_CUDA(cudaRuntimeGetVersion(&version));
+  header.cuda_runtime = version_text(version);
+  STEPSIM_CUDA(cudaDriverGetVersion(&version));
+  header.cuda_driver = version_text(version);
+  header.ranks = options.nccl ? static_cast<std::uint32_t>(session.devices) : options.ranks;
+  header.seed = options.seed;
+  header.same_device = session.same_device;
+  for (int device = 0; device < session.devices; ++device) {
+    header.devices.push_back(facts_of(device, nvml));
+  }
+  header.peer_access = peer_access(session.devices);
+  return header;
+}
+
+std::int64_t least_free_memory(int devices) {
+  std::size_t least = 0;
+  for (int device = 0; device < devices; ++device) {
+    const DeviceGuard guard(device);
+    std::size_t free = 0;
+    std::size_t total = 0;
+    STEPSIM_CUDA(cudaMemGetInfo(&free, &total));
+    least = device == 0 ? free : std::min(least, free);
+  }
+  return static_cast<std::int64_t>(least);
+}
+
+} // namespace
+
+void measure(const MeasureOptions& options, const Sink& records, const Sink& progress) {
+  Session session{options, records, progress};
+  session.devices = count_devices();
+  STEPSIM_CUDA(cudaSetDevice(0));
+  session.same_device =
+      !options.nccl && options.ranks > static_cast<std::uint32_t>(session.devices);
+  int l2 = 0;
+  STEPSIM_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
+  session.l2_bytes = l2;
+  session.free_bytes = least_free_memory(session.devices);
+  const Nvml nvml;
+  Header header = header_of(options, session, nvml);
+  for (const std::vector<bool>& row : header.peer_access) {
+    session.all_peers = session.all_peers && std::ranges::all_of(row, [](bool can) { return can; });
+  }
+  records(line(header));
+  session.say(header.devices.front().name + ", compute capability " +
+              header.devices.front().compute_capability + ", driver " +
+              (header.driver.empty() ? "unknown" : header.driver));
+  if (!session.all_peers) {
+    session.say("not all devices reach each other: host_staged beside copy_engine");
+  }
+  const double share = options.collectives && options.kernels ? 0.5 : 1.0;
+  if (options.nccl) {
+    verify_and_measure_nccl(session, options.max_seconds);
+  } else {
+    if (options.collectives) {
+      verify_collectives(session);
+    }
+    if (options.kernels) {
+      verify_kernels(session);
+    }
+    if (options.collectives && options.timing) {
+      measure_collectives(session, share * options.max_seconds);
+    }
+    if (options.kernels && options.timing) {
+      measure_kernels(session, share * options.max_seconds);
+    }
+  }
+  for (int device = 0; device < session.devices; ++device) {
+    header.devices[static_cast<std::size_t>(device)].after = nvml.state(bus_id(device));
+  }
+  records(end_line(header.devices, session.same_device));
+  if (session.unsteady > 0) {
+    const std::string text =
+        std::to_string(session.unsteady) + " blocks have passes that differ by more than 5 %";
+    session.say(text);
+    if (options.strict) {
+      throw SimulationError(text);
+    }
+  }
+}
+
+} // namespace stepsim::calibrate::gpu

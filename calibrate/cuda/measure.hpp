@@ -1,0 +1,36 @@
+#pragma once
+// The whole measurement, as one call without CUDA types: verifies, then times, and hands out one
+// JSON line after the other (records.hpp). Wrong results throw SimulationError with operation,
+// algorithm, P, n, rank, index, got and expected.
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace stepsim::calibrate::gpu {
+
+struct MeasureOptions {
+  std::uint32_t ranks = 8;
+  bool nccl = false;       // measure the library instead of the own collectives
+  bool collectives = true; // what to measure
+  bool kernels = true;
+  bool timing = true; // else only verify
+  bool dense = false;
+  bool strict = false;      // passes that differ by more than 5 % are an error
+  double max_seconds = 300; // of timing; blocks left over are not measured, and said
+  std::uint64_t seed = 1;
+  std::string program = "gpu_bench";
+  std::string revision, command;
+};
+
+// No device, no driver, no library: exit code 77.
+class NotAvailable : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+using Sink = std::function<void(const std::string&)>; // a line, with its end
+
+// `records` gets the JSON lines, `progress` lines for people.
+void measure(const MeasureOptions& options, const Sink& records, const Sink& progress);
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,313 @@
+// Collectives: every one verified bit by bit, then timed by every variant that works, launched
+// plainly and as one captured graph (CAL 7.1, 7.2).
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "calibrate/cuda/kernels.hpp"
+#include "calibrate/cuda/run_plan.hpp"
+#include "calibrate/cuda/session.hpp"
+#include "coll/evaluate.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+constexpr std::uint32_t kVerifiedRanks[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
+constexpr std::int64_t kMostElements = 1'000'001; // verified
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+constexpr std::uint32_t kRoundTrips = 8;
+constexpr std::int64_t kMostSets = 8; // buffers that repetitions go round
+
+std::vector<Variant> usable_variants(const Session& session, bool staging) {
+  std::vector<Variant> variants{Variant::copy_engine};
+  if (session.all_peers) {
+    variants.push_back(Variant::sm_store);
+  }
+  if (staging) {
+    variants.push_back(Variant::host_staged);
+  }
+  return variants;
+}
+
+std::string text(const PlanRequest& request, Variant variant, bool graph) {
+  return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
+         " " + std::string(name(variant)) + (graph ? " graph" : " plain") +
+         " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
+}
+
+void check_rank(const RankSet& set, const PlanRequest& request, std::uint32_t rank,
+                const std::vector<float>& expected, const std::string& what) {
+  const std::int64_t n = request.elements;
+  if (!set.guards_intact(rank, n)) {
+    throw SimulationError(what + " rank=" + std::to_string(rank) +
+                          ": words before or after the buffers were overwritten");
+  }
+  if (n == 0 || !has_result(request.op, rank)) {
+    return;
+  }
+  const std::vector<float> got = set.read(rank, n);
+  if (std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0) {
+    return;
+  }
+  std::size_t index = 0;
+  while (std::memcmp(&got[index], &expected[index], sizeof(float)) == 0) {
+    ++index;
+  }
+  throw SimulationError(what + " rank=" + std::to_string(rank) + " index=" + std::to_string(index) +
+                        ": got " + std::to_string(got[index]) + ", expected " +
+                        std::to_string(expected[index]));
+}
+
+void verify(RankSet& set, const PlanRequest& request, Variant variant, bool graph,
+            const std::vector<std::vector<float>>& x, const std::vector<float>& expected) {
+  const CollectivePlan plan = make_plan(request);
+  set.fill(x);
+  if (graph && !plan.operations.empty()) {
+    const Graph captured = set.capture(plan, variant, 0);
+    captured.launch(set.main());
+    set.main().synchronize();
+  } else {
+    set.enqueue(plan, variant, 0);
+    set.main().synchronize();
+  }
+  const std::string what = text(request, variant, graph);
+  for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
+    check_rank(set, request, rank, expected, what);
+  }
+}
+
+std::vector<std::vector<float>> initial_vectors(std::uint32_t ranks, std::int64_t n) {
+  std::vector<std::vector<float>> x(ranks, std::vector<float>(static_cast<std::size_t>(n)));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      x[rank][static_cast<std::size_t>(i)] = initial_value(rank, i);
+    }
+  }
+  return x;
+}
+
+std::vector<float> expected_vector(coll::Op op, std::uint32_t ranks, std::int64_t n) {
+  std::vector<float> values(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    values[static_cast<std::size_t>(i)] = expected_value(op, ranks, i);
+  }
+  return values;
+}
+
+// Vectors of `capacity` floats on `ranks` ranks, in half of the free memory.
+std::int64_t fitting_capacity(const Session& session, std::uint32_t ranks) {
+  const std::int64_t per_device = (ranks + session.devices - 1) / session.devices;
+  return session.free_bytes / 2 / (2 * per_device) / static_cast<std::int64_t>(sizeof(float));
+}
+
+// Where the repetitions find their buffers: `count` places in each vector, far enough apart.
+struct Sets {
+  std::int64_t count = 1;
+  std::int64_t stride{}; // elements
+  [[nodiscard]] std::int64_t offset(std::int64_t repetition) const {
+    return repetition % count * stride;
+  }
+};
+
+Sets sets_for(const Session& session, const RankSet& ranks, std::int64_t elements) {
+  Sets sets;
+  sets.stride = (elements + 63) / 64 * 64;
+  if (elements > 0) {
+    const std::int64_t touched =
+        2 * ranks.ranks() * elements * static_cast<std::int64_t>(sizeof(float)) / session.devices;
+    const std::int64_t wanted = 2 * session.l2_bytes / touched + 1;
+    const std::int64_t room = (ranks.capacity() - elements) / sets.stride + 1;
+    sets.count = std::clamp<std::int64_t>(std::min(wanted, room), 1, kMostSets);
+  }
+  return sets;
+}
+
+// What is called once per repetition.
+struct OpenCollective {
+  RankSet& ranks;
+  const CollectivePlan plan;
+  Variant variant;
+  Sets sets;
+  std::vector<Graph> graphs; // [set], or empty: plain launches
+
+  void operator()(std::int64_t repetition) const {
+    if (graphs.empty()) {
+      ranks.enqueue(plan, variant, sets.offset(repetition));
+    } else {
+      graphs[static_cast<std::size_t>(repetition % sets.count)].launch(ranks.main());
+    }
+  }
+};
+
+struct CollectiveBlock {
+  Session* session;
+  RankSet* ranks;
+  PlanRequest request;
+  Variant variant = Variant::copy_engine;
+  bool graph = false;
+  bool ping_pong = false;
+
+  [[nodiscard]] OpenCollective open() const {
+    CollectivePlan plan =
+        ping_pong ? ping_pong_plan(request.elements, kRoundTrips) : make_plan(request);
+    const Sets sets = sets_for(*session, *ranks, request.elements);
+    std::vector<Graph> graphs;
+    for (std::int64_t i = 0; graph && i < sets.count; ++i) {
+      graphs.push_back(ranks->capture(plan, variant, sets.offset(i)));
+    }
+    return {*ranks, std::move(plan), variant, sets, std::move(graphs)};
+  }
+  [[nodiscard]] std::string text() const {
+    return (ping_pong ? "pingpong " : "") + gpu::text(request, variant, graph);
+  }
+  void record(int pass, int repeats, const std::vector<double>& seconds) const {
+    CollectiveRecord out;
+    out.op = ping_pong ? "pingpong" : std::string(coll::name(request.op));
+    out.algorithm = ping_pong ? "" : std::string(coll::name(request.algorithm));
+    out.variant = std::string(name(variant));
+    out.launch = graph ? "graph" : "plain";
+    out.ranks = ping_pong ? 2 : request.ranks;
+    out.bytes = request.elements * static_cast<std::int64_t>(sizeof(float));
+    if (!ping_pong && request.algorithm == coll::AlgorithmId::lp) {
+      out.block_bytes = request.block_elements * static_cast<std::int64_t>(sizeof(float));
+    }
+    out.sets = static_cast<std::uint32_t>(sets_for(*session, *ranks, request.elements).count);
+    out.pass = pass;
+    out.repeats = repeats;
+    const double messages = ping_pong ? 2.0 * kRoundTrips : 1.0;
+    for (const double each : seconds) {
+      if (each > 0) {
+        out.time_s.push_back(each / messages);
+      }
+    }
+    session->records(line(out, session->same_device));
+  }
+};
+
+// Latency, seconds per byte and of adding, roughly: only the block size of `lp` hangs on it.
+void estimate_link(Session& session, RankSet& ranks, PlanRequest& request) {
+  const Event begin(Event::Use::timing);
+  const Event end(Event::Use::timing);
+  const std::int64_t large = std::min<std::int64_t>(ranks.capacity(), std::int64_t{1} << 24);
+  const auto time_of = [&](const auto& call) {
+    std::int64_t repetition = 0;
+    (void)take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
+    return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
+  };
+  const auto message = [&](std::int64_t elements) {
+    const CollectivePlan plan = ping_pong_plan(elements, kRoundTrips);
+    return time_of([&](std::int64_t) { ranks.enqueue(plan, Variant::copy_engine, 0); }) /
+           (2.0 * kRoundTrips);
+  };
+  const double bytes = static_cast<double>(large) * sizeof(float);
+  const double least = message(1);
+  const double most = message(large);
+  const double adding =
+      time_of([&](std::int64_t) { add(ranks.x(0), ranks.temp(0), large, ranks.main().get()); });
+  request.link.latency_s = request.link.block_latency_s = least;
+  request.link.per_byte_s = std::max(most - least, 0.01 * most) / bytes;
+  request.reduction_s_per_byte = adding / bytes;
+  session.say("two ranks: " + base::significant(1e6 * least, 3) + " us per message, " +
+              base::significant(1e-9 / request.link.per_byte_s, 3) + " GB/s; adding " +
+              base::significant(1e-9 / request.reduction_s_per_byte, 3) + " GB/s");
+}
+
+// The block of `lp` that is best for the estimated link.
+std::int64_t best_block(const PlanRequest& request) {
+  coll::Collective collective;
+  collective.op = request.op;
+  collective.algorithm = request.algorithm;
+  collective.ranks = request.ranks;
+  collective.bytes = static_cast<double>(request.elements) * sizeof(float);
+  collective.links.all = request.link;
+  collective.reduction_s_per_byte = request.reduction_s_per_byte;
+  collective.options.element_bytes = sizeof(float);
+  const auto blocks = coll::resolve_blocks(collective);
+  return blocks ? std::max<std::int64_t>(1, static_cast<std::int64_t>(blocks->block_bytes) / 4) : 0;
+}
+
+} // namespace
+
+void verify_collectives(Session& session) {
+  const std::int64_t capacity = std::min(kMostElements, fitting_capacity(session, 16));
+  if (capacity < kMostElements) {
+    session.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
+  }
+  RankSet set(16, session.devices, capacity, true);
+  std::int64_t cases = 0;
+  for (const std::uint32_t ranks : kVerifiedRanks) {
+    const std::int64_t p = ranks;
+    std::vector<std::int64_t> sizes{0, 1, p - 1, p, capacity};
+    std::ranges::sort(sizes);
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    for (const std::int64_t n : sizes) {
+      const std::vector<std::vector<float>> x = initial_vectors(ranks, n);
+      for (const PlanKind& kind : plan_kinds()) {
+        const std::vector<float> expected = expected_vector(kind.op, ranks, n);
+        for (const Variant variant : usable_variants(session, true)) {
+          for (const bool graph : {false, true}) {
+            PlanRequest request;
+            request.op = kind.op;
+            request.algorithm = kind.algorithm;
+            request.ranks = ranks;
+            request.elements = n;
+            verify(set, request, variant, graph, x, expected);
+            ++cases;
+          }
+        }
+      }
+    }
+  }
+  session.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");
+  session.records(line(VerifiedRecord{"collectives", cases}, session.same_device));
+}
+
+void measure_collectives(Session& session, double seconds) {
+  const std::uint32_t ranks = session.options.ranks;
+  if (ranks < 2) {
+    session.say("collectives of one rank do nothing: not timed");
+    return;
+  }
+  const std::int64_t capacity =
+      std::min({kMostBytes / 4, session.free_bytes / 8 / 4, fitting_capacity(session, ranks)});
+  if (capacity < kMostBytes / 4) {
+    session.say("sizes cut to " + std::to_string(4 * capacity) + " B, to fit the memory");
+  }
+  const bool staging = session.devices > 1;
+  RankSet set(ranks, session.devices, capacity, staging);
+  set.zero();
+  PlanRequest base;
+  base.ranks = ranks;
+  warm_up(set.main(),
+          [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main().get()); });
+  estimate_link(session, set, base);
+  std::vector<CollectiveBlock> blocks;
+  for (const std::int64_t size :
+       collective_sizes(4 * capacity, ranks, session.options.dense, session.options.seed)) {
+    base.elements = size / 4;
+    for (const Variant variant : usable_variants(session, staging)) {
+      for (const bool graph : {false, true}) {
+        if (size == 0 && graph) {
+          continue; // no nodes
+        }
+        if (size > 0) {
+          blocks.push_back({&session, &set, base, variant, graph, true});
+        }
+        for (const PlanKind& kind : plan_kinds()) {
+          PlanRequest request = base;
+          request.op = kind.op;
+          request.algorithm = kind.algorithm;
+          request.block_elements =
+              kind.algorithm == coll::AlgorithmId::lp && size > 0 ? best_block(request) : 0;
+          blocks.push_back({&session, &set, request, variant, graph, false});
+        }
+      }
+    }
+  }
+  session.say("collectives: " + std::to_string(blocks.size()) + " blocks to time, P=" +
+              std::to_string(ranks) + " on " + std::to_string(session.devices) + " device(s)");
+  time_blocks(session, set.main(), blocks, seconds, "collectives");
+}
+
+} // namespace stepsim::calibrate::gpu

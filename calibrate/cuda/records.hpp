@@ -1,0 +1,83 @@
+#pragma once
+// What a GPU was measured to do, as JSON Lines: one header, then one record per line, so that an
+// interrupted run is still worth something. Numbers are seconds, bytes, elements. A run whose ranks
+// share a device carries `"where": "same device"` in every line: such times are no network.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepsim::calibrate::gpu {
+
+inline constexpr char kSameDevice[] = "same device";
+
+// What NVML says; empty where it does not.
+struct DeviceState {
+  std::optional<double> sm_clock_Hz, memory_clock_Hz, power_W, temperature_C;
+  std::optional<std::uint64_t> throttle_reasons; // bits of NVML
+};
+
+struct DeviceFacts {
+  std::string name;
+  int multiprocessors{};
+  std::int64_t memory_bytes{};
+  std::int64_t l2_bytes{};
+  std::string compute_capability; // "9.0"
+  std::optional<bool> ecc;
+  DeviceState before, after;
+};
+
+struct Header {
+  std::string program;  // "gpu_bench 0.1.0"
+  std::string revision; // git, "" = unknown
+  std::string command;
+  std::string date; // "2026-01-31T12:00:00Z"
+  std::string compiler;
+  std::string driver;       // "" = unknown
+  std::string cuda_runtime; // "13.0"
+  std::string cuda_driver;
+  std::uint32_t ranks = 1;
+  std::uint64_t seed{};
+  bool same_device = false;
+  std::vector<DeviceFacts> devices;
+  std::vector<std::vector<bool>> peer_access; // [from][to]
+};
+
+struct CollectiveRecord {
+  std::string op, algorithm;
+  std::string variant; // copy_engine, sm_store, host_staged, nccl
+  std::string launch;  // plain, graph
+  std::uint32_t ranks = 1;
+  std::int64_t bytes{};
+  std::int64_t block_bytes{}; // of lp
+  std::uint32_t sets = 1;     // buffers that the repetitions go round
+  int pass{};
+  int repeats = 1; // calls per sample
+  std::vector<double> time_s;
+};
+
+struct KernelRecord {
+  std::string kernel, distribution;
+  std::int64_t n{};
+  std::int64_t k{};
+  std::int64_t achieved_k{};
+  std::optional<double> mass_kept; // of |v|, relative to all
+  int pass{};
+  int repeats = 1;
+  std::vector<double> time_s;
+};
+
+struct VerifiedRecord {
+  std::string what;
+  std::int64_t cases{};
+};
+
+[[nodiscard]] std::string line(const Header& header);
+[[nodiscard]] std::string line(const CollectiveRecord& record, bool same_device);
+[[nodiscard]] std::string line(const KernelRecord& record, bool same_device);
+[[nodiscard]] std::string line(const VerifiedRecord& record, bool same_device);
+// `after` of every device.
+[[nodiscard]] std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device);
+[[nodiscard]] std::string note_line(const std::string& note, bool same_device);
+
+} // namespace stepsim::calibrate::gpu

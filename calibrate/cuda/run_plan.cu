@@ -1,0 +1,248 @@
+#include "calibrate/cuda/run_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "calibrate/cuda/kernels.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+const std::vector<float>& guard_words() {
+  static const std::vector<float> words(static_cast<std::size_t>(kGuard),
+                                        std::bit_cast<float>(kGuardWord));
+  return words;
+}
+
+constexpr std::size_t bytes(std::int64_t elements) {
+  return static_cast<std::size_t>(elements) * sizeof(float);
+}
+
+// Makes the device of each operation current, without a call where it is already.
+class CurrentDevice {
+public:
+  explicit CurrentDevice(int device) : guard_(device), device_(device) {}
+  void set(int device) {
+    if (device != device_) {
+      STEPSIM_CUDA(cudaSetDevice(device));
+      device_ = device;
+    }
+  }
+
+private:
+  DeviceGuard guard_;
+  int device_;
+};
+
+} // namespace
+
+std::string_view name(Variant variant) {
+  switch (variant) {
+  case Variant::copy_engine:
+    return "copy_engine";
+  case Variant::sm_store:
+    return "sm_store";
+  case Variant::host_staged:
+    return "host_staged";
+  }
+  return "";
+}
+
+std::vector<std::vector<bool>> peer_access(int devices) {
+  std::vector<std::vector<bool>> matrix(static_cast<std::size_t>(devices));
+  for (int from = 0; from < devices; ++from) {
+    for (int to = 0; to < devices; ++to) {
+      int can = from == to ? 1 : 0;
+      if (from != to) {
+        STEPSIM_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
+      }
+      matrix[static_cast<std::size_t>(from)].push_back(can != 0);
+    }
+  }
+  return matrix;
+}
+
+RankSet::Rank::Rank(int on_device, std::int64_t capacity, bool with_staging)
+    : device(on_device), ends{Event(Event::Use::order), Event(Event::Use::order)},
+      x(static_cast<std::size_t>(capacity + 2 * kGuard)),
+      temp(static_cast<std::size_t>(capacity + 2 * kGuard)),
+      staging(with_staging ? static_cast<std::size_t>(capacity) : 0) {}
+
+RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool staging)
+    : capacity_(capacity), start_(Event::Use::order), events_(static_cast<std::size_t>(devices)) {
+  const auto access = peer_access(devices);
+  for (int from = 0; from < devices; ++from) {
+    const DeviceGuard guard(from);
+    for (int to = 0; to < devices; ++to) {
+      if (from != to && access[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)]) {
+        const cudaError_t enabled = cudaDeviceEnablePeerAccess(to, 0);
+        if (enabled == cudaErrorPeerAccessAlreadyEnabled) {
+          (void)cudaGetLastError();
+        } else {
+          STEPSIM_CUDA(enabled);
+        }
+      }
+    }
+  }
+  ranks_.reserve(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const DeviceGuard guard(static_cast<int>(rank) % devices);
+    ranks_.emplace_back(static_cast<int>(rank) % devices, capacity, staging);
+  }
+}
+
+const Event& RankSet::event_of(std::size_t operation, int device) {
+  std::vector<Event>& events = events_[static_cast<std::size_t>(device)];
+  while (events.size() <= operation) {
+    events.emplace_back(Event::Use::order); // the device is current
+  }
+  return events[operation];
+}
+
+void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_t offset) const {
+  const std::int64_t at = offset + operation.offset;
+  const std::int64_t n = operation.count;
+  const Rank& dst = ranks_[operation.dst];
+  if (operation.kind == PlanOperation::Kind::add) {
+    add(x(operation.dst) + at, temp(operation.dst) + at, n, dst.streams[1].get());
+    return;
+  }
+  const Rank& src = ranks_[operation.src];
+  const cudaStream_t stream = src.streams[0].get();
+  const float* from = x(operation.src) + at;
+  float* to = (operation.to_temp ? temp(operation.dst) : x(operation.dst)) + at;
+  switch (variant) {
+  case Variant::copy_engine:
+    if (src.device == dst.device) {
+      STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes(n), cudaMemcpyDeviceToDevice, stream));
+    } else {
+      STEPSIM_CUDA(cudaMemcpyPeerAsync(to, dst.device, from, src.device, bytes(n), stream));
+    }
+    return;
+  case Variant::sm_store:
+    store(to, from, n, stream);
+    return;
+  case Variant::host_staged:
+    // In order on one stream, so that the staging memory needs no event of its own.
+    STEPSIM_CUDA(
+        cudaMemcpyAsync(src.staging.get() + at, from, bytes(n), cudaMemcpyDeviceToHost, stream));
+    STEPSIM_CUDA(
+        cudaMemcpyAsync(to, src.staging.get() + at, bytes(n), cudaMemcpyHostToDevice, stream));
+    return;
+  }
+}
+
+void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t offset) {
+  if (plan.ranks > ranks() || offset + plan.elements > capacity_) {
+    throw SimulationError("a plan of more ranks or elements than there are buffers for");
+  }
+  CurrentDevice current(0);
+  start_.record(main_);
+  std::vector<bool> used(std::size_t{2} * plan.ranks, false);
+  const auto owner = [&](std::uint32_t stream) -> const Rank& { return ranks_[stream / 2]; };
+  for (std::size_t i = 0; i < plan.operations.size(); ++i) {
+    const PlanOperation& operation = plan.operations[i];
+    const Rank& rank = owner(operation.stream());
+    const Stream& stream = rank.streams[operation.stream() % 2];
+    current.set(rank.device);
+    if (!used[operation.stream()]) {
+      used[operation.stream()] = true;
+      STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
+    }
+    for (const std::uint32_t wait : operation.waits) {
+      const int on = owner(plan.operations[wait].stream()).device;
+      STEPSIM_CUDA(
+          cudaStreamWaitEvent(stream.get(), events_[static_cast<std::size_t>(on)][wait].get(), 0));
+    }
+    if (operation.count > 0) {
+      issue(operation, variant, offset);
+    }
+    if (operation.awaited) {
+      event_of(i, rank.device).record(stream);
+    }
+  }
+  for (std::uint32_t stream = 0; stream < 2 * plan.ranks; ++stream) {
+    if (used[stream]) {
+      const Rank& rank = owner(stream);
+      current.set(rank.device);
+      rank.ends[stream % 2].record(rank.streams[stream % 2]);
+      current.set(0);
+      STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), rank.ends[stream % 2].get(), 0));
+    }
+  }
+}
+
+Graph RankSet::capture(const CollectivePlan& plan, Variant variant, std::int64_t offset) {
+  for (std::size_t i = 0; i < plan.operations.size(); ++i) { // nothing is made while capturing
+    if (plan.operations[i].awaited) {
+      const int on = device(plan.operations[i].stream() / 2);
+      const DeviceGuard guard(on);
+      (void)event_of(i, on);
+    }
+  }
+  const DeviceGuard guard(0);
+  cudaGraph_t captured = nullptr;
+  STEPSIM_CUDA(cudaStreamBeginCapture(main_.get(), cudaStreamCaptureModeThreadLocal));
+  try {
+    enqueue(plan, variant, offset);
+  } catch (...) {
+    (void)cudaStreamEndCapture(main_.get(), &captured); // leaves the stream usable
+    (void)cudaGetLastError();
+    if (captured != nullptr) {
+      (void)cudaGraphDestroy(captured);
+    }
+    throw;
+  }
+  STEPSIM_CUDA(cudaStreamEndCapture(main_.get(), &captured));
+  return Graph(captured);
+}
+
+void RankSet::fill(const std::vector<std::vector<float>>& x_of) {
+  const std::vector<float>& words = guard_words();
+  for (std::uint32_t rank = 0; rank < x_of.size(); ++rank) {
+    const DeviceGuard guard(device(rank));
+    const auto n = static_cast<std::int64_t>(x_of[rank].size());
+    for (float* vector : {x(rank), temp(rank)}) {
+      STEPSIM_CUDA(
+          cudaMemcpy(vector - kGuard, words.data(), bytes(kGuard), cudaMemcpyHostToDevice));
+      STEPSIM_CUDA(cudaMemcpy(vector + n, words.data(), bytes(kGuard), cudaMemcpyHostToDevice));
+      STEPSIM_CUDA(cudaMemset(vector, 0xff, bytes(n))); // NaN: what is read too early shows
+    }
+    STEPSIM_CUDA(cudaMemcpy(x(rank), x_of[rank].data(), bytes(n), cudaMemcpyHostToDevice));
+    STEPSIM_CUDA(cudaDeviceSynchronize());
+  }
+}
+
+std::vector<float> RankSet::read(std::uint32_t rank, std::int64_t n) const {
+  const DeviceGuard guard(device(rank));
+  std::vector<float> values(static_cast<std::size_t>(n));
+  STEPSIM_CUDA(cudaMemcpy(values.data(), x(rank), bytes(n), cudaMemcpyDeviceToHost));
+  return values;
+}
+
+bool RankSet::guards_intact(std::uint32_t rank, std::int64_t n) const {
+  const DeviceGuard guard(device(rank));
+  std::vector<float> words(static_cast<std::size_t>(kGuard));
+  for (const float* vector : {x(rank), temp(rank)}) {
+    for (const float* from : {vector - kGuard, vector + n}) {
+      STEPSIM_CUDA(cudaMemcpy(words.data(), from, bytes(kGuard), cudaMemcpyDeviceToHost));
+      if (!std::ranges::all_of(
+              words, [](float word) { return std::bit_cast<std::uint32_t>(word) == kGuardWord; })) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+void RankSet::zero() {
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+    const DeviceGuard guard(device(rank));
+    STEPSIM_CUDA(cudaMemset(x(rank), 0, bytes(capacity_)));
+    STEPSIM_CUDA(cudaMemset(temp(rank), 0, bytes(capacity_)));
+    STEPSIM_CUDA(cudaDeviceSynchronize());
+  }
+}
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,40 @@
+# Finds a CUDA compiler, 12 or later, on PATH or where toolkits usually are. Included by the folder
+# above, so that its programs can link what is compiled here. Without one nothing changes elsewhere.
+option(STEPSIM_CUDA "Build the GPU kernels when a CUDA compiler is found" ON)
+if(STEPSIM_CUDA AND NOT STEPSIM_SANITIZE)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(STEPSIM_NVCC nvcc
+      HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
+    if(STEPSIM_NVCC)
+      execute_process(COMMAND ${STEPSIM_NVCC} --version
+        OUTPUT_VARIABLE STEPSIM_NVCC_TEXT ERROR_QUIET RESULT_VARIABLE STEPSIM_NVCC_FAILED)
+      string(REGEX MATCH "release ([0-9]+)" STEPSIM_NVCC_RELEASE "${STEPSIM_NVCC_TEXT}")
+      if(NOT STEPSIM_NVCC_FAILED AND CMAKE_MATCH_1 GREATER_EQUAL 12)
+        set(CMAKE_CUDA_COMPILER ${STEPSIM_NVCC} CACHE FILEPATH "CUDA compiler")
+      else()
+        message(STATUS "CUDA: ${STEPSIM_NVCC} is older than 12 or does not run: not used")
+        set(STEPSIM_CUDA_UNUSABLE ON)
+      endif()
+    endif()
+  endif()
+  if(NOT STEPSIM_CUDA_UNUSABLE)
+    include(CheckLanguage)
+    check_language(CUDA)
+  endif()
+  if(CMAKE_CUDA_COMPILER AND NOT STEPSIM_CUDA_UNUSABLE)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES) # before enable_language
+      set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90 CACHE STRING "CUDA architectures")
+    endif()
+    if(STEPSIM_CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${STEPSIM_CCACHE})
+    endif()
+    enable_language(CUDA)
+    if(CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA"
+       AND NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20") # CMake 3.25.1 does not know CUDA20
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    find_package(CUDAToolkit REQUIRED)
+    set(STEPSIM_CUDA_FOUND ON)
+  endif()
+endif()
