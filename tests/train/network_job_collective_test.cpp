@@ -155,27 +155,30 @@ TEST_CASE("collectives over flows: ranks enter when their own gradients are read
   for (const auto algorithm :
        {coll::AlgorithmId::ring, coll::AlgorithmId::recursive_doubling, coll::AlgorithmId::mst,
         coll::AlgorithmId::be, coll::AlgorithmId::lp, coll::AlgorithmId::double_binary_tree}) {
-    CAPTURE(static_cast<int>(algorithm));
-    NetworkJob job = job_of(kRanks, {0}, {1e-3}, {800'000});
-    job.variability = {.compute_cv = 0.5, .seed = 7};
-    job.collective.algorithm = algorithm;
-    job.collective.reduction_s_per_byte = 1e-10;
-    job.collective.options.block = Bytes{80'000};
-    const JobNetwork network = star_of_flows(kRanks, kLatency);
-    const JobIteration run = run_job(network, job).jobs[0].iterations[0];
+    for (const auto mode : {coll::ReductionMode::overlapped, coll::ReductionMode::serial}) {
+      CAPTURE(static_cast<int>(algorithm));
+      NetworkJob job = job_of(kRanks, {0}, {1e-3}, {800'000});
+      job.variability = {.compute_cv = 0.5, .seed = 7};
+      job.collective.algorithm = algorithm;
+      job.collective.reduction_s_per_byte = 1e-10;
+      job.collective.options.block = Bytes{80'000};
+      job.collective.options.reduction_mode = mode;
+      const JobNetwork network = star_of_flows(kRanks, kLatency);
+      const JobIteration run = run_job(network, job).jobs[0].iterations[0];
 
-    coll::Collective alone = job.collective;
-    alone.ranks = kRanks;
-    alone.bytes = 800'000;
-    alone.options.element_bytes = 4;
-    auto ranks = std::make_shared<net::RankFabric>();
-    ranks->network = network.fabric;
-    ranks->hosts = job.hosts;
-    alone.links.fabric = ranks;
-    for (std::uint32_t worker = 0; worker < kRanks; ++worker) {
-      alone.enter_s.push_back(compute_factor(job.variability, worker, 1) * 1e-3);
+      coll::Collective alone = job.collective;
+      alone.ranks = kRanks;
+      alone.bytes = 800'000;
+      alone.options.element_bytes = 4;
+      auto ranks = std::make_shared<net::RankFabric>();
+      ranks->network = network.fabric;
+      ranks->hosts = job.hosts;
+      alone.links.fabric = ranks;
+      for (std::uint32_t worker = 0; worker < kRanks; ++worker) {
+        alone.enter_s.push_back(compute_factor(job.variability, worker, 1) * 1e-3);
+      }
+      CHECK(run.exchange_end_s == about(coll::events(alone).seconds, kExact));
     }
-    CHECK(run.exchange_end_s == about(coll::events(alone).seconds, kExact));
   }
 }
 
