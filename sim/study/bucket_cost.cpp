@@ -55,7 +55,8 @@ double planned_seconds(const Scenario& scenario, const coll::Collective& base, d
   if (const auto form = coll::closed_form_seconds(exchange)) {
     wire = *form;
   } else {
-    wire = coll::exchange_time(exchange, compression, coll::Method::max_plus).seconds;
+    const coll::Method method = base.links.fabric ? coll::Method::events : coll::Method::max_plus;
+    wire = coll::exchange_time(exchange, compression, method).seconds;
   }
   const ChannelTimes times = channel_times(scenario, exchange, wire, bytes);
   return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
@@ -82,12 +83,14 @@ plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base)
     const coll::Compression& compression = scenario.communication.compression;
     const coll::CompressedExchange exchange =
         coll::compressed_exchange(compression, gradient_part(scenario, all), collective);
-    return coll::closed_form_seconds(exchange).value_or(0);
+    return base.links.fabric
+               ? coll::exchange_time(exchange, compression, coll::Method::events).seconds
+               : coll::closed_form_seconds(exchange).value_or(0);
   };
   coll::Collective latency = base;
   latency.links.all.per_byte_s = 0;
   latency.reduction_s_per_byte = 0;
-  const double startup = seconds(latency);
+  const double startup = base.links.fabric ? 0 : seconds(latency);
   const auto bytes = static_cast<double>(all.bytes.value);
   return {.base = plan::LinearCost{startup,
                                    bytes > 0 ? std::max(0.0, seconds(base) - startup) / bytes : 0}};
@@ -144,6 +147,9 @@ plan::Cost compressed_cost(const Scenario& scenario) {
   const auto seconds = [scenario, base](double bytes) {
     return bytes > 0 ? planned_seconds(scenario, base, bytes) : 0.0;
   };
+  if (base.links.fabric) {
+    return train::sampled_cost(seconds);
+  }
   const coll::CompressionKind kind = coll::row(compression.method).kind;
   if (kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec) {
     // a + b m, where two equal steps of the bytes make equal steps of the time.

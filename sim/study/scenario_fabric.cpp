@@ -154,6 +154,9 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
     refuse("/communication/compression/method",
            "compression " + std::string(method.name) + " is known by a formula only, which" + on);
   }
+  if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
+    refuse("/communication/compression/method", "compression hierarchical_topk" + on);
+  }
   if (!simulates_messages(scenario)) {
     return;
   }

@@ -27,11 +27,9 @@ bool works_alone(const coll::Collective& collective) {
          collective.options.placement == coll::Placement::dedicated;
 }
 
-// T(m) on a fabric, by events at 1 KiB, 2 KiB, 4 KiB, ..: linear between two of them and below the
-// first two, never falling. A size asked for has all sizes up to the next of them simulated, once.
 class SampledTimes {
 public:
-  explicit SampledTimes(coll::Collective collective) : collective_(std::move(collective)) {}
+  explicit SampledTimes(std::function<double(double)> seconds) : simulate_(std::move(seconds)) {}
 
   double operator()(double bytes) {
     std::size_t above = 1;
@@ -52,16 +50,20 @@ private:
   static constexpr double kFirstBytes = 1024;
 
   void add_sample() {
-    collective_.bytes = kFirstBytes * std::exp2(seconds_.size());
-    const double time = coll::events(coll::with_chosen_algorithm(collective_)).seconds;
+    const double time = simulate_(kFirstBytes * std::exp2(seconds_.size()));
     seconds_.push_back(seconds_.empty() ? time : std::max(time, seconds_.back()));
   }
 
-  coll::Collective collective_;
+  std::function<double(double)> simulate_;
   std::vector<double> seconds_;
 };
 
 } // namespace
+
+plan::Cost sampled_cost(std::function<double(double bytes)> seconds) {
+  return {.base = plan::CurveCost{[times = std::make_shared<SampledTimes>(std::move(seconds))](
+                                      double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+}
 
 plan::Cost planner_cost(const coll::Collective& collective) {
   if (collective.ranks == 1 && !works_alone(collective)) {
@@ -70,9 +72,11 @@ plan::Cost planner_cost(const coll::Collective& collective) {
   coll::Collective probe = collective;
   probe.options.chunking = coll::Chunking::real;
   if (collective.links.fabric) {
-    return {.base =
-                plan::CurveCost{[times = std::make_shared<SampledTimes>(std::move(probe))](
-                                    double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+    return sampled_cost([probe](double bytes) {
+      coll::Collective asked = probe;
+      asked.bytes = bytes;
+      return coll::events(coll::with_chosen_algorithm(asked)).seconds;
+    });
   }
   probe.bytes = 1; // one that sends nothing has no links to differ in
   if (collective.algorithm != coll::AlgorithmId::automatic && probe.homogeneous()) {

@@ -4,6 +4,7 @@
 // where there is no closed form; on a fabric by events at powers of two and linear in between), or
 // a cost or calibration curve where one is given (MER 4.1).
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@ namespace stepsim::train {
 // The cost function for planners. `collective` carries everything but the bytes. On a fabric copies
 // of the cost share the sizes simulated so far: not thread-safe.
 [[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
+
+// `seconds` of a message, which costs a simulation each, at 1 KiB, 2 KiB, 4 KiB, ..: linear between
+// two of them and below the first two, never falling. A size asked for has all sizes up to the next
+// of them simulated, once. Copies of the cost share what is known.
+[[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
 struct Exchange {
   double seconds{};

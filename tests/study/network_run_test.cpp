@@ -83,6 +83,28 @@ TEST_CASE("network run: the flow level on the default star is alpha-beta") {
   }
 }
 
+TEST_CASE("network run: compressed exchanges take on the default star what they take alone") {
+  for (const std::string method :
+       {R"("fp16")", R"({"method": "quantize8", "encode_Bps": 1e10, "decode_Bps": 1e10})",
+        R"({"method": "gtopk_tree", "density": 0.001})", R"({"method": "topk", "density": 0.01})",
+        R"({"method": "powersgd", "rank": 4})"}) {
+    for (const std::string schedule : {"wfbp", "mg_wfbp", "optimal"}) {
+      CAPTURE(method);
+      CAPTURE(schedule);
+      const std::string communication =
+          R"("schedule": ")" + schedule + R"(", "compression": )" + method + ", ";
+      const study::Summary flow =
+          run_case({.network = with_links("flow"), .communication = communication}).summary;
+      const study::Summary alone =
+          run_case({.network = with_links("alpha_beta"), .communication = communication}).summary;
+      // Parts of whole bytes; the planner's cost is sampled there.
+      CHECK(std::abs(*flow.iteration_time_s - *alone.iteration_time_s) <
+            1e-4 * *alone.iteration_time_s);
+      CHECK(*flow.wire_bytes == Approx(*alone.wire_bytes).epsilon(1e-4));
+    }
+  }
+}
+
 TEST_CASE("network run: links carry what the schedule sends, in all iterations") {
   const study::Result result = run_case({.nodes = 5, .network = with_links("flow")});
   REQUIRE(result.links.size() == 10);
@@ -188,6 +210,53 @@ TEST_CASE("network run: bounded loss is reported, never above its bound, and pri
   for (const study::TensorResult& tensor : result.tensors) {
     CHECK(tensor.size_bytes ==
           tensor.delivered_bytes + tensor.lost_network_bytes + tensor.lost_stopped_bytes);
+  }
+}
+
+TEST_CASE(
+    "network run: timeouts and packets sent again are counted, for dlcp there are no timeouts") {
+  const auto counted = [](const std::string& transport) {
+    const study::Result result =
+        run_case({.nodes = 8,
+                  .network = with_links(
+                      "packet", R"(, "packet": {"buffer": {"packets": 20}, "mark_packets": 10,
+             "drop_packets": {"droppable": null, "middle": null}, "transport": )" +
+                                    transport + "}"),
+                  .training = kServer,
+                  .communication = R"("schedule": "wfbp", )"});
+    study::TensorResult sum;
+    for (const study::TensorResult& tensor : result.tensors) {
+      sum.timeouts += tensor.timeouts;
+      sum.retransmissions += tensor.retransmissions;
+      sum.probe_rounds += tensor.probe_rounds;
+    }
+    return sum;
+  };
+  const study::TensorResult reno = counted(R"({"kind": "reno"})");
+  CHECK(reno.timeouts > 0); // eight first windows of 10 packets do not fit into 20
+  CHECK(reno.retransmissions >= reno.timeouts);
+  const study::TensorResult dlcp = counted(R"({"kind": "dlcp", "loss_bound_push": 0})");
+  CHECK(dlcp.timeouts == 0);
+  CHECK(dlcp.probe_rounds > 0);
+  CHECK(dlcp.retransmissions >= dlcp.probe_rounds); // each asks for one packet at least
+}
+
+TEST_CASE("network run: partitions of the first layer go first, on flows and packets") {
+  // FIFO: the first layer's 2 MB are ready last and wait for the 4 MB before them, in the forward
+  // that needs them first; a layer comes back only when all of it was pushed.
+  for (const std::string network :
+       {with_links("flow"), with_links("packet", R"(, "packet": {"transport": "dctcp"})")}) {
+    CAPTURE(network);
+    const auto run = [&](const std::string& schedule) {
+      return run_case(
+          {.nodes = 2, .network = network, .training = kServer, .communication = schedule});
+    };
+    const study::Result fifo = run(R"("schedule": "wfbp", )");
+    const study::Result first =
+        run(R"("schedule": "priority", "partition_bytes": 100000, "credit_bytes": 400000, )");
+    CHECK(first.buckets.size() == 60); // 6 MB in partitions of 100 kB
+    CHECK(fifo.buckets.size() == 2);
+    CHECK(*first.summary.iteration_time_s < *fifo.summary.iteration_time_s);
   }
 }
 
