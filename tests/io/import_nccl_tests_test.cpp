@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "io/import_nccl_tests.hpp"
 #include "io/import_samples.hpp"
 #include "io/temporary_folder.hpp"
@@ -84,28 +85,27 @@ TEST_CASE("nccl-tests: operation, ranks, device, both halves; no host name is ke
 }
 
 TEST_CASE("nccl-tests: tags, time stamps, columns without root or redop, a lone half") {
-  const auto times = [](const std::string& text) {
-    std::vector<double> all;
-    for (const Sample& sample : import_text(text, with("allgather", 8)).sets.at(0).samples) {
-      all.push_back(sample.time_s);
+  const auto times = [](const std::string& text) { // in us
+    std::string all;
+    const Samples samples = import_text(text, with("allgather", 8));
+    for (const Sample& sample : samples.sets.at(0).samples) {
+      all += base::shortest(sample.time_s * 1e6) + ' ';
     }
     return all;
   };
   const std::string begin = "# nThread 1 nGpus 8\n";
   CHECK(times(begin + "[1,0]<stdout>:  8 2 float none -1 10 1 1 0 20 1 1 0\n") ==
-        std::vector{10e-6}); // 13 words
-  CHECK(times(begin + "2026-01-31 12:00:00 8 2 float none 10 1 1 0 20 1 1 0\n") ==
-        std::vector{10e-6}); // 12
-  CHECK(times(begin + "8 2 float 10 1 1 0 20 1 1 N/A 2026-01-31 12:00:00\n") ==
-        std::vector{10e-6});                                                  // 11
-  CHECK(times(begin + "8 2 float none -1 20 1 1 0\n") == std::vector{20e-6}); // 9: in-place
+        "10 "); // 13 words
+  CHECK(times(begin + "2026-01-31 12:00:00 8 2 float none 10 1 1 0 20 1 1 0\n") == "10 "); // 12
+  CHECK(times(begin + "8 2 float 10 1 1 0 20 1 1 N/A 2026-01-31 12:00:00\n") == "10 ");    // 11
+  CHECK(times(begin + "8 2 float none -1 20 1 1 0\n") == "20 "); // 9: in-place
   CHECK(import_text(begin + "8 2 float none -1 20 1 1 0\n", with("allgather", 8)).sets[0].column ==
         "in-place");
   // Per-iteration columns: time algbw busbw #wrong, then min, max, p99, variation
   CHECK(times(begin +
               "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv time "
               "algbw busbw #wrong i_min i_max i_p99 i_cv\n"
-              "8 2 float none -1 10 1 1 0 9 11 11 2 20 1 1 0 19 21 21 2\n") == std::vector{10e-6});
+              "8 2 float none -1 10 1 1 0 9 11 11 2 20 1 1 0 19 21 21 2\n") == "10 ");
   CHECK(failure(begin + kHeader + "8 2 float none -1 10 1 1 0 20 1\n", with("allgather", 8)) ==
         ":3: 11 columns do not fit the header");
 }
@@ -178,7 +178,7 @@ TEST_CASE("nccl-tests as JSON: the same rows; times per iteration are one sample
   CHECK(failure(json(R"([{"size": 8, "out_of_place": {"time": 0}}])")) ==
         ": /results/0/out_of_place: time must be > 0");
   CHECK(failure(json(R"([{"size": -8, "out_of_place": {"time": 1}}])"))
-            .starts_with(": /results/0/size: must be in [0, "));
+            .starts_with(": /results/0/size: must be an integer in [0, "));
 }
 
 TEST_CASE("nccl-tests: bandwidth on the bus of published logs follows from sizes and times") {
