@@ -5,10 +5,12 @@
 
 #include "base/random.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
 using stepsim::coll::test::Rates;
+using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
@@ -16,9 +18,7 @@ namespace {
 constexpr double kPreset = 67108864;
 constexpr Rates kRates{1e-6, 1e-10, 0};
 
-auto near(double value, double tolerance = 1e-9) {
-  return doctest::Approx(value).epsilon(tolerance);
-}
+auto near(double value, double tolerance = 1e-9) { return within(value, tolerance); }
 
 double with_block(Collective c, double block) {
   c.options.block = stepsim::Bytes{static_cast<std::int64_t>(block)};

@@ -3,16 +3,16 @@
 #include <cmath>
 
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
+using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
 
-auto near(double value, double tolerance = 1e-9) {
-  return doctest::Approx(value).epsilon(tolerance);
-}
+auto near(double value, double tolerance = 1e-9) { return within(value, tolerance); }
 
 // m blocks of one byte, tau = 1 s per hop (all of it bandwidth), g = gamma s per addition.
 Collective unit_steps(Op op, std::uint32_t ranks, double blocks, double gamma = 0) {

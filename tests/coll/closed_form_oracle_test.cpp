@@ -8,9 +8,11 @@
 #include "coll/algorithms.hpp"
 #include "coll/pipelines.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
+using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
@@ -34,7 +36,7 @@ void compare(const Collective& collective) {
   if (form->upper_bound) {
     CHECK(form->seconds >= swept * (1 - kTolerance));
   } else {
-    CHECK(form->seconds == doctest::Approx(swept).epsilon(kTolerance));
+    CHECK(form->seconds == within(swept, kTolerance));
   }
 }
 
@@ -137,7 +139,7 @@ TEST_CASE("lp: an all-reduce with additions slower than hops, as the block searc
         CAPTURE(ranks);
         CAPTURE(blocks);
         CHECK(lp_allreduce_slow_additions(symbols(c), *resolve_blocks(c)) ==
-              doctest::Approx(max_plus(c).seconds).epsilon(kTolerance));
+              within(max_plus(c).seconds, kTolerance));
       }
     }
   }
@@ -145,6 +147,6 @@ TEST_CASE("lp: an all-reduce with additions slower than hops, as the block searc
 
 TEST_CASE("double tree: max_plus of 77 blocks is just below the closed form") {
   const Collective c = point(Op::allreduce, Id::double_binary_tree, 8, 1e8, {1e-5, 8e-10, 0});
-  CHECK(max_plus(c).seconds == doctest::Approx(0.165727403).epsilon(1e-8));
-  CHECK(closed_form(c)->seconds == doctest::Approx(0.166256883).epsilon(1e-8));
+  CHECK(max_plus(c).seconds == within(0.165727403, 1e-8));
+  CHECK(closed_form(c)->seconds == within(0.166256883, 1e-8));
 }

@@ -4,12 +4,13 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
 using stepsim::coll::test::Rates;
+using stepsim::testing::within;
 using Id = AlgorithmId;
-using doctest::Approx;
 
 namespace {
 
@@ -26,7 +27,7 @@ double allreduce(Id id, std::uint32_t ranks, double bytes) {
   return form(Op::allreduce, id, ranks, bytes, kRates).seconds;
 }
 
-auto near(double value, double tolerance = 1e-9) { return Approx(value).epsilon(tolerance); }
+auto near(double value, double tolerance = 1e-9) { return within(value, tolerance); }
 
 void check_row(Id id, std::uint32_t ranks, CostForm cost_form, double startup, double per_byte) {
   CAPTURE(name(id));

@@ -14,9 +14,13 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/compressed_formulas.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
+
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 using Id = CompressionMethod;
 
@@ -70,8 +74,7 @@ double seconds_of(const Compression& compression, std::int64_t elements, const C
   CHECK(exchange_time(exchange, compression, Method::closed_form).seconds == *form);
   if (row(compression.method).simulated) {
     for (const Method method : {Method::max_plus, Method::events}) {
-      CHECK(exchange_time(exchange, compression, method).seconds ==
-            doctest::Approx(*form).epsilon(kExact));
+      CHECK(exchange_time(exchange, compression, method).seconds == within(*form, kExact));
     }
   }
   return *form;
@@ -81,7 +84,7 @@ double milliseconds(const Compression& compression, std::int64_t elements, const
   return 1e3 * seconds_of(compression, elements, base);
 }
 
-doctest::Approx exactly(double value) { return doctest::Approx(value).epsilon(kExact); }
+Tolerance exactly(double value) { return within(value, kExact); }
 
 const std::array kPaperMethods{Id::topk, Id::gtopk_tree, Id::gtopk_butterfly};
 
@@ -126,12 +129,12 @@ TEST_CASE("V4: the curves of SPA 10.3, in ms") {
     const auto elements = static_cast<std::int64_t>(expected.elements);
     const Collective base = base_of(expected.ranks);
     CHECK(1e3 * dense_ring_seconds({}, {elements, {}}, base) ==
-          doctest::Approx(expected.milliseconds[0]).epsilon(1e-3));
+          within(expected.milliseconds[0], 1e-3));
     for (std::size_t i = 0; i < 3; ++i) {
       if (expected.milliseconds[i + 1] > 0) {
         const double time =
             *closed_form_seconds(exchange_of(dense_share(kPaperMethods[i], 0.001), elements, base));
-        CHECK(1e3 * time == doctest::Approx(expected.milliseconds[i + 1]).epsilon(1e-3));
+        CHECK(1e3 * time == within(expected.milliseconds[i + 1], 1e-3));
       }
     }
   }
@@ -152,7 +155,7 @@ TEST_CASE("V5: from which k on gtopk_tree beats topk") {
     // alpha L = k (E/2) beta (2(P-1) - 4L)
     const double L = std::log2(ranks);
     const double by_formula = kAlpha * L / (8.0 / 2 / kBandwidth * (2 * (ranks - 1.0) - 4 * L));
-    CHECK(by_formula == doctest::Approx(critical).epsilon(1e-5));
+    CHECK(by_formula == within(critical, 1e-5));
   }
   for (const std::int64_t k : {1, 1000, 1'000'000'000}) {
     CHECK(!tree_wins(2, k));
@@ -300,7 +303,7 @@ TEST_CASE("V23: without latency signs cost as much as the dense ring at 64 ranks
 }
 
 TEST_CASE("V24: the fraction of non-zero blocks at random positions") {
-  CHECK(nonzero_blocks(0.001, 256) == doctest::Approx(0.225957).epsilon(1e-5));
+  CHECK(nonzero_blocks(0.001, 256) == within(0.225957, 1e-5));
   CHECK(nonzero_blocks(1, 256) == 1);
   Compression omnireduce = dense_share(Id::omnireduce, 0.001);
   omnireduce.block = 256;
@@ -315,7 +318,7 @@ TEST_CASE("V26: all methods at 16 ranks, 10 Gb/s, 50 us, in ms") {
     return milliseconds(compression, 1'000'000, base);
   };
   constexpr std::int64_t kEntries = 10'000;
-  const auto near = [](double value) { return doctest::Approx(value).epsilon(1e-6); };
+  const auto near = [](double value) { return within(value, 1e-6); };
   CHECK(time({}) == near(7.5));
   CHECK(time(method_of(Id::fp16)) == near(4.5));
   Compression topk = entries(Id::topk, kEntries);
@@ -470,9 +473,8 @@ TEST_CASE("codecs: 2(P-1) alpha + 2(P-1)/P n/r beta + (P-1)/P n (gamma + kc + kd
       Compression agreed = codec; // an all-reduce of 4 B first, codes are added as they are
       agreed.scale_agreement = true;
       CHECK(seconds_of(agreed, 240'000, base) ==
-            doctest::Approx(2 * latency + 2 * share * 4 * network.beta + wire +
-                            share * n * network.gamma)
-                .epsilon(1e-6)); // parts of 4 bytes
+            within(2 * latency + 2 * share * 4 * network.beta + wire + share * n * network.gamma,
+                   1e-6)); // parts of 4 bytes
     }
   }
 }
@@ -495,8 +497,7 @@ TEST_CASE("PIP 18 C and E: exchanges with a codec on the network N4, in ms") {
     Compression codec = method_of(Id::custom);
     codec.ratio = expected.ratio;
     codec.encode_Bps = codec.decode_Bps = expected.rate;
-    CHECK(milliseconds(codec, expected.bytes / 4, base) ==
-          doctest::Approx(expected.milliseconds).epsilon(1e-6));
+    CHECK(milliseconds(codec, expected.bytes / 4, base) == within(expected.milliseconds, 1e-6));
   }
 }
 

@@ -12,10 +12,12 @@
 #include "coll/event_run.hpp"
 #include "coll/point.hpp"
 #include "net/alpha_beta.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
+using stepsim::testing::within;
 using test::point;
 using Id = AlgorithmId;
 
@@ -61,24 +63,24 @@ TEST_CASE("events: nothing to do takes until the last rank has entered") {
 TEST_CASE("events: flows through one interface halve each other's rate, also when out of step") {
   Collective collective = point(Op::allreduce, Id::recursive_doubling, 4, 4, {0, 1, 0});
   collective.links.two_level = TwoLevel{2, 1, {0, 0, 0}};
-  CHECK(events(collective).seconds == doctest::Approx(2 * 4).epsilon(kExact));
+  CHECK(events(collective).seconds == within(2 * 4, kExact));
   // Ranks 1 and 3 start 2 s late, which delays the exchange inside the nodes and so everybody.
   collective.enter_s = {0, 2, 0, 2};
-  CHECK(events(collective).seconds == doctest::Approx(2 + 2 * 4).epsilon(kExact));
+  CHECK(events(collective).seconds == within(2 + 2 * 4, kExact));
   // A flat tree broadcast: 0 -> 1 inside, then 0 -> 2 and 1 -> 3 together through one interface.
   Collective tree = point(Op::broadcast, Id::mst, 4, 4, {0, 1, 0});
   tree.links.two_level = TwoLevel{2, 1, {0, 0, 1}};
-  CHECK(events(tree).seconds == doctest::Approx(4 + 2 * 4).epsilon(kExact));
+  CHECK(events(tree).seconds == within(4 + 2 * 4, kExact));
   // Rank 3 enters at 10: until then 0 -> 2 has the interface alone, 4 to 8.
   tree.enter_s = {0, 0, 0, 10};
   const auto finish = events(tree).ranks.finish_s;
-  CHECK(finish[2] == doctest::Approx(4 + 4).epsilon(kExact));
-  CHECK(finish[3] == doctest::Approx(10 + 4).epsilon(kExact));
+  CHECK(finish[2] == within(4 + 4, kExact));
+  CHECK(finish[3] == within(10 + 4, kExact));
   // Rank 3 enters at 6: 0 -> 2 has 2 B left then, at half rate until 10; 1 -> 3 has 2 B left then.
   tree.enter_s = {0, 0, 0, 6};
   const auto later = events(tree).ranks.finish_s;
-  CHECK(later[2] == doctest::Approx(6 + 2 * 2).epsilon(kExact));
-  CHECK(later[3] == doctest::Approx(6 + 2 * 2 + 2).epsilon(kExact));
+  CHECK(later[2] == within(6 + 2 * 2, kExact));
+  CHECK(later[3] == within(6 + 2 * 2 + 2, kExact));
 }
 
 TEST_CASE("events: several parameter servers with late workers end no earlier than one late worker "
@@ -89,11 +91,10 @@ TEST_CASE("events: several parameter servers with late workers end no earlier th
   CHECK_THROWS_AS((void)max_plus(collective), SimulationError);
   const double together = events(collective).seconds;
   // Two servers of 600 B each: 1 + 4/2 n + 4/2 n gamma + 1 + 4/2 n.
-  CHECK(together == doctest::Approx(1 + 2400 + 2400 * 0.25 + 1 + 2400).epsilon(kExact));
+  CHECK(together == within(1 + 2400 + 2400 * 0.25 + 1 + 2400, kExact));
   collective.enter_s = {0, 0, 0, 5000};
   // The late push finds both ports free: 5000 + 1 + 2 * 600 at the worker's own rate.
-  CHECK(events(collective).seconds ==
-        doctest::Approx(5000 + 1 + 1200 + 2400 * 0.25 + 1 + 2400).epsilon(kExact));
+  CHECK(events(collective).seconds == within(5000 + 1 + 1200 + 2400 * 0.25 + 1 + 2400, kExact));
 }
 
 TEST_CASE("events: busy time per rank is what the sweep finds") {
@@ -123,7 +124,7 @@ TEST_CASE("events: busy time per rank is what the sweep finds") {
     REQUIRE(run.ranks.transfer_s.size() == ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       const double busy = run.ranks.transfer_s[rank];
-      CHECK(busy == doctest::Approx(sweep.ranks.transfer_s[rank]).epsilon(kExact));
+      CHECK(busy == within(sweep.ranks.transfer_s[rank], kExact));
       CHECK(busy <= (run.ranks.finish_s[rank] - collective.enter_s[rank]) * (1 + kExact) + kExact);
     }
   }

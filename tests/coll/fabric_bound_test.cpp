@@ -9,11 +9,12 @@
 #include "coll/algorithms.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
-using doctest::Approx;
+using stepsim::testing::within;
 using test::hosts_in_order;
 using test::on_fabric;
 using test::point;
@@ -115,7 +116,7 @@ TEST_CASE("fabric bound: no collective on a random fabric is quicker") {
       nearest = std::min(nearest, time / bound);
     }
   }
-  CHECK(nearest == Approx(1).epsilon(1e-6)); // it is reached
+  CHECK(nearest == within(1, 1e-6)); // it is reached
 }
 
 TEST_CASE("fabric: rates times c and times over c scale the time by 1/c") {
@@ -138,9 +139,9 @@ TEST_CASE("fabric: rates times c and times over c scale the time by 1/c") {
       intra = {intra.latency_s / kFactor, intra.block_latency_s / kFactor,
                intra.per_byte_s / kFactor};
     }
-    CHECK(events(scaled).seconds * kFactor == Approx(events(collective).seconds).epsilon(kExact));
+    CHECK(events(scaled).seconds * kFactor == within(events(collective).seconds, kExact));
     CHECK(lower_bound(scaled).seconds() * kFactor ==
-          Approx(lower_bound(collective).seconds()).epsilon(kExact));
+          within(lower_bound(collective).seconds(), kExact));
   }
 }
 
@@ -158,9 +159,9 @@ TEST_CASE("fabric bound: on a star it is that of equal links, but for the latenc
           on_fabric(flat, net::star(ranks + 1, kLink), hosts_in_order(ranks + 1));
       const LowerBound bound = lower_bound(star);
       const LowerBound expected = lower_bound(flat);
-      CHECK(bound.latency_s == Approx(expected.latency_s).epsilon(kExact));
-      CHECK(bound.bandwidth_s == Approx(expected.bandwidth_s).epsilon(kExact));
-      CHECK(bound.reduction_s == Approx(expected.reduction_s).epsilon(kExact));
+      CHECK(bound.latency_s == within(expected.latency_s, kExact));
+      CHECK(bound.bandwidth_s == within(expected.bandwidth_s, kExact));
+      CHECK(bound.reduction_s == within(expected.reduction_s, kExact));
     }
   }
 }
@@ -172,21 +173,21 @@ TEST_CASE("fabric bound: the larger parts may lie where the cable is slow") {
   Collective parts = on_fabric(point(Op::allgather, Id::ring, 2, 3, {}), std::move(fabric), {0, 1});
   parts.options.chunking = Chunking::integer;
   CHECK(lower_bound(parts).bandwidth_s == 1);
-  CHECK(events(parts).seconds == Approx(1).epsilon(1e-8));
+  CHECK(events(parts).seconds == within(1, 1e-8));
   parts.op = Op::reduce_scatter; // rank 0 gets at least one byte of the sums
   CHECK(lower_bound(parts).bandwidth_s == 1);
-  CHECK(events(parts).seconds == Approx(2).epsilon(1e-8));
+  CHECK(events(parts).seconds == within(2, 1e-8));
 }
 
 TEST_CASE("fabric bound: four ranks of a host share its cable") {
   // Two hosts of four ranks: 2 (H-1) n in all, over two cables.
   const Collective sums = on_fabric(point(Op::allreduce, Id::ring, 8, 8e6, {}), net::star(2, kLink),
                                     {0, 0, 0, 0, 1, 1, 1, 1});
-  CHECK(lower_bound(sums).bandwidth_s == Approx(8e6 / kLink.bandwidth_Bps).epsilon(kExact));
+  CHECK(lower_bound(sums).bandwidth_s == within(8e6 / kLink.bandwidth_Bps, kExact));
   // Half of the parts belong to the other host.
   Collective parts = sums;
   parts.op = Op::allgather;
-  CHECK(lower_bound(parts).bandwidth_s == Approx(4e6 / kLink.bandwidth_Bps).epsilon(kExact));
+  CHECK(lower_bound(parts).bandwidth_s == within(4e6 / kLink.bandwidth_Bps, kExact));
 }
 
 } // namespace

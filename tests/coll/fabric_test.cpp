@@ -14,11 +14,12 @@
 #include "coll/point.hpp"
 #include "coll/validate.hpp"
 #include "net/flow_network.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
-using doctest::Approx;
+using stepsim::testing::within;
 using test::hosts_in_order;
 using test::on_fabric;
 using test::point;
@@ -47,11 +48,11 @@ TEST_CASE("fabric: every collective on a star is alpha-beta and its closed form"
         const Collective star = on_fabric(flat, net::star(hosts, kLink), hosts_in_order(hosts));
         const Evaluation run = events(star);
         const Evaluation expected = events(flat);
-        CHECK(run.seconds == Approx(expected.seconds).epsilon(kExact));
+        CHECK(run.seconds == within(expected.seconds, kExact));
         CHECK(run.messages == expected.messages);
         const auto form = closed_form(flat);
         if (form && !form->upper_bound && flat.options.chunking == Chunking::real) {
-          CHECK(run.seconds == Approx(form->seconds).epsilon(kExact));
+          CHECK(run.seconds == within(form->seconds, kExact));
         }
       }
     }
@@ -68,7 +69,7 @@ TEST_CASE("fabric: on leaves of one host with a full uplink each, a message take
           point(Op::allreduce, algorithm, ranks, 1e7, {2 * kAlpha, kBeta, 1e-10});
       const Collective spread =
           on_fabric(flat, net::leaf_spine({ranks, 1, 1, kLink, kLink}), hosts_in_order(ranks));
-      CHECK(events(spread).seconds == Approx(events(flat).seconds).epsilon(kExact));
+      CHECK(events(spread).seconds == within(events(flat).seconds, kExact));
     }
   }
 }
@@ -79,7 +80,7 @@ TEST_CASE("fabric: a ring on a ring of hosts takes 2(P-1) (d + n/(P B))") {
     const Collective ring = on_fabric(point(Op::allreduce, Id::ring, ranks, bytes, {}),
                                       net::ring(ranks, kLink), hosts_in_order(ranks));
     CHECK(events(ring).seconds ==
-          Approx(2 * (ranks - 1.0) * (kLink.latency_s + 1e6 * kBeta)).epsilon(kExact));
+          within(2 * (ranks - 1.0) * (kLink.latency_s + 1e6 * kBeta), kExact));
   }
 }
 
@@ -94,7 +95,7 @@ TEST_CASE("fabric: far exchanges of recursive doubling share the uplinks, two to
         on_fabric(flat, two_to_one(), hosts_in_order(8), {.seed = 1, .spray = true});
     const double near = kAlpha + n * kBeta;
     const double far = 2 * kAlpha + 4.0 / 2 * n * kBeta;
-    CHECK(events(spread).seconds == Approx(2 * near + far).epsilon(kExact));
+    CHECK(events(spread).seconds == within(2 * near + far, kExact));
   }
   SUBCASE("hashed: as many on one uplink as the hash puts there") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -111,7 +112,7 @@ TEST_CASE("fabric: far exchanges of recursive doubling share the uplinks, two to
       CAPTURE(seed);
       CHECK(busiest >= 2);
       CHECK(events(spread).seconds ==
-            Approx(2 * (kAlpha + n * kBeta) + 2 * kAlpha + busiest * n * kBeta).epsilon(kExact));
+            within(2 * (kAlpha + n * kBeta) + 2 * kAlpha + busiest * n * kBeta, kExact));
     }
   }
 }
@@ -134,7 +135,7 @@ TEST_CASE("fabric: machines of four GPUs behind one cable are the two levels of 
           hosts.push_back(rank / 4);
         }
         const Collective machines = on_fabric(two_level, net::star(nodes + 1, kLink), hosts);
-        CHECK(events(machines).seconds == Approx(events(two_level).seconds).epsilon(kExact));
+        CHECK(events(machines).seconds == within(events(two_level).seconds, kExact));
       }
     }
   }
@@ -153,7 +154,7 @@ TEST_CASE("fabric: where every GPU is a host, NVLink of the fabric counts, not t
   const double inside = 3 * (2e-6 + 2e6 / 1e11);
   const double between = 2 * (6e-6 + 1e6 / 1e10); // gpu, PCIe switch, NIC, switch and back
   CHECK(events(on_fabric(sums, gpus, hosts_in_order(8))).seconds ==
-        Approx(2 * inside + between).epsilon(kExact));
+        within(2 * inside + between, kExact));
 }
 
 TEST_CASE("fabric: links carry what ranks send, header bytes included") {
@@ -164,12 +165,12 @@ TEST_CASE("fabric: links carry what ranks send, header bytes included") {
     const Collective star =
         on_fabric(flat, net::star(6, {0, kLink.bandwidth_Bps}), hosts_in_order(6), {}, wire);
     const Evaluation run = events(star);
-    CHECK(run.seconds == Approx(events(flat).seconds).epsilon(kExact));
+    CHECK(run.seconds == within(events(flat).seconds, kExact));
     const auto sent = traffic_by_rank(flat);
     REQUIRE(run.links.size() == 2 * 6);
     for (std::size_t rank = 0; rank < 6; ++rank) {
-      CHECK(run.links[2 * rank].bytes == Approx(wire * sent[rank].bytes).epsilon(kExact));
-      CHECK(run.links[2 * rank].busy_s == Approx(wire * sent[rank].bytes * kBeta).epsilon(kExact));
+      CHECK(run.links[2 * rank].bytes == within(wire * sent[rank].bytes, kExact));
+      CHECK(run.links[2 * rank].busy_s == within(wire * sent[rank].bytes * kBeta, kExact));
     }
   }
 }
@@ -178,9 +179,9 @@ TEST_CASE("fabric: the cost of links comes on top, latency after latency, bandwi
   Collective ring =
       on_fabric(point(Op::allreduce, Id::ring, 4, 4e6, {}), net::star(4, kLink), hosts_in_order(4));
   ring.links.all.latency_s = 1e-3;
-  CHECK(events(ring).seconds == Approx(6 * (1e-3 + kAlpha + 1e6 * kBeta)).epsilon(kExact));
+  CHECK(events(ring).seconds == within(6 * (1e-3 + kAlpha + 1e6 * kBeta), kExact));
   ring.links.all.per_byte_s = 3 * kBeta;
-  CHECK(events(ring).seconds == Approx(6 * (1e-3 + kAlpha + 3e6 * kBeta)).epsilon(kExact));
+  CHECK(events(ring).seconds == within(6 * (1e-3 + kAlpha + 3e6 * kBeta), kExact));
 }
 
 TEST_CASE("fabric: parameter servers on hosts of their own or of the workers") {
@@ -206,19 +207,17 @@ TEST_CASE("fabric: parameter servers on hosts of their own or of the workers") {
         const Collective star = on_fabric(flat, net::star(hosts, kLink), hosts_in_order(hosts));
         const Evaluation run = events(star, true);
         const Evaluation expected = events(flat, true);
-        CHECK(run.seconds == Approx(expected.seconds).epsilon(kExact));
+        CHECK(run.seconds == within(expected.seconds, kExact));
         CHECK(run.messages == expected.messages);
         REQUIRE(run.links.size() == std::size_t{2} * hosts);
         double sent = 0;
         for (std::uint32_t host = 0; host < hosts; ++host) {
           sent += run.links[2 * host].bytes; // up
         }
-        CHECK(sent == Approx(traffic(flat).total).epsilon(kExact));
+        CHECK(sent == within(traffic(flat).total, kExact));
         for (std::uint32_t worker = 0; worker < workers; ++worker) {
-          CHECK(run.ranks.finish_s[worker] ==
-                Approx(expected.ranks.finish_s[worker]).epsilon(kExact));
-          CHECK(run.ranks.transfer_s[worker] ==
-                Approx(expected.ranks.transfer_s[worker]).epsilon(kExact));
+          CHECK(run.ranks.finish_s[worker] == within(expected.ranks.finish_s[worker], kExact));
+          CHECK(run.ranks.transfer_s[worker] == within(expected.ranks.transfer_s[worker], kExact));
         }
       }
     }
@@ -232,7 +231,7 @@ TEST_CASE("fabric: two servers behind one uplink push and pull at half of it eac
   const Collective far =
       on_fabric(servers, net::leaf_spine({2, 4, 1, kLink, kLink}), hosts_in_order(6));
   // Push: 4 workers, n each; pull: the same back.
-  CHECK(events(far).seconds == Approx(2 * (2 * kAlpha + 4 * 2e6 * kBeta)).epsilon(kExact));
+  CHECK(events(far).seconds == within(2 * (2 * kAlpha + 4 * 2e6 * kBeta), kExact));
 }
 
 TEST_CASE("fabric: ranks of one host take the inner link only") {
@@ -240,8 +239,8 @@ TEST_CASE("fabric: ranks of one host take the inner link only") {
       on_fabric(point(Op::broadcast, Id::mst, 2, 1e6, {}), net::star(2, kLink), {1, 1}, {}, 1.03);
   CHECK(events(pair).seconds == 0);
   pair.links.two_level = TwoLevel{2, 1, {1e-6, 1e-6, 1e-10}};
-  CHECK(events(pair).seconds == Approx(1e-6 + 1e6 * 1e-10).epsilon(kExact));
-  CHECK(lower_bound(pair).seconds() == Approx(1e6 * 1e-10).epsilon(kExact));
+  CHECK(events(pair).seconds == within(1e-6 + 1e6 * 1e-10, kExact));
+  CHECK(lower_bound(pair).seconds() == within(1e6 * 1e-10, kExact));
 }
 
 TEST_CASE("fabric: only events knows one") {
@@ -256,7 +255,7 @@ TEST_CASE("fabric: only events knows one") {
                        SimulationError);
   CHECK_THROWS_WITH_AS((void)seconds(ring, Method::closed_form),
                        "allreduce ring has no closed form here; use events", SimulationError);
-  CHECK(seconds(ring, Method::events) == Approx(6 * (kAlpha + 1e6 * kBeta)).epsilon(kExact));
+  CHECK(seconds(ring, Method::events) == within(6 * (kAlpha + 1e6 * kBeta), kExact));
 }
 
 TEST_CASE("fabric: the automatic choice takes the quickest by events") {
@@ -295,7 +294,7 @@ TEST_CASE("fabric: a chain of 1024 ranks keeps one path per hop") {
   CHECK(result.messages == 1023);
   CHECK(run.network().paths() == 1023);
   // 31 of the hops cross to the next leaf.
-  CHECK(result.seconds == Approx(1023 * (kAlpha + 4096 * kBeta) + 31 * kAlpha).epsilon(kExact));
+  CHECK(result.seconds == within(1023 * (kAlpha + 4096 * kBeta) + 31 * kAlpha, kExact));
 }
 
 TEST_CASE("fabric: what does not fit one is refused") {

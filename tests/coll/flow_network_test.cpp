@@ -8,10 +8,12 @@
 #include "coll/evaluate.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
+using stepsim::testing::within;
 using test::hosts_in_order;
 using test::point;
 using Id = AlgorithmId;
@@ -29,7 +31,7 @@ TEST_CASE("flow network: a ring on a star is its closed form, also on a leaf-spi
   const Collective collective =
       point(Op::allreduce, Id::ring, 8, 8e6, {2 * kLink.latency_s, 1 / kLink.bandwidth_Bps, 0});
   CHECK(seconds_on(collective, net::star(8, kLink), hosts_in_order(8)) ==
-        doctest::Approx(closed_form(collective)->seconds).epsilon(kExact));
+        within(closed_form(collective)->seconds, kExact));
   // Two leaves: in every step two of the eight transfers cross to the other leaf over four links,
   // and everybody waits for them in turn; no chunk crosses in more than 4 of the 14 steps.
   const double inside = 2 * kLink.latency_s + 1e6 / kLink.bandwidth_Bps;
@@ -46,7 +48,7 @@ TEST_CASE("flow network: ranks dealt out over two leaves with one uplink share i
   const net::LinkSpeed link{0, kLink.bandwidth_Bps};
   const double seconds =
       seconds_on(collective, net::leaf_spine({2, 4, 1, link, link}), {0, 4, 1, 5, 2, 6, 3, 7});
-  CHECK(seconds == doctest::Approx(14 * 4 * 1e6 / kLink.bandwidth_Bps).epsilon(kExact));
+  CHECK(seconds == within(14 * 4 * 1e6 / kLink.bandwidth_Bps, kExact));
 }
 
 } // namespace

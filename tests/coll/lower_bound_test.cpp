@@ -6,14 +6,16 @@
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
 using stepsim::coll::test::Rates;
+using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
-auto near(double value) { return doctest::Approx(value).epsilon(1e-12); }
+auto near(double value) { return within(value, 1e-12); }
 constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 } // namespace
 

@@ -11,10 +11,12 @@
 #include "coll/double_tree.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
+using stepsim::testing::within;
 using test::point;
 using Id = AlgorithmId;
 using Times = std::vector<double>;
@@ -33,7 +35,7 @@ void check_times(const Times& times, const Times& expected) {
   REQUIRE(times.size() == expected.size());
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
     CAPTURE(rank);
-    CHECK(times[rank] == doctest::Approx(expected[rank]).epsilon(kExact));
+    CHECK(times[rank] == within(expected[rank], kExact));
   }
 }
 
@@ -85,9 +87,9 @@ TEST_CASE("max_plus: double binary tree in unit steps, m blocks per tree = 1, 2,
     }
   }
   Collective adding = in_blocks(Op::allreduce, Id::double_binary_tree, 4, 16, 1, {0, 1, 0.1});
-  CHECK(max_plus(adding).seconds == doctest::Approx(34.2).epsilon(kExact));
+  CHECK(max_plus(adding).seconds == within(34.2, kExact));
   adding.options.reduction_mode = ReductionMode::serial;
-  CHECK(max_plus(adding).seconds == doctest::Approx(35.7).epsilon(kExact));
+  CHECK(max_plus(adding).seconds == within(35.7, kExact));
 }
 
 TEST_CASE("max_plus: linear pipelines of 64 MiB in 64 KiB blocks at 10 GB/s and 1 us, ms") {
@@ -107,7 +109,7 @@ TEST_CASE("max_plus: linear pipelines of 64 MiB in 64 KiB blocks at 10 GB/s and 
   for (const auto& row : rows) {
     const auto P = static_cast<std::uint32_t>(row[0]);
     CAPTURE(P);
-    const auto near = [](double value) { return doctest::Approx(value).epsilon(kTable); };
+    const auto near = [](double value) { return within(value, kTable); };
     CHECK(milliseconds(Op::broadcast, P, 0, over, true) == near(row[1]));
     CHECK(milliseconds(Op::reduce, P, 1e-11, over, true) == near(row[2]));
     CHECK(milliseconds(Op::reduce, P, 1e-11, serial, true) == near(row[3]));
@@ -118,15 +120,15 @@ TEST_CASE("max_plus: linear pipelines of 64 MiB in 64 KiB blocks at 10 GB/s and 
   }
   Collective streams = in_blocks(Op::broadcast, Id::lp, 4, 67'108'864, 65'536, {1e-5, 1e-10, 0});
   streams.links.all.block_latency_s = 1e-6;
-  CHECK(max_plus(streams).seconds == doctest::Approx(7.776994e-3).epsilon(kTable));
+  CHECK(max_plus(streams).seconds == within(7.776994e-3, kTable));
   streams.op = Op::allreduce;
-  CHECK(max_plus(streams).seconds == doctest::Approx(15.511880e-3).epsilon(kTable));
+  CHECK(max_plus(streams).seconds == within(15.511880e-3, kTable));
 }
 
 TEST_CASE("max_plus: double binary tree of 8 ranks, 77 blocks per tree, just under its bound") {
   const Collective collective = in_blocks(Op::allreduce, Id::double_binary_tree, 8, 77e6, 500'000,
                                           {1e-5, 8e-10 * 1e8 / 77e6, 0}); // 38.5 MB in 77 blocks
-  CHECK(max_plus(collective).seconds == doctest::Approx(0.165727403).epsilon(kTable));
+  CHECK(max_plus(collective).seconds == within(0.165727403, kTable));
 }
 
 // alpha = 0, beta = 1 s/B; finish per rank.
@@ -447,7 +449,7 @@ TEST_CASE(
   collective.links.pairs = {{1, 3, {0, 0, 0.5}}};
   CHECK(max_plus(collective).ranks.finish_s[2] == 4 + 4);
   CHECK(max_plus(collective).ranks.finish_s[3] == 4 + 4 * 0.5);
-  CHECK(events(collective).seconds == doctest::Approx(4 + 4).epsilon(kExact));
+  CHECK(events(collective).seconds == within(4 + 4, kExact));
   collective.links.pairs_only = true; // the nodes keep their inner links
   CHECK_THROWS_WITH_AS((void)max_plus(collective), "no link 0 -> 2", SimulationError);
 }

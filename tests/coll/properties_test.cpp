@@ -9,10 +9,12 @@
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
+using stepsim::testing::within;
 using test::point;
 using Id = AlgorithmId;
 
@@ -129,7 +131,7 @@ TEST_CASE("property: scaling all times scales the result, scaling bytes against 
     for (double& enter : slower.enter_s) {
       enter *= kFactor;
     }
-    CHECK(time_of(slower) == doctest::Approx(kFactor * before).epsilon(kSlack));
+    CHECK(time_of(slower) == within(kFactor * before, kSlack));
     Collective larger = collective;
     larger.bytes *= kFactor;
     larger.options.block = Bytes{collective.options.block->value * 8};
@@ -137,7 +139,7 @@ TEST_CASE("property: scaling all times scales the result, scaling bytes against 
     for (double& gamma : larger.reduction_s_per_byte_rank) {
       gamma /= kFactor;
     }
-    CHECK(time_of(larger) == doctest::Approx(before).epsilon(kSlack));
+    CHECK(time_of(larger) == within(before, kSlack));
   });
 }
 
@@ -168,7 +170,7 @@ TEST_CASE("property: whole bytes lie between the real times of the multiples of 
       collective.reduction_s_per_byte_rank.clear();
       real.enter_s.clear();
       real.reduction_s_per_byte_rank.clear();
-      CHECK(time_of(collective) == doctest::Approx(time_of(real)).epsilon(kSlack));
+      CHECK(time_of(collective) == within(time_of(real), kSlack));
     }
   });
 }
@@ -185,12 +187,12 @@ TEST_CASE(
     Collective next = collective;
     next.ranks = ranks + 1;
     if (ranks < 32) { // from m < P on, the return waits for the fill
-      CHECK(time_of(next) - now == doctest::Approx(kHop).epsilon(1e-6));
+      CHECK(time_of(next) - now == within(kHop, 1e-6));
     }
     collective.options.cost_form = CostForm::paper;
     const auto paper = closed_form(collective);
     REQUIRE(paper.has_value());
-    CHECK(paper->seconds - now == doctest::Approx(ranks * kHop).epsilon(1e-6));
+    CHECK(paper->seconds - now == within(ranks * kHop, 1e-6));
   }
 }
 
@@ -219,7 +221,7 @@ TEST_CASE("property: the double tree lies between its ideal and its bound, and r
     collective.links.all = {1e-7, 0, 1e-9};
     collective.options.block = Bytes{100}; // m = 5000
     if (ranks >= 3) {
-      CHECK(time_of(collective) == doctest::Approx(ideal_of(collective)).epsilon(0.01));
+      CHECK(time_of(collective) == within(ideal_of(collective), 0.01));
     }
   }
 }
@@ -238,17 +240,17 @@ TEST_CASE("property: two levels with one node or one rank per node are the flat 
       flat.links.two_level.reset();
       flat.algorithm = inter;
       const double expected = time_of(flat);
-      CHECK(time_of(two) == doctest::Approx(expected).epsilon(kSlack)); // G = 1
+      CHECK(time_of(two) == within(expected, kSlack)); // G = 1
       two.algorithm = Id::hierarchical_leader;
-      CHECK(time_of(two) == doctest::Approx(expected).epsilon(kSlack));
+      CHECK(time_of(two) == within(expected, kSlack));
       // N = 1: the ring of the node; reduce and broadcast of the node.
       two.links.two_level->gpus_per_node = ranks;
       flat.links.all = two.links.two_level->intra;
       flat.algorithm = Id::mst;
-      CHECK(time_of(two) == doctest::Approx(time_of(flat)).epsilon(kSlack));
+      CHECK(time_of(two) == within(time_of(flat), kSlack));
       two.algorithm = Id::hierarchical;
       flat.algorithm = Id::ring;
-      CHECK(time_of(two) == doctest::Approx(time_of(flat)).epsilon(kSlack));
+      CHECK(time_of(two) == within(time_of(flat), kSlack));
     }
   }
 }

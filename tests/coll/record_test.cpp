@@ -7,19 +7,19 @@
 
 #include "base/error.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
 using stepsim::coll::test::Rates;
+using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
 
 constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 
-auto near(double value, double tolerance = 1e-9) {
-  return doctest::Approx(value).epsilon(tolerance);
-}
+auto near(double value, double tolerance = 1e-9) { return within(value, tolerance); }
 
 bool warns(const CollectiveRecord& record, const std::string& part) {
   return std::any_of(record.warnings.begin(), record.warnings.end(),

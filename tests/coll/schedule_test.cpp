@@ -9,10 +9,12 @@
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
+using stepsim::testing::within;
 using test::point;
 using Id = AlgorithmId;
 
@@ -201,7 +203,7 @@ TEST_CASE("schedule: bytes on the wire and steps of the overview table") {
           point(row.op, row.algorithm, static_cast<std::uint32_t>(P), n, {1, 1, 0});
       collective.options.block = Bytes{static_cast<std::int64_t>(n / m)};
       const Traffic sent = traffic(collective);
-      CHECK(sent.total == doctest::Approx(row.total * n).epsilon(1e-12));
+      CHECK(sent.total == within(row.total * n, 1e-12));
       CHECK(static_cast<double>(sent.steps) == row.steps);
     }
     Collective trees =
@@ -237,8 +239,8 @@ TEST_CASE("schedule: bytes sent by the rank that sends most and least") {
     CAPTURE(name(row.algorithm));
     Collective collective = point(row.op, row.algorithm, row.ranks, n, {1, 1, 0});
     collective.options.block = Bytes{100};
-    CHECK(traffic(collective).min_per_rank == doctest::Approx(row.least * n).epsilon(1e-12));
-    CHECK(traffic(collective).max_per_rank == doctest::Approx(row.most * n).epsilon(1e-12));
+    CHECK(traffic(collective).min_per_rank == within(row.least * n, 1e-12));
+    CHECK(traffic(collective).max_per_rank == within(row.most * n, 1e-12));
   }
 }
 
