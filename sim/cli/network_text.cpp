@@ -1,8 +1,5 @@
 #include "cli/network_text.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/table.hpp"
@@ -74,17 +71,12 @@ std::string links_text(const study::Result& result) {
   if (result.links.empty()) {
     return "";
   }
-  std::vector<std::size_t> order(result.links.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater<>(),
-                           [&](std::size_t link) { return result.links[link].utilization; });
-  order.resize(std::min(order.size(), kBusiest));
   const bool queues = result.links.front().queue.has_value();
   Table table{{"busiest links", "use", "MB"}, {}};
   if (queues) {
     table.headings.insert(table.headings.end(), {"queue [packets]", "marks", "drops"});
   }
-  for (const std::size_t link : order) {
+  for (const net::LinkId link : study::busiest_links(result.links, kBusiest)) {
     const study::LinkResult& use = result.links[link];
     std::vector<std::string> row{result.scenario.cluster.fabric->fabric().link_names[link],
                                  percent_cell(use.utilization), base::significant(use.bytes / 1e6)};

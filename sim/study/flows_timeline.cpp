@@ -4,6 +4,7 @@
 
 #include "net/flow_run.hpp"
 #include "study/flows_parts.hpp"
+#include "study/link_counters.hpp"
 
 namespace stepsim::study {
 
@@ -61,35 +62,18 @@ void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vect
 // How many flows are under way over a link, where it ends.
 void add_counters(const FlowsFile& file, const FlowsResult& result, const std::vector<Life>& all,
                   engine::Timeline& timeline) {
-  std::vector<net::LinkId> busiest;
-  for (net::LinkId link = 0; link < result.links.size(); ++link) {
-    if (result.links[link].busy_s > 0) {
-      busiest.push_back(link);
-    }
-  }
-  std::ranges::stable_sort(busiest, std::ranges::greater(),
-                           [&](net::LinkId link) { return result.links[link].utilization; });
-  busiest.resize(std::min(busiest.size(), kCountedLinks));
+  const std::vector<net::LinkId> busiest = busiest_links(result.links, kCountedLinks);
   const std::vector<net::FlowPath> paths = flow_list_paths(file);
   for (const net::LinkId link : busiest) {
-    std::vector<std::pair<double, int>> changes;
+    std::vector<LinkChange> changes;
     for (const auto& [id, start_s, end_s] : all) {
       if (std::ranges::count(paths[id].links, link) > 0) {
-        changes.emplace_back(start_s, 1);
-        changes.emplace_back(end_s, -1);
+        changes.push_back({start_s, 1});
+        changes.push_back({end_s, -1});
       }
     }
-    std::ranges::sort(changes);
-    int flows = 0;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      flows += changes[i].second;
-      if (i + 1 == changes.size() || changes[i + 1].first > changes[i].first) {
-        timeline.counters.push_back({.node = file.fabric.links[link].from,
-                                     .name = "flows on " + file.fabric.link_names[link],
-                                     .time = {changes[i].first},
-                                     .value = static_cast<double>(flows)});
-      }
-    }
+    add_counter(file.fabric.links[link].from, "flows on " + file.fabric.link_names[link],
+                std::move(changes), timeline);
   }
 }
 

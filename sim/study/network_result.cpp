@@ -45,6 +45,19 @@ io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& 
   return tree;
 }
 
+std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links, std::size_t most) {
+  std::vector<net::LinkId> busiest;
+  for (net::LinkId link = 0; link < links.size(); ++link) {
+    if (links[link].busy_s > 0) {
+      busiest.push_back(link);
+    }
+  }
+  std::ranges::stable_sort(busiest, std::ranges::greater(),
+                           [&](net::LinkId link) { return links[link].utilization; });
+  busiest.resize(std::min(busiest.size(), most));
+  return busiest;
+}
+
 std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds) {
   if (seconds.empty()) {
     return std::nullopt;

@@ -3,6 +3,7 @@
 // and the times of messages.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "io/json.hpp"
@@ -29,6 +30,10 @@ struct LinkResult {
 [[nodiscard]] LinkResult link_result(const net::LinkCounters& counters, double elapsed_s);
 // By number and name.
 [[nodiscard]] io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link);
+
+// The links that carried something, by utilization, the busiest first, at most `most`.
+[[nodiscard]] std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links,
+                                                     std::size_t most);
 
 struct FlowStatistics {
   double mean_s{}, p50_s{}, p95_s{}, p99_s{}, max_s{};

@@ -84,7 +84,7 @@ struct TensorResult {
   bool gradient = true; // else parameters on their way back
   std::int64_t size_bytes{}, delivered_bytes{}, packets{}, delivered_packets{};
   std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
-  std::int64_t duplicates{}, probe_rounds{};
+  std::int64_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
   double complete_s{}; // from the start of the iteration
   [[nodiscard]] std::optional<double> delivered_fraction() const {
     return size_bytes > 0 ? std::optional(static_cast<double>(delivered_bytes) /
@@ -99,6 +99,18 @@ struct WorkerResult { // only where workers differ; means per iteration
   double straggler_wait_s{}; // for slower workers; never part of communication
   double transfer_s{};       // communication, waiting for others left out
 };
+
+// For the timeline: a message of a job on the network, or what a bucket's exchange took of a link.
+struct MessageLife {
+  std::int64_t iteration{};
+  std::uint32_t bucket{}, src{}, dst{}; // ranks; dedicated servers after the workers
+  double start_s{}, end_s{};
+};
+struct LinkHeat {
+  net::LinkId link{};
+  std::vector<double> of_bucket; // [bucket] part of the link's capacity while the bucket is sent
+};
+inline constexpr std::size_t kHotLinks = 8; // with a counter in the timeline
 
 struct Result {
   Scenario scenario;
@@ -116,7 +128,9 @@ struct Result {
   // calibration gives no range.
   std::optional<double> extrapolation_factor;
   std::vector<std::string> warnings;
-  train::StepTimes step; // for the timeline
+  train::StepTimes step; // for the timeline, as the next
+  std::vector<MessageLife> messages;
+  std::vector<LinkHeat> heat; // of the busiest links
 };
 
 // Meta: tool, version, git, command, wall_s; the caller adds it (it may differ between equal runs).

@@ -114,6 +114,14 @@ void fill_links(std::span<const BucketCost> costs, Result& result) {
   for (std::size_t link = 0; link < uses.size(); ++link) {
     result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
   }
+  for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
+    LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
+    for (std::size_t g = 0; g < costs.size(); ++g) {
+      const double took = result.buckets[g].end_s - result.buckets[g].start_s;
+      const double bytes = costs[g].links.empty() ? 0 : costs[g].links[link].bytes;
+      heat.of_bucket.push_back(took > 0 ? bytes / (fabric.links[link].bandwidth_Bps * took) : 0);
+    }
+  }
 }
 
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {

@@ -299,9 +299,22 @@ void fill_tensors(const train::JobResult& job, Result& result) {
     tensor.lost_network_bytes += message.lost_network_bytes;
     tensor.lost_stopped_bytes += message.lost_stopped_bytes;
     tensor.wasted_bytes += message.wasted_bytes;
+    tensor.retransmissions += message.retransmissions;
+    tensor.timeouts += message.timeouts;
     tensor.duplicates += message.duplicates;
     tensor.probe_rounds += message.probe_rounds;
     tensor.complete_s = std::max(tensor.complete_s, message.end_s - last.start_s);
+  }
+}
+
+void keep_messages(const train::JobResult& job, Result& result) {
+  for (const train::JobMessage& message : job.messages) {
+    result.messages.push_back({.iteration = message.iteration,
+                               .bucket = message.piece,
+                               .src = message.src,
+                               .dst = message.dst,
+                               .start_s = message.start_s,
+                               .end_s = message.end_s});
   }
 }
 
@@ -318,7 +331,10 @@ std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsRes
 } // namespace
 
 Result run_network(const Scenario& scenario) {
-  const plan::Problem problem = merge_problem(scenario);
+  plan::Problem problem = merge_problem(scenario);
+  if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
+    problem.cost = {.base = plan::LinearCost{}}; // it cuts only: the job sends and takes the time
+  }
   plan::Plan plan = plan_of(scenario, problem);
   sort_by_ready(scenario, plan);
   const train::NetworkJob job = job_of(scenario, plan);
@@ -335,6 +351,7 @@ Result run_network(const Scenario& scenario) {
   add_common_warnings(scenario, plan, result);
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
   fill_summary(scenario, plan, run.jobs.front(), result);
+  keep_messages(run.jobs.front(), result);
   fill_lists(scenario, plan, job.collective.algorithm, run.jobs.front(), result);
   if (packets) {
     fill_tensors(run.jobs.front(), result);

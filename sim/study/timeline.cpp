@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "study/link_counters.hpp"
 #include "study/run.hpp"
 #include "study/run_parts.hpp"
 
@@ -200,6 +201,7 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
       painter.messages(node, k);
     }
   }
+  add_link_counters(result, first, last, timeline);
   return timeline;
 }
 
