@@ -10,4 +10,8 @@ inline constexpr int kSkipped = 77; // a back end, device or privilege is missin
 int fit(const cli::Invocation& invocation);
 int report(const cli::Invocation& invocation);
 
+// Null where the back end could not be built.
+using CommandFunction = int (*)(const cli::Invocation&);
+[[nodiscard]] CommandFunction cuda_command();
+
 } // namespace stepsim::calibrate

@@ -1,5 +1,5 @@
-// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times (CAL
-// 4).
+// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times
+// (CAL 4.2, 4.3, 4.5).
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -12,9 +12,11 @@
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/program/commands.hpp"
 #include "calibrate/program/fit_text.hpp"
+#include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/inputs.hpp"
 #include "cli/version.hpp"
 #include "coll/collective.hpp"
+#include "io/file.hpp"
 #include "io/import_source.hpp"
 
 namespace stepsim::calibrate {
@@ -151,6 +153,12 @@ int fit(const cli::Invocation& invocation) {
   check_words(flags);
   if (!flags.assume.empty()) {
     check_assumption(flags.assume);
+  }
+  if (flags.files.size() == 1 && flags.files.front() != "-" &&
+      gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
+    const std::string importer = std::string(kProgram) + " " + std::string(cli::version());
+    return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), importer),
+                                 fit_options(flags), flags.force, common);
   }
   CalibrationText text;
   text.importer = std::string(kProgram) + " " + std::string(cli::version());

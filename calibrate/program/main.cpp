@@ -20,19 +20,35 @@ struct Command {
   std::string_view back_end;
 };
 
-constexpr std::array kCommands{
-    Command{"fit", "network parameters and curves from measured times", fit, ""},
-    Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
-    Command{"cuda", "collectives and kernels measured on the local GPUs", nullptr, "CUDA"},
-    Command{"mpi", "collectives predicted and measured between processes", nullptr, "MPI"},
-    Command{"replay", "a training step executed for real", nullptr, "MPI"},
-};
+std::array<Command, 5> all_commands() {
+  return {
+      Command{"fit", "network parameters and curves from measured times", fit, ""},
+      Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
+      Command{"cuda", "collectives and kernels measured on the local GPUs", cuda_command(), "CUDA"},
+      Command{"mpi", "collectives predicted and measured between processes", nullptr, "MPI"},
+      Command{"replay", "a training step executed for real", nullptr, "MPI"},
+  };
+}
+
+// "CUDA (built without MPI)", "none (built without CUDA and MPI)"
+std::string back_ends_text() {
+  std::string present;
+  std::string missing;
+  for (const Command& command : all_commands()) {
+    std::string& list = command.run != nullptr ? present : missing;
+    if (!command.back_end.empty() && list.find(command.back_end) == std::string::npos) {
+      list += (list.empty() ? "" : " and ") + std::string(command.back_end);
+    }
+  }
+  return (present.empty() ? "none" : present) +
+         (missing.empty() ? "" : " (built without " + missing + ")");
+}
 
 std::string help_text() {
   std::string out =
       "stepsim-calibrate turns measurements into the numbers a scenario needs, and tests its own\n"
       "predictions.\n\nUsage: stepsim-calibrate COMMAND [arguments] [options]\n\nCommands:\n";
-  for (const Command& command : kCommands) {
+  for (const Command& command : all_commands()) {
     out += "  " + std::string(command.name) + std::string(10 - command.name.size(), ' ');
     out.append(command.summary);
     out +=
@@ -51,13 +67,12 @@ std::string help_text() {
 std::string version_text() {
   std::string text(kProgram);
   text.append(" ").append(cli::version()).append(" (git ").append(cli::git_hash());
-  text += ")\nback ends: none (built without CUDA and MPI)\n";
-  return text;
+  return text + ")\nback ends: " + back_ends_text() + "\n";
 }
 
 int run_command(const std::string& name, const cli::Invocation& invocation) {
   std::vector<std::string_view> known;
-  for (const Command& command : kCommands) {
+  for (const Command& command : all_commands()) {
     if (command.name == name) {
       return command.run != nullptr
                  ? command.run(invocation)

@@ -7,7 +7,8 @@ A .txt file here is a transcript: lines `$ stepsim ...` (or `$ stepsim-calibrate
 root of the project, and what
 follows them is their standard output, then their standard error with `! ` before each line, then
 `[exit N]` unless N is 0. --update writes what the binary answers now; look at the difference before
-committing it. What may differ between equal runs is blanked: the `meta` block and the git hash.
+committing it. What may differ between equal runs is blanked: the `meta` block, the git hash, and
+which back ends stepsim-calibrate was built with.
 """
 import difflib
 import os
@@ -24,6 +25,8 @@ ROOT = FOLDER.parent.parent
 def blanked(text):
     text = re.sub(r'"meta": \{[^{}]*\}', '"meta": {}', text)
     text = re.sub(r"stepsim(-calibrate)? [0-9.]+ \(git [^)]*\)", r"stepsim\1 VERSION (git HASH)", text)
+    text = re.sub(r"(?m)^back ends: .*$", "back ends: BUILD", text)
+    text = re.sub(r"(?m)^(  \w.*) \(built without (CUDA|MPI)\)$", r"\1", text)
     return re.sub(r"GCC [^;]*;", "GCC VERSION, BUILD;", text)
 
 

@@ -1,0 +1,59 @@
+#pragma once
+// From the measurements of a GPU to a calibration file (CAL 5, 7.3; SPA 8.2, 8.3):
+//
+//   collectives   one curve per operation, algorithm, variant and way of launching
+//   link          t = latency + per_byte n of a message between two ranks. Ranks that share a
+//   device
+//                 give the class same-device, which no scenario takes as its network
+//   kernels       t = c0 + c1 n + c2 k, equal relative errors, nothing below 0
+//   costs         those constants under the names of `compression.costs`
+//
+// Curves of grade fail are left out and named in the warnings, unless forced.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/core/group_fit.hpp"
+#include "calibrate/core/joint_fit.hpp"
+#include "calibrate/cuda/gpu_samples.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+struct KernelPoint {
+  std::int64_t n{};
+  std::int64_t k{};
+  std::int64_t achieved_k{};
+  double median_s{}, p10_s{}, p90_s{};
+};
+
+struct KernelFit {
+  std::string kernel, distribution;
+  std::vector<KernelPoint> points; // by (n, k)
+  double c0_s{}, c1_s_per_element{}, c2_s_per_entry{};
+  double max_relative_error{};
+  Grade grade = Grade::ok;
+};
+
+struct GpuFit {
+  std::vector<GroupFit> curves;
+  std::vector<std::string> launches; // plain beside graph, one line per curve with both
+  std::optional<Line> message;       // between two ranks, plainly launched
+  std::optional<Line> host;          // page-locked memory to the host, or back: the slower
+  std::vector<KernelFit> kernels;
+  Grade grade = Grade::ok;
+  std::vector<std::string> warnings;
+  [[nodiscard]] bool empty() const { return curves.empty() && kernels.empty(); }
+};
+
+[[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options, bool force);
+
+struct GpuNames {
+  std::string name;
+  std::string importer;
+};
+[[nodiscard]] io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit,
+                                            const GpuNames& names);
+// Tables for people; every line says `same device` where that is so.
+[[nodiscard]] std::string gpu_text(const GpuSamples& samples, const GpuFit& fit);
+
+} // namespace stepsim::calibrate::gpu

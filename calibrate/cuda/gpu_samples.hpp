@@ -1,0 +1,35 @@
+#pragma once
+// Reads what gpu_bench wrote (records.hpp): needs no GPU. A last line that was cut off by an
+// interruption is left out with a warning; anything else that is wrong is an InputError with its
+// line.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/cuda/records.hpp"
+#include "io/json.hpp"
+#include "train/trace.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+struct GpuSamples {
+  std::string file; // for messages
+  train::Source source;
+  std::string device; // name of the first
+  std::string driver; // "" = unknown
+  std::int64_t devices = 1;
+  std::int64_t ranks = 1;
+  bool same_device = false;
+  io::Json peer_access;              // [from][to]
+  std::optional<double> sm_clock_Hz; // before
+  std::vector<CollectiveRecord> collectives;
+  std::vector<KernelRecord> kernels;
+  std::vector<std::string> warnings;
+};
+
+// Whether a text starts with the header.
+[[nodiscard]] bool looks_like_gpu_samples(std::string_view text);
+[[nodiscard]] GpuSamples parse_gpu_samples(std::string_view text, const std::string& file);
+[[nodiscard]] GpuSamples read_gpu_samples(const std::string& path, const std::string& importer);
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,126 @@
+// stepsim-calibrate cuda -o CAL: collectives and kernels measured on the local GPUs (CAL 7).
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "calibrate/cuda/measure.hpp"
+#include "calibrate/program/commands.hpp"
+#include "calibrate/program/gpu_output.hpp"
+#include "cli/version.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr cli::CommandText kText{
+    "cuda",
+    "-o CAL",
+    "Measures collectives (mst, be, lp, ring) and the kernels of gradient compression on the GPUs\n"
+    "of this machine, each checked against the library before it is timed. Ranks that share a GPU\n"
+    "give times of class same-device, which no scenario takes as its network.",
+    "stepsim-calibrate cuda --ranks 8 -o gpu.calibration.json\n"
+    "stepsim-calibrate cuda --ranks 8 --only kernels --max-seconds 60 -o gpu.calibration.json\n"
+    "stepsim-calibrate cuda --backend nccl -o nccl.calibration.json",
+    "Without a GPU: exit 77. For a machine without the libraries of this program: "
+    "calibrate/gpu_check.",
+    cli::kJsonOnly,
+    kProgram,
+};
+
+struct CudaFlags { // as typed
+  std::string ranks, backend = "own", only, max_seconds, seed;
+  bool dense = false;
+  bool strict = false;
+};
+
+double count(std::string_view flag, const std::string& text, double least, double most) {
+  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
+  const auto* value = std::get_if<double>(&parsed);
+  if (value == nullptr || *value < least || *value > most) {
+    throw UsageError(std::string(flag) + " " + base::shown_value(text) +
+                     ": must be an integer from " + std::to_string(static_cast<long>(least)) +
+                     " to " + std::to_string(static_cast<long>(most)));
+  }
+  return *value;
+}
+
+void add_flags(CLI::App& app, CudaFlags& flags) {
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
+    app.add_option(name, value, text)->type_name(type);
+  };
+  add("--ranks", flags.ranks, "P", "rank r lives on device r mod devices; default 8");
+  add("--backend", flags.backend, "WORD", "own or nccl (one rank per device); default own");
+  add("--only", flags.only, "WORD", "collectives or kernels; default both");
+  app.add_flag("--dense-sizes", flags.dense, "twice as many sizes");
+  app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
+  add("--max-seconds", flags.max_seconds, "N", "of timing; what is left over is said; default 300");
+  add("--seed", flags.seed, "N", "of the order of measurements; default 1");
+}
+
+gpu::MeasureOptions options_of(const CudaFlags& flags) {
+  constexpr std::array<std::string_view, 2> kBackends{"own", "nccl"};
+  constexpr std::array<std::string_view, 2> kParts{"collectives", "kernels"};
+  constexpr double kMostRanks = 64;
+  gpu::MeasureOptions options;
+  cli::require_word("--backend", flags.backend, kBackends);
+  options.nccl = flags.backend == "nccl";
+  if (!flags.only.empty()) {
+    cli::require_word("--only", flags.only, kParts);
+    options.collectives = flags.only == "collectives";
+    options.kernels = flags.only == "kernels";
+  }
+  if (!flags.ranks.empty()) {
+    options.ranks = static_cast<std::uint32_t>(count("--ranks", flags.ranks, 1, kMostRanks));
+  }
+  if (!flags.max_seconds.empty()) {
+    options.max_seconds = count("--max-seconds", flags.max_seconds, 1, 1e6);
+  }
+  if (!flags.seed.empty()) {
+    options.seed = static_cast<std::uint64_t>(count("--seed", flags.seed, 0, 1e15));
+  }
+  options.dense = flags.dense;
+  options.strict = flags.strict;
+  return options;
+}
+
+int cuda(const cli::Invocation& invocation) {
+  CudaFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  cli::Common common;
+  if (!cli::parse(app, kText, invocation, common)) {
+    return cli::kOk;
+  }
+  gpu::MeasureOptions options = options_of(flags);
+  options.program = std::string(kProgram) + " " + std::string(cli::version());
+  options.revision = std::string(cli::git_hash());
+  options.command = invocation.command_line;
+  // Before the first CUDA call: all kernels are loaded at once, and there are enough hardware
+  // queues that streams do not wait for each other.
+  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  std::string records;
+  try {
+    gpu::measure(
+        options, [&](const std::string& line) { records += line; },
+        [&](const std::string& line) { std::cerr << (common.quiet ? "" : line) << std::flush; });
+  } catch (const gpu::NotAvailable& error) {
+    std::cerr << error.what() << '\n';
+    return kSkipped;
+  }
+  FitOptions fit;
+  fit.seed = options.seed;
+  gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");
+  samples.source.format = "gpu_samples";
+  return write_gpu_calibration(samples, fit, false, common);
+}
+
+} // namespace
+
+CommandFunction cuda_command() { return cuda; }
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,29 @@
+#include "calibrate/program/gpu_output.hpp"
+
+#include <iostream>
+
+#include "calibrate/program/commands.hpp"
+#include "cli/version.hpp"
+#include "io/import_source.hpp"
+
+namespace stepsim::calibrate {
+
+int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options, bool force,
+                          const cli::Common& common) {
+  const gpu::GpuFit fit = gpu::fit_gpu(samples, options, force);
+  if (!common.quiet) { // beside the file, which may be on standard output
+    (common.output == "-" ? std::cerr : std::cout) << gpu::gpu_text(samples, fit);
+  }
+  cli::print_warnings(fit.warnings, common);
+  if (fit.empty()) {
+    std::cerr << "error: " << samples.file << ": nothing to fit\n";
+    return cli::kTargetNotMet;
+  }
+  gpu::GpuNames names;
+  names.importer = std::string(kProgram) + " " + std::string(cli::version());
+  names.name = io::stem_of(common.output == "-" ? samples.file : common.output);
+  cli::write_tree(common, gpu::gpu_calibration_tree(samples, fit, names));
+  return cli::kOk;
+}
+
+} // namespace stepsim::calibrate
