@@ -54,7 +54,7 @@ template <class Number> [[nodiscard]] Tolerance within(Number expected, double p
 
 // Within an absolute difference: for expected zeros, and for differences of large numbers.
 template <class Number> [[nodiscard]] Tolerance plus_minus(Number expected, double absolute) {
-  assert(absolute > 0);
+  assert(absolute >= 0);
   return {.expected = static_cast<double>(expected), .absolute = absolute};
 }
 

@@ -1,3 +1,4 @@
+#include "testing/tolerance.hpp"
 #include "train/breakeven.hpp"
 
 #include <doctest/doctest.h>
@@ -6,6 +7,7 @@
 #include <random>
 
 using namespace stepsim::train;
+using stepsim::testing::within;
 
 namespace {
 
@@ -55,24 +57,24 @@ TEST_CASE("break-even: slower networks than one bandwidth gain, overlapped or se
   CHECK(buckets_of(problem).last_bytes == 25'000'000);
   const auto overlapped = compression_gain(problem, DenseBaseline::overlapped);
   REQUIRE(overlapped.break_even_Bps.size() == 1);
-  CHECK(overlapped.break_even_Bps[0] == doctest::Approx(1.0922330e9).epsilon(1e-7));
+  CHECK(overlapped.break_even_Bps[0] == within(1.0922330e9, 1e-7));
   const BandwidthInterval below{0, overlapped.break_even_Bps[0]};
   CHECK(overlapped.wins == std::vector{below});
   // x = (T_e + Lam - A) / (c M - C)
   const double sequential =
       (2 * 15.0 / 16 * 1e8 - 15 * 250'000 * 8.0) / (0.05 + 4 * 50e-6 - 2 * 15 * 50e-6);
-  CHECK(sequential == doctest::Approx(3.2340862e9).epsilon(1e-7));
+  CHECK(sequential == within(3.2340862e9, 1e-7));
   const auto gain = compression_gain(problem, DenseBaseline::sequential);
   REQUIRE(gain.break_even_Bps.size() == 1);
-  CHECK(gain.break_even_Bps[0] == doctest::Approx(sequential).epsilon(1e-12));
+  CHECK(gain.break_even_Bps[0] == within(sequential, 1e-12));
 }
 
 TEST_CASE("break-even: the times at two bandwidths") {
   const BreakEvenProblem problem = four_buckets();
-  CHECK(dense_overlapped_s(problem, 1.25e9) == doctest::Approx(0.156).epsilon(1e-9));
-  CHECK(compressed_s(problem, 1.25e9) == doctest::Approx(0.1742).epsilon(1e-9));
-  CHECK(dense_overlapped_s(problem, 5e8) == doctest::Approx(0.381).epsilon(1e-9));
-  CHECK(compressed_s(problem, 5e8) == doctest::Approx(0.2102).epsilon(1e-9));
+  CHECK(dense_overlapped_s(problem, 1.25e9) == within(0.156, 1e-9));
+  CHECK(compressed_s(problem, 1.25e9) == within(0.1742, 1e-9));
+  CHECK(dense_overlapped_s(problem, 5e8) == within(0.381, 1e-9));
+  CHECK(compressed_s(problem, 5e8) == within(0.2102, 1e-9));
 }
 
 TEST_CASE("break-even: the tree of gtopk sends 2 H k E bytes in 2 H messages") {
@@ -80,9 +82,9 @@ TEST_CASE("break-even: the tree of gtopk sends 2 H k E bytes in 2 H messages") {
   problem.startup_s = 2 * 4 * 50e-6;
   problem.sent_bytes = 2 * 4 * 250'000 * 8.0;
   CHECK(compression_gain(problem, DenseBaseline::overlapped).break_even_Bps[0] ==
-        doctest::Approx(1.1876731e9).epsilon(1e-7));
+        within(1.1876731e9, 1e-7));
   CHECK(compression_gain(problem, DenseBaseline::sequential).break_even_Bps[0] ==
-        doctest::Approx(3.5071575e9).epsilon(1e-7));
+        within(3.5071575e9, 1e-7));
 }
 
 TEST_CASE("break-even: two bandwidths where overlapping slows backward") {
@@ -92,8 +94,8 @@ TEST_CASE("break-even: two bandwidths where overlapping slows backward") {
   problem.sent_bytes = 15 * 1'000'000 * 8.0; // k = 4 % of 2.5e7
   const auto gain = compression_gain(problem, DenseBaseline::overlapped);
   REQUIRE(gain.break_even_Bps.size() == 2);
-  CHECK(gain.break_even_Bps[0] == doctest::Approx(6.8044355e8).epsilon(1e-7));
-  CHECK(gain.break_even_Bps[1] == doctest::Approx(1.16071429e10).epsilon(1e-8));
+  CHECK(gain.break_even_Bps[0] == within(6.8044355e8, 1e-7));
+  CHECK(gain.break_even_Bps[1] == within(1.16071429e10, 1e-8));
   const BandwidthInterval slow{0, gain.break_even_Bps[0]};
   const BandwidthInterval fast{gain.break_even_Bps[1], std::nullopt};
   CHECK(gain.wins == std::vector{slow, fast});
@@ -113,7 +115,7 @@ TEST_CASE("break-even: a last bucket that is not full") {
   CHECK(buckets_of(problem).last_bytes == 10'000'000);
   const auto gain = compression_gain(problem, DenseBaseline::overlapped);
   REQUIRE(gain.break_even_Bps.size() == 1);
-  CHECK(gain.break_even_Bps[0] == doctest::Approx(2.9849992e9).epsilon(1e-7));
+  CHECK(gain.break_even_Bps[0] == within(2.9849992e9, 1e-7));
 }
 
 TEST_CASE("break-even: one bucket has no corner") {
@@ -121,7 +123,7 @@ TEST_CASE("break-even: one bucket has no corner") {
   problem.bucket_bytes = problem.gradient_bytes;
   CHECK(buckets_of(problem).count == 1);
   // T_f + g T_b + A + c M x: with g = 1 the sequential time.
-  CHECK(dense_overlapped_s(problem, 1e9) == doctest::Approx(dense_sequential_s(problem, 1e9)));
+  CHECK(dense_overlapped_s(problem, 1e9) == within(dense_sequential_s(problem, 1e9), 1e-12));
   CHECK(compression_gain(problem, DenseBaseline::overlapped).break_even_Bps ==
         compression_gain(problem, DenseBaseline::sequential).break_even_Bps);
 }

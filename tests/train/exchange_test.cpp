@@ -5,6 +5,7 @@
 
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::train {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using coll::test::hosts_in_order;
 using coll::test::on_fabric;
 using coll::test::point;
-using doctest::Approx;
+using stepsim::testing::within;
 using Id = coll::AlgorithmId;
 
 constexpr net::LinkSpeed kLink{2.5e-6, 1.25e9};
@@ -29,8 +30,7 @@ TEST_CASE("exchange: planners see the line of a ring on a star at every size") {
       coll::Op::allreduce, Id::ring, 8, 1, {2 * kLink.latency_s, 1 / kLink.bandwidth_Bps, 0}));
   for (const double bytes : {1.0, 1000.0, 1024.0, 1500.0, 2048.0, 1e6, 123456789.0, 5e9}) {
     CAPTURE(bytes);
-    CHECK(cost.seconds(bytes, 1) ==
-          Approx(*form.startup_s + *form.per_byte_s * bytes).epsilon(1e-8));
+    CHECK(cost.seconds(bytes, 1) == within(*form.startup_s + *form.per_byte_s * bytes, 1e-8));
   }
   CHECK(cost.seconds(0, 1) == 0);
 }
@@ -52,8 +52,7 @@ TEST_CASE("exchange: the curve is exact at powers of two, never falls and stays 
     for (const double bytes : {1024.0, 65536.0, 1048576.0 * 64}) {
       coll::Collective one = collective;
       one.bytes = bytes;
-      CHECK(cost.seconds(bytes, 1) ==
-            Approx(coll::seconds(one, coll::Method::events)).epsilon(kExact));
+      CHECK(cost.seconds(bytes, 1) == within(coll::seconds(one, coll::Method::events), kExact));
     }
   }
 }
@@ -63,7 +62,7 @@ TEST_CASE("exchange: without latency next to nothing takes next to nothing") {
                                           net::star(4, {0, 1e9}), hosts_in_order(4));
   const plan::Cost cost = planner_cost(ring);
   for (const double bytes : {1e-3, 1.0, 10.0}) {
-    CHECK(cost.seconds(bytes, 1) == Approx(1.5 * bytes / 1e9).epsilon(1e-6));
+    CHECK(cost.seconds(bytes, 1) == within(1.5 * bytes / 1e9, 1e-6));
   }
 }
 
@@ -71,12 +70,11 @@ TEST_CASE("exchange: a message on a fabric goes by events and says what its link
   ExchangeTimes times(on_star(Id::ring, 4), std::nullopt, std::nullopt);
   const Exchange& message = times(Bytes{4'000'000});
   CHECK(times.method() == coll::Method::events);
-  CHECK(message.seconds ==
-        Approx(6 * (2 * kLink.latency_s + 1e6 / kLink.bandwidth_Bps)).epsilon(kExact));
+  CHECK(message.seconds == within(6 * (2 * kLink.latency_s + 1e6 / kLink.bandwidth_Bps), kExact));
   REQUIRE(message.links.size() == 2 * 4);
   for (const net::LinkUse& use : message.links) {
-    CHECK(use.bytes == Approx(6e6).epsilon(kExact));
-    CHECK(use.busy_s == Approx(6e6 / kLink.bandwidth_Bps).epsilon(kExact));
+    CHECK(use.bytes == within(6e6, kExact));
+    CHECK(use.busy_s == within(6e6 / kLink.bandwidth_Bps, kExact));
   }
   ExchangeTimes plain(point(coll::Op::allreduce, Id::ring, 4, 0, {1e-6, 1e-9, 0}), std::nullopt,
                       std::nullopt);

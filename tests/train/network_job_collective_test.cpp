@@ -88,24 +88,25 @@ TEST_CASE("rings over flows on a star: the step is that of the ring's formula") 
     for (std::size_t i = 0; i < 3; ++i) {
       const JobIteration& iteration = run.iterations[i];
       const double origin = backward_start_s(step, static_cast<std::int64_t>(i));
-      CHECK(iteration.backward_start_s == about(origin, kExact));
-      CHECK(iteration.period_s == about(step.period_s, kExact));
-      CHECK(iteration.exposed_s == about(step.exposed_s, 1e-6));
-      CHECK(iteration.exchange_end_s == about(origin + step.finish_s, kExact));
+      CHECK(iteration.backward_start_s == within(origin, kExact));
+      CHECK(iteration.period_s == within(step.period_s, kExact));
+      CHECK(iteration.exposed_s == within(step.exposed_s, 1e-6));
+      CHECK(iteration.exchange_end_s == within(origin + step.finish_s, kExact));
       CHECK(iteration.start_s ==
-            about(iteration_start_s(step, static_cast<std::int64_t>(i)), kExact));
-      CHECK(iteration.compute_s == about(step.forward_s + step.backward_s + step.update_s, kExact));
-      CHECK(iteration.communication_s == about(ranks > 1 ? step.communication_s : 0, kExact));
+            within(iteration_start_s(step, static_cast<std::int64_t>(i)), kExact));
+      CHECK(iteration.compute_s ==
+            within(step.forward_s + step.backward_s + step.update_s, kExact));
+      CHECK(iteration.communication_s == within(ranks > 1 ? step.communication_s : 0, kExact));
     }
     const double origin = backward_start_s(step, 2);
-    CHECK(run.iterations.back().end_s == about(makespan_s(step, 3), kExact));
+    CHECK(run.iterations.back().end_s == within(makespan_s(step, 3), kExact));
     for (std::size_t p = 0; p < run.pieces.size(); ++p) {
-      CHECK(run.pieces[p].ready_s == about(origin + twins.step.messages[p].ready_s, kExact));
-      CHECK(run.pieces[p].start_s == about(origin + step.messages[p].start_s, kExact));
-      CHECK(run.pieces[p].end_s == about(origin + step.messages[p].end_s, kExact));
+      CHECK(run.pieces[p].ready_s == within(origin + twins.step.messages[p].ready_s, kExact));
+      CHECK(run.pieces[p].start_s == within(origin + step.messages[p].start_s, kExact));
+      CHECK(run.pieces[p].end_s == within(origin + step.messages[p].end_s, kExact));
     }
     for (std::size_t l = 0; l < run.forward_start_s.size(); ++l) {
-      CHECK(run.forward_start_s[l] == about(origin + step.next_forward_s[l], kExact));
+      CHECK(run.forward_start_s[l] == within(origin + step.next_forward_s[l], kExact));
     }
   }
 }
@@ -139,14 +140,14 @@ TEST_CASE("rings over flows whose ranks enter together: workers differ as in var
     for (std::size_t i = 0; i < 5; ++i) {
       const JobIteration& iteration = run.iterations[i];
       const VariedIteration& other = varied.iterations[i];
-      CHECK(iteration.start_s == about(other.start_s, kExact));
-      CHECK(iteration.compute_end_s == about(other.compute_end_s, kExact));
-      CHECK(iteration.exchange_start_s == about(other.exchange_start_s, kExact));
-      CHECK(iteration.exchange_end_s == about(other.exchange_end_s, kExact));
-      CHECK(iteration.period_s == about(other.period_s, kExact));
-      CHECK(iteration.exposed_s == about(other.exposed_s, 1e-6));
+      CHECK(iteration.start_s == within(other.start_s, kExact));
+      CHECK(iteration.compute_end_s == within(other.compute_end_s, kExact));
+      CHECK(iteration.exchange_start_s == within(other.exchange_start_s, kExact));
+      CHECK(iteration.exchange_end_s == within(other.exchange_end_s, kExact));
+      CHECK(iteration.period_s == within(other.period_s, kExact));
+      CHECK(iteration.exposed_s == within(other.exposed_s, 1e-6));
     }
-    CHECK(run.iterations.back().end_s == about(varied.makespan_s, kExact));
+    CHECK(run.iterations.back().end_s == within(varied.makespan_s, kExact));
   }
 }
 
@@ -177,7 +178,7 @@ TEST_CASE("collectives over flows: ranks enter when their own gradients are read
       for (std::uint32_t worker = 0; worker < kRanks; ++worker) {
         alone.enter_s.push_back(compute_factor(job.variability, worker, 1) * 1e-3);
       }
-      CHECK(run.exchange_end_s == about(coll::events(alone).seconds, kExact));
+      CHECK(run.exchange_end_s == within(coll::events(alone).seconds, kExact));
     }
   }
 }

@@ -133,7 +133,7 @@ void check_times(const NetworkJob& job, const JobResult& result) {
     CHECK(iteration.compute_end_s >= iteration.backward_start_s);
     CHECK(iteration.exchange_end_s >= iteration.compute_end_s);
     if (job.variability.compute_cv == 0) { // else workers also wait for one another
-      CHECK(iteration.period_s == about(iteration.compute_s + iteration.exposed_s, 1e-6));
+      CHECK(iteration.period_s == within(iteration.compute_s + iteration.exposed_s, 1e-6));
     }
     CHECK(iteration.exposed_s >= 0);
     CHECK(iteration.exposed_s <= iteration.period_s);
@@ -210,11 +210,11 @@ TEST_CASE("messages of one connection follow without a gap: latency counts once"
   constexpr double kLong = 5e-3;
   const JobResult result = run_job(star_of_flows(2, kLong), job).jobs[0];
   REQUIRE(result.messages.size() == 4);
-  CHECK(result.messages[0].end_s == about(2 * kLong + 2e-4, 1e-9));
-  CHECK(result.messages[1].end_s == about(2 * kLong + 3e-4, 1e-9));
+  CHECK(result.messages[0].end_s == within(2 * kLong + 2e-4, 1e-9));
+  CHECK(result.messages[1].end_s == within(2 * kLong + 3e-4, 1e-9));
   CHECK(result.messages[1].start_s == 0);
   // The second pull is handed over while the first is under way.
-  CHECK(result.messages[3].end_s == about(4 * kLong + 5e-4, 1e-9));
+  CHECK(result.messages[3].end_s == within(4 * kLong + 5e-4, 1e-9));
 }
 
 TEST_CASE("what stays on a host takes no time: one worker and its server, ranks of one host") {
@@ -224,11 +224,11 @@ TEST_CASE("what stays on a host takes no time: one worker and its server, ranks 
         with_servers(job_of(1, {1e-3}, {1e-3}, {400'000}), 1, coll::Placement::colocated);
     JobsResult run = run_job(network, job);
     CHECK(run.messages == 0);
-    CHECK(run.elapsed_s == about(2e-3, 1e-6));
+    CHECK(run.elapsed_s == within(2e-3, 1e-6));
     job = job_of(1, {1e-3}, {1e-3}, {400'000}); // a collective of one
     run = run_job(network, job);
     CHECK(run.messages == 0);
-    CHECK(run.elapsed_s == about(2e-3, 1e-6));
+    CHECK(run.elapsed_s == within(2e-3, 1e-6));
     // Two ranks per host: hierarchical, inside over its own link.
     job = job_of(4, {0}, {0}, {400'000});
     job.hosts = {0, 0, 1, 1};
@@ -240,7 +240,7 @@ TEST_CASE("what stays on a host takes no time: one worker and its server, ranks 
       // Ring of 2 inside: 1 step with half each way; across: 2 rings of 2 share the cable.
       const double inside = 2 * (5e-6 + 200'000 * 1e-10);
       const double across = 2 * (2 * kLatency + 2 * 100'000 / kRate);
-      CHECK(result.iterations[0].exchange_end_s == about(inside + across, 1e-9));
+      CHECK(result.iterations[0].exchange_end_s == within(inside + across, 1e-9));
       CHECK(result.messages.size() == 2 * 2 * 2); // across: 2 rings x 2 steps x 2 ranks
       for (const JobMessage& message : result.messages) {
         CHECK(message.contributions == (message.part == MessagePart::gradient ? 2 : 0));
@@ -262,11 +262,11 @@ TEST_CASE("servers add one part after the other") {
     }
   }
   REQUIRE(pulls.size() == 2);
-  CHECK(pulls[0] == about((3 + 2) * unit, 1e-9));
-  CHECK(pulls[1] == about((6 + 2) * unit, 1e-9));
+  CHECK(pulls[0] == within((3 + 2) * unit, 1e-9));
+  CHECK(pulls[1] == within((6 + 2) * unit, 1e-9));
   job.servers->add_s_per_byte *= 3; // longer than the pushes of the next: it waits
   CHECK(run_job(star_of_flows(4), job).jobs[0].messages.back().start_s ==
-        about((3 + 6 + 6) * unit, 1e-9));
+        within((3 + 6 + 6) * unit, 1e-9));
 }
 
 TEST_CASE("two jobs on disjoint hosts of a star take what one takes alone") {
@@ -290,8 +290,8 @@ TEST_CASE("two jobs on disjoint hosts of a star take what one takes alone") {
       const JobsResult run = run_network_jobs(network, both);
       for (std::size_t i = 0; i < 3; ++i) {
         const double end = alone.jobs[0].iterations[i].end_s;
-        CHECK(run.jobs[0].iterations[i].end_s == about(end, 1e-12));
-        CHECK(run.jobs[1].iterations[i].end_s == about(end, 1e-12));
+        CHECK(run.jobs[0].iterations[i].end_s == within(end, 1e-12));
+        CHECK(run.jobs[1].iterations[i].end_s == within(end, 1e-12));
       }
       CHECK(run.messages == 2 * alone.messages);
     }
@@ -310,12 +310,12 @@ TEST_CASE("two jobs over one uplink share it fairly") {
   const std::vector<NetworkJob> jobs{job(1'250'000, 0), job(2'500'000, 1)};
   const JobsResult run = run_network_jobs(network, jobs);
   // Pushes share the uplink until 2 ms; the pull of job 0, alone on its way back, takes 1 ms.
-  CHECK(run.jobs[0].messages[0].end_s == about(2e-3, 1e-9));
-  CHECK(run.jobs[0].messages[1].end_s == about(3e-3, 1e-9));
+  CHECK(run.jobs[0].messages[0].end_s == within(2e-3, 1e-9));
+  CHECK(run.jobs[0].messages[1].end_s == within(3e-3, 1e-9));
   // Job 1 has 1.25 MB left at 2 ms.
-  CHECK(run.jobs[1].messages[0].end_s == about(3e-3, 1e-9));
-  CHECK(run.jobs[1].messages[1].end_s == about(5e-3, 1e-9));
-  CHECK(run.elapsed_s == about(5e-3, 1e-9));
+  CHECK(run.jobs[1].messages[0].end_s == within(3e-3, 1e-9));
+  CHECK(run.jobs[1].messages[1].end_s == within(5e-3, 1e-9));
+  CHECK(run.elapsed_s == within(5e-3, 1e-9));
 }
 
 TEST_CASE("servers in packets that share fairly agree with flows that count headers") {
@@ -328,8 +328,8 @@ TEST_CASE("servers in packets that share fairly agree with flows that count head
   job = with_servers(std::move(job), 1);
   const JobResult a = run_job(packets, job).jobs[0];
   const JobResult b = run_job(flows, job).jobs[0];
-  CHECK(a.iterations[0].period_s == about(b.iterations[0].period_s, 0.01));
-  CHECK(a.iterations[1].period_s == about(b.iterations[1].period_s, 0.01));
+  CHECK(a.iterations[0].period_s == within(b.iterations[0].period_s, 0.01));
+  CHECK(a.iterations[1].period_s == within(b.iterations[1].period_s, 0.01));
 }
 
 } // namespace stepsim::train

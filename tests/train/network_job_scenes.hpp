@@ -11,19 +11,16 @@
 #include <vector>
 
 #include "net/presets.hpp"
+#include "testing/tolerance.hpp"
 #include "train/network_job.hpp"
 
 namespace stepsim::train {
 
+using stepsim::testing::within;
+
 inline constexpr double kRate = 1.25e9;
 inline constexpr double kTauS = 1.2e-6;
 inline constexpr std::int64_t kPayload = 1460;
-
-// Within a part of the value, however small that is (doctest alone compares small values by their
-// difference).
-inline doctest::Approx about(double value, double part) {
-  return doctest::Approx(value).epsilon(part).scale(1e-12);
-}
 
 inline JobNetwork on_flows(net::Fabric fabric) {
   JobNetwork network;

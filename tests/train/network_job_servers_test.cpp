@@ -51,8 +51,8 @@ TEST_CASE("servers over flows on a star: an exchange takes what COL 5.10 says") 
           const JobIteration& iteration = run.jobs[0].iterations[0];
           CHECK(iteration.compute_end_s == kBackward);
           CHECK(iteration.exchange_end_s - kBackward ==
-                about(coll::events(formula_of(job, kLatency)).seconds, kExact));
-          CHECK(iteration.exposed_s == about(iteration.exchange_end_s - kBackward, 1e-6));
+                within(coll::events(formula_of(job, kLatency)).seconds, kExact));
+          CHECK(iteration.exposed_s == within(iteration.exchange_end_s - kBackward, 1e-6));
         }
       }
     }
@@ -79,8 +79,8 @@ TEST_CASE("servers over packets, raw on unlimited buffers: pushes and pulls of F
       const double one_server = (workers * part + 1) * kTauS + 2 * kLatency;
       const double before = (servers - 1) * part * kTauS;
       CHECK(pushed >= std::max(1.0, static_cast<double>(workers) / servers) * kPackets * kTauS);
-      CHECK(pushed == about(before + one_server, kExact));
-      CHECK(result.iterations[0].exchange_end_s == about(before + 2 * one_server, kExact));
+      CHECK(pushed == within(before + one_server, kExact));
+      CHECK(result.iterations[0].exchange_end_s == within(before + 2 * one_server, kExact));
       CHECK(result.messages.size() == 2 * workers * servers);
     }
   }

@@ -33,7 +33,7 @@ double period(const JobNetwork& network, const NetworkJob& job) {
   const JobResult result = run_job(network, job).jobs[0];
   // Every message of an iteration is over before the next backward; a slice that is ready at the
   // instant at which another ends may come before or after the next.
-  CHECK(result.iterations[0].period_s == about(result.iterations[1].period_s, 1e-3));
+  CHECK(result.iterations[0].period_s == within(result.iterations[1].period_s, 1e-3));
   return result.iterations[1].period_s;
 }
 
@@ -43,8 +43,8 @@ TEST_CASE("V34: a ring of 8 at 10 Gbit/s, flows: 2 (N - 1) / N M / B") {
   for (const auto& [bytes, seconds] : {std::pair{553'400'000, 0.77476}, {102'200'000, 0.14308}}) {
     const NetworkJob job = job_of(8, {0}, {0}, {bytes});
     const JobIteration iteration = run_job(star_of_flows(8), job).jobs[0].iterations[0];
-    CHECK(iteration.exchange_end_s == about(2 * 7.0 / 8 * bytes / kRate, 1e-9));
-    CHECK(iteration.exchange_end_s == about(seconds, 1e-4));
+    CHECK(iteration.exchange_end_s == within(2 * 7.0 / 8 * bytes / kRate, 1e-9));
+    CHECK(iteration.exchange_end_s == within(seconds, 1e-4));
   }
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("V34: a ring of 8 at 10 Gbit/s, packets: at the rate of their payload 
   const NetworkJob job = job_of(8, {0}, {0}, {10'220'000});
   const JobIteration iteration =
       run_job(star_of_packets(8, 0, net::TransportKind::raw), job).jobs[0].iterations[0];
-  CHECK(iteration.exchange_end_s == about(0.01470, 0.01));
+  CHECK(iteration.exchange_end_s == within(0.01470, 0.01));
 }
 
 TEST_CASE("F10: a ring in packets on an uncongested star takes 2 (N-1) [(c + k-1) tau + k d]") {
@@ -70,7 +70,7 @@ TEST_CASE("F10: a ring in packets on an uncongested star takes 2 (N-1) [(c + k-1
         // dlcp: before a rank goes on, its STOP is sent, and passes the port that serves it.
         const double stops = kind == net::TransportKind::dlcp ? 2 * 64 / kRate : 0;
         CHECK(result.iterations[0].exchange_end_s ==
-              about(2.0 * (ranks - 1) * (step + stops) - stops, 1e-9));
+              within(2.0 * (ranks - 1) * (step + stops) - stops, 1e-9));
         CHECK(result.messages.size() == 2 * (ranks - 1) * ranks);
       }
     }
@@ -81,32 +81,32 @@ TEST_CASE("V35: two layers over flows, a ring of 2: FIFO 110 ms, priority 100 ms
   const double unit = 1e-3;
   // 2 (N-1) / N M / B = M / B for N = 2.
   NetworkJob job = two_layers(unit, 2, 1 << 30);
-  CHECK(period(star_of_flows(2), job) == about(110 * unit, 1e-9));
+  CHECK(period(star_of_flows(2), job) == within(110 * unit, 1e-9));
   const std::int64_t slice = 62'400; // 0.05 ms, two halves of whole values
   job = two_layers(unit, 2, slice);
-  CHECK(period(star_of_flows(2), job) == about(110 * unit, 1e-9));
+  CHECK(period(star_of_flows(2), job) == within(110 * unit, 1e-9));
   job.by_layer = true;
   CHECK(period(star_of_flows(2), job) ==
-        about(100 * unit, 0.001)); // a slice of layer 2 is not interrupted
+        within(100 * unit, 0.001)); // a slice of layer 2 is not interrupted
 }
 
 TEST_CASE("V35: two layers over flows, one worker and its server: FIFO 110 ms, priority 100 ms") {
   const double unit = 1e-3;
   const std::int64_t slice = 62'500; // 0.05 ms; its pull follows the push
   NetworkJob job = with_servers(two_layers(unit, 1, slice), 1);
-  CHECK(period(star_of_flows(2), job) == about(110 * unit, 0.001));
+  CHECK(period(star_of_flows(2), job) == within(110 * unit, 0.001));
   // The queue decides: layer 1 overtakes whatever is under way.
   for (JobPiece& piece : job.pieces) {
     piece.message_class.queue = piece.first_layer == 0 ? 1 : 2;
   }
-  CHECK(period(star_of_flows(2), job) == about(100 * unit, 0.001));
+  CHECK(period(star_of_flows(2), job) == within(100 * unit, 0.001));
   // The worker decides: layer 1 overtakes what has not been handed over.
   for (JobPiece& piece : job.pieces) {
     piece.message_class.queue = 1;
   }
   job.by_layer = true;
   job.credit_bytes = 1;
-  CHECK(period(star_of_flows(2), job) == about(100 * unit, 0.002));
+  CHECK(period(star_of_flows(2), job) == within(100 * unit, 0.002));
 }
 
 TEST_CASE("V35: two layers over packets: FIFO 110, priority 100, in twentieths of a millisecond") {
@@ -125,21 +125,21 @@ TEST_CASE("V35: two layers over packets: FIFO 110, priority 100, in twentieths o
     // Slices of 10 packets in a ring are 5 packets in 2 steps, each with 1 more for the switch.
     const double slices = servers ? 1 : 1.2;
     const double fifo = 20 + slices * 70 + 20;
-    CHECK(period(network, job) == about(fifo * unit, 0.01));
+    CHECK(period(network, job) == within(fifo * unit, 0.01));
     for (JobPiece& piece : job.pieces) {
       piece.message_class.queue = piece.first_layer == 0 ? 1 : 2;
     }
     const double priority = 20 + slices * 70 + 10;
     if (servers) { // whatever has been handed over, the queue of the host decides
-      CHECK(period(network, job) == about(priority * unit, 0.01));
+      CHECK(period(network, job) == within(priority * unit, 0.01));
     }
     job.by_layer = true;
     job.credit_bytes = 3.0 * slice;
-    CHECK(period(network, job) == about(priority * unit, 0.01));
+    CHECK(period(network, job) == within(priority * unit, 0.01));
     for (JobPiece& piece : job.pieces) {
       piece.message_class.queue = 1;
     }
-    CHECK(period(network, job) == about(priority * unit, 0.01));
+    CHECK(period(network, job) == within(priority * unit, 0.01));
   }
 }
 

@@ -7,12 +7,13 @@
 
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
+#include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 
 using namespace stepsim;
 using namespace stepsim::train;
 using base::RandomStream;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -75,26 +76,26 @@ TEST_CASE("parameter server: synchronous push, sum and pull of AlexNet") {
     CAPTURE(row.servers);
     CAPTURE(row.colocated);
     CHECK(1e3 * server_round(row.workers, row.servers, row.colocated, alexnet_link()) ==
-          Approx(row.milliseconds).epsilon(1e-6));
+          within(row.milliseconds, 1e-6));
     coll::Collective collective = exchange(row.workers, kAlexNet);
     collective.options.servers = row.servers;
     collective.options.placement =
         row.colocated ? coll::Placement::colocated : coll::Placement::dedicated;
     CHECK(1e3 * coll::seconds(collective, coll::Method::closed_form) ==
-          Approx(row.milliseconds).epsilon(1e-6));
+          within(row.milliseconds, 1e-6));
   }
   // More servers than workers: the worker's own port is the limit, 2 alpha + 2 n beta + n gamma
   // / 2.
   const ServerLink link = alexnet_link();
   CHECK(server_round(2, 4, false, link) ==
-        Approx(2 * link.latency_s + 2 * link.push_s + link.add_s / 2));
+        within(2 * link.latency_s + 2 * link.push_s + link.add_s / 2, 1e-12));
   // Iteration of PS-sync: c + T_ps; over Pipe-SGD with truncation, compute-bound at c = 200.
   const double sync = 200 + 1e3 * server_round(4, 1, false, alexnet_link());
-  CHECK(sync == Approx(1858.354093).epsilon(1e-6));
-  CHECK(sync / 200 == Approx(9.291770).epsilon(1e-6));
+  CHECK(sync == within(1858.354093, 1e-6));
+  CHECK(sync / 200 == within(9.291770, 1e-6));
   // The published gain of 5.4 lies inside the model's range: c = 300 ms, alpha = gamma = 0.
   const ServerLink free{.push_s = kAlexNet / 1.25e9, .pull_s = kAlexNet / 1.25e9};
-  CHECK((0.3 + server_round(4, 1, false, free)) / 0.3 == Approx(6.202).epsilon(1e-3));
+  CHECK((0.3 + server_round(4, 1, false, free)) / 0.3 == within(6.202, 1e-3));
 }
 
 TEST_CASE("parameter server: a round of workers ready together is the formula") {
@@ -103,7 +104,7 @@ TEST_CASE("parameter server: a round of workers ready together is the formula") 
     CAPTURE(workers);
     for (const bool colocated : {false, true}) {
       CHECK(server_round_end(std::vector<double>(workers, 100.0), link, colocated) ==
-            Approx(100 + server_round(workers, 1, colocated, link)));
+            within(100 + server_round(workers, 1, colocated, link), 1e-12));
     }
   }
   CHECK(server_round(1, 1, true, link) == 0);
@@ -133,24 +134,24 @@ TEST_CASE(
     }
     const ServerLink link{.latency_s = 50e-6, .push_s = 8e-4, .pull_s = 8e-4, .add_s = 1e-4};
     CHECK(server_round_end(collective.enter_s, link, trial % 2 == 1) ==
-          Approx(coll::max_plus(collective).seconds).epsilon(1e-9));
+          within(coll::max_plus(collective).seconds, 1e-9));
   }
 }
 
 TEST_CASE("async server: period and staleness of AlexNet workers") {
   AsyncTimes times = run_async(alexnet(2, 400));
-  CHECK(1e3 * times.period_s == Approx(614.663523).epsilon(2e-3));
-  CHECK(1e3 * async_period(alexnet(2, 400)) == Approx(614.663523).epsilon(1e-6));
+  CHECK(1e3 * times.period_s == within(614.663523, 2e-3));
+  CHECK(1e3 * async_period(alexnet(2, 400)) == within(614.663523, 1e-6));
   CHECK(times.updates.back().staleness == 1);
   times = run_async(alexnet(4, 400));
-  CHECK(1e3 * times.period_s == Approx(780.354867).epsilon(2e-3)); // server-bound: 4 n beta
-  CHECK(1e3 * async_period(alexnet(4, 400)) == Approx(780.354867).epsilon(1e-6));
+  CHECK(1e3 * times.period_s == within(780.354867, 2e-3)); // server-bound: 4 n beta
+  CHECK(1e3 * async_period(alexnet(4, 400)) == within(780.354867, 1e-6));
   AsyncInput serial = alexnet(4, 400);
   serial.serial = true;
-  CHECK(1e3 * run_async(serial).period_s == Approx(1658.254093).epsilon(2e-3));
-  CHECK(1e3 * async_period(serial) == Approx(1658.254093).epsilon(1e-6));
+  CHECK(1e3 * run_async(serial).period_s == within(1658.254093, 2e-3));
+  CHECK(1e3 * async_period(serial) == within(1658.254093, 1e-6));
   // Server-bound from p > (c + 2 alpha + 2 n beta + n gamma) / n beta.
-  CHECK(async_period(alexnet(1, 1)) / alexnet_link().push_s == Approx(3.1507).epsilon(1e-5));
+  CHECK(async_period(alexnet(1, 1)) / alexnet_link().push_s == within(3.1507, 1e-5));
 }
 
 TEST_CASE("async server: equal workers have staleness 0, 1, .., p - 1 and then p - 1 for ever") {
@@ -191,8 +192,8 @@ TEST_CASE("async server: the recurrence by hand for two workers") {
   CHECK(times.updates[3].arrive_s == 29 + 14 + 1);      // worker 1: 44, not before 40
   CHECK(times.updates[3].received_s == 44 + 5 + 2 + 6); // nothing in its way
   CHECK(times.makespan_s == 57);
-  CHECK(times.worker_compute_s[1] == Approx(14));
-  CHECK(times.worker_wait_s[1] == Approx(57 - 29 - 14));
+  CHECK(times.worker_compute_s[1] == within(14, 1e-12));
+  CHECK(times.worker_wait_s[1] == within(57 - 29 - 14, 1e-12));
   input.serial = true; // one station of 5 + 2 + 5: starts at 11, 23, ..
   times = run_async(input);
   CHECK(times.updates[0].applied_s == 11 + 7);
@@ -216,8 +217,8 @@ TEST_CASE("async server: the period of equal workers is the formula, measured wi
                            .serial = random.integer(0, 1) == 1,
                            .variability = {}};
     const AsyncTimes times = run_async(input);
-    CHECK(times.period_s == Approx(async_period(input)).epsilon(2e-3));
-    CHECK(times.throughput_per_s == Approx(input.workers / times.period_s));
+    CHECK(times.period_s == within(async_period(input), 2e-3));
+    CHECK(times.throughput_per_s == within(input.workers / times.period_s, 1e-12));
     CHECK(times.updates.size() == 400 * input.workers);
     CHECK(times.staleness.count() == 400 * static_cast<std::int64_t>(input.workers));
   }
@@ -233,7 +234,7 @@ TEST_CASE("async server: mean staleness tends to p - 1 whatever the speeds") {
                   .compute_s = 100,
                   .link = {.latency_s = 1, .push_s = 5, .pull_s = 5, .add_s = 1},
                   .variability = {.stragglers = {{3, 2.0}}}};
-  CHECK(mean(four) == Approx(3).epsilon(0.02 / 3));
+  CHECK(mean(four) == within(3, 0.02 / 3));
   RandomStream random({.seed = 47});
   for (int trial = 0; trial < 20; ++trial) {
     CAPTURE(trial);
@@ -244,7 +245,7 @@ TEST_CASE("async server: mean staleness tends to p - 1 whatever the speeds") {
       input.variability.stragglers.push_back({w, random.uniform(0.3, 3)});
     }
     input.link.push_s = random.uniform(0, 30);
-    CHECK(mean(input) == Approx(input.workers - 1).epsilon(0.005));
+    CHECK(mean(input) == within(input.workers - 1, 0.005));
   }
 }
 
@@ -267,7 +268,7 @@ TEST_CASE("async server: events are consistent for random speeds and servers") {
       const std::uint32_t w = update.worker;
       // Computing starts when the weights are back; the drawn factor is that of the pair.
       CHECK(update.arrive_s ==
-            Approx(back[w] + compute_factor(input.variability, w, ++iteration[w]) + 0.01));
+            within(back[w] + compute_factor(input.variability, w, ++iteration[w]) + 0.01, 1e-12));
       CHECK(update.staleness == static_cast<std::int64_t>(i) - read[w]);
       CHECK(update.applied_s >= update.arrive_s + 0.3 + 0.1 / input.servers - 1e-12);
       CHECK(update.received_s >= update.applied_s + 0.01 + 0.2 - 1e-12);
@@ -295,7 +296,7 @@ TEST_CASE("async server: all times scale together, and one worker is sequential"
   CHECK(run_async(input).makespan_s == 4 * times.makespan_s);
   CHECK(run_async(input).staleness.histogram() == times.staleness.histogram());
   const AsyncInput alone = alexnet(1, 25);
-  CHECK(run_async(alone).makespan_s == Approx(25 * async_period(alone)));
-  CHECK(run_async(alone).period_s == Approx(async_period(alone)));
+  CHECK(run_async(alone).makespan_s == within(25 * async_period(alone), 1e-12));
+  CHECK(run_async(alone).period_s == within(async_period(alone), 1e-12));
   CHECK(run_async(alone).staleness.max() == 0);
 }

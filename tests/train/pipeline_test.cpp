@@ -8,11 +8,13 @@
 
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
+#include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 
 using namespace stepsim::train;
-using doctest::Approx;
 using stepsim::base::RandomStream;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
 
 namespace {
 
@@ -211,13 +213,12 @@ TEST_CASE("pipeline: recurrence equals the closed forms for random times, widths
     const auto count = static_cast<double>(iterations);
     const PipelineTimes times = run_pipeline(fused(c, m, width, iterations));
     const double expected = width == 1 ? count * (c + m) : c + m + (count - 1) * std::max(c, m);
-    CHECK(times.makespan_s == Approx(expected).epsilon(1e-12));
+    CHECK(times.makespan_s == within(expected, 1e-12));
     if (iterations > 1) {
-      CHECK(times.period_s == Approx(pipeline_period(c, m, width)).epsilon(1e-11));
-      CHECK(times.exposed_s ==
-            Approx(width == 1 ? m : std::max(0.0, m - c)).epsilon(1e-9).scale(1e-3));
+      CHECK(times.period_s == within(pipeline_period(c, m, width), 1e-11));
+      CHECK(times.exposed_s == plus_minus(width == 1 ? m : std::max(0.0, m - c), 1e-11 * (c + m)));
     }
-    CHECK(times.compute_s == Approx(c).epsilon(1e-12));
+    CHECK(times.compute_s == within(c, 1e-12));
     // Gain of pipelining is between 1 and 2.
     const double sync = run_pipeline(fused(c, m, 1, iterations)).makespan_s;
     CHECK(sync >= times.makespan_s * (1 - 1e-12));
@@ -235,9 +236,10 @@ TEST_CASE("pipeline: the gain tends to 2 for c = m, and to 1 + r with a free cod
     return run_pipeline(slow).makespan_s / run_pipeline(fast).makespan_s;
   };
   // 2 T c / ((T + 1) c)
-  CHECK(ratio(fused(1, 1, 1, 1000), fused(1, 1, 2, 1000)) == Approx(2 * 1000.0 / 1001));
+  CHECK(ratio(fused(1, 1, 1, 1000), fused(1, 1, 2, 1000)) == within(2 * 1000.0 / 1001, 1e-12));
   for (const double r : {2.0, 4.0}) { // reached at m = r c
-    CHECK(ratio(fused(1, r, 1, 1000), fused(1, 1, 2, 1000)) == Approx((1 + r) * 1000 / 1001));
+    CHECK(ratio(fused(1, r, 1, 1000), fused(1, 1, 2, 1000)) ==
+          within((1 + r) * 1000 / 1001, 1e-12));
     for (const double m : {0.1, 1.0, 1.9, 2.1, 3.9, 4.1, 100.0}) {
       CHECK(ratio(fused(1, m, 1, 1000), fused(1, m / r, 2, 1000)) <= 1 + r);
     }
@@ -300,7 +302,7 @@ TEST_CASE("pipeline: layer-wise D-sync is never slower than fused, nor is any pi
     CHECK(run_pipeline(layers).makespan_s <= run_pipeline(one).makespan_s * (1 + 1e-12));
     layers.width = one.width = 2;
     // Same volume: the steady period is max(c, sum of exchanges) either way.
-    CHECK(run_pipeline(layers).period_s == Approx(run_pipeline(one).period_s).epsilon(1e-9));
+    CHECK(run_pipeline(layers).period_s == within(run_pipeline(one).period_s, 1e-9));
   }
 }
 
@@ -310,13 +312,13 @@ TEST_CASE("pipeline: seed 1 gives these makespans per iteration (closed two-stat
     input.variability.exchange_cv = 1;
     return run_pipeline(input).makespan_s / 20000;
   };
-  CHECK(mean(1) == Approx(199.336216).epsilon(1e-6 / 199));
-  CHECK(mean(2) == Approx(149.283720).epsilon(1e-6 / 149));
-  CHECK(mean(4) == Approx(124.667702).epsilon(1e-6 / 124));
+  CHECK(mean(1) == within(199.336216, 1e-6 / 199));
+  CHECK(mean(2) == within(149.283720, 1e-6 / 149));
+  CHECK(mean(4) == within(124.667702, 1e-6 / 124));
   for (const std::int64_t width : {1, 2, 4, 8}) { // 2 mu, then mu (K + 1) / K
     CAPTURE(width);
     const auto k = static_cast<double>(width);
-    CHECK(mean(width) == Approx(100 * (k + 1) / k).epsilon(0.03));
+    CHECK(mean(width) == within(100 * (k + 1) / k, 0.03));
   }
 }
 
@@ -324,16 +326,16 @@ TEST_CASE("pipeline: D-sync waits for the slowest of p workers") {
   for (const int workers : {4, 8}) { // c H_p + m
     const PipelineTimes times =
         run_pipeline(jittered(100, 60, 1, static_cast<std::uint32_t>(workers), 20000));
-    CHECK(times.makespan_s / 20000 == Approx(100 * harmonic(workers) + 60).epsilon(0.03));
+    CHECK(times.makespan_s / 20000 == within(100 * harmonic(workers) + 60, 0.03));
     // Waiting for others is no communication: the exchange takes m whatever the spread.
-    CHECK(times.exposed_s == Approx(60).epsilon(0.03));
-    CHECK(times.straggler_wait_s == Approx(100 * (harmonic(workers) - 1)).epsilon(0.03));
+    CHECK(times.exposed_s == within(60, 0.03));
+    CHECK(times.straggler_wait_s == within(100 * (harmonic(workers) - 1), 0.03));
   }
   PipelineInput uniform = jittered(100, 60, 1, 4, 20000);
   uniform.variability.law = JitterLaw::uniform;
   uniform.variability.compute_cv = 0.5 / std::sqrt(3.0);
   CHECK(run_pipeline(uniform).makespan_s / 20000 ==
-        Approx(100 * (1 + 0.5 * 3 / 5) + 60).epsilon(0.03)); // c (1 + h (p-1)/(p+1)) + m = 190
+        within(100 * (1 + 0.5 * 3 / 5) + 60, 0.03)); // c (1 + h (p-1)/(p+1)) + m = 190
 }
 
 TEST_CASE("pipeline: one straggler sets the period") {
@@ -404,12 +406,12 @@ TEST_CASE("pipeline: computing slows down while the channel is busy") {
     PipelineInput input = fused(c, m, 2, 100);
     input.compute_slowdown = slowdown;
     const double found = run_pipeline(input).period_s;
-    CHECK(found == Approx(pipeline_period(c, m, 2, slowdown)).epsilon(1e-12));
+    CHECK(found == within(pipeline_period(c, m, 2, slowdown), 1e-12));
     return found;
   };
-  CHECK(period(100, 60, 1.5) == Approx(120)); // max(m, c + m (1 - 1/s))
-  CHECK(period(50, 60, 1.5) == Approx(70));
-  CHECK(period(30, 60, 1.5) == Approx(60));
+  CHECK(period(100, 60, 1.5) == within(120, 1e-12)); // max(m, c + m (1 - 1/s))
+  CHECK(period(50, 60, 1.5) == within(70, 1e-12));
+  CHECK(period(30, 60, 1.5) == within(60, 1e-12));
   // D-sync with one exchange has nothing to slow down; layer-wise has.
   PipelineInput sync = fused(100, 60, 1, 10);
   sync.compute_slowdown = 3;
@@ -466,7 +468,7 @@ TEST_CASE("pipeline: slowed computing agrees with a small-step integration") {
       }
       now += kStep;
     }
-    CHECK(run_pipeline(input).makespan_s == Approx(now).epsilon(2e-3));
+    CHECK(run_pipeline(input).makespan_s == within(now, 2e-3));
   }
 }
 
@@ -515,27 +517,27 @@ TEST_CASE("pipeline: exchange times of the ring of N4, with free codecs, and by 
     return stepsim::coll::seconds(collective, stepsim::coll::Method::closed_form);
   };
   constexpr double kMlp = 2592040, kResNet = 46758048, kAlexNet = 243860896;
-  CHECK(1e3 * ring(kMlp, 1, 4) == Approx(3.604851).epsilon(1e-6));
-  CHECK(1e3 * ring(kMlp, 2, 4) == Approx(2.049627).epsilon(1e-6));
-  CHECK(1e3 * ring(kMlp, 4, 4) == Approx(1.272015).epsilon(1e-6));
-  CHECK(1e3 * ring(kResNet, 1, 4) == Approx(59.916511).epsilon(1e-6));
-  CHECK(1e3 * ring(kResNet, 2, 4) == Approx(31.861682).epsilon(1e-6));
-  CHECK(1e3 * ring(kAlexNet, 1, 4) == Approx(311.222642).epsilon(1e-6));
-  CHECK(1e3 * ring(kAlexNet, 2, 4) == Approx(164.906105).epsilon(1e-6));
-  CHECK(1e3 * ring(kAlexNet, 4, 4) == Approx(91.747836).epsilon(1e-6));
-  CHECK(1e3 * ring(kAlexNet, 1, 2) == Approx(207.381762).epsilon(1e-6));
+  CHECK(1e3 * ring(kMlp, 1, 4) == within(3.604851, 1e-6));
+  CHECK(1e3 * ring(kMlp, 2, 4) == within(2.049627, 1e-6));
+  CHECK(1e3 * ring(kMlp, 4, 4) == within(1.272015, 1e-6));
+  CHECK(1e3 * ring(kResNet, 1, 4) == within(59.916511, 1e-6));
+  CHECK(1e3 * ring(kResNet, 2, 4) == within(31.861682, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 1, 4) == within(311.222642, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 2, 4) == within(164.906105, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 4, 4) == within(91.747836, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 1, 2) == within(207.381762, 1e-6));
   for (const double n : {kMlp, kResNet, kAlexNet}) {
-    CHECK(by_collective(n, 4) == Approx(ring(n, 1, 4)).epsilon(1e-12));
+    CHECK(by_collective(n, 4) == within(ring(n, 1, 4), 1e-12));
   }
   // The latency of 6 messages is the bandwidth part of n = p alpha / beta.
-  CHECK(6 * 50e-6 == Approx(1.5 * 250000 / 1.25e9));
+  CHECK(6 * 50e-6 == within(1.5 * 250000 / 1.25e9, 1e-12));
   // L exchanges pay latency and 100 us of synchronisation L times: m_L of equal pieces.
   for (const auto& [pieces, milliseconds] :
        {std::pair{1, 311.322642}, {8, 314.122642}, {16, 317.322642}, {62, 335.722642}}) {
     PipelineInput layers = fused(0, 0, 1, 1);
     layers.pieces.assign(static_cast<std::size_t>(pieces),
                          {.exchange_s = ring(kAlexNet / pieces, 1, 4) + 100e-6});
-    CHECK(1e3 * run_pipeline(layers).makespan_s == Approx(milliseconds).epsilon(1e-6));
+    CHECK(1e3 * run_pipeline(layers).makespan_s == within(milliseconds, 1e-6));
   }
 }
 
@@ -546,16 +548,16 @@ TEST_CASE("pipeline: iteration times with the ring of N4 and codecs (AlexNet, c 
     const double m = 6 * 50e-6 + 2 * 0.75 * (n / ratio) / 1.25e9 + 0.75 * n * (1e-10 + 2 * codec);
     return 1e3 * run_pipeline(fused(0.2 + 2 * n * codec, m, width, 1000)).period_s;
   };
-  CHECK(iteration(1, 0, 1) == Approx(511.222642).epsilon(1e-6));
-  CHECK(iteration(2, 0, 1) == Approx(364.906105).epsilon(1e-6));
-  CHECK(iteration(4, 0, 1) == Approx(291.747836).epsilon(1e-6));
-  CHECK(iteration(1, 0, 2) == Approx(311.222642).epsilon(1e-6));
-  CHECK(iteration(2, 0, 2) == Approx(200).epsilon(1e-6));
-  CHECK(iteration(4, 0, 2) == Approx(200).epsilon(1e-6));
-  CHECK(iteration(2, 1e-10, 1) == Approx(450.257418).epsilon(1e-6));
-  CHECK(iteration(2, 1e-10, 2) == Approx(248.772179).epsilon(1e-6));
-  CHECK(iteration(4, 1e-10, 1) == Approx(377.099150).epsilon(1e-6));
-  CHECK(iteration(4, 1e-10, 2) == Approx(248.772179).epsilon(1e-6));
+  CHECK(iteration(1, 0, 1) == within(511.222642, 1e-6));
+  CHECK(iteration(2, 0, 1) == within(364.906105, 1e-6));
+  CHECK(iteration(4, 0, 1) == within(291.747836, 1e-6));
+  CHECK(iteration(1, 0, 2) == within(311.222642, 1e-6));
+  CHECK(iteration(2, 0, 2) == within(200, 1e-6));
+  CHECK(iteration(4, 0, 2) == within(200, 1e-6));
+  CHECK(iteration(2, 1e-10, 1) == within(450.257418, 1e-6));
+  CHECK(iteration(2, 1e-10, 2) == within(248.772179, 1e-6));
+  CHECK(iteration(4, 1e-10, 1) == within(377.099150, 1e-6));
+  CHECK(iteration(4, 1e-10, 2) == within(248.772179, 1e-6));
   const PipelineTimes pipe = run_pipeline(fused(200, 311.222642, 2, 1000));
-  CHECK(pipe.exposed_s == Approx(111.222642).epsilon(1e-6));
+  CHECK(pipe.exposed_s == within(111.222642, 1e-6));
 }

@@ -1,3 +1,4 @@
+#include "testing/tolerance.hpp"
 #include "train/selection.hpp"
 
 #include <doctest/doctest.h>
@@ -5,7 +6,7 @@
 #include <vector>
 
 using namespace stepsim::train;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -84,7 +85,7 @@ TEST_CASE("selection: the step equals the published recurrence on random layers"
       layer = {random(), random(), random()};
     }
     for (const bool side : {false, true}) {
-      CHECK(end_of(layers, side) == Approx(recurrence(layers, side)).epsilon(1e-12));
+      CHECK(end_of(layers, side) == within(recurrence(layers, side), 1e-12));
     }
     CHECK(end_of(layers, true) <= end_of(layers, false) * (1 + 1e-12));
   }

@@ -6,9 +6,10 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::train;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -88,13 +89,12 @@ TEST_CASE("a FIFO channel whose last message holds layer 1 makes per_layer and b
     const StepTimes per_layer = run_step(input);
     input.next_forward = NextForward::barrier;
     const StepTimes barrier = run_step(input);
-    CHECK(per_layer.period_s == Approx(barrier.period_s).epsilon(1e-12));
-    CHECK(barrier.period_s ==
-          Approx(barrier.forward_s + barrier.finish_s + input.update_s).epsilon(1e-12));
+    CHECK(per_layer.period_s == within(barrier.period_s, 1e-12));
+    CHECK(barrier.period_s == within(barrier.forward_s + barrier.finish_s + input.update_s, 1e-12));
     // The parts add up, and nothing is below the compute time.
     CHECK(per_layer.period_s ==
-          Approx(per_layer.forward_s + per_layer.backward_s + input.update_s + per_layer.exposed_s)
-              .epsilon(1e-12));
+          within(per_layer.forward_s + per_layer.backward_s + input.update_s + per_layer.exposed_s,
+                 1e-12));
     CHECK(per_layer.exposed_s >= 0);
     CHECK(per_layer.exposed_s <= per_layer.communication_s + 1e-12);
   }
@@ -130,12 +130,12 @@ TEST_CASE("a run of K iterations lasts t_f + (K-1) period + finish + update") {
   const StepTimes step = run_step(input);
   for (const int iterations : {1, 2, 10}) {
     CHECK(makespan_s(step, iterations) ==
-          Approx(3 + (iterations - 1) * step.period_s + step.finish_s + 0.25).epsilon(1e-14));
+          within(3 + (iterations - 1) * step.period_s + step.finish_s + 0.25, 1e-14));
   }
   CHECK(iteration_start_s(step, 0) == 0);
-  CHECK(iteration_start_s(step, 3) - iteration_start_s(step, 2) == Approx(step.period_s));
+  CHECK(iteration_start_s(step, 3) - iteration_start_s(step, 2) == within(step.period_s, 1e-12));
   // The first forward follows no update; later ones follow that of their own layer.
-  CHECK(iteration_start_s(step, 1) == Approx(step.period_s - 0.25 / 2));
+  CHECK(iteration_start_s(step, 1) == within(step.period_s - 0.25 / 2, 1e-12));
 }
 
 TEST_CASE("without messages nothing is exposed and overlap does not matter") {
@@ -146,7 +146,7 @@ TEST_CASE("without messages nothing is exposed and overlap does not matter") {
   input.update_s = 0.05;
   const StepTimes step = run_step(input);
   CHECK(step.exposed_s == 0);
-  CHECK(step.period_s == Approx(0.1 + 0.2 + 0.3 + 0.4 + 0.05));
+  CHECK(step.period_s == within(0.1 + 0.2 + 0.3 + 0.4 + 0.05, 1e-12));
 }
 
 namespace {
@@ -238,18 +238,18 @@ TEST_CASE("dear updates a layer after its all-gather, reduce_broadcast all befor
   StepInput input = dear({{3}, {2}, {1}, {0}}, Prefetch::all);
   input.update_s = 4; // 0.4, 0.8, 1.2, 1.6 by bytes
   // Layer 1 from 9.5 + 0.4 to 10.9, layer 2 from 11.7 to 13.7, 3 from 14.9 to 15.9, 4 to 18.5.
-  CHECK(run_step(input).period_s == Approx(18.5).epsilon(1e-12));
-  CHECK(run_step(input).exposed_s == Approx(1.5).epsilon(1e-9));
+  CHECK(run_step(input).period_s == within(18.5, 1e-12));
+  CHECK(run_step(input).exposed_s == within(1.5, 1e-9));
   double exposed = 0;
   for (const MessageTimes& message : run_step(input).messages) {
     exposed += message.exposed_s; // the forward waits from 8 to 9.5 alone
   }
-  CHECK(exposed == Approx(1.5).epsilon(1e-9));
+  CHECK(exposed == within(1.5, 1e-9));
   // One ahead: the third all-gather starts when layer 2 is reached, with layer 1 and its update
   // done (10.9), the fourth at layer 3 (13.7), to 15.95; layer 4 then takes 1.6 + 1.
   input.schedule_options.prefetch = Prefetch::one;
-  CHECK(run_step(input).messages[0].broadcast_start_s == Approx(13.7).epsilon(1e-12));
-  CHECK(run_step(input).period_s == Approx(15.95 + 2.6).epsilon(1e-12));
+  CHECK(run_step(input).messages[0].broadcast_start_s == within(13.7, 1e-12));
+  CHECK(run_step(input).period_s == within(15.95 + 2.6, 1e-12));
   input.all_gathers = false;
   input.reduce_broadcast = true;
   input.send = stepsim::plan::send_in_order;

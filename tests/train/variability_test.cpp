@@ -6,11 +6,12 @@
 #include <numbers>
 
 #include "base/counter_hash.hpp"
+#include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 
 using namespace stepsim::train;
-using doctest::Approx;
 using stepsim::base::u01;
+using stepsim::testing::within;
 
 namespace {
 
@@ -46,21 +47,20 @@ TEST_CASE("jitter: factors follow their formulas, draw by draw") {
     const double variance = std::log(1 + 0.3 * 0.3);
     variability.law = JitterLaw::lognormal;
     CHECK(compute_factor(variability, 3, t) ==
-          Approx(std::exp(std::sqrt(variance) * z - variance / 2)).epsilon(1e-14));
+          within(std::exp(std::sqrt(variance) * z - variance / 2), 1e-14));
     variability.law = JitterLaw::uniform;
     CHECK(compute_factor(variability, 3, t) ==
-          Approx(1 + std::sqrt(3.0) * 0.3 * (2 * u - 1)).epsilon(1e-14));
+          within(1 + std::sqrt(3.0) * 0.3 * (2 * u - 1), 1e-14));
     // Exchange: stream 17, worker 0, its own coefficient.
     const double v = u01(11, 17, 0, t, 0);
-    CHECK(exchange_factor(variability, t) ==
-          Approx(1 + std::sqrt(3.0) * 0.2 * (2 * v - 1)).epsilon(1e-14));
+    CHECK(exchange_factor(variability, t) == within(1 + std::sqrt(3.0) * 0.2 * (2 * v - 1), 1e-14));
     const Variability exponential{.compute_cv = 1, .law = JitterLaw::exponential, .seed = 11};
-    CHECK(compute_factor(exponential, 3, t) == Approx(-std::log(1 - u)).epsilon(1e-14));
+    CHECK(compute_factor(exponential, 3, t) == within(-std::log(1 - u), 1e-14));
     // Mean of 1, 2, 6 is 3.
     const Variability list{
         .compute_cv = 1, .law = JitterLaw::empirical, .factors = {1, 2, 6}, .seed = 11};
     const std::vector<double> scaled{1.0 / 3, 2.0 / 3, 2};
-    CHECK(compute_factor(list, 3, t) == Approx(scaled[static_cast<std::size_t>(u * 3)]));
+    CHECK(compute_factor(list, 3, t) == within(scaled[static_cast<std::size_t>(u * 3)], 1e-12));
   }
 }
 
@@ -72,8 +72,8 @@ TEST_CASE("jitter: every law has mean 1 and its coefficient of variation") {
     CAPTURE(static_cast<int>(law));
     CAPTURE(cv);
     const Moments found = moments({.compute_cv = cv, .law = law, .seed = 5}, kSamples);
-    CHECK(found.mean == Approx(1).epsilon(0.01 * cv));
-    CHECK(found.cv == Approx(cv).epsilon(tolerance));
+    CHECK(found.mean == within(1, 0.01 * cv));
+    CHECK(found.cv == within(cv, tolerance));
     CHECK(found.smallest >= 0);
   };
   check(JitterLaw::lognormal, 0.05, 0.01);
@@ -89,8 +89,8 @@ TEST_CASE("jitter: every law has mean 1 and its coefficient of variation") {
   // 1, 2, 6: mean 3, variance (4 + 1 + 9) / 3.
   const Moments list =
       moments({.compute_cv = 1, .law = JitterLaw::empirical, .factors = {1, 2, 6}}, kSamples);
-  CHECK(list.mean == Approx(1).epsilon(0.01));
-  CHECK(list.cv == Approx(std::sqrt(14.0 / 3) / 3).epsilon(0.01));
+  CHECK(list.mean == within(1, 0.01));
+  CHECK(list.cv == within(std::sqrt(14.0 / 3) / 3, 0.01));
 }
 
 TEST_CASE("jitter: the gamma law with cv 1 is the exponential one") {
@@ -102,7 +102,7 @@ TEST_CASE("jitter: the gamma law with cv 1 is the exponential one") {
     for (int i = 1; i <= kSamples; ++i) {
       count += compute_factor(variability, 0, i) > above ? 1 : 0;
     }
-    CHECK(static_cast<double>(count) / kSamples == Approx(std::exp(-above)).epsilon(0.03));
+    CHECK(static_cast<double>(count) / kSamples == within(std::exp(-above), 0.03));
   }
 }
 

@@ -8,11 +8,12 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 
 using namespace stepsim::train;
-using doctest::Approx;
 using stepsim::base::RandomStream;
+using stepsim::testing::within;
 namespace plan = stepsim::plan;
 
 namespace {
@@ -116,7 +117,7 @@ TEST_CASE("equal workers: every iteration is that of run_step, whatever the disc
     const StepTimes step = run_step(input);
     constexpr std::int64_t kIterations = 4;
     const VariedSteps varied = run_varied_steps(input, {}, 3, kIterations, 0);
-    const auto near = [](double value) { return Approx(value).epsilon(1e-12); };
+    const auto near = [](double value) { return within(value, 1e-12); };
     for (std::int64_t k = 0; k < kIterations; ++k) {
       const VariedIteration& iteration = varied.iterations[static_cast<std::size_t>(k)];
       CHECK(iteration.period_s == near(step.period_s));
@@ -146,7 +147,7 @@ TEST_CASE("all periods of a run with constant stragglers are equal after the fir
     variability.stragglers = {{.worker = 1, .factor = 2}};
     const VariedSteps varied = run_varied_steps(input, variability, 3, 6, 1);
     for (std::size_t k = 1; k < 6; ++k) {
-      CHECK(varied.iterations[k].period_s == Approx(varied.period_s).epsilon(1e-12));
+      CHECK(varied.iterations[k].period_s == within(varied.period_s, 1e-12));
     }
     // As if all workers were that slow: nobody waits for the fast ones.
     StepInput slow = input;
@@ -158,9 +159,9 @@ TEST_CASE("all periods of a run with constant stragglers are equal after the fir
     for (Message& message : slow.messages) {
       message.ready_s *= 2;
     }
-    CHECK(varied.period_s == Approx(run_step(slow).period_s).epsilon(1e-12));
-    CHECK(varied.exposed_s == Approx(run_step(slow).exposed_s).epsilon(1e-9));
-    CHECK(varied.workers[0].straggler_wait_s == Approx(varied.compute_s / 2).epsilon(1e-12));
+    CHECK(varied.period_s == within(run_step(slow).period_s, 1e-12));
+    CHECK(varied.exposed_s == within(run_step(slow).exposed_s, 1e-9));
+    CHECK(varied.workers[0].straggler_wait_s == within(varied.compute_s / 2, 1e-12));
     CHECK(varied.workers[1].straggler_wait_s == 0);
   }
 }
@@ -190,8 +191,8 @@ TEST_CASE("an exchange that varies, varies the period") {
   const VariedSteps varied = run_varied_steps(d_sync(1, 2, 4), variability, 2, 20, 0);
   for (std::size_t k = 0; k < 20; ++k) {
     const double factor = exchange_factor(variability, static_cast<std::int64_t>(k) + 1);
-    CHECK(varied.iterations[k].period_s == Approx(3 + 4 * factor).epsilon(1e-12));
-    CHECK(varied.iterations[k].exposed_s == Approx(4 * factor).epsilon(1e-12));
+    CHECK(varied.iterations[k].period_s == within(3 + 4 * factor, 1e-12));
+    CHECK(varied.iterations[k].exposed_s == within(4 * factor, 1e-12));
   }
 }
 
@@ -214,7 +215,7 @@ TEST_CASE("the expected period is c times the mean of the slowest factor, plus t
     CHECK(std::abs(varied.period_s - (c * harmonic + m)) <
           4 * c * 1.3 / std::sqrt(static_cast<double>(kIterations)));
     // The first and the last iteration count with another factor in each: a few seconds at most.
-    CHECK(varied.exposed_s == Approx(m).epsilon(1e-12));
+    CHECK(varied.exposed_s == within(m, 1e-12));
     CHECK(std::abs(varied.compute_s + m - varied.period_s) < 30.0 / kIterations);
     Variability uniform;
     uniform.compute_cv = 0.2;
@@ -295,12 +296,12 @@ TEST_CASE("random workers against the recurrence in absolute times") {
     double mean = 0;
     for (std::size_t k = 0; k < kIterations; ++k) {
       const double period = oracle.backward_start[k + 1] - oracle.backward_start[k];
-      CHECK(varied.iterations[k].period_s == Approx(period).epsilon(1e-11));
+      CHECK(varied.iterations[k].period_s == within(period, 1e-11));
       mean += k >= 2 ? period / (kIterations - 2) : 0;
       CHECK(varied.iterations[k].exposed_s >= 0);
       CHECK(varied.iterations[k].exposed_s <= period);
     }
-    CHECK(varied.period_s == Approx(mean).epsilon(1e-11));
+    CHECK(varied.period_s == within(mean, 1e-11));
   }
 }
 

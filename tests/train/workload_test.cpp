@@ -1,10 +1,11 @@
+#include "testing/tolerance.hpp"
 #include "train/workload.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace stepsim;
 using namespace stepsim::train;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -42,8 +43,8 @@ ProfileOptions on_device() {
 TEST_CASE("a synthetic layer takes batch x 2 macs / (flops x utilization), backward twice that") {
   const Workload workload = workload_from_model(small_table(), on_device());
   CHECK(workload.provenance == Provenance::synthetic);
-  CHECK(workload.layers[1].forward.value == Approx(8 * 2 * 600 / (1e6 * 0.5)));
-  CHECK(workload.layers[1].backward.value == Approx(2 * 8 * 2 * 600 / (1e6 * 0.5)));
+  CHECK(workload.layers[1].forward.value == within(8 * 2 * 600 / (1e6 * 0.5), 1e-12));
+  CHECK(workload.layers[1].backward.value == within(2 * 8 * 2 * 600 / (1e6 * 0.5), 1e-12));
   CHECK(workload.layers[2].forward.value == 0);
   CHECK(workload.warnings.front().find("synthetic") != std::string::npos);
 }
@@ -52,8 +53,8 @@ TEST_CASE("the overhead counts for layers with multiply-accumulates or tensors")
   ProfileOptions options = on_device();
   options.layer_overhead = {1};
   const Workload workload = workload_from_model(small_table(), options);
-  CHECK(workload.layers[0].forward.value == Approx(1));                     // tensors only
-  CHECK(workload.layers[3].forward.value == Approx(1 + 8 * 2 * 100 / 5e5)); // macs only
+  CHECK(workload.layers[0].forward.value == within(1, 1e-12));                     // tensors only
+  CHECK(workload.layers[3].forward.value == within(1 + 8 * 2 * 100 / 5e5, 1e-12)); // macs only
 }
 
 TEST_CASE("measured totals are shared by multiply-accumulates and labelled scaled") {
@@ -61,9 +62,9 @@ TEST_CASE("measured totals are shared by multiply-accumulates and labelled scale
   options.measured = MeasuredTotals{{0.1}, {0.2}};
   const Workload workload = workload_from_model(small_table(), options);
   CHECK(workload.provenance == Provenance::scaled);
-  CHECK(workload.layers[4].forward.value == Approx(0.1 * 300 / 1000));
-  CHECK(workload.layers[4].backward.value == Approx(0.2 * 300 / 1000));
-  CHECK(workload.forward().value == Approx(0.1));
+  CHECK(workload.layers[4].forward.value == within(0.1 * 300 / 1000, 1e-12));
+  CHECK(workload.layers[4].backward.value == within(0.2 * 300 / 1000, 1e-12));
+  CHECK(workload.forward().value == within(0.1, 1e-12));
 }
 
 TEST_CASE("gradients come in backward order, the bias of a layer before its weight") {
@@ -107,8 +108,8 @@ TEST_CASE("scaling backward reaches the given total and keeps the proportions") 
   Workload workload = workload_from_model(small_table(), on_device());
   const double ratio = workload.layers[1].backward / workload.layers[4].backward;
   scale_backward(workload, {3.5});
-  CHECK(workload.backward().value == Approx(3.5));
-  CHECK(workload.layers[1].backward / workload.layers[4].backward == Approx(ratio));
+  CHECK(workload.backward().value == within(3.5, 1e-12));
+  CHECK(workload.layers[1].backward / workload.layers[4].backward == within(ratio, 1e-12));
 }
 
 TEST_CASE("a trace gives its tensors in ready order and its update with the framework's copies") {
