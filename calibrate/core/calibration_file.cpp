@@ -165,6 +165,7 @@ std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::strin
     }
     for (const Datum& datum : group.data()) {
       rows.push_back({*cost_counts(group.op, algorithm, group.ranks, datum.bytes), datum.seconds});
+      link.adds = link.adds || rows.back().counts[2] > 0;
     }
     link.used.push_back(group.text());
     if (!known) {

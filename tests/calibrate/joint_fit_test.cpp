@@ -10,10 +10,11 @@
 
 #include "base/random.hpp"
 #include "calibrate/core/singular.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::calibrate;
-using doctest::Approx;
 using stepsim::base::RandomStream;
+using stepsim::testing::within;
 
 namespace {
 
@@ -60,8 +61,8 @@ TEST_CASE("fit_jointly: all-reduces alone never tell beta from gamma") {
     const JointFit fit = fit_jointly(rows_of(kinds, truth));
     CHECK(fit.smallest_singular_value < 1e-12);
     CHECK(fit.identifiable == std::array{true, true, false});
-    CHECK(fit.values[0] == Approx(1e-5).epsilon(1e-6));
-    CHECK(fit.values[1] == Approx(1e-10 + 2e-11 / 2).epsilon(1e-6)); // c = 2 g
+    CHECK(fit.values[0] == within(1e-5, 1e-6));
+    CHECK(fit.values[1] == within(1e-10 + 2e-11 / 2, 1e-6)); // c = 2 g
     CHECK(fit.values[2] == 0);
     CHECK(fit.max_error < 1e-9);
   }
@@ -79,7 +80,7 @@ TEST_CASE("fit_jointly: with a broadcast all three come back") {
         rows_of({{"allreduce", "ring"}, {"allreduce", "mst"}, {"broadcast", "mst"}}, truth));
     CHECK(fit.identifiable == std::array{true, true, true});
     for (std::size_t j = 0; j < 3; ++j) {
-      CHECK(fit.values[j] == Approx(truth[j]).epsilon(1e-6));
+      CHECK(fit.values[j] == within(truth[j], 1e-6));
     }
     CHECK(fit.smallest_singular_value > 1e-6);
   }
@@ -91,7 +92,7 @@ TEST_CASE("fit_jointly: a broadcast alone says nothing of adding, one size nothi
   const std::vector<JointRow> one{{{2, 1000, 500}, 1e-5}};
   const JointFit fit = fit_jointly(one);
   CHECK(fit.identifiable == std::array{true, false, false});
-  CHECK(fit.values[0] == Approx(1e-5 / 2));
+  CHECK(fit.values[0] == within(1e-5 / 2, 1e-9));
 }
 
 TEST_CASE("fit_jointly: no value is below 0, and intervals follow the covariance") {
@@ -109,10 +110,10 @@ TEST_CASE("fit_jointly: no value is below 0, and intervals follow the covariance
   }
   const JointFit fit = fit_jointly(rows);
   CHECK(fit.values[0] == 0);
-  CHECK(fit.values[1] == Approx(beta).epsilon(1e-12));
+  CHECK(fit.values[1] == within(beta, 1e-12));
   CHECK_FALSE(fit.intervals[0]);
   REQUIRE(fit.intervals[1]);
-  CHECK(fit.intervals[1]->high == Approx(beta + 3.182446 * std::sqrt(squares / 3 / nn)));
+  CHECK(fit.intervals[1]->high == within(beta + 3.182446 * std::sqrt(squares / 3 / nn), 1e-9));
 }
 
 TEST_CASE("decompose: orthogonal columns, V orthonormal, U S V^T the matrix") {

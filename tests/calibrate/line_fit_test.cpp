@@ -10,10 +10,11 @@
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/intervals.hpp"
 #include "calibrate/curves.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::calibrate;
-using doctest::Approx;
 using stepsim::base::RandomStream;
+using stepsim::testing::within;
 
 namespace {
 
@@ -64,8 +65,8 @@ TEST_CASE("fit_line: points on a line give that line, in any order") {
                 data[static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(j)))]);
     }
     const Line line = fit_line(data).line;
-    CHECK(line.startup_s == Approx(A).epsilon(1e-9));
-    CHECK(line.per_byte_s == Approx(B).epsilon(1e-9));
+    CHECK(line.startup_s == within(A, 1e-9));
+    CHECK(line.per_byte_s == within(B, 1e-9));
     CHECK_FALSE(line.startup_at_bound);
   }
 }
@@ -86,10 +87,10 @@ TEST_CASE("fit_line: times scaled by c scale A and B, sizes scaled by c divide B
       larger[j].bytes *= c;
     }
     const Line line = fit_line(data).line;
-    CHECK(fit_line(slower).line.startup_s == Approx(c * line.startup_s).epsilon(1e-9));
-    CHECK(fit_line(slower).line.per_byte_s == Approx(c * line.per_byte_s).epsilon(1e-9));
-    CHECK(fit_line(larger).line.startup_s == Approx(line.startup_s).epsilon(1e-9));
-    CHECK(fit_line(larger).line.per_byte_s == Approx(line.per_byte_s / c).epsilon(1e-9));
+    CHECK(fit_line(slower).line.startup_s == within(c * line.startup_s, 1e-9));
+    CHECK(fit_line(slower).line.per_byte_s == within(c * line.per_byte_s, 1e-9));
+    CHECK(fit_line(larger).line.startup_s == within(line.startup_s, 1e-9));
+    CHECK(fit_line(larger).line.per_byte_s == within(line.per_byte_s / c, 1e-9));
   }
 }
 
@@ -120,11 +121,11 @@ TEST_CASE("fit_line: a size three times too slow moves the line, but not under H
   std::vector<Datum> data = powers(10, 30, 2, 2e-5, 1e-10); // F2
   std::ranges::find(data, 1048576.0, &Datum::bytes)->seconds *= 3;
   const Line line = fit_line(data).line;
-  CHECK(line.startup_s == Approx(2.00838150e-5).epsilon(1e-6));
-  CHECK(line.per_byte_s == Approx(1.0344325e-10).epsilon(1e-6));
+  CHECK(line.startup_s == within(2.00838150e-5, 1e-6));
+  CHECK(line.per_byte_s == within(1.0344325e-10, 1e-6));
   const Line robust = fit_line(data, Robust::huber).line;
-  CHECK(robust.startup_s == Approx(2e-5).epsilon(1e-9));
-  CHECK(robust.per_byte_s == Approx(1e-10).epsilon(1e-9));
+  CHECK(robust.startup_s == within(2e-5, 1e-9));
+  CHECK(robust.per_byte_s == within(1e-10, 1e-9));
 }
 
 TEST_CASE("fit_line: a start-up below 0 is held at 0") {
@@ -139,9 +140,9 @@ TEST_CASE("fit_line: a start-up below 0 is held at 0") {
   const Line line = fit_line(data).line;
   CHECK(line.startup_s == 0);
   CHECK(line.startup_at_bound);
-  CHECK(line.per_byte_s == Approx(nt / nn).epsilon(1e-12)); // sum w n t / sum w n^2
-  CHECK(line.per_byte_s == Approx(9.5068449e-10).epsilon(1e-6));
-  CHECK(fit_ordinary(data).startup_s == Approx(-1e-4));
+  CHECK(line.per_byte_s == within(nt / nn, 1e-12)); // sum w n t / sum w n^2
+  CHECK(line.per_byte_s == within(9.5068449e-10, 1e-6));
+  CHECK(fit_ordinary(data).startup_s == within(-1e-4, 1e-9));
   CHECK_FALSE(table_intervals(fit_line(data), data).startup_s);
 }
 
@@ -151,7 +152,7 @@ TEST_CASE("fit_line: times that fall with size leave no slope") {
   CHECK(line.per_byte_s == 0);
   CHECK(line.per_byte_at_bound);
   // B = 0: A = sum w t / sum w = sum 1/t / sum 1/t^2
-  CHECK(line.startup_s == Approx((1 / 3e-6 + 2 / 2e-6) / (1 / 9e-12 + 2 / 4e-12)).epsilon(1e-12));
+  CHECK(line.startup_s == within((1 / 3e-6 + 2 / 2e-6) / (1 / 9e-12 + 2 / 4e-12), 1e-12));
 }
 
 TEST_CASE("table_intervals: two points have none, three use t of one degree of freedom") {
@@ -172,9 +173,9 @@ TEST_CASE("table_intervals: two points have none, three use t of one degree of f
   REQUIRE(intervals.startup_s);
   CHECK(intervals.startup_s->low == 0); // cut
   CHECK(intervals.startup_s->high ==
-        Approx(fit.line.startup_s + 12.706205 * std::sqrt(squares * wnn / D)));
+        within(fit.line.startup_s + 12.706205 * std::sqrt(squares * wnn / D), 1e-9));
   CHECK(intervals.per_byte_s->high ==
-        Approx(fit.line.per_byte_s + 12.706205 * std::sqrt(squares * w / D)));
+        within(fit.line.per_byte_s + 12.706205 * std::sqrt(squares * w / D), 1e-9));
 }
 
 TEST_CASE("table_intervals: hold the truth in 90 to 99 % of noisy tables") {
@@ -215,8 +216,8 @@ TEST_CASE("fit_group: repeated samples with 10 % outliers of 3 x stay within 1 %
     CHECK(group.passes == 20);
     const GroupFit fit = fit_group(group, {});
     CHECK(fit.robust == Robust::huber);
-    CHECK(fit.line.startup_s == Approx(A).epsilon(0.01));
-    CHECK(fit.line.per_byte_s == Approx(B).epsilon(0.01));
+    CHECK(fit.line.startup_s == within(A, 0.01));
+    CHECK(fit.line.per_byte_s == within(B, 0.01));
   }
 }
 

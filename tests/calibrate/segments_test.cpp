@@ -9,11 +9,12 @@
 #include "base/random.hpp"
 #include "calibrate/curves.hpp"
 #include "net/profile_curve.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::calibrate;
-using doctest::Approx;
 using stepsim::base::RandomStream;
 using stepsim::net::CurveSegment;
+using stepsim::testing::within;
 
 namespace {
 
@@ -53,7 +54,7 @@ TEST_CASE("best_segments: as good as the best of all breakpoints") {
     for (std::size_t k = 1; k <= 3 && (k == 1 || 3 * k <= N); ++k) {
       CAPTURE(k);
       const Segmentation best = best_segments(data, k);
-      CHECK(best.squares == Approx(least_squares(data, k)).epsilon(1e-9));
+      CHECK(best.squares == within(least_squares(data, k), 1e-9));
       CHECK(best.ends.size() == k);
       CHECK(best.ends.back() == N);
     }
@@ -74,12 +75,12 @@ TEST_CASE("choose_segments: a line stays one segment, a kink becomes two, both e
   CHECK(std::abs(kink.bic[1] - -428.23) < 0.01);
   CHECK(std::abs(kink.bic[2] - -419.92) < 0.01);
   // exact: S is taken as N 1e-12
-  CHECK(kink.bic[1] == Approx(16 * std::log(1e-12) + 5 * std::log(16)).epsilon(1e-9));
+  CHECK(kink.bic[1] == within(16 * std::log(1e-12) + 5 * std::log(16), 1e-9));
   REQUIRE(kink.chosen.ends == std::vector<std::size_t>{7, 16});
-  CHECK(kink.chosen.lines[0].startup_s == Approx(5e-6).epsilon(1e-9));
-  CHECK(kink.chosen.lines[0].per_byte_s == Approx(2e-10).epsilon(1e-9));
-  CHECK(kink.chosen.lines[1].startup_s == Approx(4e-5).epsilon(1e-9));
-  CHECK(kink.chosen.lines[1].per_byte_s == Approx(5e-11).epsilon(1e-9));
+  CHECK(kink.chosen.lines[0].startup_s == within(5e-6, 1e-9));
+  CHECK(kink.chosen.lines[0].per_byte_s == within(2e-10, 1e-9));
+  CHECK(kink.chosen.lines[1].startup_s == within(4e-5, 1e-9));
+  CHECK(kink.chosen.lines[1].per_byte_s == within(5e-11, 1e-9));
   const std::vector<CurveSegment> curve = curve_of(kink.chosen, data);
   CHECK(curve[0].from_bytes == 1024);
   CHECK(curve[0].to_bytes == 65536);
@@ -118,7 +119,7 @@ TEST_CASE("curve_seconds: 0 at 0, never falling, continuous inside a segment") {
     for (const CurveSegment& s : curve) {
       const double n = s.from_bytes + random.uniform() * (s.to_bytes - s.from_bytes);
       const double t = stepsim::net::curve_seconds(curve, n);
-      CHECK(stepsim::net::curve_seconds(curve, n * (1 + 1e-9)) == Approx(t).epsilon(1e-8));
+      CHECK(stepsim::net::curve_seconds(curve, n * (1 + 1e-9)) == within(t, 1e-8));
     }
   }
 }

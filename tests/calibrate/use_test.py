@@ -84,6 +84,7 @@ class Use(unittest.TestCase):
         self.assertEqual(link["class"], "nvlink")
         self.assertAlmostEqual(network["latency_s"], 4.4588e-6, delta=1e-4 * 4.4588e-6)
         self.assertAlmostEqual(network["bandwidth_Bps"], 4.7458e11, delta=1e-4 * 4.7458e11)
+        self.assertIn("the speed of adding cannot be told from allreduce P=8", tree["warnings"][-1])
         self.assertLess(link["latency_s"]["low"], network["latency_s"])
         n = 402653184
         _, seconds = self.exchange([n], collective="ring")
@@ -102,6 +103,7 @@ class Use(unittest.TestCase):
         first = self.fit(samples)
         jsonschema.Draft7Validator(SCHEMA).validate(first)
         self.assertEqual(first, self.fit(samples))
+        self.assertIn("nothing is added in broadcast mst P=8", first["warnings"][0])
         self.assertEqual([s["to_bytes"] for s in first["collectives"][0]["segments"]], [65536, 2097152])
 
     def test_ranks_one_device_are_no_network(self):

@@ -8,10 +8,11 @@
 #include "io/import_nccl_tests.hpp"
 #include "io/import_samples.hpp"
 #include "io/temporary_folder.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -170,9 +171,9 @@ TEST_CASE("nccl-tests as JSON: the same rows; times per iteration are one sample
   CHECK(set.gpus_per_node == 2);
   CHECK(set.device == "H100");
   REQUIRE(set.samples.size() == 1 + 2);
-  CHECK(set.samples[0].time_s == Approx(10.5e-6));
+  CHECK(set.samples[0].time_s == within(10.5e-6, 1e-9));
   CHECK_FALSE(set.samples[0].pass);
-  CHECK(set.samples[2].time_s == Approx(12e-6));
+  CHECK(set.samples[2].time_s == within(12e-6, 1e-9));
   CHECK(set.samples[2].pass == 1);
   CHECK(compact(to_json(samples)).find("SECRET") == std::string::npos);
   CHECK(failure(json(R"([{"size": 8, "out_of_place": {"time": 0}}])")) ==
