@@ -106,6 +106,36 @@ class Use(unittest.TestCase):
         self.assertIn("nothing is added in broadcast mst P=8", first["warnings"][0])
         self.assertEqual([s["to_bytes"] for s in first["collectives"][0]["segments"]], [65536, 2097152])
 
+    def test_logs_are_read_as_they_are(self):
+        rows = "".join(f"{n} {n // 4} float sum -1 {10 + n / 1e3} 1 1 0 {20 + n / 1e3} 1 1 0\n"
+                       for n in (1000, 10000, 100000, 1000000))
+        (self.folder / "nccl.log").write_text(
+            "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 4\n" + rows)
+        for column, startup in [("out-of-place", 10e-6), ("in-place", 20e-6)]:
+            tree = self.fit("nccl.log", "--ranks", 4, "--column", column)
+            curve = tree["collectives"][0]
+            self.assertEqual((curve["op"], curve["algorithm"], curve["ranks"], curve["column"]),
+                             ("allreduce", "nccl", 4, column))
+            self.assertEqual(tree["source"]["format"], "nccl-tests")
+            segment = curve["segments"][0]
+            self.assertAlmostEqual(segment["startup_s"], startup, delta=1e-9 * startup)
+            self.assertAlmostEqual(segment["per_byte_s"], 1e-9, delta=1e-18)
+        (self.folder / "osu.log").write_text(
+            "# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n0 1.9\n" +
+            "".join(f"{n} {2 + n / 1e4}\n" for n in (1, 1000, 10000, 100000)))
+        tree = self.fit("osu.log")
+        self.assertEqual(tree["collectives"][0]["op"], "pingpong")
+        self.assertAlmostEqual(tree["network"]["latency_s"], 2e-6, delta=1e-15)
+        self.assertAlmostEqual(tree["network"]["bandwidth_Bps"], 1e10, delta=10)
+        # A message counts with all-reduces of a known algorithm: adding at 5 GB/s comes out.
+        (self.folder / "s.csv").write_text("op,algorithm,ranks,bytes,time_s\n" + "".join(
+            f"allreduce,ring,4,{n},{6 * 2e-6 + 1.5 * n * 1e-10 + 0.75 * n * 2e-10}\n"
+            for n in (1000, 10000, 100000)))
+        tree = self.fit("osu.log", "s.csv")
+        self.assertAlmostEqual(tree["network"]["reduction_Bps"], 5e9, delta=1e3)
+        self.assertEqual(tree["identifiable"], {"latency": True, "bandwidth": True, "reduction": True})
+        self.assertEqual(tree["label"], "measured")
+
     def test_ranks_one_device_are_no_network(self):
         rows = "".join(f"pingpong,2,{n},{1e-5 + n * 1e-10}\n" for n in (1000, 10000, 100000))
         (self.folder / "s.csv").write_text("op,ranks,bytes,time_s\n" + rows)
