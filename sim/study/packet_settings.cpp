@@ -206,7 +206,9 @@ void warn_of_thresholds(const net::Fabric& fabric, PacketSettings& settings) {
     hidden("drop_packets.protected", at.protected_);
   }
   if (at.droppable > at.middle) {
-    settings.warnings.push_back("drop_packets.droppable " + std::to_string(at.droppable) +
+    const std::string droppable =
+        at.droppable == net::kNoThreshold ? "null (none)" : std::to_string(at.droppable);
+    settings.warnings.push_back("drop_packets.droppable " + droppable +
                                 " is above drop_packets.middle " + std::to_string(at.middle));
   }
 }
