@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -59,7 +60,7 @@ void check(const ModelRun& model, std::initializer_list<Row> rows) {
   for (const Row& row : rows) {
     CAPTURE(row.schedule);
     const Result result = model.with(row.schedule);
-    CHECK(*result.summary.iteration_time_s == Approx(row.seconds).epsilon(1e-8));
+    CHECK(*result.summary.iteration_time_s == within(row.seconds, 1e-8));
     CHECK((row.groups == 0 || result.buckets.size() == row.groups));
   }
 }
@@ -68,9 +69,9 @@ void check(const ModelRun& model, std::initializer_list<Row> rows) {
 
 TEST_CASE("synthetic resnet50: forward and backward are shares of MACs (MOD T1)") {
   const Result result = ModelRun{kResnet50, kEthernet}.with("wfbp");
-  CHECK(*result.summary.forward_s == Approx(64 * 2 * 4089184256.0 / (2e13 * 0.5)).epsilon(1e-12));
-  CHECK(*result.summary.forward_s == Approx(0.052341558).epsilon(1e-8));
-  CHECK(*result.summary.backward_s == Approx(0.104683117).epsilon(1e-8));
+  CHECK(*result.summary.forward_s == within(64 * 2 * 4089184256.0 / (2e13 * 0.5), 1e-12));
+  CHECK(*result.summary.forward_s == within(0.052341558, 1e-8));
+  CHECK(*result.summary.backward_s == within(0.104683117, 1e-8));
   CHECK(result.scenario.workload.provenance == train::Provenance::synthetic);
 }
 
@@ -105,8 +106,8 @@ TEST_CASE("synthetic resnet50 by layer and by weight (MOD T4, T5)") {
 
 TEST_CASE("synthetic bert_base, 199 tensors (MOD T6, T7)") {
   const Result result = ModelRun{kBert, kEthernet}.with("mg_wfbp");
-  CHECK(*result.summary.forward_s == Approx(0.035757490).epsilon(1e-8));
-  CHECK(*result.summary.backward_s == Approx(0.071514980).epsilon(1e-8));
+  CHECK(*result.summary.forward_s == within(0.035757490, 1e-8));
+  CHECK(*result.summary.backward_s == within(0.071514980, 1e-8));
   CHECK(*result.summary.merge_waiting_merges == 3);
   check({kBert, kEthernet}, {{"wfbp", 0.540349770, 199},
                              {"single", 0.432057552, 1},
@@ -124,7 +125,7 @@ TEST_CASE("synthetic bert_base, 199 tensors (MOD T6, T7)") {
 
 TEST_CASE("synthetic googlenet_caffe_aux by layer and tensor (MOD T8, T9)") {
   const Result result = ModelRun{kGooglenet, kEthernet, "layer"}.with("mg_wfbp");
-  CHECK(*result.summary.forward_s == Approx(0.203653644).epsilon(1e-8));
+  CHECK(*result.summary.forward_s == within(0.203653644, 1e-8));
   CHECK(*result.summary.merge_waiting_merges == 12);
   check({kGooglenet, kEthernet, "layer"}, {{"wfbp", 0.611897052, 64},
                                            {"single", 0.651445468, 1},
@@ -140,10 +141,10 @@ TEST_CASE("a profile scaled to a measured compute time (MOD T10)") {
       ModelRun{R"("model": "resnet50", "batch_size": 64, "measured": {"compute_s": 0.3})",
                kEthernet}
           .with("wfbp");
-  CHECK(*result.summary.forward_s == Approx(0.1).epsilon(1e-9));
-  CHECK(*result.summary.backward_s == Approx(0.2).epsilon(1e-9));
+  CHECK(*result.summary.forward_s == within(0.1, 1e-9));
+  CHECK(*result.summary.backward_s == within(0.2, 1e-9));
   const auto& layers = result.scenario.workload.layers;
-  CHECK(layers.back().backward.value == Approx(0.2 * 2048000 / 4089184256.0).epsilon(1e-9));
+  CHECK(layers.back().backward.value == within(0.2 * 2048000 / 4089184256.0, 1e-9));
   CHECK(result.scenario.workload.provenance == train::Provenance::scaled);
 }
 
@@ -238,11 +239,11 @@ TEST_CASE("GoogLeNet on K80, the shipped trace with the authors' constants (MER 
       const Result result = run_schedule(schedule);
       return *result.summary.iteration_time_s - *result.summary.forward_s;
     };
-    CHECK(finish("wfbp") == Approx(row.wfbp).epsilon(1e-5));
-    CHECK(finish("single") == Approx(row.single).epsilon(1e-5));
-    CHECK(finish("mg_wfbp") == Approx(row.greedy).epsilon(1e-5));
-    CHECK(finish("optimal") == Approx(row.optimum).epsilon(1e-5));
-    CHECK(finish("eager") == Approx(row.eager).epsilon(1e-5));
+    CHECK(finish("wfbp") == within(row.wfbp, 1e-5));
+    CHECK(finish("single") == within(row.single, 1e-5));
+    CHECK(finish("mg_wfbp") == within(row.greedy, 1e-5));
+    CHECK(finish("optimal") == within(row.optimum, 1e-5));
+    CHECK(finish("eager") == within(row.eager, 1e-5));
     const Result greedy = run_schedule("mg_wfbp");
     CHECK(greedy.buckets.size() == row.greedy_groups);
     CHECK(*greedy.summary.merge_waiting_merges == row.waits);

@@ -10,8 +10,10 @@
 #include "base/number_text.hpp"
 #include "coll/compression.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
+using stepsim::testing::within;
 using study::testing::shipped_files;
 
 namespace {
@@ -63,35 +65,31 @@ TEST_CASE("break-even file: topk and gtopk_tree on 16 ranks") {
   const io::Json topk = answer({});
   CHECK(number_at(topk, "/buckets") == 4);
   CHECK(number_at(topk, "/last_bucket_bytes") == 25e6);
-  CHECK(number_at(topk, "/exchange/startup_s") == doctest::Approx(4 * 5e-5)); // ceil(log2 P) alpha
-  CHECK(number_at(topk, "/exchange/bytes") == doctest::Approx(15 * 250'000 * 8.0)); // (P-1) k E
+  CHECK(number_at(topk, "/exchange/startup_s") == within(4 * 5e-5, 1e-12)); // ceil(log2 P) alpha
+  CHECK(number_at(topk, "/exchange/bytes") == within(15 * 250'000 * 8.0, 1e-12)); // (P-1) k E
   CHECK(size_at(topk, "/warnings") == 0); // compressing takes encode_decode_s
   CHECK(size_at(topk, "/break_even_Bps/overlapped") == 1);
-  CHECK(number_at(topk, "/break_even_Bps/overlapped/0") ==
-        doctest::Approx(1.0922330e9).epsilon(1e-6));
-  CHECK(number_at(topk, "/break_even_Bps/sequential/0") ==
-        doctest::Approx(3.2340862e9).epsilon(1e-6));
+  CHECK(number_at(topk, "/break_even_Bps/overlapped/0") == within(1.0922330e9, 1e-6));
+  CHECK(number_at(topk, "/break_even_Bps/sequential/0") == within(3.2340862e9, 1e-6));
   CHECK(number_at(topk, "/compression_wins/overlapped/0/from_Bps") == 0);
   CHECK(number_at(topk, "/compression_wins/overlapped/0/to_Bps") ==
         number_at(topk, "/break_even_Bps/overlapped/0"));
   CHECK(number_at(topk, "/points/0/bandwidth_Bps") == 1.25e9);
-  CHECK(number_at(topk, "/points/0/dense_overlapped_s") == doctest::Approx(0.156).epsilon(1e-6));
-  CHECK(number_at(topk, "/points/0/compressed_s") == doctest::Approx(0.1742).epsilon(1e-6));
-  CHECK(number_at(topk, "/points/0/exposed_dense_s") == doctest::Approx(0.056).epsilon(1e-6));
-  CHECK(number_at(topk, "/points/1/dense_overlapped_s") == doctest::Approx(0.381).epsilon(1e-6));
-  CHECK(number_at(topk, "/points/1/compressed_s") == doctest::Approx(0.2102).epsilon(1e-6));
+  CHECK(number_at(topk, "/points/0/dense_overlapped_s") == within(0.156, 1e-6));
+  CHECK(number_at(topk, "/points/0/compressed_s") == within(0.1742, 1e-6));
+  CHECK(number_at(topk, "/points/0/exposed_dense_s") == within(0.056, 1e-6));
+  CHECK(number_at(topk, "/points/1/dense_overlapped_s") == within(0.381, 1e-6));
+  CHECK(number_at(topk, "/points/1/compressed_s") == within(0.2102, 1e-6));
   const io::Json tree = answer({{"/compression/method", "gtopk_tree"}});
-  CHECK(number_at(tree, "/break_even_Bps/overlapped/0") ==
-        doctest::Approx(1.1876731e9).epsilon(1e-6));
-  CHECK(number_at(tree, "/break_even_Bps/sequential/0") ==
-        doctest::Approx(3.5071575e9).epsilon(1e-6));
+  CHECK(number_at(tree, "/break_even_Bps/overlapped/0") == within(1.1876731e9, 1e-6));
+  CHECK(number_at(tree, "/break_even_Bps/sequential/0") == within(3.5071575e9, 1e-6));
 }
 
 TEST_CASE("break-even file: start-up and bytes of an exchange are told apart") {
   // One entry of 8 bytes from each of 15 others, messages of 1 s.
   const io::Json tree = answer({{"/gradient_bytes", 400}, {"/latency_s", 1}});
-  CHECK(number_at(tree, "/exchange/startup_s") == doctest::Approx(4).epsilon(1e-12));
-  CHECK(number_at(tree, "/exchange/bytes") == doctest::Approx(15 * 8).epsilon(1e-12));
+  CHECK(number_at(tree, "/exchange/startup_s") == within(4, 1e-12));
+  CHECK(number_at(tree, "/exchange/bytes") == within(15 * 8, 1e-12));
 }
 
 TEST_CASE(
@@ -99,10 +97,8 @@ TEST_CASE(
   const io::Json two = answer(
       {{"/overlap_slowdown", 1.1}, {"/encode_decode_s", 0.005}, {"/compression/density", 0.04}});
   CHECK(size_at(two, "/break_even_Bps/overlapped") == 2);
-  CHECK(number_at(two, "/break_even_Bps/overlapped/0") ==
-        doctest::Approx(6.8044355e8).epsilon(1e-6));
-  CHECK(number_at(two, "/break_even_Bps/overlapped/1") ==
-        doctest::Approx(1.16071429e10).epsilon(1e-6));
+  CHECK(number_at(two, "/break_even_Bps/overlapped/0") == within(6.8044355e8, 1e-6));
+  CHECK(number_at(two, "/break_even_Bps/overlapped/1") == within(1.16071429e10, 1e-6));
   CHECK(size_at(two, "/compression_wins/overlapped") == 2);
   CHECK(number_at(two, "/compression_wins/overlapped/0/from_Bps") == 0);
   CHECK(number_at(two, "/compression_wins/overlapped/1/from_Bps") ==
@@ -118,8 +114,7 @@ TEST_CASE("break-even file: five buckets, the last of 1e7 bytes") {
                                 {"/encode_decode_s", 0.01}});
   CHECK(number_at(tree, "/buckets") == 5);
   CHECK(number_at(tree, "/last_bucket_bytes") == 1e7);
-  CHECK(number_at(tree, "/break_even_Bps/overlapped/0") ==
-        doctest::Approx(2.9849992e9).epsilon(1e-6));
+  CHECK(number_at(tree, "/break_even_Bps/overlapped/0") == within(2.9849992e9, 1e-6));
 }
 
 TEST_CASE("break-even file: the costs of compressing where encode_decode_s is not given") {
@@ -129,7 +124,7 @@ TEST_CASE("break-even file: the costs of compressing where encode_decode_s is no
                                     {"scatter_s_per_entry", 3e-9}};
   const io::Json tree = answer({{"/encode_decode_s", nullptr}, {"/compression/costs", costs}});
   CHECK(number_at(tree, "/encode_decode_s") ==
-        doctest::Approx(25e6 * (1e-9 + 2e-9) + 16 * 250'000 * 3e-9));
+        within(25e6 * (1e-9 + 2e-9) + 16 * 250'000 * 3e-9, 1e-12));
   CHECK(size_at(tree, "/warnings") == 0);
   const io::Json free = answer({{"/encode_decode_s", nullptr}});
   CHECK(number_at(free, "/encode_decode_s") == 0);
@@ -164,7 +159,7 @@ TEST_CASE("break-even file: every method has a straight line or an error that sa
   CHECK(with_line >= 19);
   // Compared with itself, dense: T_z = T_s + T_e never gains on sequential dense.
   const io::Json none = answer({{"/compression", "none"}});
-  CHECK(number_at(none, "/exchange/bytes") == doctest::Approx(2 * 15.0 / 16 * 1e8));
+  CHECK(number_at(none, "/exchange/bytes") == within(2 * 15.0 / 16 * 1e8, 1e-12));
   CHECK(size_at(none, "/compression_wins/sequential") == 0);
   CHECK(problem_of({{"/ranks", 6}, {"/compression/method", "sparcml_rd"}}) ==
         "b.json: /compression: sparcml_rd has no closed form on 6 ranks");
@@ -251,7 +246,6 @@ TEST_CASE("break-even: the overlapped form is a lower bound of the simulated den
     }
     const double simulated =
         *study::run(study::parse_scenario(scenario, shipped_files())).summary.iteration_time_s;
-    CHECK(simulated ==
-          doctest::Approx(train::dense_overlapped_s(at_once, bandwidth)).epsilon(1e-12));
+    CHECK(simulated == within(train::dense_overlapped_s(at_once, bandwidth), 1e-12));
   }
 }

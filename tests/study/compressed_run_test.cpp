@@ -6,9 +6,10 @@
 #include <string>
 
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -57,16 +58,15 @@ TEST_CASE("compression: the phases of a sequential iteration add up to it") {
       const study::Summary s =
           summary_of({.workers = workers, .compression = sparse(method, 0.01, kCosts)});
       const double m = 4e6; // elements
-      CHECK(*s.select_s == Approx(1e-5 + 2e-11 * m).epsilon(1e-12));
-      CHECK(*s.residual_s == Approx(1e-11 * m).epsilon(1e-12));
-      CHECK(*s.staging_s == Approx(3e-11 * m).epsilon(1e-12));
+      CHECK(*s.select_s == within(1e-5 + 2e-11 * m, 1e-12));
+      CHECK(*s.residual_s == within(1e-11 * m, 1e-12));
+      CHECK(*s.staging_s == within(3e-11 * m, 1e-12));
       CHECK(*s.k == 40000);
       CHECK(*s.communication_s ==
-            Approx(*s.staging_s + *s.wire_s + *s.merge_s + *s.scatter_s).epsilon(1e-12));
+            within(*s.staging_s + *s.wire_s + *s.merge_s + *s.scatter_s, 1e-12));
+      CHECK(*s.iteration_time_s == within(0.0095 + *s.compress_s + *s.communication_s, 1e-12));
       CHECK(*s.iteration_time_s ==
-            Approx(0.0095 + *s.compress_s + *s.communication_s).epsilon(1e-12));
-      CHECK(*s.iteration_time_s ==
-            Approx(*s.compute_s + *s.compress_s + *s.exposed_communication_s).epsilon(1e-12));
+            within(*s.compute_s + *s.compress_s + *s.exposed_communication_s, 1e-12));
     }
   }
 }
@@ -80,9 +80,9 @@ TEST_CASE(
     const auto merge_of = [&](const char* method) {
       return *summary_of({.workers = workers, .compression = sparse(method, 0.01, kCosts)}).merge_s;
     };
-    CHECK(merge_of("gtopk_tree") == Approx(tree * merge).epsilon(1e-12));
+    CHECK(merge_of("gtopk_tree") == within(tree * merge, 1e-12));
     // Folded: one more, F = floor(log2 P) otherwise.
-    CHECK(merge_of("gtopk_butterfly") == Approx(butterfly * merge).epsilon(1e-12));
+    CHECK(merge_of("gtopk_butterfly") == within(butterfly * merge, 1e-12));
   }
 }
 
@@ -97,8 +97,8 @@ TEST_CASE("compression: all evaluators give the same iteration") {
         return *summary_of({.workers = workers, .compression = object, .method = evaluator})
                     .iteration_time_s;
       };
-      CHECK(time("max_plus") == Approx(time("closed_form")).epsilon(1e-9));
-      CHECK(time("events") == Approx(time("closed_form")).epsilon(1e-6));
+      CHECK(time("max_plus") == within(time("closed_form"), 1e-9));
+      CHECK(time("events") == within(time("closed_form"), 1e-6));
     }
   }
 }
@@ -110,7 +110,7 @@ TEST_CASE("compression: one worker computes, selects and updates, and sends noth
   CHECK(*s.staging_s == 0);
   CHECK(*s.iteration_time_s >= 0.0095 + *s.compress_s);
   const study::Summary free = summary_of({.workers = 1, .compression = sparse("topk", 0.01)});
-  CHECK(*free.iteration_time_s == Approx(0.0095).epsilon(1e-12));
+  CHECK(*free.iteration_time_s == within(0.0095, 1e-12));
 }
 
 TEST_CASE("compression: top-k of everything is no faster than the dense ring") {
@@ -128,15 +128,13 @@ TEST_CASE("compression: speed-ups are ratios to the same run without it") {
   const double period = *s.iteration_time_s;
   const study::Summary sequential = summary_of({});
   const study::Summary overlapped = summary_of({.schedule = "ddp"});
-  CHECK(*s.speedup_vs_dense_sequential ==
-        Approx(*sequential.iteration_time_s / period).epsilon(1e-12));
-  CHECK(*s.speedup_vs_dense_overlapped ==
-        Approx(*overlapped.iteration_time_s / period).epsilon(1e-12));
+  CHECK(*s.speedup_vs_dense_sequential == within(*sequential.iteration_time_s / period, 1e-12));
+  CHECK(*s.speedup_vs_dense_overlapped == within(*overlapped.iteration_time_s / period, 1e-12));
   const study::Summary other =
       summary_of({.compression = sparse("gtopk_tree", 0.001,
                                         kCosts + R"(, "baseline": {"schedule": "wfbp"})")});
   CHECK(*other.speedup_vs_dense_overlapped ==
-        Approx(*summary_of({.schedule = "wfbp"}).iteration_time_s / period).epsilon(1e-12));
+        within(*summary_of({.schedule = "wfbp"}).iteration_time_s / period, 1e-12));
 }
 
 TEST_CASE("compression: layer by layer, selection delays backward or runs beside it") {
@@ -149,15 +147,14 @@ TEST_CASE("compression: layer by layer, selection delays backward or runs beside
   const study::Summary side = run_with("side");
   CHECK(*side.iteration_time_s <= *compute.iteration_time_s);
   CHECK(*side.iteration_time_s ==
-        Approx(*side.compute_s + *side.compress_s + *side.exposed_communication_s).epsilon(1e-12));
+        within(*side.compute_s + *side.compress_s + *side.exposed_communication_s, 1e-12));
   CHECK(*side.compress_s < *compute.compress_s); // the rest of it is hidden
-  CHECK(*side.select_s == Approx(*compute.select_s).epsilon(1e-12));
+  CHECK(*side.select_s == within(*compute.select_s, 1e-12));
   // Three selections instead of one; k per layer.
-  CHECK(*compute.select_s == Approx(3e-5 + 2e-11 * 4e6).epsilon(1e-12));
+  CHECK(*compute.select_s == within(3e-5 + 2e-11 * 4e6, 1e-12));
   CHECK(*compute.k == 12000 + 4000 + 24000);
   CHECK(*compute.iteration_time_s ==
-        Approx(*compute.compute_s + *compute.compress_s + *compute.exposed_communication_s)
-            .epsilon(1e-12));
+        within(*compute.compute_s + *compute.compress_s + *compute.exposed_communication_s, 1e-12));
   // The recurrence of LAGS by hand: layers c, b, a.
   double begin = 0;
   double sent = 0;
@@ -168,7 +165,7 @@ TEST_CASE("compression: layer by layer, selection delays backward or runs beside
     begin += 0.002 + select;
     sent = std::max(sent, begin) + wire + 3e-11 * m + 2e-6 + 5e-10 * 8 * k;
   }
-  CHECK(*compute.iteration_time_s == Approx(0.003 + 0.0005 + sent).epsilon(1e-9));
+  CHECK(*compute.iteration_time_s == within(0.003 + 0.0005 + sent, 1e-9));
 }
 
 TEST_CASE("compression: encoding runs on a side stream where the scenario says so") {
@@ -180,8 +177,8 @@ TEST_CASE("compression: encoding runs on a side stream where the scenario says s
   };
   // Ready at 2, 4, 6 ms, encoded at 3, 5, 7 ms; sent at once: the last message is layer a's.
   const double send = 7 * (2e-5 + 1.2e6 / 8 / 1.25e9);
-  CHECK(time("side") == Approx(0.003 + 0.0005 + 0.007 + send).epsilon(1e-9));
-  CHECK(time("compute") == Approx(0.003 + 0.0005 + 0.009 + send).epsilon(1e-9));
+  CHECK(time("side") == within(0.003 + 0.0005 + 0.007 + send, 1e-9));
+  CHECK(time("compute") == within(0.003 + 0.0005 + 0.009 + send, 1e-9));
 }
 
 TEST_CASE("compression: time grows with density, and never falls below computing") {
@@ -220,11 +217,11 @@ TEST_CASE("compression: a density warm-up shows in the iterations, not in the st
     CHECK(*iteration.k == static_cast<std::int64_t>(density * 1e6));
     // 2 rounds, 3 blocks of 8 k bytes.
     const double wire = 2 * 2e-5 + 3 * 8 * static_cast<double>(*iteration.k) / 1.25e9;
-    CHECK(iteration.iteration_time_s == Approx(0.003 + wire).epsilon(1e-9));
-    CHECK(iteration.start_s == Approx(t).epsilon(1e-9));
+    CHECK(iteration.iteration_time_s == within(0.003 + wire, 1e-9));
+    CHECK(iteration.start_s == within(t, 1e-9));
     t += iteration.iteration_time_s;
   }
-  CHECK(*warm.summary.makespan_s == Approx(t).epsilon(1e-9));
+  CHECK(*warm.summary.makespan_s == within(t, 1e-9));
 }
 
 TEST_CASE("compression: sparse methods need synchronous training") {

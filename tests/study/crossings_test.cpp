@@ -1,4 +1,5 @@
 #include "study/crossings.hpp"
+#include "testing/tolerance.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,6 +8,7 @@
 #include <random>
 
 using namespace stepsim::study;
+using stepsim::testing::within;
 
 namespace {
 
@@ -76,7 +78,7 @@ TEST_CASE("crossings: no curve costs more than bisection and one step") {
       return std::copysign(std::pow(std::abs(x - 1.3), power), x - 1.3);
     });
     REQUIRE(found.crossings.size() == 1);
-    CHECK(found.crossings[0].at == doctest::Approx(1.3).epsilon(2e-9));
+    CHECK(found.crossings[0].at == within(1.3, 2e-9));
     CHECK(found.evaluations <= std::ceil(std::log2(2 / (1e-9 * 1.3))) + 2);
   }
 }
@@ -86,9 +88,9 @@ TEST_CASE("crossings: two between neighbouring scanned points are found") {
   const Found found = search_with({.low = 1, .high = 100, .target = 1e-6}, 100,
                                   [](double x) { return (x - 5) * (x - 5); });
   REQUIRE(found.crossings.size() == 2);
-  CHECK(found.crossings[0].at == doctest::Approx(4.999).epsilon(1e-8));
+  CHECK(found.crossings[0].at == within(4.999, 1e-8));
   CHECK_FALSE(found.crossings[0].rising);
-  CHECK(found.crossings[1].at == doctest::Approx(5.001).epsilon(1e-8));
+  CHECK(found.crossings[1].at == within(5.001, 1e-8));
   CHECK(found.crossings[1].rising);
 }
 
@@ -103,19 +105,19 @@ TEST_CASE("crossings: a curve that reaches the target and stays crosses it where
   const auto hidden = [](double x) { return std::max(0.0, 3 - x); };
   const Found down = search_with({.low = 1, .high = 10}, 50, hidden);
   REQUIRE(down.crossings.size() == 1);
-  CHECK(down.crossings[0].at == doctest::Approx(3).epsilon(1e-9));
+  CHECK(down.crossings[0].at == within(3, 1e-9));
   CHECK(down.crossings[0].value == 0);
   CHECK_FALSE(down.crossings[0].rising);
   const Found up = search_with({.low = 1, .high = 10, .target = 2}, 50,
                                [&](double x) { return hidden(12 - x) + 2; });
   REQUIRE(up.crossings.size() == 1); // leaves 2 at x = 9
-  CHECK(up.crossings[0].at == doctest::Approx(9).epsilon(1e-9));
+  CHECK(up.crossings[0].at == within(9, 1e-9));
   CHECK(up.crossings[0].rising);
   // Equal in the middle only: one crossing where it arrives, none where it goes on.
   const Found through = search_with({.low = 1, .high = 10}, 50,
                                     [](double x) { return x < 4 ? x - 4 : std::max(0.0, x - 6); });
   REQUIRE(through.crossings.size() == 1);
-  CHECK(through.crossings[0].at == doctest::Approx(4).epsilon(1e-9));
+  CHECK(through.crossings[0].at == within(4, 1e-9));
   CHECK(through.crossings[0].rising);
 }
 
@@ -161,11 +163,11 @@ TEST_CASE("crossings: a jump over the target is located and both sides are told"
   const Found found = search_with({.low = 1, .high = 100, .target = 5}, 30,
                                   [](double x) { return x < 7.25 ? 4.0 : 6.0; });
   REQUIRE(found.crossings.size() == 1);
-  CHECK(found.crossings[0].at == doctest::Approx(7.25).epsilon(1e-8));
+  CHECK(found.crossings[0].at == within(7.25, 1e-8));
   CHECK(found.crossings[0].value == 6);
   CHECK(found.crossings[0].rising);
   REQUIRE(found.crossings[0].beyond);
-  CHECK(found.crossings[0].beyond->at == doctest::Approx(7.25).epsilon(1e-8));
+  CHECK(found.crossings[0].beyond->at == within(7.25, 1e-8));
   CHECK(*found.crossings[0].beyond->value == 4);
 }
 
@@ -175,7 +177,7 @@ TEST_CASE("crossings: nothing is looked for next to points that fail") {
   const auto crossings =
       find_crossings(search, scan, [](double x) { return std::optional<double>(6 - x); });
   REQUIRE(crossings.size() == 1);
-  CHECK(crossings[0].at == doctest::Approx(3.5));
+  CHECK(crossings[0].at == within(3.5, 1e-12));
   CHECK_FALSE(crossings[0].rising);
 }
 
@@ -198,8 +200,8 @@ TEST_CASE("crossings: the two roots of random kinked convex curves, however clos
     };
     const Found found = search_with({.low = 0.5, .high = 300, .target = depth}, 129, curve);
     REQUIRE(found.crossings.size() == 2);
-    CHECK(found.crossings[0].at == doctest::Approx(corner - depth / left).epsilon(1e-8));
-    CHECK(found.crossings[1].at == doctest::Approx(corner + depth / right).epsilon(1e-8));
+    CHECK(found.crossings[0].at == within(corner - depth / left, 1e-8));
+    CHECK(found.crossings[1].at == within(corner + depth / right, 1e-8));
     ++found_both;
   }
   CHECK(found_both == 500);

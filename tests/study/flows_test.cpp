@@ -8,9 +8,12 @@
 
 #include "base/counter_hash.hpp"
 #include "study/flows_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 using study::testing::Changes;
 using study::testing::fct;
 using study::testing::flows_file;
@@ -25,7 +28,7 @@ constexpr double kTau = 1.2e-6; // a packet of 1500 bytes on it
 constexpr double kDelay = 1e-6; // of a link
 constexpr double kExact = 1e-9; // relative
 
-doctest::Approx exactly(double value) { return doctest::Approx(value).epsilon(kExact); }
+Tolerance exactly(double value) { return within(value, kExact); }
 
 // Hosts at both ends and in the middle of a line of two links; access links never bind.
 constexpr std::string_view kLine = R"({
@@ -148,7 +151,7 @@ TEST_CASE("M11: sprayed flows use all uplinks, at both levels") {
   // 8 x 1000 packets over 4 uplinks, and the way behind them.
   changes.emplace_back("/network/model", "packet");
   const auto seconds = fct(kUplinks, changes);
-  CHECK(std::ranges::max(seconds) == doctest::Approx((2000 + 3) * kTau + 4 * kDelay).epsilon(0.01));
+  CHECK(std::ranges::max(seconds) == within((2000 + 3) * kTau + 4 * kDelay, 0.01));
 }
 
 TEST_CASE("explicit paths lead where they say, by number or name of the links") {
@@ -229,7 +232,7 @@ TEST_CASE("V15: bounded loss ends a flow early, by the same share at the flow le
   fluid.emplace_back("/network/count_headers", true);
   const FlowsResult flow = run_flows_text(kStar, fluid);
   CHECK(*flow.flows[0].fct_s == exactly(need * kTau + 2 * kDelay));
-  CHECK(flow.flows[0].lost_bytes == doctest::Approx(100 * 1460));
+  CHECK(flow.flows[0].lost_bytes == within(100 * 1460, 1e-12));
   fluid.emplace_back("/network/packet/transport/early_stop", false);
   CHECK(fct(kStar, fluid)[0] == exactly(1000 * kTau + 2 * kDelay));
 }

@@ -10,10 +10,12 @@
 
 #include "io/measured_file.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
+using stepsim::testing::within;
 
 namespace {
 
@@ -28,11 +30,6 @@ const train::MeasuredModel& model(std::string_view name) {
   static const train::MeasuredTraining measured =
       io::parse_measured(io::read_json(STEPSIM_SOURCE_DIR "/traces/icdcs19.measured.json"));
   return *std::ranges::find(measured.models, name, &train::MeasuredModel::name);
-}
-
-// Relative, without doctest's absolute share.
-doctest::Approx within(double expected, double relative) {
-  return doctest::Approx(expected).epsilon(relative).scale(0);
 }
 
 double batch(const train::MeasuredModel& network) {

@@ -5,11 +5,12 @@
 #include <string>
 
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -28,12 +29,11 @@ std::string text(int nodes, const std::string& profile, const std::string& colle
 TEST_CASE("collective calibrated takes the library's curve of exactly these ranks (MER 10.6)") {
   const Result ethernet = run_text(text(4, "v100-10gbe", "calibrated"));
   const double all_reduce = 9.080981007148093e-4 + 7.395651186836712e-10 * kBytes;
-  CHECK(*ethernet.summary.iteration_time_s ==
-        Approx(0.01 + 0.02 + all_reduce).epsilon(1e-9).scale(0));
+  CHECK(*ethernet.summary.iteration_time_s == within(0.01 + 0.02 + all_reduce, 1e-9));
   CHECK(ethernet.scenario.cluster.network.label == "calibrated");
   const Result infiniband = run_text(text(2, "v100-ib", "calibrated"));
   CHECK(*infiniband.summary.communication_s ==
-        Approx(9.75367204301171e-5 + 3.0568230536676206e-10 * kBytes).epsilon(1e-9).scale(0));
+        within(9.75367204301171e-5 + 3.0568230536676206e-10 * kBytes, 1e-9));
 }
 
 TEST_CASE("the resolved scenario of a measured curve gives the same time again") {

@@ -8,9 +8,10 @@
 
 #include "base/error.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -76,7 +77,7 @@ TEST_CASE("network run: the flow level on the default star is alpha-beta") {
           period({.network = with_links("alpha_beta"), .communication = communication});
       const study::Result result =
           run_case({.network = with_links("flow"), .communication = communication});
-      CHECK(*result.summary.iteration_time_s == Approx(expected).epsilon(1e-9));
+      CHECK(*result.summary.iteration_time_s == within(expected, 1e-9));
       CHECK(result.method == "events");
       CHECK_FALSE(result.summary.closed_form_s.has_value());
     }
@@ -100,7 +101,7 @@ TEST_CASE("network run: compressed exchanges take on the default star what they 
       // Parts of whole bytes; the planner's cost is sampled there.
       CHECK(std::abs(*flow.iteration_time_s - *alone.iteration_time_s) <
             1e-4 * *alone.iteration_time_s);
-      CHECK(*flow.wire_bytes == Approx(*alone.wire_bytes).epsilon(1e-4));
+      CHECK(*flow.wire_bytes == within(*alone.wire_bytes, 1e-4));
     }
   }
 }
@@ -108,9 +109,9 @@ TEST_CASE("network run: compressed exchanges take on the default star what they 
 TEST_CASE("network run: links carry what the schedule sends, in all iterations") {
   const study::Result result = run_case({.nodes = 5, .network = with_links("flow")});
   REQUIRE(result.links.size() == 10);
-  CHECK(bytes_up(result) == Approx(3 * 2 * 4 * kBytes).epsilon(1e-9)); // 2 (P - 1) M
+  CHECK(bytes_up(result) == within(3 * 2 * 4 * kBytes, 1e-9)); // 2 (P - 1) M
   for (const study::LinkResult& link : result.links) {
-    CHECK(link.bytes == Approx(3 * 2 * 4 * kBytes / 5).epsilon(1e-6));
+    CHECK(link.bytes == within(3 * 2 * 4 * kBytes / 5, 1e-6));
     CHECK(link.utilization <= 1 + 1e-9);
     CHECK(link.busy_s <= *result.summary.makespan_s);
   }
@@ -122,8 +123,8 @@ TEST_CASE("network run: a topology gives alpha-beta its longest way and narrowes
       "latency_s": 1e-6}, )";
   const study::Result result =
       run_case({.network = R"("model": "alpha_beta")", .cluster = topology});
-  CHECK(result.scenario.cluster.network.latency_s == Approx(4e-6));
-  CHECK(result.scenario.cluster.network.bandwidth_Bps == Approx(1e9));
+  CHECK(result.scenario.cluster.network.latency_s == within(4e-6, 1e-12));
+  CHECK(result.scenario.cluster.network.bandwidth_Bps == within(1e9, 1e-12));
   CHECK(result.links.empty());
 }
 
@@ -144,13 +145,13 @@ TEST_CASE(
   // Every rank sends the whole vector in each of 3 steps; one of them crosses the spine, where 4
   // ranks share the uplink.
   const double step = kBytes / 1.25e9;
-  CHECK(time(5e9, R"("packed")") == Approx(3 * step).epsilon(1e-9));
-  CHECK(time(2.5e9, R"("packed")") == Approx(4 * step).epsilon(1e-9));
-  CHECK(time(1.25e9, R"("packed")") == Approx(6 * step).epsilon(1e-9));
+  CHECK(time(5e9, R"("packed")") == within(3 * step, 1e-9));
+  CHECK(time(2.5e9, R"("packed")") == within(4 * step, 1e-9));
+  CHECK(time(1.25e9, R"("packed")") == within(6 * step, 1e-9));
   // Spread: hosts 0 4 1 5 2 6 3 7, so only neighbours are on different leaves.
-  CHECK(time(1.25e9, R"("spread")") == Approx(6 * step).epsilon(1e-9));
+  CHECK(time(1.25e9, R"("spread")") == within(6 * step, 1e-9));
   // By hand, so that ranks one and two apart are on different leaves.
-  CHECK(time(1.25e9, "[0, 4, 5, 1, 2, 6, 7, 3]") == Approx(9 * step).epsilon(1e-9));
+  CHECK(time(1.25e9, "[0, 4, 5, 1, 2, 6, 7, 3]") == within(9 * step, 1e-9));
 }
 
 TEST_CASE("network run: one server on a star of flows takes what its link takes") {
@@ -164,14 +165,14 @@ TEST_CASE("network run: one server on a star of flows takes what its link takes"
   const double compute = 0.009;
   const double one = kBytes / 1.25e9;
   const double both_ways = 2 * (4 * one + 2e-5);
-  CHECK(server("flow", "") == Approx(compute + both_ways).epsilon(1e-9));
+  CHECK(server("flow", "") == within(compute + both_ways, 1e-9));
   // Packets are not shared evenly: a worker served early pushes while others still pull, but the
   // last one served computes and pushes alone.
   CHECK(server("packet", "") > compute + (4 + 1) * one + 4e-5);
   CHECK(server("packet", "") < compute + 1.1 * both_ways);
   // Two servers: every worker sends half to each; the workers' links are no bottleneck.
   CHECK(server("flow", R"("servers": 2, )") ==
-        Approx(compute + 2 * (2 * kBytes / 1.25e9 + 2e-5)).epsilon(1e-9));
+        within(compute + 2 * (2 * kBytes / 1.25e9 + 2e-5), 1e-9));
 }
 
 TEST_CASE("network run: packets are a little slower than flows, for the ring") {
@@ -201,11 +202,10 @@ TEST_CASE("network run: bounded loss is reported, never above its bound, and pri
   CHECK(*summary.loss_fraction > 0.02);
   CHECK(*summary.loss_fraction <= 0.1 + 1e-3);
   CHECK(*summary.stale_fraction == 0.0);
-  CHECK(*summary.effective_loss == Approx(*summary.loss_fraction).epsilon(1e-9));
+  CHECK(*summary.effective_loss == within(*summary.loss_fraction, 1e-9));
   const double epochs = 90 * (1 + 0.5 * (*summary.loss_fraction - 0.02) / 0.18);
-  CHECK(*summary.epochs == Approx(epochs).epsilon(1e-12));
-  CHECK(*summary.time_to_accuracy_s ==
-        Approx(epochs * 100 * *summary.iteration_time_s).epsilon(1e-12));
+  CHECK(*summary.epochs == within(epochs, 1e-12));
+  CHECK(*summary.time_to_accuracy_s == within(epochs * 100 * *summary.iteration_time_s, 1e-12));
   CHECK(*summary.converges);
   for (const study::TensorResult& tensor : result.tensors) {
     CHECK(tensor.size_bytes ==
@@ -244,7 +244,7 @@ TEST_CASE(
 TEST_CASE("network run: partitions of the first layer go first, on flows and packets") {
   // FIFO: the first layer's 2 MB are ready last and wait for the 4 MB before them, in the forward
   // that needs them first; a layer comes back only when all of it was pushed.
-  for (const std::string network :
+  for (const std::string& network :
        {with_links("flow"), with_links("packet", R"(, "packet": {"transport": "dctcp"})")}) {
     CAPTURE(network);
     const auto run = [&](const std::string& schedule) {

@@ -5,9 +5,11 @@
 #include <string>
 
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using doctest::Approx;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
 
 namespace {
 
@@ -64,15 +66,15 @@ TEST_CASE("pipelined training: the ring exchange of table C, plain and coded") {
                 .communication_s /
            kMs;
   };
-  CHECK(exchange(kMlp, codec("none")) == Approx(3.604851).epsilon(1e-6));
-  CHECK(exchange(kMlp, codec("truncate16")) == Approx(2.049627).epsilon(1e-6));
-  CHECK(exchange(kMlp, codec("quantize8")) == Approx(1.272015).epsilon(1e-6));
-  CHECK(exchange(kResNet18, codec("none")) == Approx(59.916511).epsilon(1e-6));
-  CHECK(exchange(kResNet18, codec("truncate16")) == Approx(31.861682).epsilon(1e-6));
-  CHECK(exchange(kAlexNet, codec("none")) == Approx(311.222642).epsilon(1e-6));
-  CHECK(exchange(kAlexNet, codec("truncate16")) == Approx(164.906105).epsilon(1e-6));
-  CHECK(exchange(kAlexNet, codec("quantize8")) == Approx(91.747836).epsilon(1e-6));
-  CHECK(exchange(kAlexNet, codec("none"), 2) == Approx(207.381762).epsilon(1e-6));
+  CHECK(exchange(kMlp, codec("none")) == within(3.604851, 1e-6));
+  CHECK(exchange(kMlp, codec("truncate16")) == within(2.049627, 1e-6));
+  CHECK(exchange(kMlp, codec("quantize8")) == within(1.272015, 1e-6));
+  CHECK(exchange(kResNet18, codec("none")) == within(59.916511, 1e-6));
+  CHECK(exchange(kResNet18, codec("truncate16")) == within(31.861682, 1e-6));
+  CHECK(exchange(kAlexNet, codec("none")) == within(311.222642, 1e-6));
+  CHECK(exchange(kAlexNet, codec("truncate16")) == within(164.906105, 1e-6));
+  CHECK(exchange(kAlexNet, codec("quantize8")) == within(91.747836, 1e-6));
+  CHECK(exchange(kAlexNet, codec("none"), 2) == within(207.381762, 1e-6));
 }
 
 TEST_CASE("pipelined training: L messages cost L latencies and synchronisations") {
@@ -83,7 +85,7 @@ TEST_CASE("pipelined training: L messages cost L latencies and synchronisations"
     const study::Summary summary = summary_of({.training = kPipe + R"("sync_s": 1e-4, )",
                                                .communication = R"("schedule": "wfbp")",
                                                .layers = layers});
-    CHECK(*summary.communication_s / kMs == Approx(expected).epsilon(1e-6));
+    CHECK(*summary.communication_s / kMs == within(expected, 1e-6));
   }
 }
 
@@ -92,52 +94,52 @@ TEST_CASE("pipelined training: iteration times of table E") {
     return *summary_of({.training = training, .communication = communication}).iteration_time_s /
            kMs;
   };
-  CHECK(iteration("", codec("none")) == Approx(511.222642).epsilon(1e-6));
-  CHECK(iteration("", codec("truncate16")) == Approx(364.906105).epsilon(1e-6));
-  CHECK(iteration("", codec("quantize8")) == Approx(291.747836).epsilon(1e-6));
-  CHECK(iteration(kPipe, codec("none")) == Approx(311.222642).epsilon(1e-6));
-  CHECK(iteration(kPipe, codec("truncate16")) == Approx(200).epsilon(1e-6));
-  CHECK(iteration(kPipe, codec("quantize8")) == Approx(200).epsilon(1e-6));
-  CHECK(iteration(kServer, R"("schedule": "single")") == Approx(1858.354093).epsilon(1e-6));
+  CHECK(iteration("", codec("none")) == within(511.222642, 1e-6));
+  CHECK(iteration("", codec("truncate16")) == within(364.906105, 1e-6));
+  CHECK(iteration("", codec("quantize8")) == within(291.747836, 1e-6));
+  CHECK(iteration(kPipe, codec("none")) == within(311.222642, 1e-6));
+  CHECK(iteration(kPipe, codec("truncate16")) == within(200, 1e-6));
+  CHECK(iteration(kPipe, codec("quantize8")) == within(200, 1e-6));
+  CHECK(iteration(kServer, R"("schedule": "single")") == within(1858.354093, 1e-6));
 }
 
 TEST_CASE("pipelined training: exposed communication is what the period has beyond computing") {
   const study::Summary plain = summary_of({.training = kPipe});
-  CHECK(*plain.exposed_communication_s / kMs == Approx(111.222642).epsilon(1e-6));
+  CHECK(*plain.exposed_communication_s / kMs == within(111.222642, 1e-6));
   CHECK(*plain.staleness_mean == 1);
   CHECK(*plain.in_flight_gradients == 2);
   const study::Summary coded =
       summary_of({.training = kPipe, .communication = codec("truncate16")});
-  CHECK(*coded.exposed_communication_s == Approx(0).epsilon(1e-9));
+  CHECK(*coded.exposed_communication_s == plus_minus(0, 1e-9));
   CHECK(*coded.codec_hops == 3);
-  CHECK(*coded.speedup_vs_dense_sequential == Approx(311.222642 / 200).epsilon(1e-6));
+  CHECK(*coded.speedup_vs_dense_sequential == within(311.222642 / 200, 1e-6));
 }
 
 TEST_CASE("pipelined training: a codec that takes time, in the ring and on the compute thread") {
   const study::Summary half = summary_of({.communication = slow_codec(2)});
-  CHECK(*half.communication_s / kMs == Approx(201.485239).epsilon(1e-6));
-  CHECK(*half.compute_s / kMs == Approx(248.772179).epsilon(1e-6));
-  CHECK(*half.iteration_time_s / kMs == Approx(450.257418).epsilon(1e-6));
+  CHECK(*half.communication_s / kMs == within(201.485239, 1e-6));
+  CHECK(*half.compute_s / kMs == within(248.772179, 1e-6));
+  CHECK(*half.iteration_time_s / kMs == within(450.257418, 1e-6));
   const study::Summary pipe = summary_of({.training = kPipe, .communication = slow_codec(2)});
-  CHECK(*pipe.iteration_time_s / kMs == Approx(248.772179).epsilon(1e-6));
+  CHECK(*pipe.iteration_time_s / kMs == within(248.772179, 1e-6));
   const study::Summary quarter = summary_of({.communication = slow_codec(4)});
-  CHECK(*quarter.communication_s / kMs == Approx(128.326970).epsilon(1e-6));
-  CHECK(*quarter.iteration_time_s / kMs == Approx(377.099150).epsilon(1e-6));
+  CHECK(*quarter.communication_s / kMs == within(128.326970, 1e-6));
+  CHECK(*quarter.iteration_time_s / kMs == within(377.099150, 1e-6));
 }
 
 TEST_CASE("parameter server: synchronous exchanges of table D") {
   const auto exchange = [](const std::string& training, int workers) {
     const study::Summary summary = summary_of({.workers = workers, .training = kServer + training});
-    CHECK(*summary.iteration_time_s == Approx(0.2 + *summary.communication_s).epsilon(1e-9));
+    CHECK(*summary.iteration_time_s == within(0.2 + *summary.communication_s, 1e-9));
     return *summary.communication_s / kMs;
   };
-  CHECK(exchange("", 2) == Approx(829.227046).epsilon(1e-6));
-  CHECK(exchange("", 4) == Approx(1658.354093).epsilon(1e-6));
-  CHECK(exchange(R"("placement": "colocated", )", 2) == Approx(414.663523).epsilon(1e-6));
-  CHECK(exchange(R"("placement": "colocated", )", 4) == Approx(1243.790570).epsilon(1e-6));
-  CHECK(exchange(R"("placement": "sharded", )", 2) == Approx(207.381762).epsilon(1e-6));
-  CHECK(exchange(R"("placement": "sharded", )", 4) == Approx(311.022642).epsilon(1e-6));
-  CHECK(exchange(R"("servers": 4, )", 4) == Approx(414.663523).epsilon(1e-6));
+  CHECK(exchange("", 2) == within(829.227046, 1e-6));
+  CHECK(exchange("", 4) == within(1658.354093, 1e-6));
+  CHECK(exchange(R"("placement": "colocated", )", 2) == within(414.663523, 1e-6));
+  CHECK(exchange(R"("placement": "colocated", )", 4) == within(1243.790570, 1e-6));
+  CHECK(exchange(R"("placement": "sharded", )", 2) == within(207.381762, 1e-6));
+  CHECK(exchange(R"("placement": "sharded", )", 4) == within(311.022642, 1e-6));
+  CHECK(exchange(R"("servers": 4, )", 4) == within(414.663523, 1e-6));
 }
 
 TEST_CASE("parameter server: asynchronous workers saturate the server with staleness P - 1") {
@@ -145,16 +147,16 @@ TEST_CASE("parameter server: asynchronous workers saturate the server with stale
     return run_case({.workers = workers, .training = kServer + R"("mode": "async", )" + training});
   };
   const study::Result two = async("", 2);
-  CHECK(*two.summary.iteration_time_s / kMs == Approx(614.663523).epsilon(2e-3));
+  CHECK(*two.summary.iteration_time_s / kMs == within(614.663523, 2e-3));
   CHECK(two.summary.staleness_max == 1);
   const study::Result four = async("", 4);
-  CHECK(*four.summary.iteration_time_s / kMs == Approx(780.354867).epsilon(2e-3));
-  CHECK(*four.summary.closed_form_s / kMs == Approx(780.354867).epsilon(1e-6));
+  CHECK(*four.summary.iteration_time_s / kMs == within(780.354867, 2e-3));
+  CHECK(*four.summary.closed_form_s / kMs == within(780.354867, 1e-6));
   CHECK(four.summary.bottleneck == "server");
   CHECK(four.summary.staleness_max == 3);
-  CHECK(*four.summary.staleness_mean == Approx(3).epsilon(0.01));
+  CHECK(*four.summary.staleness_mean == within(3, 0.01));
   const study::Result serial = async(R"("server_mode": "serial", )", 4);
-  CHECK(*serial.summary.iteration_time_s / kMs == Approx(1658.254093).epsilon(2e-3));
+  CHECK(*serial.summary.iteration_time_s / kMs == within(1658.254093, 2e-3));
 }
 
 TEST_CASE("pipelined training: both warm-up switches, and the drain") {
@@ -165,13 +167,13 @@ TEST_CASE("pipelined training: both warm-up switches, and the drain") {
                  .training = kPipe + R"("exchange_s": 0.06, "warmup_iterations": 20, )" + training})
                 .makespan_s;
   };
-  CHECK(makespan(R"("warmup_switch": "skip", )") == Approx(11.200).epsilon(1e-5));
-  CHECK(makespan(R"("warmup_switch": "block", )") == Approx(11.320).epsilon(1e-5));
+  CHECK(makespan(R"("warmup_switch": "skip", )") == within(11.200, 1e-5));
+  CHECK(makespan(R"("warmup_switch": "block", )") == within(11.320, 1e-5));
   const study::Summary drained =
       summary_of({.compute_s = 0.095,
                   .training = kPipe + R"("exchange_s": 0.06, "update_s": 0.005, "drain": true, )"});
-  CHECK(*drained.makespan_s == Approx(10.060).epsilon(1e-5));
-  CHECK(*drained.makespan_drained_s == Approx(10.065).epsilon(1e-5));
+  CHECK(*drained.makespan_s == within(10.060, 1e-5));
+  CHECK(*drained.makespan_drained_s == within(10.065, 1e-5));
   CHECK(*drained.in_flight_gradients == 0);
 }
 
@@ -180,7 +182,7 @@ TEST_CASE("a single worker takes as long as it computes, whatever the algorithm"
        {std::string(), kPipe, kServer + R"("placement": "colocated", )"}) {
     CAPTURE(training);
     const study::Summary summary = summary_of({.workers = 1, .training = training});
-    CHECK(*summary.iteration_time_s == Approx(0.2).epsilon(1e-5));
+    CHECK(*summary.iteration_time_s == within(0.2, 1e-5));
     CHECK(*summary.communication_s == 0);
   }
 }
@@ -198,10 +200,10 @@ TEST_CASE("variability: a straggler of factor 2 on one of four workers (PIP 18 G
     return study::testing::run_text(text).summary;
   };
   const study::Summary sync = summary("");
-  CHECK(*sync.iteration_time_s == Approx(0.260).epsilon(1e-9));
-  CHECK(*sync.exposed_communication_s == Approx(0.060).epsilon(1e-9));
-  CHECK(*sync.straggler_wait_s == Approx(0.075).epsilon(1e-9)); // three of four wait 100 ms
-  CHECK(*summary(kPipe).iteration_time_s == Approx(0.200).epsilon(1e-9));
+  CHECK(*sync.iteration_time_s == within(0.260, 1e-9));
+  CHECK(*sync.exposed_communication_s == within(0.060, 1e-9));
+  CHECK(*sync.straggler_wait_s == within(0.075, 1e-9)); // three of four wait 100 ms
+  CHECK(*summary(kPipe).iteration_time_s == within(0.200, 1e-9));
 }
 
 TEST_CASE("variability: synchronous workers wait for the slowest, H_p times the mean") {
@@ -216,7 +218,7 @@ TEST_CASE("variability: synchronous workers wait for the slowest, H_p times the 
             "variability": {"compute_cv": 1, "distribution": "exponential"}})";
     const study::Summary summary = study::testing::run_text(text).summary;
     CAPTURE(workers);
-    CHECK(*summary.iteration_time_s == Approx(expected).epsilon(0.03));
+    CHECK(*summary.iteration_time_s == within(expected, 0.03));
     CHECK(*summary.iteration_time_low_s < *summary.iteration_time_s);
     CHECK(*summary.iteration_time_high_s > *summary.iteration_time_s);
   }
@@ -237,9 +239,9 @@ TEST_CASE("variability: a server that takes pushes as they come, one or several 
   const double push = 1e-3; // n beta
   const study::Result one = run_with("", slow);
   CHECK(*one.summary.iteration_time_s ==
-        Approx(0.2 + 1e-4 + push + 4 * 1e-4 + 1e-4 + 4 * push).epsilon(1e-9));
+        within(0.2 + 1e-4 + push + 4 * 1e-4 + 1e-4 + 4 * push, 1e-9));
   CHECK(one.workers[1].straggler_wait_s == 0);
-  CHECK(one.workers[0].straggler_wait_s == Approx(0.1).epsilon(1e-9));
+  CHECK(one.workers[0].straggler_wait_s == within(0.1, 1e-9));
   // No spread: the same as the run of equal workers.
   const std::string none = R"("stragglers": [{"worker": 1, "factor": 1}])";
   for (const std::string& keys :
@@ -247,7 +249,7 @@ TEST_CASE("variability: a server that takes pushes as they come, one or several 
         std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
     CAPTURE(keys);
     CHECK(*run_with(keys, none).summary.iteration_time_s ==
-          Approx(*run_with(keys, "").summary.iteration_time_s).epsilon(1e-9));
+          within(*run_with(keys, "").summary.iteration_time_s, 1e-9));
   }
 }
 
@@ -268,17 +270,16 @@ TEST_CASE("parameter server: a codec that does nothing changes nothing, with wor
         std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
     CAPTURE(keys);
     CHECK(time(keys, R"({"method": "custom", "ratio": 1})", slow) ==
-          Approx(time(keys, R"("none")", slow)).epsilon(1e-12));
+          within(time(keys, R"("none")", slow), 1e-12));
     CHECK(time(keys, R"("fp16")", slow) < time(keys, R"("none")", slow));
     // Workers that differ by a factor of 1 are equal workers, whatever the codec takes.
     const std::string codec =
         R"({"method": "custom", "ratio": 2, "encode_Bps": 1e10, "decode_Bps": 5e9})";
     CHECK(time(keys, codec, R"({"worker": 1, "factor": 1})") ==
-          Approx(time(keys, codec, "")).epsilon(1e-9));
+          within(time(keys, codec, ""), 1e-9));
   }
   // x = max(x, a_w) + n beta: three pushes wait for nobody, then the fourth, sums, four pulls.
-  CHECK(time("", R"("none")", slow) ==
-        Approx(0.033 + 2e-6 + 0.004 + 4 * 4e-4 + 4 * 0.004).epsilon(1e-9));
+  CHECK(time("", R"("none")", slow) == within(0.033 + 2e-6 + 0.004 + 4 * 4e-4 + 4 * 0.004, 1e-9));
 }
 
 TEST_CASE("parameter server: one worker with a server of its own sends as any other") {
@@ -287,8 +288,8 @@ TEST_CASE("parameter server: one worker with a server of its own sends as any ot
           "cluster": {"nodes": 1, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}},
           "training": {"algorithm": "parameter_server"}})";
   const study::Result result = study::testing::run_text(text);
-  CHECK(*result.summary.iteration_time_s == Approx(0.011 + 2 * (1e-6 + 0.004)).epsilon(1e-9));
-  CHECK(*result.summary.closed_form_s == Approx(*result.summary.iteration_time_s).epsilon(1e-9));
+  CHECK(*result.summary.iteration_time_s == within(0.011 + 2 * (1e-6 + 0.004), 1e-9));
+  CHECK(*result.summary.closed_form_s == within(*result.summary.iteration_time_s, 1e-9));
   CHECK(result.warnings.empty());
 }
 
@@ -301,9 +302,9 @@ TEST_CASE("pipelined training: layers without gradients do not hold the channel"
           "training": {"algorithm": "pipe_sgd", "exchange_s": 0.02}, "communication": {"schedule": "wfbp"}})";
   const study::Result result = study::testing::run_text(text);
   for (const study::Iteration& iteration : result.iterations) {
-    CHECK(iteration.exchange_end_s - iteration.exchange_start_s == Approx(0.02).epsilon(1e-9));
+    CHECK(iteration.exchange_end_s - iteration.exchange_start_s == within(0.02, 1e-9));
   }
-  CHECK(*result.summary.iteration_time_s == Approx(0.062).epsilon(1e-9));
+  CHECK(*result.summary.iteration_time_s == within(0.062, 1e-9));
 }
 
 TEST_CASE("run: several GPUs per node with links of their own, any flat collective") {

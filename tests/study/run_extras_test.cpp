@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -55,16 +56,16 @@ TEST_CASE("run: synchronisation is paid per message, copies through the host per
   const double host = 2e9;
   const std::string copies = R"("host_copy_Bps": 2e9, )";
   CHECK(*run_case({.training = R"("sync_s": 0.001, )", .communication = kSingle})
-             .summary.communication_s == Approx(ring_s(kBytes, 4) + 0.001).epsilon(1e-12));
+             .summary.communication_s == within(ring_s(kBytes, 4) + 0.001, 1e-12));
   CHECK(*run_case({.training = R"("sync_s": 0.001, )"}).summary.communication_s ==
-        Approx(2 * (ring_s(kBytes / 2, 4) + 0.001)).epsilon(1e-12));
+        within(2 * (ring_s(kBytes / 2, 4) + 0.001), 1e-12));
   CHECK(*run_case({.training = copies, .communication = kSingle}).summary.communication_s ==
-        Approx(ring_s(kBytes, 4) + 2 * kBytes / host).epsilon(1e-12));
+        within(ring_s(kBytes, 4) + 2 * kBytes / host, 1e-12));
   // A codec on the GPU leaves half of the bytes to copy and to send; adding is uncompressed.
   CHECK(
       *run_case({.training = copies, .communication = kSingle + R"("compression": "truncate16", )"})
            .summary.communication_s ==
-      Approx(2 * 3 * kAlpha + 0.75 * kBytes * (kBeta + kGamma) + kBytes / host).epsilon(1e-12));
+      within(2 * 3 * kAlpha + 0.75 * kBytes * (kBeta + kGamma) + kBytes / host, 1e-12));
   // Planners count it: with dear messages the greedy merges.
   CHECK(run_case({.communication = R"("schedule": "mg_wfbp", )"}).buckets.size() == 2);
   CHECK(run_case({.training = R"("sync_s": 1, )", .communication = R"("schedule": "mg_wfbp", )"})
@@ -80,13 +81,12 @@ TEST_CASE(
                 .summary.iteration_time_s;
   };
   CHECK(period("\"none\"") ==
-        Approx(kCompute + 2 * kAlpha + 2 * kBytes * kBeta + kBytes * kGamma).epsilon(1e-9));
+        within(kCompute + 2 * kAlpha + 2 * kBytes * kBeta + kBytes * kGamma, 1e-9));
   CHECK(period("\"fp16\"") ==
-        Approx(kCompute + 2 * kAlpha + kBytes * kBeta + kBytes * kGamma).epsilon(1e-9));
+        within(kCompute + 2 * kAlpha + kBytes * kBeta + kBytes * kGamma, 1e-9));
   // 1e-10 s per byte each way: once on the worker, once on the server.
   CHECK(period(R"({"method": "custom", "ratio": 4, "encode_Bps": 1e10, "decode_Bps": 1e10})") ==
-        Approx(kCompute + 2 * kAlpha + 2 * kBytes / 4 * kBeta + kBytes * (kGamma + 4e-10))
-            .epsilon(1e-9));
+        within(kCompute + 2 * kAlpha + 2 * kBytes / 4 * kBeta + kBytes * (kGamma + 4e-10), 1e-9));
 }
 
 TEST_CASE("run: replications give the mean of their runs and its interval") {
@@ -102,7 +102,7 @@ TEST_CASE("run: replications give the mean of their runs and its interval") {
   scenario.variability.seed = seed;
   const study::Summary summary = study::run_replications(scenario, 5).summary;
   CHECK(*summary.iteration_time_s ==
-        Approx(std::accumulate(periods.begin(), periods.end(), 0.0) / 5).epsilon(1e-12));
+        within(std::accumulate(periods.begin(), periods.end(), 0.0) / 5, 1e-12));
   CHECK(*summary.iteration_time_low_s < *summary.iteration_time_s);
   CHECK(periods[0] != periods[1]);
   // Nothing random: every replication is the same.
@@ -112,8 +112,8 @@ TEST_CASE("run: replications give the mean of their runs and its interval") {
           study::testing::scenario(text_of({.communication = kSingle, .variability = straggler})),
           3)
           .summary;
-  CHECK(*fixed.iteration_time_low_s == Approx(*fixed.iteration_time_high_s).epsilon(1e-12));
-  CHECK(*fixed.iteration_time_s == Approx(2 * kCompute + ring_s(kBytes, 4)).epsilon(1e-12));
+  CHECK(*fixed.iteration_time_low_s == within(*fixed.iteration_time_high_s, 1e-12));
+  CHECK(*fixed.iteration_time_s == within(2 * kCompute + ring_s(kBytes, 4), 1e-12));
 }
 
 TEST_CASE("run: ok_topk starts with dense iterations; its bytes follow from the formula") {
@@ -127,14 +127,14 @@ TEST_CASE("run: ok_topk starts with dense iterations; its bytes follow from the 
   for (std::size_t i = 0; i < 8; ++i) {
     CAPTURE(i);
     const double time = kCompute + (i < 3 ? ring_s(kBytes, 4) : wire);
-    CHECK(result.iterations[i].iteration_time_s == Approx(time).epsilon(1e-9));
-    CHECK(result.iterations[i].start_s == Approx(end).epsilon(1e-9));
+    CHECK(result.iterations[i].iteration_time_s == within(time, 1e-9));
+    CHECK(result.iterations[i].start_s == within(end, 1e-9));
     CHECK(result.iterations[i].density.has_value() == (i >= 3));
     end += time;
   }
-  CHECK(*result.summary.makespan_s == Approx(end).epsilon(1e-9));
-  CHECK(*result.summary.iteration_time_s == Approx(kCompute + wire).epsilon(1e-9));
-  CHECK(*result.summary.wire_bytes == Approx(3 * k * 8 * 0.75).epsilon(1e-12));
+  CHECK(*result.summary.makespan_s == within(end, 1e-9));
+  CHECK(*result.summary.iteration_time_s == within(kCompute + wire, 1e-9));
+  CHECK(*result.summary.wire_bytes == within(3 * k * 8 * 0.75, 1e-12));
 }
 
 TEST_CASE("run: messages together share the link, unless a measured cost stands for it") {

@@ -7,11 +7,12 @@
 #include "base/random.hpp"
 #include "io/temporary_folder.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -35,25 +36,25 @@ constexpr const char* kLinear = R"({"startup_s": 0.001, "per_byte_s": 1e-9})";
 
 TEST_CASE("iteration time = forward + finish of the merge problem (MER B4)") {
   const Result greedy = run_text(b4(R"({"schedule": "mg_wfbp"})", kLinear));
-  CHECK(*greedy.summary.iteration_time_s == Approx(0.005 + 0.01304).epsilon(1e-12));
+  CHECK(*greedy.summary.iteration_time_s == within(0.005 + 0.01304, 1e-12));
   CHECK(*greedy.summary.merge_waiting_merges == 0);
   CHECK(*greedy.summary.merge_certified_optimal);
   CHECK(greedy.buckets.size() == 4);
   CHECK(greedy.buckets[1].first == 2);
   CHECK(greedy.buckets[1].last == 3);
   const Result single = run_text(b4(R"({"schedule": "single"})", kLinear));
-  CHECK(*single.summary.iteration_time_s == Approx(0.005 + 0.01834).epsilon(1e-12));
-  CHECK(*single.summary.merge_gap_to_optimal == Approx(0.02334 / 0.01804 - 1).epsilon(1e-9));
+  CHECK(*single.summary.iteration_time_s == within(0.005 + 0.01834, 1e-12));
+  CHECK(*single.summary.merge_gap_to_optimal == within(0.02334 / 0.01804 - 1, 1e-9));
 }
 
 TEST_CASE("horovod sends at the ticks of its cycle (MER E)") {
   const Result result = run_text(
       b4(R"({"schedule": "horovod", "cycle_s": 0.005, "fusion_bytes": 67108864})", kLinear));
   REQUIRE(result.buckets.size() == 3);
-  CHECK(result.buckets[0].start_s == Approx(0.005 + 0.005));
-  CHECK(result.buckets[1].start_s == Approx(0.005 + 0.0101));
-  CHECK(result.buckets[2].start_s == Approx(0.005 + 0.015));
-  CHECK(*result.summary.iteration_time_s == Approx(0.005 + 0.01604).epsilon(1e-12));
+  CHECK(result.buckets[0].start_s == within(0.005 + 0.005, 1e-12));
+  CHECK(result.buckets[1].start_s == within(0.005 + 0.0101, 1e-12));
+  CHECK(result.buckets[2].start_s == within(0.005 + 0.015, 1e-12));
+  CHECK(*result.summary.iteration_time_s == within(0.005 + 0.01604, 1e-12));
 }
 
 TEST_CASE("the three evaluators give one iteration time on an uncontended network") {
@@ -77,9 +78,9 @@ TEST_CASE("the three evaluators give one iteration time on an uncontended networ
       };
       CAPTURE(text("auto"));
       const double events = *run_text(text("events")).summary.iteration_time_s;
-      CHECK(*run_text(text("max_plus")).summary.iteration_time_s == Approx(events).epsilon(1e-9));
+      CHECK(*run_text(text("max_plus")).summary.iteration_time_s == within(events, 1e-9));
       const Result automatic = run_text(text("auto"));
-      CHECK(*automatic.summary.iteration_time_s == Approx(events).epsilon(1e-9));
+      CHECK(*automatic.summary.iteration_time_s == within(events, 1e-9));
       CHECK(automatic.method != "events");
     }
   }
@@ -108,7 +109,7 @@ TEST_CASE("the parts of an iteration add up and no result lies below its lower b
     const Result result = run_text(text);
     const Summary& summary = result.summary;
     CHECK(*summary.iteration_time_s ==
-          Approx(*summary.compute_s + *summary.exposed_communication_s).epsilon(1e-12));
+          within(*summary.compute_s + *summary.exposed_communication_s, 1e-12));
     if (summary.lower_bound_s) {
       CHECK(*summary.iteration_time_s >= *summary.lower_bound_s * (1 - 1e-9));
     }
@@ -141,7 +142,7 @@ TEST_CASE("a fused buffer pays its copies, a single tensor does not") {
   const Result copied = run_text(b4(R"({"schedule": "single", "copy_bandwidth_Bps": 1e9})", cost));
   const double bytes = 40000 + 1000000 + 200000 + 100000 + 4000000;
   CHECK(*copied.summary.iteration_time_s - *plain.summary.iteration_time_s ==
-        Approx(4 * bytes / 1e9).epsilon(1e-9));
+        within(4 * bytes / 1e9, 1e-9));
   const Result wfbp = run_text(b4(R"({"schedule": "wfbp", "copy_bandwidth_Bps": 1e9})", cost));
   CHECK(*wfbp.summary.iteration_time_s ==
         *run_text(b4(R"({"schedule": "wfbp"})", cost)).summary.iteration_time_s);

@@ -8,11 +8,12 @@
 
 #include "base/random.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -111,14 +112,14 @@ TEST_CASE("run: dear puts all-gathers behind the next forward (MER G3)") {
 TEST_CASE("run: several all-reduces at once (MER F)") {
   const std::string cost = R"({"startup_s": 1, "per_byte_s": 0.25})";
   const Result result = run_text(with_cost(kF, cost, R"({"schedule": "asc_wfbp"})"));
-  CHECK(*result.summary.iteration_time_s == Approx(4 + 9.25).epsilon(1e-9));
+  CHECK(*result.summary.iteration_time_s == within(4 + 9.25, 1e-9));
   REQUIRE(result.buckets.size() == 3);
   CHECK(result.buckets[1].first == 2);
   CHECK(result.buckets[1].last == 3);
-  CHECK(*result.summary.merge_optimal_iteration_time_s == Approx(4 + 10.5).epsilon(1e-9));
+  CHECK(*result.summary.merge_optimal_iteration_time_s == within(4 + 10.5, 1e-9));
   CHECK_FALSE(result.summary.merge_gap_to_optimal);
   CHECK(period_of(with_cost(kF, cost, R"({"schedule": "asc_wfbp", "concurrency": 1})")) ==
-        Approx(4 + 10.5).epsilon(1e-9));
+        within(4 + 10.5, 1e-9));
 }
 
 TEST_CASE("run: dear on a ring is its reduce-scatter and its all-gather") {
@@ -128,12 +129,11 @@ TEST_CASE("run: dear on a ring is its reduce-scatter and its all-gather") {
   const double n = 12'540'000;
   const double first = 3 * 1e-4 + 0.75 * (1e-9 + 1 / 2e10) * n;
   const double second = 3 * 1e-4 + 0.75 * 1e-9 * n;
-  CHECK(*result.summary.communication_s == Approx(first + second).epsilon(1e-12));
-  CHECK(result.buckets[0].end_s == Approx(0.015 + 0.024 + first + second).epsilon(1e-12));
-  CHECK(result.step.messages[0].end_s == Approx(0.024 + first).epsilon(1e-12));
+  CHECK(*result.summary.communication_s == within(first + second, 1e-12));
+  CHECK(result.buckets[0].end_s == within(0.015 + 0.024 + first + second, 1e-12));
+  CHECK(result.step.messages[0].end_s == within(0.024 + first, 1e-12));
   CHECK(*result.summary.iteration_time_s ==
-        Approx(period_of(on_ring(R"({"schedule": "single", "reduction_mode": "serial"})")))
-            .epsilon(1e-12));
+        within(period_of(on_ring(R"({"schedule": "single", "reduction_mode": "serial"})")), 1e-12));
 }
 
 TEST_CASE("run: the evaluators agree on every schedule, and with its plan, to 1e-9") {
@@ -142,12 +142,10 @@ TEST_CASE("run: the evaluators agree on every schedule, and with its plan, to 1e
     const Result events = run_text(on_ring(communication, "", "events"));
     CHECK(events.method == "events");
     const Result planned = run_text(on_ring(communication, "", "closed_form"));
-    CHECK(*planned.summary.iteration_time_s ==
-          Approx(*planned.summary.closed_form_s).epsilon(1e-12));
-    CHECK(*planned.summary.iteration_time_s ==
-          Approx(*events.summary.iteration_time_s).epsilon(1e-9));
+    CHECK(*planned.summary.iteration_time_s == within(*planned.summary.closed_form_s, 1e-12));
+    CHECK(*planned.summary.iteration_time_s == within(*events.summary.iteration_time_s, 1e-9));
     CHECK(*run_text(on_ring(communication, "", "max_plus")).summary.iteration_time_s ==
-          Approx(*events.summary.iteration_time_s).epsilon(1e-9));
+          within(*events.summary.iteration_time_s, 1e-9));
   }
 }
 
@@ -175,7 +173,7 @@ TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold"
     const Result result = run_text(text);
     const Summary& summary = result.summary;
     CHECK(*summary.iteration_time_s ==
-          Approx(*summary.compute_s + *summary.exposed_communication_s).epsilon(1e-12));
+          within(*summary.compute_s + *summary.exposed_communication_s, 1e-12));
     CHECK(*summary.iteration_time_s >= *summary.lower_bound_s * (1 - 1e-9));
     CHECK(*summary.exposed_communication_s <= *summary.communication_s * (1 + 1e-9) + 1e-9);
     CHECK_FALSE(summary.merge_gap_to_optimal);
@@ -274,10 +272,10 @@ TEST_CASE("run: OMGS merges sparse layers, LAGS sends each, both as their recurr
       free = bucket.end_s;
     }
     // Everything is one stream of computing: 15 + 24 + 2 ms and selection of 3.135 M elements.
-    CHECK(*result->summary.select_s == Approx(12'540'000 / 4 * 1e-9).epsilon(1e-9));
-    CHECK(*result->summary.iteration_time_s ==
-          Approx(0.041 + *result->summary.select_s + *result->summary.exposed_communication_s)
-              .epsilon(1e-9));
+    CHECK(*result->summary.select_s == within(12'540'000 / 4 * 1e-9, 1e-9));
+    CHECK(
+        *result->summary.iteration_time_s ==
+        within(0.041 + *result->summary.select_s + *result->summary.exposed_communication_s, 1e-9));
   }
 }
 
@@ -290,7 +288,7 @@ TEST_CASE("run: a slow worker is waited for, not communicated with") {
   CHECK(*summary.compute_s == 26);
   CHECK(*summary.forward_s == 10);
   CHECK(*summary.exposed_communication_s == 10.5);
-  CHECK(*summary.straggler_wait_s == Approx(13 * 3 / 4.0));
+  CHECK(*summary.straggler_wait_s == within(13 * 3 / 4.0, 1e-12));
   CHECK(summary.bottleneck == "straggler");
   REQUIRE(result.workers.size() == 4);
   CHECK(result.workers[2].compute_s == 26);
@@ -315,7 +313,7 @@ TEST_CASE("run: a slow worker is waited for, not communicated with") {
        {R"({"schedule": "wfbp"})", R"({"schedule": "priority", "partition_bytes": 6})",
         R"({"schedule": "dear", "bucket_bytes": 1, "prefetch": "one"})"}) {
     CAPTURE(communication);
-    CHECK(period_of(g3(communication, slow)) == Approx(slowed(kG3, communication)).epsilon(1e-12));
+    CHECK(period_of(g3(communication, slow)) == within(slowed(kG3, communication), 1e-12));
   }
 }
 
@@ -331,7 +329,7 @@ TEST_CASE("run: jitter leaves out the first iteration, and its mean is that of t
     for (std::size_t k = 1; k < 10; ++k) {
       mean += result.iterations[k].iteration_time_s / 9;
     }
-    CHECK(*result.summary.iteration_time_s == Approx(mean).epsilon(1e-12));
+    CHECK(*result.summary.iteration_time_s == within(mean, 1e-12));
     CHECK(result.iterations[1].iteration_time_s != result.iterations[2].iteration_time_s);
     CHECK(*result.summary.iteration_time_low_s <= mean);
     CHECK(*result.summary.iteration_time_high_s >= mean);

@@ -6,8 +6,10 @@
 
 #include "base/error.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
+using stepsim::testing::within;
 using study::testing::shipped_files;
 
 namespace {
@@ -46,12 +48,11 @@ TEST_CASE("solve: a bandwidth by the closed form of one message") {
   const double expected = 1.5e8 / (0.02 - 6e-3 - 6e-5);
   CHECK(std::abs(solution.crossings[0].point.value.as_double() - expected) <= 1e-9 * expected);
   CHECK_FALSE(solution.crossings[0].rising);
-  CHECK(*solution.crossings[0].point.metric_value == doctest::Approx(0.02).epsilon(1e-8));
+  CHECK(*solution.crossings[0].point.metric_value == within(0.02, 1e-8));
   CHECK_FALSE(solution.crossings[0].beyond);
   REQUIRE(solution.points.size() == 129);
   for (const study::SolvePoint& point : solution.points) {
-    CHECK(*point.metric_value ==
-          doctest::Approx(iteration_s(4, point.value.as_double())).epsilon(1e-12));
+    CHECK(*point.metric_value == within(iteration_s(4, point.value.as_double()), 1e-12));
   }
 }
 

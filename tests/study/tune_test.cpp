@@ -10,9 +10,11 @@
 #include "plan/planners.hpp"
 #include "study/scenario_text.hpp"
 #include "study/tune_parts.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using plan::Schedule;
+using stepsim::testing::within;
 using study::Knob;
 using study::testing::shipped_files;
 
@@ -332,7 +334,7 @@ TEST_CASE("tune: the largest k at which a sparse exchange is as fast as dense") 
       CHECK(std::abs(k - static_cast<double>(topk ? each.topk : each.tree)) <= 1);
       CHECK(*reference(tuning, "dense_sequential").largest_k == static_cast<std::int64_t>(k));
       CHECK(*reference(tuning, "dense_sequential").point.iteration_time_s ==
-            doctest::Approx(0.03 + ring).epsilon(1e-9));
+            within(0.03 + ring, 1e-9));
     }
   }
 }
