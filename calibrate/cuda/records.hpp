@@ -22,9 +22,9 @@ struct DeviceFacts {
   int multiprocessors{};
   std::int64_t memory_bytes{};
   std::int64_t l2_bytes{};
-  std::string compute_capability; // "9.0"
-  std::optional<bool> ecc;
-  DeviceState before, after;
+  std::string compute_capability{}; // "9.0"
+  std::optional<bool> ecc{};
+  DeviceState before{}, after{};
 };
 
 struct Header {
@@ -53,7 +53,7 @@ struct CollectiveRecord {
   std::uint32_t sets = 1;     // buffers that the repetitions go round
   int pass{};
   int repeats = 1; // calls per sample
-  std::vector<double> time_s;
+  std::vector<double> time_s{};
 };
 
 struct KernelRecord {
@@ -61,10 +61,10 @@ struct KernelRecord {
   std::int64_t n{};
   std::int64_t k{};
   std::int64_t achieved_k{};
-  std::optional<double> mass_kept; // of |v|, relative to all
+  std::optional<double> mass_kept{}; // of |v|, relative to all
   int pass{};
   int repeats = 1;
-  std::vector<double> time_s;
+  std::vector<double> time_s{};
 };
 
 struct VerifiedRecord {

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""What `stepsim-calibrate cuda` and `fit` of GPU samples do for a user, with or without a GPU.
+
+    program_test.py BUILD_DIR SOURCE_DIR
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BUILD, SOURCE = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+SAME = {"where": "same device"}
+
+
+def run(*words, cwd):
+    done = subprocess.run([str(w) for w in words], cwd=cwd, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def samples():
+    lines = [{"schema_version": 1, "kind": "gpu_samples", **SAME, "program": "gpu_bench", "ranks": 8,
+              "devices": [{"name": "NVIDIA Test"}], "peer_access": [[True]]}]
+    for op, algorithm, ranks in (("pingpong", "", 2), ("allreduce", "ring", 8)):
+        for size in (4, 4096, 1 << 20, 1 << 24, 1 << 28):
+            lines.append({"record": "collective", **SAME, "op": op, "algorithm": algorithm,
+                          "variant": "copy_engine", "launch": "plain", "ranks": ranks, "bytes": size,
+                          "pass": 0, "repeats": 1, "time_s": [1e-5 + 1e-12 * size]})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_fit(folder):
+    (folder / "gpu.jsonl").write_text(samples())
+    code, out, err = run(BUILD / "stepsim-calibrate", "fit", "gpu.jsonl", "-o", "gpu.calibration.json",
+                         cwd=folder)
+    assert code == 0, err
+    assert out and all("same device" in line for line in out.splitlines()), out
+    tree = json.loads((folder / "gpu.calibration.json").read_text())
+    assert tree["links"][0]["class"] == "same-device" and "network" not in tree, tree
+    code, _, err = run(BUILD / "stepsim", "check", "gpu.calibration.json", cwd=folder)
+    assert code == 0, err
+
+    # Times of one device are no network.
+    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
+    scenario["cluster"]["network"] = {"calibration": "gpu.calibration.json"}
+    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
+    (folder / "x.scenario.json").write_text(json.dumps(scenario))
+    code, _, err = run(BUILD / "stepsim", "run", "x.scenario.json", cwd=folder)
+    assert code == 3 and "same-device" in err and "not a network" in err, (code, err)
+
+
+def test_without_gpu(folder):
+    code, _, err = run(BUILD / "stepsim-calibrate", "cuda", "--only", "kernels", "--max-seconds", "5",
+                       "-o", "c.calibration.json", cwd=folder)
+    if code == 0:
+        print("there is a GPU")
+        return
+    assert code == 77, (code, err)
+    assert err.startswith(("error: built without CUDA", "no CUDA device: ")), err
+    assert not (folder / "c.calibration.json").exists()
+    assert len(err.splitlines()) == 1, err
+
+
+def main():
+    for test in (test_fit, test_without_gpu):
+        with tempfile.TemporaryDirectory() as folder:
+            test(pathlib.Path(folder))
+        print(test.__name__, "ok")
+
+
+main()
