@@ -141,6 +141,8 @@ io::Json tensor_tree(const TensorResult& tensor) {
                     {"lost_network_bytes", tensor.lost_network_bytes},
                     {"lost_stopped_bytes", tensor.lost_stopped_bytes},
                     {"wasted_bytes", tensor.wasted_bytes},
+                    {"retransmissions", tensor.retransmissions},
+                    {"timeouts", tensor.timeouts},
                     {"duplicates", tensor.duplicates},
                     {"probe_rounds", tensor.probe_rounds},
                     {"complete_s", tensor.complete_s}};
