@@ -1,4 +1,5 @@
 #include "net/dense_inflation.hpp"
+#include "testing/tolerance.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +7,7 @@
 
 using namespace stepsim;
 using namespace stepsim::net;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -30,9 +31,8 @@ TEST_CASE("dense inflation is the table at its points and linear in log2 P betwe
   CHECK(dense_inflation(profile, 16) == 3.228);
   CHECK(dense_inflation(profile, 32) == 10.635);
   const double share = std::log2(12.0) - 3; // of the way from 8 to 16
-  CHECK(dense_inflation(profile, 12) ==
-        Approx(1.299 + share * (3.228 - 1.299)).epsilon(1e-12).scale(0));
-  CHECK(dense_inflation(profile, 12) == Approx(2.42739).epsilon(1e-5).scale(0));
+  CHECK(dense_inflation(profile, 12) == within(1.299 + share * (3.228 - 1.299), 1e-12));
+  CHECK(dense_inflation(profile, 12) == within(2.42739, 1e-5));
   CHECK_FALSE(dense_inflation_warning(profile, 12));
 }
 

@@ -7,9 +7,12 @@
 
 #include "base/random.hpp"
 #include "net/alpha_beta.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::net {
 namespace {
+
+using stepsim::testing::within;
 
 constexpr double kTolerance = 1e-9;
 
@@ -54,21 +57,21 @@ TEST_CASE("alpha-beta: transfers end latency + bytes per rate after their start,
 
 TEST_CASE("fair ports: a transfer alone takes latency + bytes / capacity") {
   const auto ends = run(FairPorts({0.5, 1}), {{1, on_port(0, 2, 10)}});
-  CHECK(ends[0] == doctest::Approx(1 + 2 + 10 / 0.5).epsilon(kTolerance));
+  CHECK(ends[0] == within(1 + 2 + 10 / 0.5, kTolerance));
 }
 
 TEST_CASE("fair ports: two transfers on one port take turns in rate, not in time") {
   // Alone 4 s each. Both from 0: 2 bytes of each by 4 ... the short one ends at 2 * 2, then the
   // other has 6 - 2 bytes left and the port alone.
   const auto ends = run(FairPorts({1}), {{0, on_port(0, 0, 2)}, {0, on_port(1, 0, 6)}});
-  CHECK(ends[0] == doctest::Approx(2 + 2).epsilon(kTolerance));
-  CHECK(ends[1] == doctest::Approx(2 + 6).epsilon(kTolerance));
+  CHECK(ends[0] == within(2 + 2, kTolerance));
+  CHECK(ends[1] == within(2 + 6, kTolerance));
 }
 
 TEST_CASE("fair ports: latency holds no port") {
   const auto ends = run(FairPorts({1}), {{0, on_port(0, 5, 1)}, {0, on_port(1, 0, 5)}});
-  CHECK(ends[1] == doctest::Approx(5).epsilon(kTolerance)); // the other is still on its way
-  CHECK(ends[0] == doctest::Approx(5 + 1).epsilon(kTolerance));
+  CHECK(ends[1] == within(5, kTolerance)); // the other is still on its way
+  CHECK(ends[0] == within(5 + 1, kTolerance));
 }
 
 TEST_CASE("fair ports: no bytes take the latency only, no port the transfer's own rate") {
@@ -76,7 +79,7 @@ TEST_CASE("fair ports: no bytes take the latency only, no port the transfer's ow
   free.send_port = kNoPort;
   const auto ends = run(FairPorts({1}), {{0, on_port(0, 3, 0)}, {0, free}});
   CHECK(ends[0] == 3);
-  CHECK(ends[1] == doctest::Approx(1 + 8).epsilon(kTolerance));
+  CHECK(ends[1] == within(1 + 8, kTolerance));
 }
 
 TEST_CASE("fair ports: symmetric transfers end together") {
@@ -88,7 +91,7 @@ TEST_CASE("fair ports: symmetric transfers end together") {
   for (const double end : ends) {
     CHECK(end == ends[0]);
   }
-  CHECK(ends[0] == doctest::Approx(0.1 + 7.0 / 3 / 0.7).epsilon(kTolerance));
+  CHECK(ends[0] == within(0.1 + 7.0 / 3 / 0.7, kTolerance));
 }
 
 // One port: the fluid limit of round robin (processor sharing), in small steps between changes.
@@ -131,7 +134,7 @@ TEST_CASE("fair ports: random arrivals at one port agree with processor sharing"
       }
     }
     for (std::size_t id = 0; id < ends.size(); ++id) {
-      CHECK(ends[id] == doctest::Approx(expected[id]).epsilon(kTolerance));
+      CHECK(ends[id] == within(expected[id], kTolerance));
     }
   }
 }

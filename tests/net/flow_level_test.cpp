@@ -13,14 +13,16 @@
 #include "net/flow_oracle.hpp"
 #include "net/flow_run.hpp"
 #include "net/presets.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::net {
 namespace {
 
+using stepsim::testing::within;
+
 constexpr double kExact = 1e-9;
 constexpr double kC = 1.25e9;
 constexpr double kMB = 1e6;
-using doctest::Approx;
 
 // Host i = node i; link i leads from node i to node i + 1, without latency unless given.
 Fabric line(const std::vector<double>& capacity, double latency = 0) {
@@ -59,7 +61,7 @@ void check_ends(const FlowRun& run, const std::vector<double>& expected) {
   REQUIRE(run.end_s.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
-    CHECK(run.end_s[i] == Approx(expected[i]).epsilon(kExact));
+    CHECK(run.end_s[i] == within(expected[i], kExact));
   }
 }
 
@@ -118,7 +120,7 @@ TEST_CASE("flow level: a lower class waits and goes on (M8, M9)") {
   flows[1].priority = 2;
   const FlowRun run = run_line({kC}, flows);
   check_ends(run, {0.15, 0.07});
-  CHECK(run.links[0].busy_s == Approx(0.15).epsilon(kExact));
+  CHECK(run.links[0].busy_s == within(0.15, kExact));
   flows = {over(0, 0, 125 * kMB), over(0, 1, 125 * kMB), over(1, 1, 125 * kMB)};
   flows[1].priority = flows[2].priority = 2;
   check_ends(run_line({kC, kC}, flows), {0.1, 0.2, 0.1});
@@ -142,20 +144,20 @@ TEST_CASE("flow level: eight flows sprayed over four uplinks (M11), which carry 
     flows.push_back({.src = host, .dst = 8 + host, .bytes = 125 * kMB});
   }
   const auto paths = flow_paths(fabric, routes, flows, {.spray = true});
-  CHECK(paths[0].latency_s == Approx(4e-6).epsilon(kExact));
+  CHECK(paths[0].latency_s == within(4e-6, kExact));
   const FlowRun run = run_flows(fabric, paths, flows);
   check_ends(run, std::vector<double>(8, 4e-6 + 0.2));
   double spread = 0;
   for (LinkId id = 0; id < fabric.links.size(); ++id) {
     const FabricLink& cable = fabric.links[id];
     if (!fabric.is_host(cable.from) && !fabric.is_host(cable.to) && run.links[id].bytes > 0) {
-      CHECK(run.links[id].bytes == Approx(8 * 125 * kMB / 4).epsilon(kExact));
-      CHECK(run.links[id].busy_s == Approx(0.2).epsilon(kExact));
-      CHECK(run.utilization(fabric, id) == Approx(0.2 / (0.2 + 4e-6)).epsilon(kExact));
+      CHECK(run.links[id].bytes == within(8 * 125 * kMB / 4, kExact));
+      CHECK(run.links[id].busy_s == within(0.2, kExact));
+      CHECK(run.utilization(fabric, id) == within(0.2 / (0.2 + 4e-6), kExact));
       spread += run.links[id].bytes;
     }
   }
-  CHECK(spread == Approx(2 * 8 * 125 * kMB).epsilon(kExact));
+  CHECK(spread == within(2 * 8 * 125 * kMB, kExact));
 }
 
 TEST_CASE("flow level: three links, departures that change nothing for others (M12)") {
@@ -190,7 +192,7 @@ TEST_CASE("flow level: flows that stand still, or run too long, are named, ten a
                        "unfinished at the limit of simulated time: flow 1 (h0 -> h1)",
                        SimulationError);
   CHECK(run_line({kC}, {over(0, 0, kC), over(0, 0, 2 * kC)}, {.limit_s = 3}).finish_s ==
-        Approx(3).epsilon(kExact));
+        within(3, kExact));
 }
 
 TEST_CASE("flow paths: the connection of a flow is its id; own paths must lead the way") {
@@ -200,7 +202,7 @@ TEST_CASE("flow paths: the connection of a flow is its id; own paths must lead t
   const auto paths = flow_paths(fabric, routes, flows, {.seed = 7});
   for (std::size_t id = 0; id < flows.size(); ++id) {
     CHECK(paths[id].links == routes.ecmp_path(1, 6, id, 7));
-    CHECK(paths[id].latency_s == Approx(4e-6).epsilon(kExact));
+    CHECK(paths[id].latency_s == within(4e-6, kExact));
   }
   flows[1].via = 4;
   CHECK_THROWS_WITH_AS((void)flow_paths(fabric, routes, flows, {}),
@@ -286,9 +288,9 @@ TEST_CASE("flow level: random flows end when the plain simulation says, however 
     CHECK(ends(one) == found);
     for (std::size_t id = 0; id < found.size(); ++id) {
       CAPTURE(id);
-      CHECK(found[id] == Approx(expected[id]).epsilon(kExact));
-      CHECK(paused[id] == Approx(found[id]).epsilon(kExact));
-      CHECK(faster[id] == Approx(found[id] / 2).epsilon(kExact));
+      CHECK(found[id] == within(expected[id], kExact));
+      CHECK(paused[id] == within(found[id], kExact));
+      CHECK(faster[id] == within(found[id] / 2, kExact));
     }
   }
 }
@@ -326,7 +328,7 @@ TEST_CASE("flow level: random flows on a leaf-spine end when the plain simulatio
     check_ends(run, oracle::ends(link_capacities(fabric), plain));
     for (LinkId link = 0; link < fabric.links.size(); ++link) {
       CAPTURE(link);
-      CHECK(run.links[link].bytes == Approx(bytes[link]).epsilon(kExact));
+      CHECK(run.links[link].bytes == within(bytes[link], kExact));
       CHECK(run.links[link].busy_s <= run.finish_s * (1 + kExact));
       CHECK(run.utilization(fabric, link) <= 1 + kExact);
     }
@@ -341,14 +343,14 @@ TEST_CASE("flow level: bytes and busy time of links in the middle of a run") {
   std::vector<std::uint32_t> done;
   CHECK(level.next_time() == 0.01);
   level.advance(0.01, done);
-  CHECK(level.next_time() == Approx(1.01).epsilon(kExact));
-  CHECK(level.link_use(0.26)[0].bytes == Approx(kC / 4).epsilon(kExact));
-  CHECK(level.link_use(0.26)[0].busy_s == Approx(0.25).epsilon(kExact));
+  CHECK(level.next_time() == within(1.01, kExact));
+  CHECK(level.link_use(0.26)[0].bytes == within(kC / 4, kExact));
+  CHECK(level.link_use(0.26)[0].busy_s == within(0.25, kExact));
   level.advance(1.01, done);
   CHECK(done == std::vector<std::uint32_t>{0});
   CHECK(level.next_time() == oracle::kInfinity);
   CHECK(level.link_use(9)[0].bytes == kC);
-  CHECK(level.link_use(9)[0].busy_s == Approx(1).epsilon(kExact));
+  CHECK(level.link_use(9)[0].busy_s == within(1, kExact));
   CHECK(level.stalled().empty());
 }
 
@@ -394,13 +396,13 @@ TEST_CASE("flow network: a ring all-reduce on a star takes 2(N-1) (M/(N B) + 2 d
     return ring(FlowNetwork({fabric, hosts, {}, 1}), ranks, bytes);
   };
   for (const double bytes : {553.4e6, 102.2e6}) {
-    CHECK(ring_on_star(8, bytes, 0) == Approx(2 * 7.0 / 8 * bytes / kC).epsilon(kExact));
+    CHECK(ring_on_star(8, bytes, 0) == within(2 * 7.0 / 8 * bytes / kC, kExact));
   }
-  CHECK(ring_on_star(8, 553.4e6, 0) == Approx(0.77476).epsilon(1e-4));
-  CHECK(ring_on_star(8, 102.2e6, 0) == Approx(0.14308).epsilon(1e-4));
+  CHECK(ring_on_star(8, 553.4e6, 0) == within(0.77476, 1e-4));
+  CHECK(ring_on_star(8, 102.2e6, 0) == within(0.14308, 1e-4));
   for (const std::uint32_t ranks : {2U, 3U, 5U, 16U, 64U}) {
     CHECK(ring_on_star(ranks, 1e8, 5e-6) ==
-          Approx(2 * (ranks - 1.0) * (1e8 / (ranks * kC) + 2 * 5e-6)).epsilon(kExact));
+          within(2 * (ranks - 1.0) * (1e8 / (ranks * kC) + 2 * 5e-6), kExact));
   }
 }
 
@@ -416,7 +418,7 @@ TEST_CASE("flow network: a transfer's own latency and rate come with those of it
   CHECK(done == std::vector<std::uint32_t>{1});
   CHECK(network.next_time() == 3 + 2 * 1);
   network.advance(5, done);
-  CHECK(network.next_time() == Approx(5 + 4 * 0.5).epsilon(kExact));
+  CHECK(network.next_time() == within(5 + 4 * 0.5, kExact));
   network.submit(5, {.id = 2, .per_byte_s = kNever, .bytes = 4, .src = 1, .dst = 0}); // never ends
   network.advance(network.next_time(), done);
   CHECK(done.back() == 0);

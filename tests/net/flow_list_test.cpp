@@ -6,9 +6,12 @@
 #include <set>
 
 #include "base/counter_hash.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::net {
 namespace {
+
+using stepsim::testing::within;
 
 TEST_CASE("flow list: incast is one flow from each sender to the host after them") {
   std::vector<FlowSpec> flows;
@@ -101,7 +104,7 @@ TEST_CASE("flow list: jitter moves flow i by u01(seed, 3, i) of it") {
   add_start_jitter(flows, 0.25, 1);
   const double draws[] = {0.8323609501268625, 0.40265100409281496, 0.5595523851783101};
   for (std::size_t i = 0; i < 3; ++i) { // draws of PKT 3.6
-    CHECK(flows[i].start_s == doctest::Approx(2 + 0.25 * draws[i]).epsilon(1e-15));
+    CHECK(flows[i].start_s == within(2 + 0.25 * draws[i], 1e-15));
   }
 }
 

@@ -10,13 +10,15 @@
 #include "net/changing_rates.hpp"
 #include "net/flow_oracle.hpp"
 #include "net/max_min.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::net {
 namespace {
 
+using stepsim::testing::within;
+
 constexpr double kExact = 1e-9;
 constexpr double kNone = oracle::kInfinity; // no cap
-using doctest::Approx;
 
 struct Lists { // flows as flow_rates takes them
   std::vector<std::uint32_t> path_begin{0}, path;
@@ -53,7 +55,7 @@ void check_equal(const std::vector<double>& found, const std::vector<double>& ex
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     CAPTURE(i);
-    CHECK(found[i] == Approx(expected[i]).epsilon(kExact));
+    CHECK(found[i] == within(expected[i], kExact));
   }
 }
 
@@ -309,7 +311,7 @@ TEST_CASE("changing rates: after every change what the definition gives for the 
       const auto expected = oracle::rates(capacity, flows, std::vector<char>(flows.size(), 1));
       for (std::size_t f = 0; f < flows.size(); ++f) {
         CAPTURE(f);
-        CHECK(changing.rate(places[f]) == Approx(expected[f]).epsilon(kExact));
+        CHECK(changing.rate(places[f]) == within(expected[f], kExact));
         CHECK(known[places[f]] == changing.rate(places[f]));
       }
     }

@@ -11,8 +11,11 @@
 #include "net/packet/packet_flows.hpp"
 #include "net/presets.hpp"
 #include "net/routes.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::net {
+
+using stepsim::testing::within;
 
 inline constexpr LinkSpeed kLink10G{.latency_s = 1e-6, .bandwidth_Bps = 1.25e9};
 inline constexpr Picoseconds kTau = 1'200'000;
@@ -22,11 +25,6 @@ inline constexpr Picoseconds kMillisecond = 1'000'000'000;
 inline constexpr std::int64_t kPayload = 1460;
 
 inline Picoseconds us(double microseconds) { return std::llround(microseconds * 1e6); }
-
-// Relative: doctest's own measure counts small numbers as if they were 1.
-inline doctest::Approx within(double value, double part) {
-  return doctest::Approx(value).epsilon(part).scale(0);
-}
 
 inline PacketFlowsResult run(const Fabric& fabric, const PacketOptions& options,
                              const std::vector<PacketFlow>& flows) {

@@ -9,9 +9,12 @@
 #include "base/counter_hash.hpp"
 #include "base/error.hpp"
 #include "net/presets.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::net {
 namespace {
+
+using stepsim::testing::within;
 
 constexpr LinkSpeed kLink{1e-6, 1.25e9};
 
@@ -267,7 +270,7 @@ TEST_CASE("routes: ECMP collides as often as chance says") {
     for (std::uint32_t i = 0; i < row.flows; ++i) {
       formula *= static_cast<double>(row.uplinks - std::min(i, row.uplinks)) / row.uplinks;
     }
-    CHECK(formula == doctest::Approx(row.no_collision).epsilon(1e-3));
+    CHECK(formula == within(row.no_collision, 1e-3));
     const double n = static_cast<double>(kSeeds);
     CHECK(std::abs(free / n - formula) <= 3 * std::sqrt(formula * (1 - formula) / n));
     if (row.busiest > 0) {
@@ -288,7 +291,7 @@ TEST_CASE("routes: eleven slow flows on two fast uplinks nearly always get their
     full += *std::max_element(load.begin(), load.end()) <= 10 ? 1 : 0;
   }
   const double p = 1 - 2 / std::pow(2, 11);
-  CHECK(p == doctest::Approx(0.99902).epsilon(1e-5));
+  CHECK(p == within(0.99902, 1e-5));
   CHECK(std::abs(full / kSeeds - p) <= 3 * std::sqrt(p * (1 - p) / kSeeds));
 }
 
