@@ -8,14 +8,16 @@
 #include <doctest/doctest.h>
 
 #include "plan/steps.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
-Approx near(double value) { return Approx(value).epsilon(1e-9); }
+Tolerance near(double value) { return within(value, 1e-9); }
 
 ScheduleOptions at_once(std::int64_t concurrency, double contention = 0.5) {
   ScheduleOptions options;

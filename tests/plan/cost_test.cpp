@@ -7,10 +7,12 @@
 
 #include "base/random.hpp"
 #include "plan/plan_problems.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
-using doctest::Approx;
 using stepsim::base::RandomStream;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
@@ -18,7 +20,7 @@ using Points = std::vector<std::pair<double, double>>;
 
 Cost table_of(const Points& points) { return {.base = make_table_cost(points).first}; }
 
-Approx near(double value) { return Approx(value).epsilon(1e-9); }
+Tolerance near(double value) { return within(value, 1e-9); }
 
 } // namespace
 
@@ -38,8 +40,8 @@ TEST_CASE("linear cost: the closed forms of all-reduce in their two constants") 
     const double steps = ranks - 1;
     return testing::linear(2 * steps * alpha, steps / ranks * (2 * beta + gamma)).seconds(1e8, 1);
   };
-  CHECK(ring(8) == Approx(0.14889).epsilon(1e-5));
-  CHECK(ring(6) == near(0.141766667).epsilon(1e-8));
+  CHECK(ring(8) == within(0.14889, 1e-5));
+  CHECK(ring(6) == within(0.141766667, 1e-8));
   CHECK(ring(64) == near(0.16860375));
   const double height = 3; // log2 8
   CHECK(testing::linear(2 * alpha * height, (2 * beta + gamma) * height).seconds(1e8, 1) ==

@@ -2,11 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "plan/steps.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
 using stepsim::Bytes;
+using stepsim::testing::within;
 
 namespace {
 
@@ -94,7 +95,7 @@ TEST_CASE("dear: prefetching all is never later than one ahead; one group is `si
     }
     if (layers.bytes.front() > 0) { // else the first layers need not wait for the group
       CHECK(step_of(layers, Schedule::dear, bucket(1'000'000)).period ==
-            Approx(step_of(layers, Schedule::single).period).epsilon(1e-12));
+            within(step_of(layers, Schedule::single).period, 1e-12));
     }
   }
 }

@@ -2,12 +2,14 @@
 
 #include "plan/plan_problems.hpp"
 #include "plan/planners.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
 using stepsim::Bytes;
 using stepsim::Seconds;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
@@ -31,7 +33,7 @@ Plan horovod(const Problem& problem, const ScheduleOptions& options) {
   return make_plan(problem, Schedule::horovod, options);
 }
 
-Approx ms(double value) { return Approx(value * kMs).epsilon(1e-9); }
+Tolerance ms(double value) { return within(value * kMs, 1e-9); }
 
 constexpr std::int64_t kMiB = 1024 * 1024;
 
@@ -91,14 +93,14 @@ TEST_CASE("horovod: a gradient that is ready at a tick is taken there, whatever 
   const double ready = 0.1 + 0.2;
   CHECK(horovod(problem_of({ready}, {1}, linear(1, 0)), options_of(0.3, kMiB))
             .groups[0]
-            .start.value == Approx(0.3).epsilon(1e-9));
+            .start.value == within(0.3, 1e-9));
   for (int cycles = 1; cycles < 1000; ++cycles) {
     double sum = 0;
     for (int i = 0; i < cycles; ++i) {
       sum += 0.001;
     }
     const Plan plan = horovod(problem_of({sum}, {1}, linear(1, 0)), options_of(0.001, kMiB));
-    CHECK(plan.groups[0].start.value == Approx(0.001 * cycles).epsilon(1e-9));
+    CHECK(plan.groups[0].start.value == within(0.001 * cycles, 1e-9));
     CHECK(plan.groups[0].start.value >= sum);
   }
 }

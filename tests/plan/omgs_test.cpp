@@ -8,13 +8,15 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
-using doctest::Approx;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
-Approx near(double value) { return Approx(value).epsilon(1e-9); }
+Tolerance near(double value) { return within(value, 1e-9); }
 
 // From forward order, as published.
 std::vector<SparseItem> items_of(std::vector<double> elements, std::vector<double> backward) {

@@ -8,12 +8,14 @@
 
 #include "base/error.hpp"
 #include "plan/plan_problems.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
 using stepsim::Bytes;
 using stepsim::Seconds;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
@@ -32,7 +34,7 @@ double finish_of(const Problem& problem, Schedule schedule) {
   return make_plan(problem, schedule).finish.value;
 }
 
-Approx near(double value) { return Approx(value).epsilon(1e-9); }
+Tolerance near(double value) { return within(value, 1e-9); }
 
 } // namespace
 
@@ -134,11 +136,11 @@ TEST_CASE("the ratio greedy / optimum of the chain grows towards 2") {
         problem_of(ready, std::vector<double>(static_cast<std::size_t>(items), 1), linear(1, 1));
     return finish_of(problem, Schedule::mg_wfbp) / finish_of(problem, Schedule::optimal);
   };
-  CHECK(ratio(3) == Approx(1.164).epsilon(1e-3));
-  CHECK(ratio(12) == Approx(1.388).epsilon(1e-3));
-  CHECK(ratio(200) == Approx(1.812).epsilon(1e-3));
-  CHECK(ratio(1000) == Approx(1.910).epsilon(1e-3));
-  CHECK(ratio(5000) == Approx(1.956).epsilon(1e-3));
+  CHECK(ratio(3) == within(1.164, 1e-3));
+  CHECK(ratio(12) == within(1.388, 1e-3));
+  CHECK(ratio(200) == within(1.812, 1e-3));
+  CHECK(ratio(1000) == within(1.910, 1e-3));
+  CHECK(ratio(5000) == within(1.956, 1e-3));
 }
 
 TEST_CASE("a tie, wait = start-up, does not merge") {

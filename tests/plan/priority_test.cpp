@@ -8,11 +8,12 @@
 
 #include "base/error.hpp"
 #include "plan/steps.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
 using stepsim::Bytes;
+using stepsim::testing::within;
 
 namespace {
 
@@ -233,7 +234,7 @@ TEST_CASE("priority: a chunk at a time with whole gradients is a non-preemptive 
       }
       sent[layer] = true;
       free += layers.startup + layers.per_byte * layers.bytes[layer];
-      CHECK(step.done[layer] == Approx(free).epsilon(1e-12));
+      CHECK(step.done[layer] == within(free, 1e-12));
     }
   }
 }

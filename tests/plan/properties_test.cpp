@@ -8,13 +8,14 @@
 
 #include "plan/plan_problems.hpp"
 #include "plan/planners.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
 using stepsim::Bytes;
 using stepsim::Seconds;
 using stepsim::base::RandomStream;
+using stepsim::testing::within;
 
 namespace {
 
@@ -149,7 +150,7 @@ TEST_CASE("linear cost: optimum <= greedy < 2 optimum, greedy <= wfbp and single
     CHECK(at_most(greedy.finish.value, finish_of(problem, Schedule::single)));
     if (greedy.waiting_merges == 0) {
       CHECK(certified_optimal(problem, greedy));
-      CHECK(greedy.finish.value == Approx(optimum).epsilon(1e-9));
+      CHECK(greedy.finish.value == within(optimum, 1e-9));
     }
   });
 }
@@ -158,7 +159,7 @@ TEST_CASE("without a start-up, wfbp is optimal") {
   for_random_problems(3, 200, any_shape(CostKind::linear), [](Problem problem, auto&) {
     std::get<LinearCost>(problem.cost.base).startup_s = 0;
     CHECK(finish_of(problem, Schedule::wfbp) ==
-          Approx(finish_of(problem, Schedule::optimal)).epsilon(1e-9));
+          within(finish_of(problem, Schedule::optimal), 1e-9));
   });
 }
 
@@ -167,7 +168,7 @@ TEST_CASE("one or two gradients, linear cost: the greedy is optimal") {
   shape.max_items = 2;
   for_random_problems(4, 300, shape, [](const Problem& problem, auto&) {
     CHECK(finish_of(problem, Schedule::mg_wfbp) ==
-          Approx(finish_of(problem, Schedule::optimal)).epsilon(1e-9));
+          within(finish_of(problem, Schedule::optimal), 1e-9));
   });
 }
 
@@ -231,7 +232,7 @@ TEST_CASE("a later start of everything shifts every finish by as much") {
                           const double before = plan_of(problem, setting).finish.value;
                           setting.options.phase.value += shift;
                           const double after = plan_of(later, setting).finish.value;
-                          CHECK(after == Approx(before + shift).epsilon(1e-9));
+                          CHECK(after == within(before + shift, 1e-9));
                         }
                       });
 }

@@ -12,12 +12,14 @@
 
 #include "plan/plan_problems.hpp"
 #include "plan/planners.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;
 using namespace stepsim::plan::testing;
-using doctest::Approx;
 using stepsim::Bytes;
 using stepsim::Seconds;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
@@ -131,7 +133,7 @@ double finish_of(const Problem& problem, Schedule schedule) {
   return make_plan(problem, schedule).finish.value;
 }
 
-Approx rounded(double value, double tolerance = 1e-5) { return Approx(value).epsilon(tolerance); }
+Tolerance rounded(double value, double tolerance = 1e-5) { return within(value, tolerance); }
 
 // Table of an OSU log: rows "ranks,bytes microseconds" or "bytes microseconds".
 std::vector<std::pair<double, double>> read_osu(const std::string& path) {
