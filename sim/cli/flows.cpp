@@ -3,12 +3,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
+
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
 #include "cli/flows_text.hpp"
-#include "cli/peak_memory.hpp"
 #include "cli/scenario_input.hpp"
+#include "cli/simulation_meta.hpp"
 #include "io/file.hpp"
 #include "io/timeline.hpp"
 
@@ -45,20 +47,6 @@ void write_timeline(const std::string& name, const engine::Timeline& timeline) {
   io::OutputFile file(name);
   io::write_timeline(timeline, [&](std::string_view block) { file.write(block); });
   file.commit();
-}
-
-// Rates are of the simulation alone, without reading and writing.
-io::Json flows_meta(const Invocation& invocation, const study::FlowsResult& result,
-                    double simulation_s) {
-  io::Json tree = meta(invocation);
-  if (simulation_s > 0) {
-    tree.set("events_per_s", static_cast<double>(result.events) / simulation_s);
-    if (result.packet_hops) {
-      tree.set("packet_hops_per_s", static_cast<double>(*result.packet_hops) / simulation_s);
-    }
-  }
-  tree.set("peak_rss_bytes", peak_memory_bytes());
-  return tree;
 }
 
 std::string csv_of(const io::Json& tree) {
@@ -112,7 +100,8 @@ int flows(const Invocation& invocation) {
     if (format == Format::csv) {
       write_output(common, csv_of(tree));
     } else {
-      tree.set("meta", flows_meta(invocation, result, simulation.count()));
+      tree.set("meta",
+               simulation_meta(invocation, result.events, result.packet_hops, simulation.count()));
       write_output(common, format == Format::json ? io::pretty(tree) : io::compact(tree) + "\n");
     }
   }

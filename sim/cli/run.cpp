@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -9,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/run_text.hpp"
 #include "cli/scenario_input.hpp"
+#include "cli/simulation_meta.hpp"
 #include "io/file.hpp"
 #include "io/timeline.hpp"
 #include "study/run.hpp"
@@ -149,13 +151,17 @@ int run(const Invocation& invocation) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");
   }
+  const auto started = std::chrono::steady_clock::now();
   study::Result result = run_scenario(scenario, tree, options.flags, replications);
+  const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
   if (!options.timeline.empty()) {
     write_timeline(options, common, result);
   }
   if (format == Format::json) {
     io::Json out = study::result_tree(result);
-    out.set("meta", meta(invocation));
+    out.set("meta", result.packet_hops ? simulation_meta(invocation, result.events,
+                                                         result.packet_hops, simulation.count())
+                                       : meta(invocation));
     write_tree(common, out);
   } else {
     require_finite(study::flat_summary(result.summary));
