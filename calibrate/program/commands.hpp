@@ -13,5 +13,7 @@ int report(const cli::Invocation& invocation);
 // Null where the back end could not be built.
 using CommandFunction = int (*)(const cli::Invocation&);
 [[nodiscard]] CommandFunction cuda_command();
+[[nodiscard]] CommandFunction mpi_command();
+[[nodiscard]] CommandFunction replay_command();
 
 } // namespace stepsim::calibrate

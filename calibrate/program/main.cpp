@@ -25,8 +25,8 @@ std::array<Command, 5> all_commands() {
       Command{"fit", "network parameters and curves from measured times", fit, ""},
       Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
       Command{"cuda", "collectives and kernels measured on the local GPUs", cuda_command(), "CUDA"},
-      Command{"mpi", "collectives predicted and measured between processes", nullptr, "MPI"},
-      Command{"replay", "a training step executed for real", nullptr, "MPI"},
+      Command{"mpi", "collectives predicted and measured between processes", mpi_command(), "MPI"},
+      Command{"replay", "a training step executed for real", replay_command(), "MPI"},
   };
 }
 

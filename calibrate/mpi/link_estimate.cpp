@@ -1,0 +1,158 @@
+#include "calibrate/mpi/link_estimate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/statistics.hpp"
+#include "calibrate/core/calibration_file.hpp"
+#include "calibrate/core/segments.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+namespace {
+
+// Medians by size.
+std::vector<Datum> curve_through(std::span<const Repetition> samples) {
+  std::map<double, std::vector<double>> by_size;
+  for (const Repetition& sample : samples) {
+    by_size[sample.datum.bytes].push_back(sample.datum.seconds);
+  }
+  std::vector<Datum> curve;
+  for (const auto& [bytes, seconds] : by_size) {
+    curve.push_back({bytes, base::median(seconds)});
+  }
+  return curve;
+}
+
+double slope(const std::vector<Datum>& curve, const char* what) {
+  std::vector<Datum> large;
+  std::ranges::copy_if(curve, std::back_inserter(large), [](const Datum& datum) {
+    return datum.bytes >= static_cast<double>(kSlopeFrom);
+  });
+  const double per_byte = large.size() < 2 ? 0 : fit_line(large).line.per_byte_s;
+  if (per_byte <= 0) {
+    throw SimulationError(std::string(what) +
+                          ": time does not grow with size; bandwidth not identifiable");
+  }
+  return per_byte;
+}
+
+io::SampleSet sample_set(std::span<const Repetition> samples, std::string op, std::string algorithm,
+                         std::uint32_t ranks) {
+  io::SampleSet set{std::move(op), std::move(algorithm), ranks, "", "", "", std::nullopt, {}};
+  for (const Repetition& sample : samples) {
+    set.samples.push_back(
+        {sample.datum.bytes, sample.datum.seconds, static_cast<std::int64_t>(sample.pass)});
+  }
+  return set;
+}
+
+// Sizes of the predicted curves: those of the probes and half-way between.
+std::vector<std::int64_t> curve_sizes(const StepCosts& costs) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = 4096; static_cast<double>(bytes) <= costs.pingpong.back().bytes;
+       bytes *= 2) {
+    sizes.push_back(bytes);
+    sizes.push_back(bytes + bytes / 2);
+  }
+  return sizes;
+}
+
+io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
+                           const MessageOptions& options) {
+  io::Array curves;
+  for (const Kind& kind : kinds()) {
+    if (kind.op != coll::Op::allreduce || kind.sparse) {
+      continue;
+    }
+    std::vector<Datum> points;
+    for (const std::int64_t bytes : curve_sizes(link.costs)) {
+      points.push_back(
+          {static_cast<double>(bytes), predict(kind, ranks, bytes, options, link.costs)});
+    }
+    io::Array segments;
+    for (const net::CurveSegment& segment : curve_of(choose_segments(points).chosen, points)) {
+      segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
+                                    {"to_bytes", segment.to_bytes},
+                                    {"startup_s", segment.startup_s},
+                                    {"per_byte_s", segment.per_byte_s}});
+    }
+    curves.push_back(io::Object{{"op", coll::name(kind.op)},
+                                {"algorithm", algorithm_name(kind)},
+                                {"ranks", std::int64_t{ranks}},
+                                {"segments", std::move(segments)}});
+  }
+  return curves;
+}
+
+} // namespace
+
+LinkEstimate estimate_link(const ProbeTimes& times) {
+  LinkEstimate link;
+  StepCosts& costs = link.costs;
+  costs.pingpong = curve_through(times.pingpong);
+  costs.exchange = curve_through(times.exchange);
+  costs.shift = curve_through(times.shift);
+  link.beta = slope(costs.pingpong, "pingpong");
+  link.duplex_exchange = slope(costs.exchange, "exchange") / link.beta;
+  link.duplex_shift = slope(costs.shift, "shift") / link.beta;
+  link.gamma = slope(curve_through(times.reduce), "reduce");
+  const Datum& smallest = costs.pingpong.front();
+  link.alpha = std::max(0.0, smallest.seconds - link.beta * smallest.bytes);
+  costs.gamma = link.gamma;
+  costs.block_bytes = times.block_bytes;
+  costs.block_s = (times.long_train_s - times.short_train_s) / (kLongTrain - kShortTrain);
+  if (costs.block_s <= 0) {
+    throw SimulationError("train: time does not grow with the number of blocks");
+  }
+  link.block_latency_s = std::clamp(costs.block_s - times.block_bytes * link.beta, 0.0, link.alpha);
+  return link;
+}
+
+io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::uint32_t ranks,
+                        const MessageOptions& options, const FileText& text) {
+  io::Samples samples;
+  samples.name = text.name;
+  samples.source.format = "stepsim-calibrate mpi";
+  samples.sets = {sample_set(times.pingpong, "pingpong", "pingpong", 2),
+                  sample_set(times.exchange, "sendrecv", "exchange", ranks),
+                  sample_set(times.shift, "sendrecv", "shift", ranks)};
+  samples.warnings = text.warnings;
+  const std::array files{samples};
+  std::vector<GroupFit> fits;
+  for (const Group& group : group_samples(files)) {
+    fits.push_back(fit_group(group, {}));
+  }
+  CalibrationText words;
+  words.name = text.name;
+  words.importer = text.importer;
+  io::Json tree = calibration_tree(files, fits, std::nullopt, words);
+  tree.set("label", "measured");
+  tree.set("note",
+           "point-to-point probes; all-reduce curves are predicted from them, not measured");
+  tree.find("source")->set("date", text.date);
+  tree.find("source")->set("options", text.options);
+  tree.set("network", io::Object{{"model", "alpha_beta"},
+                                 {"latency_s", link.alpha},
+                                 {"bandwidth_Bps", 1 / link.beta},
+                                 {"reduction_Bps", 1 / link.gamma},
+                                 {"block_latency_s", link.block_latency_s}});
+  tree.set("links", io::Array{io::Object{{"class", "network"},
+                                         {"latency_s", link.alpha},
+                                         {"per_byte_s", link.beta},
+                                         {"block_latency_s", link.block_latency_s},
+                                         {"reduction_Bps", 1 / link.gamma},
+                                         {"duplex", io::Object{{"exchange", link.duplex_exchange},
+                                                               {"shift", link.duplex_shift}}}}});
+  io::Array& collectives = tree.find("collectives")->as_array();
+  for (io::Json& curve : predicted_curves(link, ranks, options)) {
+    collectives.push_back(std::move(curve));
+  }
+  tree.set("identifiable", io::Object{{"latency", true}, {"bandwidth", true}, {"reduction", true}});
+  return tree;
+}
+
+} // namespace stepsim::calibrate::mpi

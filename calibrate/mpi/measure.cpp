@@ -1,0 +1,116 @@
+#include "calibrate/mpi/measure.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/number_text.hpp"
+#include "calibrate/cuda/sampling.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Sampler {
+public:
+  Sampler(Wire& wire, Watchdog& watchdog) : wire_(wire), watchdog_(watchdog) {}
+
+  [[nodiscard]] double elapsed() const { return elapsed_; }
+  double sample(Block& block, int repeats) {
+    watchdog_.begin(block.what);
+    if (block.prepare) {
+      block.prepare();
+    }
+    wire_.barrier();
+    wire_.barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < repeats; ++i) {
+      block.call();
+    }
+    const std::array<double, 2> mine{since(start), since(started_)};
+    std::array<double, 2> slowest{};
+    MPI_Allreduce(mine.data(), slowest.data(), 2, MPI_DOUBLE, MPI_MAX, wire_.group());
+    elapsed_ = slowest[1];
+    return slowest[0] / repeats / block.divisor;
+  }
+
+private:
+  Wire& wire_;
+  Watchdog& watchdog_;
+  Clock::time_point started_ = Clock::now();
+  double elapsed_ = 0;
+};
+
+// Until the caches are warm or a quarter of the time is gone.
+void warm_up(Block& block, double allowance, Sampler& sampler) {
+  const double start = sampler.elapsed();
+  double seconds = 0;
+  for (int i = 0; i < gpu::kWarmUps; ++i) {
+    seconds = sampler.sample(block, 1);
+    if (sampler.elapsed() - start > allowance / 4) {
+      break;
+    }
+  }
+  if (block.repeatable) {
+    block.repeats = gpu::repeats_for(seconds * block.divisor);
+  }
+}
+
+void take(Block& block, int pass, double allowance, Sampler& sampler) {
+  const double start = sampler.elapsed();
+  if (pass == 0) {
+    warm_up(block, allowance, sampler);
+  }
+  std::vector<double>& samples = block.passes.emplace_back();
+  while (!gpu::enough(pass, samples.size(), block.all())) {
+    const bool out_of_time = sampler.elapsed() - start >= allowance;
+    if (out_of_time && (pass > 0 || !samples.empty())) {
+      break;
+    }
+    samples.push_back(sampler.sample(block, block.repeats));
+  }
+}
+
+} // namespace
+
+std::vector<double> Block::all() const {
+  std::vector<double> values;
+  for (const std::vector<double>& pass : passes) {
+    values.insert(values.end(), pass.begin(), pass.end());
+  }
+  return values;
+}
+
+void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
+             Watchdog& watchdog) {
+  Sampler sampler(wire, watchdog);
+  for (int pass = 0; pass < gpu::kPasses; ++pass) {
+    const double end = max_seconds * (pass + 1) / gpu::kPasses;
+    std::size_t left = blocks.size();
+    for (const std::size_t index : gpu::visit_order(blocks.size(), pass, seed)) {
+      // Large blocks may take more than their share while others left theirs.
+      const double share = (end - sampler.elapsed()) / static_cast<double>(left--);
+      take(blocks[index], pass, std::max(0.0, share), sampler);
+    }
+  }
+  watchdog.begin("");
+}
+
+std::vector<std::string> unsteady(const std::vector<Block>& blocks) {
+  std::vector<std::string> warnings;
+  for (const Block& block : blocks) {
+    const double difference = gpu::pass_difference(block.passes);
+    if (difference > kSteadyPass) {
+      warnings.push_back(block.what + ": passes differ by " +
+                         base::significant(100 * difference, 3) + " %");
+    }
+  }
+  return warnings;
+}
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,124 @@
+#include "calibrate/mpi/probes.hpp"
+
+#include <array>
+#include <cassert>
+
+#include "base/statistics.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+namespace {
+
+constexpr int kTag = 7;
+constexpr std::array<std::int64_t, 10> kSizes{4,      4096,    16384,   32768,   65536,
+                                              262144, 1 << 20, 2 << 20, 4 << 20, 8 << 20};
+
+class Probes {
+public:
+  explicit Probes(Wire& wire) : wire_(wire), out_(kSizes.back() / kElement), in_(out_) {}
+
+  void ping_pong(std::int64_t bytes) {
+    for (std::uint32_t from = 0; from < 2; ++from) {
+      if (wire_.rank() == from) {
+        send(bytes, 1 - from);
+      } else if (wire_.rank() == 1 - from) {
+        receive(bytes, from);
+      }
+    }
+  }
+  void both(std::int64_t bytes, std::uint32_t to, std::uint32_t from) {
+    if (to < wire_.ranks()) {
+      wire_.post_receive(in_.data(), bytes, from, kTag);
+      wire_.post_send(out_.data(), bytes, to, kTag);
+      wire_.wait();
+    }
+  }
+  void exchange(std::int64_t bytes) { both(bytes, wire_.rank() ^ 1U, wire_.rank() ^ 1U); }
+  void shift(std::int64_t bytes) {
+    const std::uint32_t ranks = wire_.ranks();
+    both(bytes, (wire_.rank() + 1) % ranks, (wire_.rank() + ranks - 1) % ranks);
+  }
+  void train(int blocks) {
+    const std::int64_t bytes = wire_.segment_bytes() * blocks;
+    if (wire_.rank() == 0) {
+      send(bytes, 1);
+      receive(0, 1);
+    } else if (wire_.rank() == 1) {
+      receive(bytes, 0);
+      send(0, 0);
+    }
+  }
+  void reduce(std::int64_t bytes) { add(in_.data(), out_.data(), bytes / kElement); }
+
+private:
+  void send(std::int64_t bytes, std::uint32_t to) {
+    wire_.post_send(out_.data(), bytes, to, kTag);
+    wire_.wait();
+  }
+  void receive(std::int64_t bytes, std::uint32_t from) {
+    wire_.post_receive(in_.data(), bytes, from, kTag);
+    wire_.wait();
+  }
+
+  Wire& wire_;
+  std::vector<float> out_, in_;
+};
+
+std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block) {
+  std::vector<Repetition> samples;
+  for (std::size_t pass = 0; pass < block.passes.size(); ++pass) {
+    for (const double seconds : block.passes[pass]) {
+      samples.push_back({{static_cast<double>(bytes), seconds}, pass});
+    }
+  }
+  return samples;
+}
+
+} // namespace
+
+ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
+  assert(wire.ranks() >= 2);
+  Probes probes(wire);
+  std::vector<Block> blocks;
+  const auto add = [&](std::string what, std::function<void()> call, double divisor) {
+    Block& block = blocks.emplace_back();
+    block.what = std::move(what);
+    block.call = std::move(call);
+    block.repeatable = true;
+    block.divisor = divisor;
+  };
+  for (const std::int64_t bytes : kSizes) {
+    const std::string size = " " + std::to_string(bytes) + " B";
+    add(
+        "pingpong" + size, [&probes, bytes] { probes.ping_pong(bytes); }, 2);
+    add(
+        "exchange" + size, [&probes, bytes] { probes.exchange(bytes); }, 1);
+    add(
+        "shift" + size, [&probes, bytes] { probes.shift(bytes); }, 1);
+    add(
+        "reduce" + size, [&probes, bytes] { probes.reduce(bytes); }, 1);
+  }
+  for (const int count : {kShortTrain, kLongTrain}) {
+    add(
+        "train of " + std::to_string(count) + " blocks", [&probes, count] { probes.train(count); },
+        1);
+  }
+  measure(blocks, max_seconds, 1, wire, watchdog);
+
+  ProbeRun result;
+  result.warnings = unsteady(blocks);
+  ProbeTimes& times = result.times;
+  const std::array<std::vector<Repetition>*, 4> targets{&times.pingpong, &times.exchange,
+                                                        &times.shift, &times.reduce};
+  for (std::size_t i = 0; i < targets.size() * kSizes.size(); ++i) {
+    const std::vector<Repetition> samples = repetitions(kSizes[i / targets.size()], blocks[i]);
+    std::vector<Repetition>& target = *targets[i % targets.size()];
+    target.insert(target.end(), samples.begin(), samples.end());
+  }
+  times.block_bytes = static_cast<double>(wire.segment_bytes());
+  times.short_train_s = base::median(blocks[blocks.size() - 2].all());
+  times.long_train_s = base::median(blocks.back().all());
+  return result;
+}
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,20 @@
+#pragma once
+// The point-to-point probes of a calibration (CAL 8.3), all ranks taking part:
+//   pingpong   0 -> 1 -> 0, half a round trip; the others wait
+//   exchange   r with r xor 1, both ways at once (of an odd number the last idles)
+//   shift      all send to r + 1 and receive from r - 1
+//   train      0 -> 1 in blocks, one empty reply
+//   reduce     x += y on every rank at once
+#include "calibrate/mpi/link_estimate.hpp"
+#include "calibrate/mpi/measure.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+struct ProbeRun {
+  ProbeTimes times;
+  std::vector<std::string> warnings; // unsteady passes
+};
+// Needs two ranks (asserted). All ranks get the same.
+[[nodiscard]] ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds);
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,64 @@
+#pragma once
+// MPI for the length of one command, and what keeps a command from hanging: a watchdog that ends
+// this process, and by that the job, when an operation takes too long (CAL 13).
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace stepsim::calibrate::mpi {
+
+class Session {
+public:
+  Session(); // MPI_THREAD_SERIALIZED
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  [[nodiscard]] std::uint32_t rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+  // Ends all processes; for errors of one rank only.
+  [[noreturn]] static void abort(int code);
+
+private:
+  std::uint32_t rank_{}, ranks_{};
+};
+
+class Watchdog {
+public:
+  Watchdog(std::uint32_t rank, double timeout_s);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  // From now on `operation` has the time; the next call ends it. "" = nothing is under way.
+  void begin(std::string operation);
+
+private:
+  void watch();
+
+  std::uint32_t rank_;
+  std::chrono::duration<double> timeout_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string operation_;
+  std::chrono::steady_clock::time_point started_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+// Of an MPI library variable ("btl_tcp_eager_limit"), where the library tells.
+[[nodiscard]] std::string control_variable(const std::string& name); // "" = unknown
+// Processes of the job on the machine (by its kernel) with most of them for its cores.
+struct Crowding {
+  int processes{};
+  int cores{};
+};
+[[nodiscard]] Crowding crowding(MPI_Comm group);
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,30 @@
+#pragma once
+// gTop-k with real messages (CAL 8.2): k entries up a binomial tree, merged by the operator that
+// the simulator calls (SPA 6), then down again. An entry is its index and its value as fp32; what a
+// merge leaves below k entries is filled up.
+#include <cstdint>
+#include <vector>
+
+#include "calibrate/mpi/exchange.hpp"
+#include "coll/sparse_vector.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+struct Entry {
+  std::uint32_t index{};
+  float value{};
+};
+static_assert(sizeof(Entry) == kEntry);
+
+// k entries of a vector of 16 k, whole numbers: exact in fp32, others for every rank.
+[[nodiscard]] coll::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k);
+// What all ranks must hold in the end.
+[[nodiscard]] coll::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k);
+
+// `program` of a sparse kind; `list` is this rank's selection before and the result after.
+void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list);
+
+// Seconds of one merge of two lists of k entries, from and to messages: median of 9.
+[[nodiscard]] double merge_seconds(std::uint32_t k);
+
+} // namespace stepsim::calibrate::mpi
