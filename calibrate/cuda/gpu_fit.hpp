@@ -43,9 +43,13 @@ struct GpuFit {
   Grade grade = Grade::ok;
   std::vector<std::string> warnings;
   [[nodiscard]] bool empty() const { return curves.empty() && kernels.empty(); }
+  [[nodiscard]] const KernelFit* find(std::string_view kernel, std::string_view distribution) const;
 };
 
 [[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options, bool force);
+
+// "allreduce ring copy_engine plain P=8"
+[[nodiscard]] std::string text_of(const Group& group);
 
 struct GpuNames {
   std::string name;

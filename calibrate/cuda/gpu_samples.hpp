@@ -8,7 +8,7 @@
 
 #include "calibrate/cuda/records.hpp"
 #include "io/json.hpp"
-#include "train/trace.hpp"
+#include "io/samples_file.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -1,23 +1,10 @@
 // Kernels that pass once over vectors: additions, stores, codecs, test data.
 #include "base/random.hpp"
-#include "calibrate/cuda/kernels.hpp"
+#include "calibrate/cuda/grid.hpp"
 
 namespace stepsim::calibrate::gpu {
 
 namespace {
-
-constexpr int kThreads = 256;
-
-__device__ std::int64_t first_index() {
-  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::int64_t index_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
-
-int grid_for(std::int64_t work) {
-  const std::int64_t blocks = (work + kThreads - 1) / kThreads;
-  const std::int64_t most = full_grid();
-  return static_cast<int>(blocks < 1 ? 1 : (blocks < most ? blocks : most));
-}
 
 __global__ void add_kernel(float* x, const float* y, std::int64_t n) {
   const VectorSplit split =

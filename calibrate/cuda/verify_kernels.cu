@@ -2,12 +2,12 @@
 // (CAL 7.3). Data: normal, heavy-tailed, and small integers with many ties and zeros.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "calibrate/cuda/kernels.hpp"
 #include "calibrate/cuda/session.hpp"
+#include "calibrate/cuda/verify_parts.hpp"
 #include "coll/codecs.hpp"
 #include "coll/error_feedback.hpp"
 #include "coll/gaussian_threshold.hpp"
@@ -20,65 +20,6 @@ namespace {
 constexpr std::int64_t kSizes[] = {1, 5, 1000, 2048, 65'539, (1 << 20) + 1};
 constexpr std::int64_t kMost = (1 << 20) + 1;
 constexpr int kBisections = 16;
-
-template <class T> std::vector<T> to_host(const T* from, std::size_t count) {
-  std::vector<T> values(count);
-  STEPSIM_CUDA(cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return values;
-}
-template <class T> void to_device(T* to, const std::vector<T>& values) {
-  STEPSIM_CUDA(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-  STEPSIM_CUDA(cudaDeviceSynchronize());
-}
-
-template <class T>
-void check_equal(const std::string& what, const std::vector<T>& got,
-                 const std::vector<T>& expected) {
-  if (got.size() != expected.size()) {
-    throw SimulationError(what + ": got " + std::to_string(got.size()) + " entries, expected " +
-                          std::to_string(expected.size()));
-  }
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (std::memcmp(&got[i], &expected[i], sizeof(T)) != 0) {
-      throw SimulationError(what + ": index " + std::to_string(i) + ": got " +
-                            std::to_string(got[i]) + ", expected " + std::to_string(expected[i]));
-    }
-  }
-}
-
-void check(bool holds, const std::string& message) {
-  if (!holds) {
-    throw SimulationError(message);
-  }
-}
-
-std::vector<double> doubles(const std::vector<float>& values) {
-  return {values.begin(), values.end()};
-}
-
-// A list on the host, as floats: comparisons are bit by bit.
-struct HostList {
-  std::vector<std::int32_t> indices;
-  std::vector<float> values;
-};
-HostList host_list(const coll::SparseVector& vector) {
-  HostList list;
-  for (std::size_t i = 0; i < vector.size(); ++i) {
-    list.indices.push_back(static_cast<std::int32_t>(vector.indices[i]));
-    list.values.push_back(static_cast<float>(vector.values[i]));
-  }
-  return list;
-}
-HostList above(const std::vector<float>& x, float threshold) {
-  HostList list;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (std::abs(x[i]) > threshold) {
-      list.indices.push_back(static_cast<std::int32_t>(i));
-      list.values.push_back(x[i]);
-    }
-  }
-  return list;
-}
 
 class Bench {
 public:

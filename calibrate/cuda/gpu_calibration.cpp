@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <array>
+
+#include "base/number_text.hpp"
+#include "calibrate/cuda/gpu_fit.hpp"
+#include "io/source_json.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+// Names of `compression.costs` from the constants of a kernel; what did not fit is left out.
+void add_costs(io::Json& costs, const GpuFit& fit, std::string_view kernel,
+               std::string_view distribution, std::string_view prefix) {
+  const KernelFit* found = fit.find(kernel, distribution);
+  if (found == nullptr || found->grade == Grade::fail) {
+    return;
+  }
+  const std::string name(prefix);
+  if (prefix == "residual") {
+    costs.set("residual_s_per_element", found->c1_s_per_element);
+    return;
+  }
+  costs.set(name + "_s", found->c0_s);
+  if (prefix == "select") {
+    costs.set("select_s_per_element", found->c1_s_per_element);
+  }
+  costs.set(name + "_s_per_entry", found->c2_s_per_entry);
+}
+
+io::Json compression_costs(const GpuFit& fit) {
+  struct Selector {
+    std::string_view method;
+    std::string_view kernel;
+  };
+  constexpr std::array kSelectors{Selector{"topk", "radix_select"},
+                                  Selector{"dgc", "sampled_threshold"},
+                                  Selector{"gaussian_k", "gaussian_k"},
+                                  Selector{"gtopk_tree", "radix_select"},
+                                  Selector{"gtopk_butterfly", "radix_select"},
+                                  Selector{"gtopk_exact", "radix_select"},
+                                  Selector{"sparcml_rd", "radix_select"},
+                                  Selector{"sparcml_split", "radix_select"},
+                                  Selector{"topk_dsa", "radix_select"},
+                                  Selector{"ok_topk", "threshold_reuse"},
+                                  Selector{"hierarchical_topk", "radix_select"}};
+  io::Json costs{io::Object{}};
+  const auto add = [&](std::string_view method, io::Json values) {
+    if (values.is_object() && !values.as_object().empty()) {
+      costs.set(method, std::move(values));
+    }
+  };
+  io::Json any{io::Object{}};
+  add_costs(any, fit, "residual_update", "any", "residual");
+  add_costs(any, fit, "merge", "any", "merge");
+  add_costs(any, fit, "scatter_add", "any", "scatter");
+  add("any", any);
+  for (const Selector& selector : kSelectors) {
+    io::Json values{io::Object{}};
+    add_costs(values, fit, selector.kernel, "gaussian", "select");
+    add(selector.method, std::move(values));
+  }
+  return costs;
+}
+
+io::Json curve_tree(const GroupFit& fit) {
+  io::Array segments;
+  for (const net::CurveSegment& segment : fit.curve) {
+    segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
+                                  {"to_bytes", segment.to_bytes},
+                                  {"startup_s", segment.startup_s},
+                                  {"per_byte_s", segment.per_byte_s}});
+  }
+  io::Array residuals;
+  for (const Residual& row : fit.residuals) {
+    residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
+  }
+  return io::Object{
+      {"op", fit.group.op},
+      {"algorithm", fit.group.algorithm},
+      {"ranks", fit.group.ranks},
+      {"column", fit.group.column},
+      {"dtype", fit.group.dtype},
+      {"segments", std::move(segments)},
+      {"residuals", std::move(residuals)},
+      {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
+                         {"median_relative_error", fit.median_error},
+                         {"max_relative_error", fit.max_error},
+                         {"points", static_cast<std::int64_t>(fit.group.points.size())}}}};
+}
+
+io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
+  io::Json tree(io::Object{{"kernel", fit.kernel},
+                           {"distribution", fit.distribution},
+                           {"device", samples.device},
+                           {"fit", io::Object{{"c0_s", fit.c0_s},
+                                              {"c1_s_per_element", fit.c1_s_per_element},
+                                              {"c2_s_per_entry", fit.c2_s_per_entry},
+                                              {"max_relative_error", fit.max_relative_error}}}});
+  if (!samples.driver.empty()) {
+    tree.set("driver", samples.driver);
+  }
+  const auto list = [&](std::string_view key, auto value) {
+    io::Array values;
+    for (const KernelPoint& point : fit.points) {
+      values.push_back(value(point));
+    }
+    tree.set(key, std::move(values));
+  };
+  list("n", [](const KernelPoint& p) { return p.n; });
+  list("k", [](const KernelPoint& p) { return p.k; });
+  list("achieved_k", [](const KernelPoint& p) { return p.achieved_k; });
+  list("median_s", [](const KernelPoint& p) { return p.median_s; });
+  list("p10_s", [](const KernelPoint& p) { return p.p10_s; });
+  list("p90_s", [](const KernelPoint& p) { return p.p90_s; });
+  return tree;
+}
+
+io::Json link_tree(std::string_view link_class, const Line& line) {
+  return io::Object{{"class", link_class},
+                    {"latency_s", line.startup_s},
+                    {"per_byte_s", line.per_byte_s},
+                    {"block_latency_s", io::Json()},
+                    {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}};
+}
+
+// Seconds per byte of x += y.
+std::optional<double> gamma_of(const GpuFit& fit) {
+  const KernelFit* add = fit.find("reduce_add", "any");
+  return add != nullptr && add->grade != Grade::fail && add->c1_s_per_element > 0
+             ? std::optional(add->c1_s_per_element / sizeof(float))
+             : std::nullopt;
+}
+
+void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
+  constexpr double kFasterThanPcie = 80e9; // bytes/s
+  io::Array links;
+  if (fit.message && fit.message->per_byte_s > 0) {
+    const double bandwidth = 1 / fit.message->per_byte_s;
+    links.push_back(link_tree(samples.same_device           ? "same-device"
+                              : bandwidth > kFasterThanPcie ? "nvlink"
+                                                            : "pcie",
+                              *fit.message));
+    if (!samples.same_device) {
+      const std::optional<double> gamma = gamma_of(fit);
+      tree.set("network", io::Object{{"model", "alpha_beta"},
+                                     {"latency_s", fit.message->startup_s},
+                                     {"bandwidth_Bps", bandwidth},
+                                     {"reduction_Bps", gamma ? 1 / *gamma : 0.0}});
+    }
+  }
+  if (fit.host) {
+    links.push_back(link_tree("host", *fit.host));
+  }
+  tree.set("links", std::move(links));
+}
+
+io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
+  io::Json valid(io::Object{{"ranks", io::Array{samples.ranks, samples.ranks}}});
+  if (!fit.curves.empty()) {
+    double low = fit.curves.front().group.points.front().bytes;
+    double high = low;
+    for (const GroupFit& curve : fit.curves) {
+      low = std::min(low, curve.group.points.front().bytes);
+      high = std::max(high, curve.group.points.back().bytes);
+    }
+    valid.set("bytes", io::Array{low, high});
+  }
+  return valid;
+}
+
+} // namespace
+
+io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, const GpuNames& names) {
+  train::Source source = samples.source;
+  source.importer = names.importer;
+  io::Json tree(io::Object{
+      {"schema_version", 1},
+      {"kind", "network_calibration"},
+      {"name", names.name},
+      {"label", "measured"},
+      {"note", samples.same_device ? std::to_string(samples.ranks) + " ranks on " +
+                                         std::to_string(samples.devices) +
+                                         " device(s): times on the same device, no network"
+                                   : std::to_string(samples.ranks) + " ranks, one per device"},
+      {"device", io::Object{{"name", samples.device},
+                            {"count", samples.devices},
+                            {"driver", samples.driver.empty() ? io::Json() : samples.driver},
+                            {"sm_clock_Hz",
+                             samples.sm_clock_Hz ? io::Json(*samples.sm_clock_Hz) : io::Json()},
+                            {"p2p", samples.peer_access}}},
+      {"valid", valid_tree(samples, fit)}});
+  tree.set("source", io::to_json(source));
+  set_links(tree, samples, fit);
+  io::Array curves;
+  for (const GroupFit& curve : fit.curves) {
+    if (curve.group.op != "pingpong") { // that is the link
+      curves.push_back(curve_tree(curve));
+    }
+  }
+  tree.set("collectives", std::move(curves));
+  tree.set("compression_costs", compression_costs(fit));
+  io::Array kernels;
+  for (const KernelFit& kernel : fit.kernels) {
+    kernels.push_back(kernel_tree(samples, kernel));
+  }
+  tree.set("kernels", std::move(kernels));
+  const bool message = fit.message && fit.message->per_byte_s > 0;
+  tree.set("identifiable", io::Object{{"latency", message},
+                                      {"bandwidth", message},
+                                      {"reduction", gamma_of(fit).has_value()}});
+  tree.set("grade", name(fit.grade));
+  tree.set("warnings", io::Array(fit.warnings.begin(), fit.warnings.end()));
+  return tree;
+}
+
+std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
+  const std::string end = samples.same_device ? "  (" + std::string(kSameDevice) + ")\n" : "\n";
+  std::string text;
+  for (const GroupFit& curve : fit.curves) {
+    text += text_of(curve.group) + ": " + std::to_string(curve.group.points.size()) + " sizes, " +
+            std::to_string(curve.curve.size()) + " segment(s), median error " +
+            base::significant(100 * curve.median_error, 3) + " %, largest " +
+            base::significant(100 * curve.max_error, 3) + " %, " + std::string(name(curve.grade)) +
+            end;
+  }
+  for (const std::string& line : fit.launches) {
+    text += line + end;
+  }
+  if (fit.message && fit.message->per_byte_s > 0) {
+    text += "message between two ranks: " + base::significant(1e6 * fit.message->startup_s, 4) +
+            " us, " + base::significant(1e-9 / fit.message->per_byte_s, 4) + " GB/s" + end;
+  }
+  for (const KernelFit& kernel : fit.kernels) {
+    text += kernel.kernel + " (" + kernel.distribution +
+            "): " + base::significant(1e6 * kernel.c0_s, 4) + " us + " +
+            base::significant(1e12 * kernel.c1_s_per_element, 4) + " ps per element + " +
+            base::significant(1e12 * kernel.c2_s_per_entry, 4) + " ps per entry, largest error " +
+            base::significant(100 * kernel.max_relative_error, 3) + " %" + end;
+  }
+  return text;
+}
+
+} // namespace stepsim::calibrate::gpu

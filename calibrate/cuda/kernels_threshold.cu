@@ -1,0 +1,191 @@
+// Approximate selectors: a threshold from a sample, from moments or by bisection, then compaction.
+#include "base/random.hpp"
+#include "calibrate/cuda/block_scan.hpp"
+#include "calibrate/cuda/grid.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+constexpr std::int64_t kSampleStride = 100;
+
+__global__ void sample_kernel(const float* x, std::int64_t n, std::int64_t count, float* sample) {
+  for (std::int64_t i = first_index(); i < count; i += index_stride()) {
+    const auto jitter = static_cast<std::int64_t>(
+        base::mix64(static_cast<std::uint64_t>(i) + 0x9e3779b97f4a7c15ULL) %
+        static_cast<std::uint64_t>(kSampleStride));
+    const std::int64_t at = i * kSampleStride + jitter;
+    sample[i] = x[at < n ? at : n - 1];
+  }
+}
+
+// Everything that is at least the threshold of the sample.
+__global__ void take_threshold_kernel(const SelectState* from, SelectState* state) {
+  const std::uint32_t key = from->selection.threshold;
+  *state = SelectState{};
+  state->selection = {key > 0 ? key - 1 : 0, 0};
+  state->threshold = magnitude_of(key);
+  state->not_finite = from->not_finite;
+}
+
+template <class T> __device__ T warp_sum(T value) {
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
+template <class T> __device__ T warp_largest(T value) {
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    const T other = __shfl_xor_sync(kAllLanes, value, distance);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+__global__ void moments_kernel(Input input, SelectState* state) {
+  double sum = 0;
+  double squares = 0;
+  std::uint32_t not_finite = 0;
+  for_each_value(input, [&](float value) {
+    not_finite += is_finite_key(magnitude_key(value)) ? 0 : 1;
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  });
+  sum = warp_sum(sum);
+  squares = warp_sum(squares);
+  if (threadIdx.x % kWarp == 0) {
+    atomicAdd(&state->sum, sum);
+    atomicAdd(&state->squares, squares);
+  }
+  if (not_finite > 0) {
+    atomicAdd(&state->not_finite, not_finite);
+  }
+}
+
+__device__ void set_selection(SelectState& state, float threshold) {
+  state.threshold = threshold > 0 ? threshold : 0.0F;
+  state.selection = {magnitude_key(state.threshold), 0};
+}
+
+__global__ void gaussian_begin_kernel(Input input, double z, SelectState* state) {
+  const auto n = static_cast<double>(length_of(input));
+  const double mean = state->sum / n;
+  const double variance = state->squares / n - mean * mean;
+  set_selection(*state, static_cast<float>(mean + z * sqrt(variance > 0 ? variance : 0.0)));
+}
+
+__global__ void count_above_kernel(Input input, SelectState* state) {
+  if (state->settled != 0) {
+    return;
+  }
+  const std::uint32_t threshold = state->selection.threshold;
+  std::uint32_t above = 0;
+  for_each_value(input, [&](float value) { above += magnitude_key(value) > threshold ? 1 : 0; });
+  above = warp_sum(above);
+  if (threadIdx.x % kWarp == 0 && above > 0) {
+    atomicAdd(&state->above, above);
+  }
+}
+
+__global__ void gaussian_correct_kernel(std::uint32_t k, SelectState* state) {
+  const std::uint64_t count = state->above;
+  state->above = 0;
+  if (state->settled != 0) {
+    return;
+  }
+  if (3 * count < 2 * std::uint64_t{k}) {
+    set_selection(*state, state->threshold * 0.5F);
+  } else if (3 * count > 4 * std::uint64_t{k}) {
+    set_selection(*state, state->threshold * 1.5F);
+  } else {
+    state->settled = 1;
+  }
+}
+
+__global__ void largest_kernel(Input input, SelectState* state) {
+  std::uint32_t largest = 0;
+  std::uint32_t not_finite = 0;
+  for_each_value(input, [&](float value) {
+    const std::uint32_t key = magnitude_key(value);
+    not_finite += is_finite_key(key) ? 0 : 1;
+    largest = key > largest ? key : largest;
+  });
+  if (not_finite > 0) {
+    atomicAdd(&state->not_finite, not_finite);
+  }
+  largest = warp_largest(largest);
+  if (threadIdx.x % kWarp == 0) {
+    atomicMax(&state->largest, largest);
+  }
+}
+
+__global__ void bisection_begin_kernel(SelectState* state) {
+  state->low = 0;
+  state->high = magnitude_of(state->largest);
+  set_selection(*state, state->high / 2);
+}
+
+__global__ void bisection_step_kernel(std::uint32_t k, bool last, SelectState* state) {
+  (state->above >= k ? state->low : state->high) = state->threshold;
+  state->above = 0;
+  set_selection(*state, last ? state->low : state->low + (state->high - state->low) / 2);
+}
+
+void clear(Workspace& work, cudaStream_t stream) {
+  STEPSIM_CUDA(cudaMemsetAsync(work.state.get(), 0, sizeof(SelectState), stream));
+}
+
+} // namespace
+
+void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
+                    float* sample, const List& passed, const List& out, cudaStream_t stream) {
+  const std::int64_t count = input.n / kSampleStride > 0 ? input.n / kSampleStride : 1;
+  const std::int64_t scaled = static_cast<std::int64_t>(k) * count / input.n;
+  const auto sample_k = static_cast<std::uint32_t>(scaled > 0 ? scaled : 1);
+  sample_kernel<<<grid_for(count), kThreads, 0, stream>>>(input.values, input.n, count, sample);
+  STEPSIM_CUDA(cudaGetLastError());
+  find_threshold({sample, count, nullptr, nullptr}, sample_k, sample_work, stream);
+  take_threshold_kernel<<<1, 1, 0, stream>>>(sample_work.state.get(), work.state.get());
+  STEPSIM_CUDA(cudaGetLastError());
+  compact(input, work, passed, stream);
+  const std::uint32_t* length = &work.state.get()->count;
+  select_exact({passed.values, passed.capacity, length, passed.indices}, k, sample_work, out,
+               stream);
+}
+
+void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
+                     const List& out, cudaStream_t stream) {
+  constexpr int kCorrections = 3;
+  clear(work, stream);
+  SelectState* state = work.state.get();
+  moments_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
+  STEPSIM_CUDA(cudaGetLastError());
+  gaussian_begin_kernel<<<1, 1, 0, stream>>>(input, z, state);
+  STEPSIM_CUDA(cudaGetLastError());
+  for (int i = 0; i < kCorrections; ++i) {
+    count_above_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
+    STEPSIM_CUDA(cudaGetLastError());
+    gaussian_correct_kernel<<<1, 1, 0, stream>>>(k, state);
+    STEPSIM_CUDA(cudaGetLastError());
+  }
+  compact(input, work, out, stream);
+}
+
+void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
+                      const List& out, cudaStream_t stream) {
+  clear(work, stream);
+  SelectState* state = work.state.get();
+  largest_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
+  STEPSIM_CUDA(cudaGetLastError());
+  bisection_begin_kernel<<<1, 1, 0, stream>>>(state);
+  STEPSIM_CUDA(cudaGetLastError());
+  for (int i = 0; i < steps; ++i) {
+    count_above_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
+    STEPSIM_CUDA(cudaGetLastError());
+    bisection_step_kernel<<<1, 1, 0, stream>>>(k, i + 1 == steps, state);
+    STEPSIM_CUDA(cudaGetLastError());
+  }
+  compact(input, work, out, stream);
+}
+
+} // namespace stepsim::calibrate::gpu
