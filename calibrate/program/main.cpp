@@ -36,7 +36,9 @@ std::string back_ends_text() {
   std::string missing;
   for (const Command& command : all_commands()) {
     std::string& list = command.run != nullptr ? present : missing;
-    if (!command.back_end.empty() && list.find(command.back_end) == std::string::npos) {
+    const bool listed = present.find(command.back_end) != std::string::npos ||
+                        list.find(command.back_end) != std::string::npos;
+    if (!command.back_end.empty() && !listed) {
       list += (list.empty() ? "" : " and ") + std::string(command.back_end);
     }
   }
