@@ -6,9 +6,10 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::base;
-using doctest::Approx;
+using stepsim::testing::within;
 
 TEST_CASE("median: the middle value, or the mean of the middle two, whatever the order") {
   CHECK(median(std::vector{7.0}) == 7.0);
@@ -24,18 +25,18 @@ TEST_CASE("fit_line: points on a line return the line with r squared 1") {
     y.push_back(1e-3 + 2e-9 * x.back());
   }
   const LineFit fit = fit_line(x, y);
-  CHECK(fit.intercept == Approx(1e-3).epsilon(1e-12));
-  CHECK(fit.slope == Approx(2e-9).epsilon(1e-12));
-  CHECK(fit.r_squared == Approx(1.0));
+  CHECK(fit.intercept == within(1e-3, 1e-12));
+  CHECK(fit.slope == within(2e-9, 1e-12));
+  CHECK(fit.r_squared == within(1.0, 1e-12));
 }
 
 TEST_CASE("fit_line: three points off the line follow the normal equations") {
   // x = 0, 1, 2; y = 0, 2, 1: slope = sum (x-1)(y-1) / sum (x-1)^2 = (1 + 0 + 0) / 2
   const LineFit fit = fit_line(std::vector{0.0, 1.0, 2.0}, std::vector{0.0, 2.0, 1.0});
-  CHECK(fit.slope == Approx(1.0 / 2));
-  CHECK(fit.intercept == Approx(1.0 - 1.0 / 2 * 1.0));
+  CHECK(fit.slope == within(1.0 / 2, 1e-12));
+  CHECK(fit.intercept == within(1.0 - 1.0 / 2 * 1.0, 1e-12));
   // residuals -1/2, 1, -1/2 against deviations -1, 1, 0
-  CHECK(fit.r_squared == Approx(1 - 1.5 / 2.0));
+  CHECK(fit.r_squared == within(1 - 1.5 / 2.0, 1e-12));
 }
 
 TEST_CASE("fit_line: equal y is a flat line, fully explained") {
@@ -56,10 +57,10 @@ TEST_CASE("isotonic_fit: an ascending list is left as it is") {
 
 TEST_CASE("isotonic_fit: violators are pooled to their mean, also backwards over several blocks") {
   const IsotonicFit pair = isotonic_fit(std::vector{1.0, 1.5, 1.3, 3.0});
-  CHECK(pair.values[1] == Approx((1.5 + 1.3) / 2));
+  CHECK(pair.values[1] == within((1.5 + 1.3) / 2, 1e-12));
   CHECK(pair.values[2] == pair.values[1]);
   CHECK(pair.points_changed == 2);
-  CHECK(pair.largest_change == Approx((1.4 - 1.3) / 1.3));
+  CHECK(pair.largest_change == within((1.4 - 1.3) / 1.3, 1e-12));
 
   const IsotonicFit all = isotonic_fit(std::vector{4.0, 5.0, 3.0, 0.0});
   CHECK(all.values == std::vector<double>(4, (4.0 + 5.0 + 3.0 + 0.0) / 4));
@@ -91,7 +92,7 @@ TEST_CASE("isotonic_fit: no other non-decreasing sequence is nearer (against max
         }
         best = std::max(best, lowest);
       }
-      CHECK(fit.values[i] == Approx(best).epsilon(1e-12));
+      CHECK(fit.values[i] == within(best, 1e-12));
     }
   }
 }
@@ -99,8 +100,8 @@ TEST_CASE("isotonic_fit: no other non-decreasing sequence is nearer (against max
 TEST_CASE("mean_interval_95: mean plus and minus t s / sqrt(n)") {
   // Two values a and b: s / sqrt(2) = |b - a| / 2, and t of one degree of freedom.
   const Interval two = mean_interval_95(std::vector<double>{1, 3});
-  CHECK(two.low == doctest::Approx(2 - 12.706205).epsilon(1e-7));
-  CHECK(two.high == doctest::Approx(2 + 12.706205).epsilon(1e-7));
+  CHECK(two.low == within(2 - 12.706205, 1e-7));
+  CHECK(two.high == within(2 + 12.706205, 1e-7));
   // n values -1, 1, -1, ..: s^2 = n / (n - 1), so half the width is t / sqrt(n - 1). Quantiles of
   // Student's t as tabulated: 31 degrees 2.039513, 999 degrees 1.962341.
   for (const auto& [count, t] : {std::pair<std::size_t, double>{32, 2.039513}, {1000, 1.962341}}) {
@@ -109,7 +110,7 @@ TEST_CASE("mean_interval_95: mean plus and minus t s / sqrt(n)") {
       values[i] = i % 2 == 0 ? -1 : 1;
     }
     const double half = t / std::sqrt(static_cast<double>(count - 1));
-    CHECK(mean_interval_95(values).high == doctest::Approx(half).epsilon(1e-5));
-    CHECK(mean_interval_95(values).low == doctest::Approx(-half).epsilon(1e-5));
+    CHECK(mean_interval_95(values).high == within(half, 1e-5));
+    CHECK(mean_interval_95(values).low == within(-half, 1e-5));
   }
 }

@@ -7,9 +7,11 @@
 #include "io/import_caffe_log.hpp"
 #include "io/import_samples.hpp"
 #include "io/temporary_folder.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
+using stepsim::testing::within;
 
 namespace {
 
@@ -66,9 +68,9 @@ TEST_CASE("caffe-log: of several dumps the last with backward times counts") {
   const std::string first = "[0, 64, 1, 0]\n[1, 64, 2, 0]\n";
   const std::string second = "[0, 64, 3, 0]\n[1, 64, 4, 0]\n";
   const std::string zeros = "[0, 64, 0, 0]\n[1, 64, 0, 0]\n";
-  CHECK(sum_backward(import_text(first + second)) == doctest::Approx(7e-6));
+  CHECK(sum_backward(import_text(first + second)) == within(7e-6, 1e-12));
   const train::Trace trace = import_text(first + second + zeros);
-  CHECK(sum_backward(trace) == doctest::Approx(7e-6));
+  CHECK(sum_backward(trace) == within(7e-6, 1e-12));
   CHECK(warned(trace, "3 dumps in the log: the last one with backward times is used"));
 }
 
@@ -116,10 +118,10 @@ TEST_CASE("caffe-log: GoogLeNet on K80, second dump of tmp8comm.log") {
   options.models = models;
   const train::Trace trace = import_caffe_log(file, options);
   REQUIRE(trace.layers.size() == 64);
-  CHECK(sum_backward(trace) == doctest::Approx(0.205334312).epsilon(1e-9));
+  CHECK(sum_backward(trace) == within(0.205334312, 1e-9));
   const auto check = [&](std::size_t i, std::int64_t elements, double backward_us) {
     CHECK(trace.layers[i].gradient_bytes->value == 4 * elements);
-    CHECK(trace.layers[i].backward->value * 1e6 == doctest::Approx(backward_us).epsilon(1e-9));
+    CHECK(trace.layers[i].backward->value * 1e6 == within(backward_us, 1e-9));
   };
   check(0, 9408 + 64, 15143.7);
   check(1, 4096 + 64, 3825.38);
@@ -143,6 +145,6 @@ TEST_CASE("caffe-log: one dump with four columns") {
   }
   const train::Trace trace = import_caffe_log(file, {});
   CHECK(trace.layers.size() == 64);
-  CHECK(sum_backward(trace) == doctest::Approx(0.201531926).epsilon(1e-9));
+  CHECK(sum_backward(trace) == within(0.201531926, 1e-9));
   CHECK_FALSE(warned(trace, "dumps"));
 }

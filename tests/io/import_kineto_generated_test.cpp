@@ -8,9 +8,11 @@
 #include "io/kineto_generator.hpp"
 #include "io/temporary_folder.hpp"
 #include "io/trace_file.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
+using stepsim::testing::within;
 
 namespace {
 
@@ -172,7 +174,7 @@ TEST_CASE("kineto: in every step the classes add up and the busy time is between
       CHECK(step.gradient_nodes.value <= step.backward.value);
       // compute busy + exposed = busy
       CHECK(step.compute_busy.value + step.exposed_communication.value ==
-            doctest::Approx(step.gpu_busy.value).epsilon(1e-12));
+            within(step.gpu_busy.value, 1e-12));
     }
     if (trace.checks->steps_used == 1) { // one step: the median is the step
       Seconds forward;
@@ -182,8 +184,8 @@ TEST_CASE("kineto: in every step the classes add up and the busy time is between
         backward += *layer.backward;
       }
       const train::MeasuredStep& used = trace.steps.back();
-      CHECK(forward.value == doctest::Approx(used.forward.value).epsilon(1e-12));
-      CHECK(backward.value == doctest::Approx(used.backward.value).epsilon(1e-12));
+      CHECK(forward.value == within(used.forward.value, 1e-12));
+      CHECK(backward.value == within(used.backward.value, 1e-12));
     }
   }
 }

@@ -7,13 +7,16 @@
 #include "base/error.hpp"
 #include "io/import_kineto.hpp"
 #include "io/import_samples.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 namespace {
 
-doctest::Approx us(double microseconds) { return doctest::Approx(microseconds).epsilon(1e-9); }
+Tolerance us(double microseconds) { return within(microseconds, 1e-9); }
 double in_us(Seconds time) { return time.value * 1e6; }
 
 struct StepRow { // one line of the table
@@ -229,7 +232,7 @@ TEST_CASE("K1: --time wall and --measured-step scale the compute times") {
   const double exposed = ((49728.926 - 39296.837) + (58332.167 - 39620.514)) / 2;
   const double busy = (39296.837 + 39620.514) / 2;
   CHECK(wall.time_scale == us((median_wall - exposed) / busy));
-  CHECK(wall.time_scale == doctest::Approx(5.265248).epsilon(1e-6));
+  CHECK(wall.time_scale == within(5.265248, 1e-6));
   CHECK(wall.time_basis == "wall");
   CHECK(in_us(*wall.layers[0].forward) == us(714.169 * wall.time_scale));
   CHECK(in_us(wall.update) == us(692.5665 * wall.time_scale));
@@ -287,7 +290,7 @@ TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
   CHECK(trace.checks->backward_nodes == 69);
   CHECK(trace.checks->backward_matched == 69);
   CHECK(trace.checks->gradient_nodes == 165);
-  CHECK(trace.checks->unattributed_fraction == doctest::Approx(59526.0 / 449763.0).epsilon(1e-12));
+  CHECK(trace.checks->unattributed_fraction == within(59526.0 / 449763.0, 1e-12));
   const train::MeasuredStep& step = trace.steps[1];
   CHECK(step.name == "ProfilerStep#551");
   CHECK(in_us(step.forward) == us(7927));

@@ -7,10 +7,11 @@
 
 #include "io/model_file.hpp"
 #include "io/problem_text.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
-using doctest::Approx;
+using stepsim::testing::within;
 
 namespace {
 
@@ -74,9 +75,8 @@ TEST_CASE("icdcs19: phases add up to an update (SPA V12)") {
     CAPTURE(name);
     const train::MeasuredPhases& phases = *model(name).phases;
     const double sum = (phases.compute + phases.compress + phases.communication).value;
-    CHECK(sum == Approx(sum_s).epsilon(1e-3).scale(0));
-    CHECK(static_cast<double>(*model(name).batch_size) / sum ==
-          Approx(images_per_s).epsilon(1e-3).scale(0));
+    CHECK(sum == within(sum_s, 1e-3));
+    CHECK(static_cast<double>(*model(name).batch_size) / sum == within(images_per_s, 1e-3));
     CHECK(phases.ranks == 32);
     CHECK(phases.method == "gtopk_tree");
   }
@@ -112,10 +112,8 @@ TEST_CASE("icdcs19: ratios and efficiencies follow from the throughputs (SPA V13
     for (std::size_t i = 0; i < kRanks.size(); ++i) {
       CAPTURE(kRanks[i]);
       const double gtopk = speed(row.name, "gtopk_tree", kRanks[i]);
-      CHECK(gtopk / speed(row.name, "none", kRanks[i]) ==
-            Approx(row.over_dense[i]).epsilon(1e-3).scale(0));
-      CHECK(gtopk / speed(row.name, "topk", kRanks[i]) ==
-            Approx(row.over_topk[i]).epsilon(1e-3).scale(0));
+      CHECK(gtopk / speed(row.name, "none", kRanks[i]) == within(row.over_dense[i], 1e-3));
+      CHECK(gtopk / speed(row.name, "topk", kRanks[i]) == within(row.over_topk[i], 1e-3));
     }
     const std::array<std::string_view, 3> methods{"none", "topk", "gtopk_tree"};
     for (std::size_t i = 0; i < methods.size(); ++i) {

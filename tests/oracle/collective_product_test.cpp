@@ -11,9 +11,13 @@
 
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
+
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
 
 constexpr std::array kOps{Op::broadcast,      Op::reduce,    Op::allreduce,
                           Op::reduce_scatter, Op::allgather, Op::allgatherv};
@@ -275,8 +279,7 @@ TEST_CASE("hierarchical, shared interfaces: the static share is exact for equal 
           CAPTURE(per_node);
           CAPTURE(nics);
           CAPTURE(name(inter));
-          CHECK(events(collective).seconds ==
-                doctest::Approx(max_plus(collective).seconds).epsilon(kTolerance));
+          CHECK(events(collective).seconds == within(max_plus(collective).seconds, kTolerance));
 
           const double parts = ranks; // G shards in N parts each
           Collective least = collective;
@@ -340,7 +343,7 @@ TEST_CASE("several parameter servers that enter together: fair flows take the cl
         CAPTURE(static_cast<int>(placement));
         const auto form = closed_form(collective);
         REQUIRE(form.has_value());
-        CHECK(events(collective).seconds == doctest::Approx(form->seconds).epsilon(kTolerance));
+        CHECK(events(collective).seconds == within(form->seconds, kTolerance));
       }
     }
   }

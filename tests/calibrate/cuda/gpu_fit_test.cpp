@@ -5,10 +5,12 @@
 
 #include "base/error.hpp"
 #include "io/profile_file.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
 using namespace stepsim::calibrate::gpu;
+using stepsim::testing::within;
 
 namespace {
 
@@ -132,16 +134,16 @@ TEST_CASE("gpu fit: constants of messages and kernels come back") {
   const GpuSamples samples = parse_gpu_samples(records(true), "g.jsonl");
   const GpuFit fit = fit_gpu(samples, {}, false);
   REQUIRE(fit.message);
-  CHECK(fit.message->startup_s == doctest::Approx(kAlpha).epsilon(1e-6));
-  CHECK(fit.message->per_byte_s == doctest::Approx(kBeta).epsilon(1e-6));
+  CHECK(fit.message->startup_s == within(kAlpha, 1e-6));
+  CHECK(fit.message->per_byte_s == within(kBeta, 1e-6));
   const KernelFit& select = kernel(fit, "radix_select");
-  CHECK(select.c0_s == doctest::Approx(1e-5).epsilon(1e-6));
-  CHECK(select.c1_s_per_element == doctest::Approx(2e-12).epsilon(1e-6));
-  CHECK(select.c2_s_per_entry == doctest::Approx(3e-11).epsilon(1e-6));
+  CHECK(select.c0_s == within(1e-5, 1e-6));
+  CHECK(select.c1_s_per_element == within(2e-12, 1e-6));
+  CHECK(select.c2_s_per_entry == within(3e-11, 1e-6));
   const KernelFit& merge = kernel(fit, "merge"); // of k only
-  CHECK(merge.c0_s == doctest::Approx(2e-5).epsilon(1e-6));
+  CHECK(merge.c0_s == within(2e-5, 1e-6));
   CHECK(merge.c1_s_per_element == 0);
-  CHECK(merge.c2_s_per_entry == doctest::Approx(4e-11).epsilon(1e-6));
+  CHECK(merge.c2_s_per_entry == within(4e-11, 1e-6));
   CHECK(fit.launches.size() == 2); // pingpong and allreduce, plain beside graph
   CHECK(fit.grade == Grade::ok);
 }
@@ -154,10 +156,10 @@ TEST_CASE("gpu fit: ranks of one device give no network, ranks of several do") {
     const net::NetworkProfile profile = io::parse_profile(tree); // the file is one that we read
     REQUIRE(profile.links.size() == 1);
     CHECK(profile.links.front().name == (same_device ? "same-device" : "nvlink"));
-    CHECK(profile.links.front().per_byte_s == doctest::Approx(kBeta).epsilon(1e-6));
+    CHECK(profile.links.front().per_byte_s == within(kBeta, 1e-6));
     CHECK(profile.bandwidth_Bps.has_value() == !same_device);
     if (!same_device) {
-      CHECK(*profile.reduction_Bps == doctest::Approx(1 / 3e-13).epsilon(1e-6));
+      CHECK(*profile.reduction_Bps == within(1 / 3e-13, 1e-6));
     }
     CHECK(profile.collectives.size() == 2); // plain and graph
     const std::string text = gpu_text(samples, fit);
