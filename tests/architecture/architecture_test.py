@@ -91,6 +91,12 @@ RULES = [
      FLOORS[:7] + ["calibrate/core"]),
 ]
 
+# The same for tests, all folders.
+TEST_RULES = [
+    ("numbers are compared with within and plus_minus of tests/testing/tolerance.hpp",
+     r"\bApprox\b"),
+]
+
 # (file without its suffix, rule) -> why it is allowed there.
 EXCEPTIONS = {
     ("sim/io/json", "no shared_ptr"): "all nodes of a tree share the name of their file",
@@ -132,6 +138,12 @@ def check_rules(root):
             excepted = (str(relative.with_suffix("")), "namespace = folder") in EXCEPTIONS
             if wanted not in text and "int main(" not in text and not excepted:
                 yield f"{relative}:1: namespace = folder: no {wanted}"
+    for path in sources(root, "tests"):
+        text = path.read_text(encoding="utf-8")
+        for number, line in enumerate(code_only(text).splitlines(), 1):
+            for rule, pattern in TEST_RULES:
+                if re.search(pattern, line):
+                    yield f"{path.relative_to(root)}:{number}: {rule}: {line.strip()}"
 
 
 # Spelt in pieces, so that this file does not find itself.

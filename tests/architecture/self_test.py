@@ -77,6 +77,13 @@ class Rules(unittest.TestCase):
     def test_printing_is_the_right_of_cli(self):
         self.assertEqual(self.rule("cli", "void f() { std::cout << 1; }"), [])
 
+    def test_tests_compare_numbers_one_way(self):
+        for line, problems in [("CHECK(a == doctest::Approx(1e-6).epsilon(1e-9));", 1),
+                               ("using doctest::Approx;", 1), ("Approx ms(double value);", 1),
+                               ("CHECK(a == within(1e-6, 1e-9)); // not Approx", 0)]:
+            self.assertEqual(len(found(checks.check_rules, "tests/coll/a_test.cpp", line + "\n")),
+                             problems, line)
+
     def test_the_namespace_is_the_folder(self):
         self.assertEqual(len(found(checks.check_rules, "sim/base/a.cpp", "namespace other {}\n")), 1)
 
