@@ -7,6 +7,7 @@
 #include <random>
 
 using namespace stepsim::train;
+using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
@@ -181,10 +182,10 @@ TEST_CASE("break-even: on random problems the times agree at every root and chan
       with_two += gain.break_even_Bps.size() == 2 ? 1 : 0;
       for (const double root : gain.break_even_Bps) {
         const double scale = compressed_s(problem, root);
-        CHECK(std::abs(difference(problem, baseline, root)) < 1e-9 + 1e-13 * scale);
+        CHECK(difference(problem, baseline, root) == plus_minus(0, 1e-12 * scale));
         const double below = difference(problem, baseline, root * (1 - 1e-6));
         const double above = difference(problem, baseline, root * (1 + 1e-6));
-        CHECK(below * above <= 1e-30);
+        CHECK(below * above <= 0);
       }
       // Any bandwidth is inside an interval exactly if the compressed time is less.
       for (const double bandwidth : {1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e11, 1e13}) {
