@@ -1,6 +1,6 @@
 // Exact selection of the k largest magnitudes, stable compaction, and the merge of two lists.
-#include "calibrate/cuda/block_scan.hpp"
-#include "calibrate/cuda/grid.hpp"
+#include "calibrate/cuda/block_scan.cuh"
+#include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
 

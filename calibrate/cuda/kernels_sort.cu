@@ -1,7 +1,7 @@
 // The full sort, by the radix sort that comes with the toolkit.
 #include <cub/device/device_radix_sort.cuh>
 
-#include "calibrate/cuda/kernels.hpp"
+#include "calibrate/cuda/kernels.cuh"
 
 namespace stepsim::calibrate::gpu {
 

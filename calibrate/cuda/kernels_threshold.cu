@@ -1,7 +1,7 @@
 // Approximate selectors: a threshold from a sample, from moments or by bisection, then compaction.
 #include "base/random.hpp"
-#include "calibrate/cuda/block_scan.hpp"
-#include "calibrate/cuda/grid.hpp"
+#include "calibrate/cuda/block_scan.cuh"
+#include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
 

@@ -1,6 +1,6 @@
 // Kernels that pass once over vectors: additions, stores, codecs, test data.
 #include "base/random.hpp"
-#include "calibrate/cuda/grid.hpp"
+#include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
 

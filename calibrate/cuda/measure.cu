@@ -5,8 +5,8 @@
 #include <ctime>
 
 #include "calibrate/cuda/driver.hpp"
-#include "calibrate/cuda/run_plan.hpp"
-#include "calibrate/cuda/session.hpp"
+#include "calibrate/cuda/run_plan.cuh"
+#include "calibrate/cuda/session.cuh"
 
 namespace stepsim::calibrate::gpu {
 

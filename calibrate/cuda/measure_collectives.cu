@@ -4,9 +4,9 @@
 #include <cstring>
 #include <functional>
 
-#include "calibrate/cuda/kernels.hpp"
-#include "calibrate/cuda/run_plan.hpp"
-#include "calibrate/cuda/session.hpp"
+#include "calibrate/cuda/kernels.cuh"
+#include "calibrate/cuda/run_plan.cuh"
+#include "calibrate/cuda/session.cuh"
 #include "coll/evaluate.hpp"
 
 namespace stepsim::calibrate::gpu {

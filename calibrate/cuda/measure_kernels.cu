@@ -5,8 +5,8 @@
 #include <functional>
 #include <map>
 
-#include "calibrate/cuda/kernels.hpp"
-#include "calibrate/cuda/session.hpp"
+#include "calibrate/cuda/kernels.cuh"
+#include "calibrate/cuda/session.cuh"
 #include "coll/gaussian_threshold.hpp"
 
 namespace stepsim::calibrate::gpu {

@@ -4,7 +4,7 @@
 
 #include "calibrate/cuda/driver.hpp"
 #include "calibrate/cuda/plan.hpp"
-#include "calibrate/cuda/session.hpp"
+#include "calibrate/cuda/session.cuh"
 
 namespace stepsim::calibrate::gpu {
 

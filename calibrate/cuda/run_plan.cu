@@ -1,9 +1,9 @@
-#include "calibrate/cuda/run_plan.hpp"
+#include "calibrate/cuda/run_plan.cuh"
 
 #include <algorithm>
 #include <bit>
 
-#include "calibrate/cuda/kernels.hpp"
+#include "calibrate/cuda/kernels.cuh"
 
 namespace stepsim::calibrate::gpu {
 

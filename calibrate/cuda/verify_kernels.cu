@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "calibrate/cuda/kernels.hpp"
-#include "calibrate/cuda/session.hpp"
-#include "calibrate/cuda/verify_parts.hpp"
+#include "calibrate/cuda/kernels.cuh"
+#include "calibrate/cuda/session.cuh"
+#include "calibrate/cuda/verify_parts.cuh"
 #include "coll/codecs.hpp"
 #include "coll/error_feedback.hpp"
 #include "coll/gaussian_threshold.hpp"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "calibrate/cuda/device.hpp"
+#include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/kernel_math.hpp"
 
 namespace stepsim::calibrate::gpu {

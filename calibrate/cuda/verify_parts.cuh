@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/cuda/device.hpp"
+#include "calibrate/cuda/device.cuh"
 #include "coll/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {

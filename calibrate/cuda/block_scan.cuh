@@ -1,5 +1,7 @@
 #pragma once
 // Sums within a block of threads, for .cu files.
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
 namespace stepsim::calibrate::gpu {

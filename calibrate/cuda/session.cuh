@@ -8,7 +8,7 @@
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
-#include "calibrate/cuda/device.hpp"
+#include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/measure.hpp"
 #include "calibrate/cuda/records.hpp"
 #include "calibrate/cuda/sampling.hpp"

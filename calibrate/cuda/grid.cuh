@@ -1,8 +1,10 @@
 #pragma once
 // How threads of a grid share out elements, for .cu files.
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
-#include "calibrate/cuda/kernels.hpp"
+#include "calibrate/cuda/kernels.cuh"
 
 namespace stepsim::calibrate::gpu {
 

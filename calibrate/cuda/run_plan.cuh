@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "calibrate/cuda/device.hpp"
+#include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/plan.hpp"
 
 namespace stepsim::calibrate::gpu {
