@@ -105,8 +105,10 @@ LinkEstimate estimate_link(const ProbeTimes& times) {
   costs.gamma = link.gamma;
   costs.block_bytes = times.block_bytes;
   costs.block_s = (times.long_train_s - times.short_train_s) / (kLongTrain - kShortTrain);
-  if (costs.block_s <= 0) {
-    throw SimulationError("train: time does not grow with the number of blocks");
+  if (costs.block_s <= 0) { // noise: what the blocks would take back to back
+    costs.block_s = times.block_bytes * link.beta;
+    link.warnings.emplace_back("train: time does not grow with the number of blocks; the time of "
+                               "a block is taken from the bandwidth");
   }
   link.block_latency_s = std::clamp(costs.block_s - times.block_bytes * link.beta, 0.0, link.alpha);
   return link;

@@ -34,6 +34,7 @@ struct LinkEstimate {
   double block_latency_s{};        // <= alpha
   double duplex_exchange{}, duplex_shift{};
   StepCosts costs;
+  std::vector<std::string> warnings;
   [[nodiscard]] bool host_bound() const {
     return duplex_exchange > kHostBound || duplex_shift > kHostBound;
   }

@@ -218,6 +218,7 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
     text.date = date_text();
     text.options = options.transport;
     text.warnings = warnings_before(options.messages, load);
+    text.warnings.insert(text.warnings.end(), link.warnings.begin(), link.warnings.end());
     if (link.host_bound()) {
       text.warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the "
                                  "host limits, not the links");

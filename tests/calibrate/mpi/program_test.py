@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""stepsim-calibrate mpi as users start it; 77 where it was built without MPI, or mpirun is missing.
+
+    program_test.py FOLDER_OF_THE_PROGRAMS
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SCHEMA = json.loads((ROOT / "schemas/network_calibration.schema.json").read_text())
+PROGRAM = pathlib.Path(sys.argv[1]) / "stepsim-calibrate"
+MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe",
+          "--bind-to", "none"]
+
+
+def mpi(ranks, *arguments):
+    return subprocess.run([*MPIRUN, "-np", str(ranks), PROGRAM, *map(str, arguments)],
+                          capture_output=True, text=True, timeout=120)
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_calibration_and_table_are_written_and_read_again(self):
+        calibration = self.folder / "local.calibration.json"
+        table = self.folder / "errors.jsonl"
+        done = mpi(2, "mpi", "-o", calibration, "--table", table, "--max-seconds", 1,
+                   "--rate", "1Gbps", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tree = json.loads(calibration.read_text())
+        jsonschema.validate(tree, SCHEMA)
+        self.assertGreater(tree["network"]["bandwidth_Bps"], 1e6)
+        self.assertEqual({curve["algorithm"] for curve in tree["collectives"]},
+                         {"pingpong", "exchange", "shift", "mst", "be", "lp", "ring",
+                          "recursive_doubling"})
+        self.assertNotIn(os.uname().nodename, calibration.read_text().split())
+        rows = [json.loads(line) for line in table.read_text().splitlines()]
+        self.assertEqual({(row["op"], row["algorithm"]) for row in rows},
+                         {(op, algorithm) for op in ("broadcast", "reduce", "allreduce")
+                          for algorithm in ("mst", "be", "lp", "ring")}
+                         | {("allreduce", "recursive_doubling"), ("allreduce", "gtopk_tree")})
+        for row in rows:
+            self.assertEqual((row["ranks"], row["rate"]), (2, 125e6))
+            self.assertLessEqual(row["min_s"], row["measured_s"])
+            self.assertLessEqual(row["measured_s"], row["p90_s"])
+        report = subprocess.run([PROGRAM, "report", table, "--json"], capture_output=True,
+                                text=True)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertEqual(json.loads(report.stdout)["rows"], len(rows))
+
+    def test_wrong_use_is_refused(self):
+        for flags, message in (([], "error: mpi: need at least 2 processes, got 1"),
+                               (["--segment", "6B"], "multiple of 4"),
+                               (["--timeout", "0s"], "--timeout 0s: must be > 0"),
+                               (["--max-seconds", "0"], "must be > 0")):
+            done = subprocess.run([PROGRAM, "mpi", *flags], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_a_rank_that_hangs_ends_all(self):
+        # One of two processes is stopped as soon as both run.
+        driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", "1s",
+                                   "-o", self.folder / "x.calibration.json"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        children = []
+        deadline = time.monotonic() + 20
+        while len(children) < 2 and time.monotonic() < deadline:
+            time.sleep(0.2)
+            listed = pathlib.Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text()
+            children = [int(pid) for pid in listed.split()]
+        time.sleep(1)
+        os.kill(children[-1], signal.SIGSTOP)
+        try:
+            _, errors = driver.communicate(timeout=60)
+        finally:
+            try:
+                os.kill(children[-1], signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.assertEqual(driver.returncode, 1)
+        self.assertRegex(errors, r"error: rank \d did not finish \w+")
+
+
+if __name__ == "__main__":
+    probe = subprocess.run([PROGRAM, "mpi"], capture_output=True, text=True)
+    if probe.returncode == 77 or shutil.which("mpirun") is None:
+        print(probe.stderr or "mpirun is missing")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
