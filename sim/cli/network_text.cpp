@@ -67,6 +67,21 @@ std::string messages_text(const study::Result& result) {
   return out;
 }
 
+std::string jobs_text(const study::Result& result) {
+  if (result.jobs.empty()) {
+    return "";
+  }
+  Table table{{"job", "nodes", "alone [ms]", "together [ms]", "ratio"}, {}};
+  for (const study::JobTimes& job : result.jobs) {
+    const bool known = job.together_s && job.alone_s > 0;
+    table.rows.push_back(
+        {job.name, std::to_string(job.nodes), milliseconds_cell(job.alone_s),
+         milliseconds_cell(job.together_s),
+         cell(known ? std::optional(*job.together_s / job.alone_s) : std::nullopt)});
+  }
+  return "\n" + table_text(table) + "all other figures but those of links are of the first job\n";
+}
+
 std::string links_text(const study::Result& result) {
   if (result.links.empty()) {
     return "";

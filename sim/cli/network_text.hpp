@@ -10,6 +10,8 @@ namespace stepsim::cli {
 [[nodiscard]] std::string fabric_text(const study::Cluster& cluster);
 // Lines of completion times and losses, and a table of the busiest links; empty without a network.
 [[nodiscard]] std::string messages_text(const study::Result& result);
+// Every job alone and beside the others; empty for one job.
+[[nodiscard]] std::string jobs_text(const study::Result& result);
 [[nodiscard]] std::string links_text(const study::Result& result);
 
 } // namespace stepsim::cli

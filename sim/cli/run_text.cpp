@@ -167,10 +167,14 @@ std::string verdict_text(const study::Result& result) {
               summary.overlap_fraction ? percent_cell(summary.overlap_fraction) +
                                              " of communication hidden behind computation"
                                        : std::string("no communication"));
+  const study::Scenario& scenario = result.scenario;
+  const std::int64_t workers = scenario.other_jobs.empty()
+                                   ? scenario.cluster.ranks()
+                                   : scenario.first_job_nodes * scenario.cluster.gpus_per_node;
   append_line(out, "speed-up",
-              cell(summary.speedup) + " with " + std::to_string(result.scenario.cluster.ranks()) +
-                  (result.scenario.cluster.ranks() == 1 ? " worker" : " workers") +
-                  ", efficiency " + percent_cell(summary.scaling_efficiency));
+              cell(summary.speedup) + " with " + std::to_string(workers) +
+                  (workers == 1 ? " worker" : " workers") + ", efficiency " +
+                  percent_cell(summary.scaling_efficiency));
   if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
     append_line(out, "interval",
                 milliseconds_cell(summary.iteration_time_low_s) + " to " +
@@ -244,7 +248,7 @@ std::string buckets_text(const study::Result& result) {
 
 std::string run_text(const study::Result& result) {
   return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
-         buckets_text(result) + links_text(result);
+         buckets_text(result) + jobs_text(result) + links_text(result);
 }
 
 } // namespace stepsim::cli

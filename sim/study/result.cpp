@@ -148,6 +148,13 @@ io::Json tensor_tree(const TensorResult& tensor) {
                     {"complete_s", tensor.complete_s}};
 }
 
+io::Json job_tree(const JobTimes& job) {
+  return io::Object{{"name", job.name},
+                    {"nodes", job.nodes},
+                    {"iteration_time_s", number_or_null(job.together_s)},
+                    {"alone_iteration_time_s", job.alone_s}};
+}
+
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.
 io::Json links_tree(const Result& result) {
   io::Array links;
@@ -224,6 +231,7 @@ io::Json result_tree(const Result& result) {
       {"layers", list(result.layers, layer_tree)},
       {"links", links_tree(result)},
       {"tensors", list(result.tensors, tensor_tree)},
+      {"jobs", list(result.jobs, job_tree)},
       {"events", static_cast<std::int64_t>(result.events)},
       {"packet_hops", result.packet_hops ? io::Json(*result.packet_hops) : io::Json()},
       {"warnings", list(result.warnings, [](const std::string& text) { return io::Json(text); })}};

@@ -93,6 +93,14 @@ struct TensorResult {
   }
 };
 
+// One of several jobs on a network: mean steady period, alone and while all of them run.
+struct JobTimes {
+  std::string name;
+  std::int64_t nodes{};
+  std::optional<double> together_s; // empty: no iteration ended before the first job did
+  double alone_s{};
+};
+
 struct WorkerResult { // only where workers differ; means per iteration
   std::int64_t worker{};
   double compute_s{};
@@ -122,6 +130,7 @@ struct Result {
   std::vector<LayerResult> layers;
   std::vector<LinkResult> links; // [link] of the fabric
   std::vector<TensorResult> tensors;
+  std::vector<JobTimes> jobs; // where there are several; everything else but links is of the first
   std::uint64_t events{};
   std::optional<std::uint64_t> packet_hops;
   // How far ranks and messages leave the range of the calibration: 1 inside; empty where the

@@ -1,116 +1,16 @@
-// Runs whose messages go through the simulated network one by one (PKT 7, 8): the plan's buckets
-// become the pieces of a job, and what the job measured becomes the result.
+// Runs whose messages go through the simulated network one by one (PKT 7, 8): what a job measured
+// becomes the result. Several jobs share the network.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "study/bucket_cost.hpp"
-#include "study/message_class.hpp"
+#include "study/network_setup.hpp"
 #include "study/run_parts.hpp"
-#include "train/network_job.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-bool has_servers(const Scenario& scenario) {
-  return scenario.communication.collective == coll::AlgorithmId::parameter_server;
-}
-
-std::vector<double> layer_bytes(const Scenario& scenario) {
-  std::vector<double> bytes(scenario.workload.layers.size());
-  for (const train::Gradient& gradient : scenario.workload.gradients) {
-    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-  }
-  return bytes;
-}
-
-// Buckets in the order in which their gradients are ready.
-std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Plan& plan) {
-  const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
-  std::vector<train::JobPiece> pieces;
-  for (const plan::Group& group : plan.groups) {
-    train::JobPiece piece;
-    piece.bytes = group.bytes.value;
-    std::uint32_t first = UINT32_MAX;
-    std::uint32_t last = 0;
-    for (const std::uint32_t item : group.items) {
-      if (item < scenario.workload.gradients.size()) { // else one that sends nothing
-        const std::uint32_t layer = scenario.workload.gradients[item].layer;
-        first = std::min(first, layer);
-        last = std::max(last, layer);
-      }
-    }
-    piece.first_layer = std::min(first, last);
-    piece.last_layer = last;
-    piece.message_class = classes.of_layer(piece.first_layer);
-    pieces.push_back(piece);
-  }
-  return pieces;
-}
-
-void sort_by_ready(const Scenario& scenario, plan::Plan& plan) {
-  if (scenario.communication.schedule == plan::Schedule::priority) { // listed by urgency
-    std::ranges::stable_sort(plan.groups, {},
-                             [](const plan::Group& group) { return group.ready.value; });
-  }
-}
-
-// With `auto` the one that is best for the largest bucket, at the flow level.
-coll::Collective chosen_collective(const Scenario& scenario, const plan::Plan& plan) {
-  coll::Collective collective = exchange_of(scenario);
-  for (const plan::Group& group : plan.groups) {
-    collective.bytes = std::max(collective.bytes, static_cast<double>(group.bytes.value));
-  }
-  return coll::with_chosen_algorithm(collective);
-}
-
-train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
-  const Communication& communication = scenario.communication;
-  train::NetworkJob job;
-  for (const train::WorkLayer& layer : scenario.workload.layers) {
-    job.forward_s.push_back(layer.forward.value);
-    job.backward_s.push_back(layer.backward.value);
-  }
-  job.update_s = scenario.training.update.value;
-  job.gradient_bytes = layer_bytes(scenario);
-  job.overlap_backward = communication.overlap_backward;
-  job.next_forward = communication.next_forward;
-  job.pieces = pieces_of(scenario, plan);
-  job.by_layer = communication.schedule == plan::Schedule::priority;
-  if (job.by_layer && communication.schedule_options.credit_bytes.value > 0) {
-    job.credit_bytes = static_cast<double>(communication.schedule_options.credit_bytes.value);
-  }
-  job.iterations = scenario.training.iterations;
-  job.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  job.variability = scenario.variability;
-  job.hosts = scenario.cluster.fabric->hosts;
-  job.collective = chosen_collective(scenario, plan);
-  if (has_servers(scenario)) {
-    job.servers = train::JobServers{.count = communication.options.servers,
-                                    .placement = communication.options.placement,
-                                    .whole = scenario.training.whole_split,
-                                    .add_s_per_byte = job.collective.reduction_s_per_byte};
-  }
-  return job;
-}
-
-train::JobNetwork network_of(const Scenario& scenario) {
-  const Network& network = scenario.cluster.network;
-  const net::RankFabric& fabric = *scenario.cluster.fabric;
-  const net::PacketOptions& options = network.packet.options;
-  train::JobNetwork result;
-  result.fabric = fabric.network;
-  result.simulated_limit_s = scenario.simulated_limit.value;
-  result.flow = {.paths = fabric.paths, .wire_per_payload = fabric.wire_per_payload};
-  if (network.model == NetworkModel::packet) {
-    result.packet = options;
-    result.background = network.packet.background;
-  } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&
-             options.transport.dlcp.early_stop) {
-    result.early_stop_payload = options.full_payload();
-  }
-  return result;
-}
 
 // The first steady iteration: without jitter all periods are equal unless the network remembers.
 std::size_t first_steady(const Scenario& scenario, const std::vector<train::JobIteration>& runs) {
@@ -328,18 +228,50 @@ std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsRes
   return links;
 }
 
+// Every job alone on the network, and all of them together while none has ended.
+std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
+                                    const std::vector<PlannedJob>& planned,
+                                    const train::JobsResult& together) {
+  double first_end = std::numeric_limits<double>::infinity();
+  for (const train::JobResult& job : together.jobs) {
+    first_end = std::min(first_end, job.iterations.back().end_s);
+  }
+  const auto steady_mean = [&](const std::vector<train::JobIteration>& runs) {
+    const auto steady = std::span(runs).subspan(first_steady(scenario, runs));
+    return mean_of(steady, [](const train::JobIteration& run) { return run.period_s; });
+  };
+  std::vector<JobTimes> times;
+  for (std::size_t j = 0; j < planned.size(); ++j) {
+    const train::JobsResult alone =
+        train::run_network_jobs(network_of(scenario), std::span(&planned[j].job, 1));
+    std::vector<train::JobIteration> shared = together.jobs[j].iterations;
+    std::erase_if(shared, [&](const train::JobIteration& run) { return run.end_s > first_end; });
+    const Scenario own = scenario_of_job(scenario, j);
+    times.push_back(
+        {.name = own.workload.name,
+         .nodes = own.cluster.nodes,
+         .together_s = shared.empty() ? std::nullopt : std::optional(steady_mean(shared)),
+         .alone_s = steady_mean(alone.jobs.front().iterations)});
+  }
+  return times;
+}
+
 } // namespace
 
 Result run_network(const Scenario& scenario) {
-  plan::Problem problem = merge_problem(scenario);
-  if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
-    problem.cost = {.base = plan::LinearCost{}}; // it cuts only: the job sends and takes the time
+  const std::size_t jobs = 1 + scenario.other_jobs.size();
+  std::vector<PlannedJob> planned;
+  std::vector<train::NetworkJob> all;
+  for (std::size_t j = 0; j < jobs; ++j) {
+    planned.push_back(planned_job(jobs == 1 ? scenario : scenario_of_job(scenario, j)));
+    all.push_back(planned.back().job);
   }
-  plan::Plan plan = plan_of(scenario, problem);
-  sort_by_ready(scenario, plan);
-  const train::NetworkJob job = job_of(scenario, plan);
-  const train::JobsResult run = train::run_network_jobs(network_of(scenario), std::span(&job, 1));
+  const train::JobsResult run = train::run_network_jobs(network_of(scenario), all);
 
+  // Everything but `jobs` and the links is of the first job.
+  const Scenario first = jobs == 1 ? scenario : scenario_of_job(scenario, 0);
+  const plan::Plan& plan = planned.front().plan;
+  const train::JobResult& job = run.jobs.front();
   Result result;
   result.scenario = scenario;
   result.method = coll::name(coll::Method::events);
@@ -348,15 +280,19 @@ Result run_network(const Scenario& scenario) {
   if (packets) {
     result.packet_hops = run.packet_hops;
   }
-  add_common_warnings(scenario, plan, result);
+  add_common_warnings(first, plan, result);
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
-  fill_summary(scenario, plan, run.jobs.front(), result);
-  keep_messages(run.jobs.front(), result);
-  fill_lists(scenario, plan, job.collective.algorithm, run.jobs.front(), result);
+  fill_summary(first, plan, job, result);
+  fill_lists(first, plan, all.front().collective.algorithm, job, result);
   if (packets) {
-    fill_tensors(run.jobs.front(), result);
+    fill_tensors(job, result);
   }
-  fill_interval(scenario, result);
+  fill_interval(first, result);
+  if (jobs > 1) {
+    result.jobs = times_of_jobs(scenario, planned, run);
+  } else {
+    keep_messages(job, result);
+  }
   return result;
 }
 

@@ -100,8 +100,13 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   parse_part(top, "limits", context, [&](io::Fields& fields) {
     scenario.simulated_limit = {fields.number("simulated_s", io::above(0), 1000)};
   });
-  parse_part(top, "workload", context,
-             [&](io::Fields& fields) { parse_workload(fields, context, scenario); });
+  const io::Json* workload = tree.find("workload");
+  if (workload != nullptr && workload->is_array()) {
+    parse_jobs(top, context, scenario);
+  } else {
+    parse_part(top, "workload", context,
+               [&](io::Fields& fields) { parse_workload(fields, context, scenario); });
+  }
   parse_part(top, "cluster", context,
              [&](io::Fields& fields) { parse_cluster(fields, context, scenario); });
   parse_part(top, "training", context,
@@ -112,6 +117,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
              [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
   top.no_more();
   problems.throw_if_any();
+  check_jobs(tree, problems, scenario);
   check_dtypes(tree, problems, scenario);
   check_exhaustive(tree, problems, scenario);
   if (leftovers == Leftovers::refuse) {

@@ -125,6 +125,13 @@ struct Communication {
   coll::Compression compression;
 };
 
+// A further job on the same fabric: layers of its own, training and communication as the first.
+struct OtherJob {
+  WorkloadSource source;
+  train::Workload workload;
+  std::int64_t nodes{};
+};
+
 struct Scenario {
   std::string name;
   std::int64_t seed = 1;
@@ -132,6 +139,10 @@ struct Scenario {
   Seconds simulated_limit{1000};
   WorkloadSource workload_source;
   train::Workload workload; // loaded, granularity and scaling applied
+  // Where `workload` is a list: the first job has the first nodes, and so on; all of them together
+  // are the cluster's.
+  std::int64_t first_job_nodes{};
+  std::vector<OtherJob> other_jobs;
   Cluster cluster;
   Training training;
   Communication communication;

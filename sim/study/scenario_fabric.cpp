@@ -18,7 +18,8 @@ namespace {
 std::uint32_t dedicated_servers(const Scenario& scenario) {
   const coll::Options& options = scenario.communication.options;
   const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server;
-  return server && options.placement == coll::Placement::dedicated ? options.servers : 0;
+  const auto jobs = static_cast<std::uint32_t>(1 + scenario.other_jobs.size());
+  return server && options.placement == coll::Placement::dedicated ? jobs * options.servers : 0;
 }
 
 net::Topology star_of_nodes(const Scenario& scenario) {
@@ -227,7 +228,7 @@ bool simulates_messages(const Scenario& scenario) {
   return model == NetworkModel::packet ||
          (model == NetworkModel::flow &&
           (communication.collective == coll::AlgorithmId::parameter_server ||
-           communication.schedule == plan::Schedule::priority));
+           communication.schedule == plan::Schedule::priority || !scenario.other_jobs.empty()));
 }
 
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario) {

@@ -22,6 +22,10 @@ struct ParseContext {
 };
 
 void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+// `workload`, one or a list of them with `nodes` each.
+void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario);
+// After the cluster is known.
+void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario);
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario);

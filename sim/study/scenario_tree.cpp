@@ -65,8 +65,7 @@ io::Json inline_layers(const train::Workload& workload) {
   return layers;
 }
 
-io::Json workload_tree(const Scenario& scenario) {
-  const WorkloadSource& source = scenario.workload_source;
+io::Json workload_tree(const WorkloadSource& source, const train::Workload& workload) {
   io::Json tree{io::Object{}};
   if (!source.trace.empty()) {
     tree.set("trace", source.trace);
@@ -89,16 +88,31 @@ io::Json workload_tree(const Scenario& scenario) {
       tree.set("sequence_length", *source.sequence_length);
     }
   } else {
-    tree.set("layers", inline_layers(scenario.workload));
+    tree.set("layers", inline_layers(workload));
   }
-  if (scenario.workload.batch_size) {
-    tree.set("batch_size", *scenario.workload.batch_size);
+  if (workload.batch_size) {
+    tree.set("batch_size", *workload.batch_size);
   }
   if (source.scale_backward_to) {
     tree.set("scale_backward_to_s", source.scale_backward_to->value);
   }
   tree.set("granularity", word(source.profile.granularity));
   return tree;
+}
+
+// One, or a list where there are several jobs.
+io::Json workloads_tree(const Scenario& scenario) {
+  io::Json first = workload_tree(scenario.workload_source, scenario.workload);
+  if (scenario.other_jobs.empty()) {
+    return first;
+  }
+  first.set("nodes", scenario.first_job_nodes);
+  io::Array list{std::move(first)};
+  for (const OtherJob& job : scenario.other_jobs) {
+    list.push_back(workload_tree(job.source, job.workload));
+    list.back().set("nodes", job.nodes);
+  }
+  return list;
 }
 
 io::Json cluster_tree(const Cluster& cluster) {
@@ -243,7 +257,7 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"seed", scenario.seed},
       {"method", scenario.method ? coll::name(*scenario.method) : std::string_view("auto")},
       {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
-      {"workload", workload_tree(scenario)},
+      {"workload", workloads_tree(scenario)},
       {"cluster", cluster_tree(scenario.cluster)},
       {"training", training_tree(scenario)},
       {"communication", communication_tree(scenario.communication)},
