@@ -52,18 +52,18 @@ DeviceState Nvml::state(const std::string& pci_bus_id) const {
   auto* clock = library_.find<int(Device, int, unsigned*)>("nvmlDeviceGetClockInfo");
   unsigned value = 0;
   if (clock != nullptr && clock(found, kSm, &value) == 0) {
-    state.sm_clock_Hz = kMega * value;
+    state.sm_clock_hz = kMega * value;
   }
   if (clock != nullptr && clock(found, kMemory, &value) == 0) {
-    state.memory_clock_Hz = kMega * value;
+    state.memory_clock_hz = kMega * value;
   }
   auto* power = library_.find<int(Device, unsigned*)>("nvmlDeviceGetPowerUsage");
   if (power != nullptr && power(found, &value) == 0) {
-    state.power_W = 1e-3 * value;
+    state.power_w = 1e-3 * value;
   }
   auto* temperature = library_.find<int(Device, int, unsigned*)>("nvmlDeviceGetTemperature");
   if (temperature != nullptr && temperature(found, 0, &value) == 0) {
-    state.temperature_C = value;
+    state.temperature_c = value;
   }
   auto* throttle =
       library_.find<int(Device, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");

@@ -187,7 +187,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
                             {"count", samples.devices},
                             {"driver", samples.driver.empty() ? io::Json() : samples.driver},
                             {"sm_clock_Hz",
-                             samples.sm_clock_Hz ? io::Json(*samples.sm_clock_Hz) : io::Json()},
+                             samples.sm_clock_hz ? io::Json(*samples.sm_clock_hz) : io::Json()},
                             {"p2p", samples.peer_access}}},
       {"valid", valid_tree(samples, fit)}});
   tree.set("source", io::to_json(source));

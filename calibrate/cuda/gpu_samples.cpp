@@ -47,7 +47,7 @@ void read_header(const io::Json& json, GpuSamples& samples) {
     io::Fields device(devices.front(), problems);
     samples.device = device.string("name");
     if (const io::Json* before = device.any("before"); before != nullptr && before->is_object()) {
-      samples.sm_clock_Hz =
+      samples.sm_clock_hz =
           io::Fields(*before, problems).optional_number("sm_clock_Hz", io::above(0));
     }
   }

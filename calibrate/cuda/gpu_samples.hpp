@@ -21,7 +21,7 @@ struct GpuSamples {
   std::int64_t ranks = 1;
   bool same_device = false;
   io::Json peer_access;              // [from][to]
-  std::optional<double> sm_clock_Hz; // before
+  std::optional<double> sm_clock_hz; // before
   std::vector<CollectiveRecord> collectives;
   std::vector<KernelRecord> kernels;
   std::vector<std::string> warnings;

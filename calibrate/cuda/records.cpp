@@ -77,10 +77,10 @@ template <class Items, class Text> std::string list_of(const Items& items, Text 
 
 std::string state_text(const DeviceState& state) {
   Line line;
-  line.number("sm_clock_Hz", state.sm_clock_Hz);
-  line.number("memory_clock_Hz", state.memory_clock_Hz);
-  line.number("power_W", state.power_W);
-  line.number("temperature_C", state.temperature_C);
+  line.number("sm_clock_Hz", state.sm_clock_hz);
+  line.number("memory_clock_Hz", state.memory_clock_hz);
+  line.number("power_W", state.power_w);
+  line.number("temperature_C", state.temperature_c);
   line.raw("throttle_reasons",
            state.throttle_reasons ? std::to_string(*state.throttle_reasons) : "null");
   return line.object();

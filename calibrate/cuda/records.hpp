@@ -13,7 +13,7 @@ inline constexpr char kSameDevice[] = "same device";
 
 // What NVML says; empty where it does not.
 struct DeviceState {
-  std::optional<double> sm_clock_Hz, memory_clock_Hz, power_W, temperature_C;
+  std::optional<double> sm_clock_hz, memory_clock_hz, power_w, temperature_c;
   std::optional<std::uint64_t> throttle_reasons; // bits of NVML
 };
 
