@@ -141,24 +141,24 @@ def measure(result):
     return {metric: value for metric, value in metrics.items() if value is not None}
 
 
-HEADLINE = [*TCP, *LATE, FULL, SLICED]
+HEADLINE = [*TCP, FULL, SLICED]
 
 
 def arms_of(x):
     """Behind one switch there is one path, so arm 6 is arm 7: it is run where that is claimed. In a
-    ring TCP has no timeouts. Long runs: fewer arms."""
+    ring TCP has no timeouts. Every arm at 10 Gb/s with one server, ten, and in a ring of ResNet-50."""
     claimed = x in ("resnet50, 10G, S = 10", "resnet50, 10G, ring")
-    few = x.startswith("vgg16") and ("25G" in x or "S = 2" in x or "S = 5" in x)
+    full = claimed or (", 10G, S = 1" in x)
     return [(name, settings) for name, settings in EVERY.items()
             if (claimed or name[0] != "6") and not ("ring" in x and name in LATE)
-            and (name in HEADLINE or not few)]
+            and (name in HEADLINE or full)]
 
 
 def e1():
     for model, gigabit, count, runs in (
             ("resnet50", 10, 1, 5), ("resnet50", 10, 2, 3), ("resnet50", 10, 5, 3), ("resnet50", 10, 10, 5),
             ("vgg16", 10, 1, 1), ("vgg16", 10, 2, 1), ("vgg16", 10, 5, 1), ("vgg16", 10, 10, 1),
-            ("resnet50", 25, 1, 3), ("resnet50", 25, 10, 3), ("vgg16", 25, 1, 1), ("vgg16", 25, 10, 1)):
+            ("resnet50", 25, 10, 3), ("vgg16", 25, 10, 1)):
         x = f"{model}, {gigabit}G, S = {count}"
         for name, settings in arms_of(x):
             yield Point("E1", name, x, merged(MODELS[model], rate(gigabit), servers(count), settings),
@@ -169,7 +169,7 @@ def e1():
 
 
 def e2():
-    for model, gigabit, runs in (("resnet50", 10, 3), ("vgg16", 10, 1), ("resnet50", 25, 3)):
+    for model, gigabit, runs in (("resnet50", 10, 3), ("vgg16", 10, 1), ("resnet50", 25, 1)):
         x = f"{model}, {gigabit}G, ring"
         for name, settings in arms_of(x):
             yield Point("E2", name, x, merged(MODELS[model], rate(gigabit), RING, settings), seeds(runs))
@@ -214,7 +214,8 @@ def e5():
     """One worker's link up loses packets at random."""
     for shape, parts in (("S = 10", servers(WORKERS)), ("ring", RING)):
         for loss in (0, 1e-4, 1e-3, 1e-2):
-            for name in ("1 fifo, reno", "3 priority, dctcp", FULL):
+            for name in ("1 fifo, reno", "3 priority, dctcp", FULL) if shape != "ring" else (
+                    "1 fifo, reno", FULL):
                 faults = {f"{PACKET}/faults": {"link_loss": [{"link": "h0>switch", "probability": loss}]}}
                 yield Point("E5", name, f"{shape}, {100 * loss:g} %",
                             merged(parts, EVERY[name], faults if loss else {}), seeds(3))
@@ -227,7 +228,7 @@ CONVERGENCE = {"epochs_lossless": 90, "iterations_per_epoch": 4004, "x1": 0.01, 
 def e6():
     for loss in (0, 0.05):
         faults = {f"{PACKET}/faults": {"link_loss": [{"link": "h0>switch", "probability": loss}]}}
-        for bound in (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3):
+        for bound in (0, 0.05, 0.1, 0.2, 0.3):
             yield Point("E6", f"q = {loss:g}", f"{bound:g}",
                         merged(servers(WORKERS), dlcp(bound), faults if loss else {},
                                {"/training/convergence": CONVERGENCE}), seeds(3))

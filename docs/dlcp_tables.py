@@ -27,9 +27,9 @@ def has(results, point, arm):
 
 
 def best_tcp(results, point, late=False):
-    """Name of the fastest of arms 1 to 3, or of those with the timeout of Linux."""
-    return min((arm for arm in (ablation.LATE if late else ablation.TCP) if has(results, point, arm)),
-               key=lambda arm: median(seconds(results, point, arm)))
+    """Name of the fastest of arms 1 to 3, or of those with the timeout of Linux; none: not run."""
+    found = [arm for arm in (ablation.LATE if late else ablation.TCP) if has(results, point, arm)]
+    return min(found, key=lambda arm: median(seconds(results, point, arm)), default=None)
 
 
 def ratios(results, point, arm, base=None):
@@ -51,6 +51,8 @@ def summary(late):
         for x in conditions(results, scenario):
             point = scenario, x
             base = best_tcp(results, point, late)
+            if base is None:
+                continue
             row = [x, base.split(",")[0] + "," + base.split(",")[1], cell(seconds(results, point, base), 1e3)]
             for arm in (ablation.FULL, ablation.SLICED):
                 found = ratios(results, point, arm, base)
@@ -69,7 +71,8 @@ def arms(scenario):
             row = [name]
             for x in shown:
                 row.append(f"{1e3 * median(seconds(results, (scenario, x), name)):.4g}"
-                           if has(results, (scenario, x), name) else "as 7" if name[0] == "6" else "-")
+                           if has(results, (scenario, x), name) else
+                           "as 7" if name[0] == "6" and has(results, (scenario, x), ablation.FULL) else "-")
             if any(text != "-" for text in row[1:]):
                 yield row
     return make
@@ -97,16 +100,19 @@ def flows(results, scenario):
                        for x in conditions(results, scenario))]
 
 
+def at_network(results, x, arm):
+    """dlcp knows no timeout: where only that changes its runs are those of the first row."""
+    return "networks", conditions(results, "networks")[0] if x.startswith("RTO") and arm in ablation.SHOWN[3:] else x
+
+
 def networks(results, scenario):
-    shown = [name for name in ablation.SHOWN]
+    shown = ablation.SHOWN
     yield ["ResNet-50, 10G, S = 10", *(f"{name} [ms]" for name in shown), "best of 1-3 / 7", "/ 9"]
-    base = conditions(results, scenario)[0]
     for x in conditions(results, scenario):
-        at = {name: (scenario, x if has(results, (scenario, x), name) else base) for name in shown}
-        tcp = min(median(seconds(results, at[name], name)) for name in shown if name in ablation.TCP)
-        yield [x, *(cell(seconds(results, at[name], name), 1e3) for name in shown),
-               *(f"{tcp / median(seconds(results, at[name], name)):.2f}"
-                 for name in (ablation.FULL, ablation.SLICED))]
+        time = {name: seconds(results, at_network(results, x, name), name) for name in shown}
+        tcp = min(median(time[name]) for name in shown if name in ablation.TCP)
+        yield [x, *(cell(time[name], 1e3) for name in shown),
+               *(f"{tcp / median(time[name]):.2f}" for name in (ablation.FULL, ablation.SLICED))]
 
 
 def e5(results, scenario):
@@ -114,10 +120,14 @@ def e5(results, scenario):
     yield ["", *(f"{name} [ms]" for name in names), *(f"{name[0]}: over lossless" for name in names)]
     for x in conditions(results, scenario):
         lossless = f"{x.split(',')[0]}, 0 %"
-        row = [x, *(cell(seconds(results, (scenario, x), name), 1e3) for name in names)]
+        times = {name: seconds(results, (scenario, x), name) for name in names if has(results, (scenario, x), name)}
+        row = [x, *(cell(times[name], 1e3) if name in times else "-" for name in names)]
         for name in names:
+            if name not in times:
+                row.append("-")
+                continue
             base = seconds(results, (scenario, lossless), name)
-            row.append(cell([t / b for t, b in zip(seconds(results, (scenario, x), name), base)], digits=4))
+            row.append(cell([t / b for t, b in zip(times[name], base)], digits=4))
         yield row
 
 

@@ -1,0 +1,154 @@
+"""The plots of the ablation of DLCP (docs/dlcp.md), from its results.
+
+A bar or marker is a median over seeds, a line through it the interval of docs/contention_tables.py.
+"""
+import pathlib
+import sys
+
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import dlcp_ablation as ablation
+import dlcp_tables as tables
+from contention_tables import interval, median
+
+RENO, DCTCP, DLCP, SLICED, GREY = "#D55E00", "#E69F00", "#0072B2", "#009E73", "#999999"
+FULL = ablation.FULL
+
+
+def color(arm):
+    if arm in ablation.MORE:
+        return SLICED
+    return DCTCP if "dctcp" in arm else RENO if "reno" in arm else DLCP
+
+
+def plain(axis, ticks):
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_xticks(ticks)
+    axis.xaxis.set_minor_locator(NullLocator())
+
+
+def finish(axis, x, title, legend=None):
+    axis.set_xlabel(x)
+    axis.set_title(title, fontsize=10)
+    axis.grid(True, axis="x", color="#dddddd", linewidth=0.6)
+    axis.set_axisbelow(True)
+    if legend:
+        axis.legend(fontsize=8, loc=legend, frameon=False)
+
+
+def spread(values, scale):
+    middle, (low, high) = median(values), interval(values)
+    return scale * middle, [[scale * (middle - low)], [scale * (high - middle)]]
+
+
+def arms(axis, results, point, title):
+    """A bar per arm; what is right of the line is not hidden behind computing."""
+    names = [name for name in ablation.EVERY if tables.has(results, point, name)]
+    for row, name in enumerate(names):
+        width, error = spread(tables.seconds(results, point, name), 1e3)
+        axis.barh(row, width, xerr=error, height=0.7, color=color(name), capsize=3,
+                  alpha=0.45 if name in ablation.LATE else 1)
+        axis.annotate(f"{width:.0f}", (width + error[1][0], row), textcoords="offset points", xytext=(4, 0),
+                      va="center", fontsize=8)
+    computing = 1e3 * (median(tables.seconds(results, point, FULL))
+                       - median(tables.seconds(results, point, FULL, "exposed_s")))
+    axis.axvline(computing, color="black", linewidth=0.9, linestyle=":", label="computing alone")
+    axis.set_yticks(range(len(names)), names, fontsize=8)
+    axis.invert_yaxis()
+    axis.margins(x=0.12)
+    finish(axis, "iteration [ms]", title, "lower right")
+
+
+def ladder(axis, results):
+    """Whole tensors, step by step from TCP to all of dlcp."""
+    steps = ["1 fifo, reno", "4 dlcp, bounded loss", "5 + queue by layer", FULL, "8 the same, p = 0"]
+    looks = {"resnet50, 10G, S = 1": (GREY, "o"), "resnet50, 10G, S = 10": (DLCP, "^"),
+             "vgg16, 10G, S = 1": ("#CC79A7", "D"),
+             "vgg16, 10G, S = 10": (RENO, "s"), "resnet50, 10G, ring": ("#000000", "P")}
+    for x, (shade, marker) in looks.items():
+        point = "E2" if x.endswith("ring") else "E1", x
+        base = tables.seconds(results, point, steps[0])
+        each = [[t / b for t, b in zip(tables.seconds(results, point, arm), base)] for arm in steps]
+        axis.plot(range(len(steps)), [median(values) for values in each], color=shade, marker=marker,
+                  label=x)
+    axis.set_xticks(range(len(steps)), ["1\nTCP", "4\nbounded\nloss", "5\n+ queue\nby layer",
+                                        "6, 7\n+ selective\ndrop", "8\nthe same,\np = 0"], fontsize=8)
+    axis.set_ylim(0, 1.1)
+    axis.set_ylabel("iteration / iteration of arm 1")
+    finish(axis, "arm, whole tensors", "What each part adds", "lower left")
+    axis.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+
+
+def gains(axis, results):
+    """Over the fastest of arms 1 to 3, by condition."""
+    rows = [(q, x) for q in ("E1", "E2") for x in tables.conditions(results, q)]
+    looks = {(FULL, False): (DLCP, "^", "arm 7, RTO_min 10 ms"),
+             (ablation.SLICED, False): (SLICED, "o", "arm 9 (slices), 10 ms"),
+             (FULL, True): (DLCP, "^", "arm 7, RTO_min 200 ms"),
+             (ablation.SLICED, True): (SLICED, "o", "arm 9 (slices), 200 ms")}
+    for shift, ((arm, late), (shade, marker, label)) in zip((-0.2, -0.07, 0.07, 0.2), looks.items()):
+        for row, point in enumerate(rows):
+            base = tables.best_tcp(results, point, late)
+            if base is None:
+                continue
+            found = tables.ratios(results, point, arm, base)
+            middle, error = spread(found, 1)
+            axis.errorbar([middle], [row + shift], xerr=error, color=shade, marker=marker, markersize=6,
+                          markerfacecolor="white" if late else shade, capsize=2, linestyle="none",
+                          label=label if row == 0 else None)
+    axis.axvline(1, color="black", linewidth=0.9)
+    axis.axvline(tables.PAPER_RATIO, color=GREY, linewidth=1.2, linestyle="--",
+                 label="published: up to 1.84 (notes, not ours)")
+    axis.axvline(1.11, color=GREY, linewidth=1.2, linestyle=":", label="published ring: about 1.11 (notes)")
+    axis.set_yticks(range(len(rows)), [x for _, x in rows], fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    plain(axis, [0.5, 0.7, 1, 1.5, 2, 3, 5])
+    finish(axis, "iteration of the fastest of arms 1 to 3 / iteration of the arm", "Gain over TCP")
+    axis.legend(fontsize=7, loc="lower right", framealpha=0.9)
+
+
+def networks(axis, results):
+    rows = tables.conditions(results, "networks")
+    looks = {"2 priority, reno": (RENO, "s"), "3 priority, dctcp": (DCTCP, "D"), FULL: (DLCP, "^"),
+             ablation.SLICED: (SLICED, "o")}
+    for shift, (arm, (shade, marker)) in zip((-0.24, -0.08, 0.08, 0.24), looks.items()):
+        for row, x in enumerate(rows):
+            middle, error = spread(tables.seconds(results, tables.at_network(results, x, arm), arm), 1e3)
+            axis.errorbar([middle], [row + shift], xerr=error, color=shade, marker=marker, capsize=2,
+                          linestyle="none", label=arm if row == 0 else None)
+    axis.set_yticks(range(len(rows)), rows, fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    plain(axis, [100, 150, 200, 300, 500, 1000])
+    finish(axis, "iteration [ms]", "ResNet-50, ten servers: what the network is given", "lower right")
+
+
+def lossy(axis, results):
+    looks = {"1 fifo, reno": (RENO, "o"), "3 priority, dctcp": (DCTCP, "D"), FULL: (DLCP, "^")}
+    losses = ["0 %", "0.01 %", "0.1 %", "1 %"]
+    for shape, style in (("S = 10", "-"), ("ring", "--")):
+        for arm, (shade, marker) in looks.items():
+            if not tables.has(results, ("E5", f"{shape}, 0 %"), arm):
+                continue
+            axis.plot(range(len(losses)),
+                      [1e3 * median(tables.seconds(results, ("E5", f"{shape}, {loss}"), arm)) for loss in losses],
+                      color=shade, marker=marker, linestyle=style, label=f"{arm}, {shape}")
+    axis.set_xticks(range(len(losses)), losses)
+    axis.set_yscale("log")
+    axis.set_ylabel("iteration [ms]")
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    finish(axis, "loss of one worker's link", "Grey failure", "upper left")
+    axis.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+
+
+def bounds(axis, results):
+    shades = {"q = 0": DLCP, "q = 0.05": RENO}
+    for name, shade in shades.items():
+        xs = tables.conditions(results, "E6")
+        axis.plot([float(x) for x in xs],
+                  [1e3 * median(tables.seconds(results, ("E6", x), name)) for x in xs], color=shade, marker="o",
+                  label=f"one link loses {100 * float(name.split()[2]):g} %")
+    axis.set_ylabel("iteration [ms]")
+    finish(axis, "loss bound p", "What the bound buys", "upper right")
