@@ -109,7 +109,7 @@ def merged(*parts):
 class Point:
     scenario: str
     arm: str
-    x: str
+    x: str | float
     settings: dict
     seeds: tuple
 
@@ -229,7 +229,7 @@ def e6():
     for loss in (0, 0.05):
         faults = {f"{PACKET}/faults": {"link_loss": [{"link": "h0>switch", "probability": loss}]}}
         for bound in (0, 0.05, 0.1, 0.2, 0.3):
-            yield Point("E6", f"q = {loss:g}", f"{bound:g}",
+            yield Point("E6", f"q = {loss:g}", bound,
                         merged(servers(WORKERS), dlcp(bound), faults if loss else {},
                                {"/training/convergence": CONVERGENCE}), seeds(3))
 

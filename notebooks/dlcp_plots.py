@@ -125,30 +125,38 @@ def networks(axis, results):
     finish(axis, "iteration [ms]", "ResNet-50, ten servers: what the network is given", "lower right")
 
 
+def line(axis, xs, each, shade, label, marker="o", style="-"):
+    ends = [spread(values, 1e3) for values in each]
+    bars = [[error[side][0] for _, error in ends] for side in (0, 1)]
+    axis.errorbar(xs, [middle for middle, _ in ends], yerr=bars, color=shade, marker=marker, linestyle=style,
+                  capsize=3, label=label)
+
+
 def lossy(axis, results):
     looks = {"1 fifo, reno": (RENO, "o"), "3 priority, dctcp": (DCTCP, "D"), FULL: (DLCP, "^")}
     losses = ["0 %", "0.01 %", "0.1 %", "1 %"]
     for shape, style in (("S = 10", "-"), ("ring", "--")):
         for arm, (shade, marker) in looks.items():
-            if not tables.has(results, ("E5", f"{shape}, 0 %"), arm):
-                continue
-            axis.plot(range(len(losses)),
-                      [1e3 * median(tables.seconds(results, ("E5", f"{shape}, {loss}"), arm)) for loss in losses],
-                      color=shade, marker=marker, linestyle=style, label=f"{arm}, {shape}")
+            if tables.has(results, ("E5", f"{shape}, 0 %"), arm):
+                line(axis, range(len(losses)),
+                     [tables.seconds(results, ("E5", f"{shape}, {loss}"), arm) for loss in losses], shade,
+                     f"{arm}, {shape}", marker, style)
     axis.set_xticks(range(len(losses)), losses)
     axis.set_yscale("log")
     axis.set_ylabel("iteration [ms]")
+    axis.set_ylim(80, 1500)
+    axis.set_yticks([100, 200, 500, 1000])
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_locator(NullLocator())
     finish(axis, "loss of one worker's link", "Grey failure", "upper left")
     axis.grid(True, axis="y", color="#dddddd", linewidth=0.6)
 
 
 def bounds(axis, results):
-    shades = {"q = 0": DLCP, "q = 0.05": RENO}
-    for name, shade in shades.items():
+    for name, shade in {"q = 0": DLCP, "q = 0.05": RENO}.items():
         xs = tables.conditions(results, "E6")
-        axis.plot([float(x) for x in xs],
-                  [1e3 * median(tables.seconds(results, ("E6", x), name)) for x in xs], color=shade, marker="o",
-                  label=f"one link loses {100 * float(name.split()[2]):g} %")
+        line(axis, [float(x) for x in xs], [tables.seconds(results, ("E6", x), name) for x in xs], shade,
+             f"one link loses {100 * float(name.split()[2]):g} %")
     axis.set_ylabel("iteration [ms]")
-    finish(axis, "loss bound p", "What the bound buys", "upper right")
+    axis.set_ylim(bottom=0)
+    finish(axis, "loss bound p", "What the bound buys: less than seeds differ", "lower left")
