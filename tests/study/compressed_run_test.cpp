@@ -98,7 +98,7 @@ TEST_CASE("compression: all evaluators give the same iteration") {
                     .iteration_time_s;
       };
       CHECK(time("max_plus") == within(time("closed_form"), 1e-9));
-      CHECK(time("events") == within(time("closed_form"), 1e-6));
+      CHECK(time("events") == within(time("closed_form"), 1e-9));
     }
   }
 }

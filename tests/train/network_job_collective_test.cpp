@@ -90,7 +90,7 @@ TEST_CASE("rings over flows on a star: the step is that of the ring's formula") 
       const double origin = backward_start_s(step, static_cast<std::int64_t>(i));
       CHECK(iteration.backward_start_s == within(origin, kExact));
       CHECK(iteration.period_s == within(step.period_s, kExact));
-      CHECK(iteration.exposed_s == within(step.exposed_s, 1e-6));
+      CHECK(iteration.exposed_s == within(step.exposed_s, 1e-9));
       CHECK(iteration.exchange_end_s == within(origin + step.finish_s, kExact));
       CHECK(iteration.start_s ==
             within(iteration_start_s(step, static_cast<std::int64_t>(i)), kExact));
@@ -145,7 +145,7 @@ TEST_CASE("rings over flows whose ranks enter together: workers differ as in var
       CHECK(iteration.exchange_start_s == within(other.exchange_start_s, kExact));
       CHECK(iteration.exchange_end_s == within(other.exchange_end_s, kExact));
       CHECK(iteration.period_s == within(other.period_s, kExact));
-      CHECK(iteration.exposed_s == within(other.exposed_s, 1e-6));
+      CHECK(iteration.exposed_s == within(other.exposed_s, 1e-9));
     }
     CHECK(run.iterations.back().end_s == within(varied.makespan_s, kExact));
   }

@@ -58,7 +58,7 @@ void check_books(const NetworkJob& job, const JobResult& result, bool early_stop
     CHECK(result.iterations[i].gradient_lost_bytes == sums[i].gradient_lost_bytes);
     CHECK(result.iterations[i].parameter_bytes == sums[i].parameter_bytes);
     CHECK(result.iterations[i].parameter_lost_bytes == sums[i].parameter_lost_bytes);
-    CHECK(result.iterations[i].lost_contributions == within(sums[i].lost_contributions, 1e-6));
+    CHECK(result.iterations[i].lost_contributions == within(sums[i].lost_contributions, 1e-9));
   }
 }
 
@@ -184,10 +184,10 @@ TEST_CASE("flows with early stop carry size need / n and count the rest as stopp
   JobNetwork network = star_of_flows(3);
   NetworkJob job = bounded(with_servers(job_of(2, {0}, {0}, {100 * kPayload}), 1), 0.1, 0);
   const double whole = run_job(network, job).jobs[0].iterations[0].exchange_end_s;
-  CHECK(whole == within(4 * 100 * kPayload / kRate, 1e-6));
+  CHECK(whole == within(4 * 100 * kPayload / kRate, 1e-9));
   network.early_stop_payload = kPayload;
   const JobResult stopped = run_job(network, job).jobs[0];
-  CHECK(stopped.iterations[0].exchange_end_s == within(2 * (90 + 100) * kPayload / kRate, 1e-6));
+  CHECK(stopped.iterations[0].exchange_end_s == within(2 * (90 + 100) * kPayload / kRate, 1e-9));
   CHECK(stopped.iterations[0].gradient_lost_bytes == 2 * 10 * kPayload);
   CHECK(stopped.iterations[0].parameter_lost_bytes == 0);
   for (const JobMessage& message : stopped.messages) {

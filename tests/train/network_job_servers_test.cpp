@@ -52,7 +52,7 @@ TEST_CASE("servers over flows on a star: an exchange takes what COL 5.10 says") 
           CHECK(iteration.compute_end_s == kBackward);
           CHECK(iteration.exchange_end_s - kBackward ==
                 within(coll::events(formula_of(job, kLatency)).seconds, kExact));
-          CHECK(iteration.exposed_s == within(iteration.exchange_end_s - kBackward, 1e-6));
+          CHECK(iteration.exposed_s == within(iteration.exchange_end_s - kBackward, 1e-9));
         }
       }
     }

@@ -87,7 +87,7 @@ TEST_CASE("V35: two layers over flows, a ring of 2: FIFO 110 ms, priority 100 ms
   CHECK(period(star_of_flows(2), job) == within(110 * unit, 1e-9));
   job.by_layer = true;
   CHECK(period(star_of_flows(2), job) ==
-        within(100 * unit, 0.001)); // a slice of layer 2 is not interrupted
+        within(100 * unit, 1e-9)); // a slice of layer 2 is not interrupted
 }
 
 TEST_CASE("V35: two layers over flows, one worker and its server: FIFO 110 ms, priority 100 ms") {

@@ -140,15 +140,15 @@ TEST_CASE(
 
 TEST_CASE("async server: period and staleness of AlexNet workers") {
   AsyncTimes times = run_async(alexnet(2, 400));
-  CHECK(1e3 * times.period_s == within(614.663523, 2e-3));
+  CHECK(1e3 * times.period_s == within(614.663523, 1e-6));
   CHECK(1e3 * async_period(alexnet(2, 400)) == within(614.663523, 1e-6));
   CHECK(times.updates.back().staleness == 1);
   times = run_async(alexnet(4, 400));
-  CHECK(1e3 * times.period_s == within(780.354867, 2e-3)); // server-bound: 4 n beta
+  CHECK(1e3 * times.period_s == within(780.354867, 1e-6)); // server-bound: 4 n beta
   CHECK(1e3 * async_period(alexnet(4, 400)) == within(780.354867, 1e-6));
   AsyncInput serial = alexnet(4, 400);
   serial.serial = true;
-  CHECK(1e3 * run_async(serial).period_s == within(1658.254093, 2e-3));
+  CHECK(1e3 * run_async(serial).period_s == within(1658.254093, 1e-6));
   CHECK(1e3 * async_period(serial) == within(1658.254093, 1e-6));
   // Server-bound from p > (c + 2 alpha + 2 n beta + n gamma) / n beta.
   CHECK(async_period(alexnet(1, 1)) / alexnet_link().push_s == within(3.1507, 1e-5));
