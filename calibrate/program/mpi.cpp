@@ -263,6 +263,5 @@ int run_mpi(const cli::Invocation& invocation) {
 } // namespace
 
 CommandFunction mpi_command() { return run_mpi; }
-CommandFunction replay_command() { return nullptr; }
 
 } // namespace stepsim::calibrate

@@ -70,6 +70,41 @@ class Program(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(message, done.stderr)
 
+    def test_a_step_is_executed_as_planned(self):
+        # Without bytes worth speaking of an iteration is its computation; zero layers would be
+        # its exchanges.
+        scenario = self.folder / "scenario.json"
+        layers = [{"name": f"layer{i}", "forward_s": 0.02, "backward_s": 0.03,
+                   "gradient_bytes": 4000} for i in range(3)]
+        scenario.write_text(json.dumps({
+            "schema_version": 1, "kind": "scenario", "name": "small", "workload": {"layers": layers},
+            "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+            "communication": {"collective": "ring", "schedule": "wfbp"}}))
+        calibration = self.folder / "given.calibration.json"
+        calibration.write_text(json.dumps({
+            "schema_version": 1, "kind": "network_calibration", "name": "given",
+            "label": "default", "network": {"model": "alpha_beta", "latency_s": 1e-5,
+                                            "bandwidth_Bps": 1e9, "reduction_Bps": 0}}))
+        done = mpi(2, "replay", scenario, "--calibration", calibration, "--schedules",
+                   "wfbp,single", "--iterations", 3, "--scale-time", 0.5, "--compute", "sleep",
+                   "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout)["schedules"]
+        self.assertEqual([row["schedule"] for row in rows], ["wfbp", "single"])
+        self.assertEqual([len(row["buckets"]) for row in rows], [3, 1])
+        for row in rows:
+            self.assertGreaterEqual(row["measured_s"], 0.5 * 3 * 0.05)
+            self.assertGreaterEqual(row["predicted_s"], 0.5 * 3 * 0.05)
+            end = 0
+            for bucket in row["buckets"]:  # one channel, and nothing before its time
+                self.assertGreaterEqual(bucket["start_s"], bucket["ready_s"])
+                self.assertGreaterEqual(bucket["start_s"], end - 1e-3)
+                self.assertGreater(bucket["end_s"], bucket["start_s"])
+                end = bucket["end_s"]
+        done = mpi(2, "replay", scenario, "--calibration", calibration, "--schedules", "priority")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("schedule priority cannot be executed", done.stderr)
+
     def test_a_rank_that_hangs_ends_all(self):
         # One of two processes is stopped as soon as both run.
         driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", "1s",

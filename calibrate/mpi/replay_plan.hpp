@@ -1,0 +1,48 @@
+#pragma once
+// A training step as it will be executed for real (CAL 9): when each bucket is ready, how many
+// bytes it has, and what the simulator says will happen to it. Everything comes from one run of the
+// scenario, so what is executed and what is predicted have the same buckets.
+//
+//   compute   |---- forward ----|---- backward ----|            |update|
+//   ready                          b0    b1       b2
+//   channel                        |=b0=|=b1=|     |====b2====|
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "calibrate/mpi/messages.hpp"
+#include "study/scenario.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+struct ReplayBucket {
+  std::int64_t bytes{}; // a multiple of 4
+  double ready_s{};     // from the start of the iteration, as the next
+  double predicted_start_s{}, predicted_end_s{};
+};
+
+struct ReplayPlan {
+  std::string schedule;
+  Kind kind;          // of every exchange
+  double compute_s{}; // end of backward
+  double update_s{};
+  std::vector<ReplayBucket> buckets; // in the order of the queue
+  double predicted_s{}, predicted_exposed_s{};
+  std::vector<std::string> warnings;
+};
+
+struct ReplayScale {
+  double time = 1;  // of layers and update
+  double bytes = 1; // of gradients
+};
+
+// The scenario on `ranks` nodes with the network of a calibration (absolute path) and a schedule
+// ("" = its own). Throws InputError; UsageError for what a replay cannot execute: training other
+// than sync_sgd, compression, schedules with more than one channel or messages cut into chunks.
+// `library`: the exchange is the library's, whose measured curve the scenario must ask for
+// (collective calibrated).
+[[nodiscard]] ReplayPlan replay_plan(const io::Json& scenario, const std::string& calibration,
+                                     const std::string& schedule, std::uint32_t ranks,
+                                     const ReplayScale& scale, bool library, study::Files& files);
+
+} // namespace stepsim::calibrate::mpi
