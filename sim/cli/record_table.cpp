@@ -142,6 +142,10 @@ std::string record_table(std::span<const io::Json> rows, std::span<const std::st
   const bool with_ratio =
       any_has(rows, "ratio") && std::find(varied.begin(), varied.end(), "ratio") == varied.end();
   const bool with_samples = any_has(rows, "samples_per_s");
+  const bool with_messages = any_has(rows, "fct_p99_s");
+  const bool with_loss = std::ranges::any_of(
+      rows, [](const io::Json& row) { return number_of(row, "loss_fraction").value_or(0) > 0; });
+  const bool with_accuracy = any_has(rows, "time_to_accuracy_s");
   table.headings.emplace_back("iteration [ms]");
   if (with_ratio) {
     table.headings.emplace_back("ratio");
@@ -152,6 +156,15 @@ std::string record_table(std::span<const io::Json> rows, std::span<const std::st
   }
   if (with_samples) {
     table.headings.emplace_back("samples/s");
+  }
+  if (with_messages) {
+    table.headings.emplace_back("messages 99 % [ms]");
+  }
+  if (with_loss) {
+    table.headings.emplace_back("loss [%]");
+  }
+  if (with_accuracy) {
+    table.headings.emplace_back("to accuracy [h]");
   }
   table.headings.emplace_back("bottleneck");
   table.headings.emplace_back("");
@@ -172,6 +185,15 @@ std::string record_table(std::span<const io::Json> rows, std::span<const std::st
     cells.push_back(cell(times(number_of(row, "scaling_efficiency"), 100)));
     if (with_samples) {
       cells.push_back(cell(number_of(row, "samples_per_s")));
+    }
+    if (with_messages) {
+      cells.push_back(milliseconds_cell(number_of(row, "fct_p99_s")));
+    }
+    if (with_loss) {
+      cells.push_back(cell(times(number_of(row, "loss_fraction"), 100)));
+    }
+    if (with_accuracy) {
+      cells.push_back(cell(times(number_of(row, "time_to_accuracy_s"), 1.0 / 3600)));
     }
     cells.push_back(text_of(row, "bottleneck"));
     const std::string error = text_of(row, "error");

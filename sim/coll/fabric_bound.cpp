@@ -53,8 +53,8 @@ Hosts hosts_of(const Collective& collective, std::uint32_t ranks) {
     }
   }
   for (auto& [id, host] : hosts.by_id) {
-    host.out_s_per_byte = fabric.wire_per_payload / out_Bps[id];
-    host.in_s_per_byte = fabric.wire_per_payload / in_Bps[id];
+    host.out_s_per_byte = fabric.headers.per_byte() / out_Bps[id];
+    host.in_s_per_byte = fabric.headers.per_byte() / in_Bps[id];
   }
   hosts.latency_s = neighbours ? std::max(out_latency, in_latency) : out_latency + in_latency;
   hosts.latency_s += collective.links.all.latency_s;

@@ -18,7 +18,7 @@ LinkCost ring_cost(const Links& links, RankRow ranks) {
     for (std::size_t link = 0; link < path.links.size(); ++link) {
       const double part = path.parts.empty() ? 1 : path.parts[link];
       const double rate = fabric.fabric().links[path.links[link]].bandwidth_Bps;
-      cost.per_byte_s = std::max(cost.per_byte_s, part * fabric.wire_per_payload / rate);
+      cost.per_byte_s = std::max(cost.per_byte_s, part * fabric.headers.per_byte() / rate);
     }
     slowest.latency_s = std::max(slowest.latency_s, cost.latency_s);
     slowest.block_latency_s = std::max(slowest.block_latency_s, cost.block_latency_s);

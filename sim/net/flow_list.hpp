@@ -48,4 +48,17 @@ void add_start_jitter(std::vector<FlowSpec>& flows, double jitter_s, std::uint64
 // Size and headers: ceil(bytes / payload) packets with one header each.
 [[nodiscard]] double wire_bytes(double bytes, double payload_bytes, double header_bytes);
 
+// What headers add to messages that flow (`count_headers`).
+struct Headers {
+  double payload_bytes = 0; // of a full packet; 0 = headers do not count
+  double header_bytes = 0;  // of every packet
+  [[nodiscard]] double wire(double bytes) const {
+    return payload_bytes > 0 ? wire_bytes(bytes, payload_bytes, header_bytes) : bytes;
+  }
+  // The least that a byte of data takes on the wire.
+  [[nodiscard]] double per_byte() const {
+    return payload_bytes > 0 ? 1 + header_bytes / payload_bytes : 1;
+  }
+};
+
 } // namespace stepsim::net

@@ -37,7 +37,7 @@ void FlowNetwork::submit(double now, const Transfer& transfer) {
   const bool leaves = fabric_.hosts[transfer.src] != fabric_.hosts[transfer.dst];
   level_.submit(now, {.id = transfer.id,
                       .path = path({transfer.src, transfer.dst}),
-                      .bytes = transfer.bytes * (leaves ? fabric_.wire_per_payload : 1),
+                      .bytes = leaves ? fabric_.headers.wire(transfer.bytes) : transfer.bytes,
                       .latency_s = transfer.latency_s,
                       .cap_Bps = transfer.per_byte_s > 0 ? 1 / transfer.per_byte_s : kNever});
 }

@@ -4,7 +4,7 @@
 // 1 / per_byte_s is the flow's cap, so a collective whose links cost nothing sees the fabric alone.
 //
 // The connection of ranks (src, dst) is number src ranks + dst. Transfers between ranks of one host
-// take their own latency and per-byte cost only; of others, wire_per_payload bytes flow for each.
+// take their own latency and per-byte cost only; of others, headers flow too where they count.
 // Memory O(connections used x links on their paths).
 #include <cstdint>
 #include <unordered_map>

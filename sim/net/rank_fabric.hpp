@@ -25,9 +25,9 @@ struct RoutedFabric {
 
 struct RankFabric {
   std::shared_ptr<const RoutedFabric> network;
-  std::vector<NodeId> hosts;   // [rank], then dedicated servers
-  FlowPathOptions paths;       // flow level
-  double wire_per_payload = 1; // flow level: count_headers
+  std::vector<NodeId> hosts; // [rank], then dedicated servers
+  FlowPathOptions paths;     // flow level
+  Headers headers{};         // flow level
 
   [[nodiscard]] const Fabric& fabric() const { return network->fabric; }
   [[nodiscard]] const Routes& routes() const { return network->routes; }

@@ -151,7 +151,7 @@ train::JobNetwork network_of(const Scenario& scenario) {
   train::JobNetwork result;
   result.fabric = fabric.network;
   result.simulated_limit_s = scenario.simulated_limit.value;
-  result.flow = {.paths = fabric.paths, .wire_per_payload = fabric.wire_per_payload};
+  result.flow = {.paths = fabric.paths, .headers = fabric.headers};
   if (network.model == NetworkModel::packet) {
     result.packet = options;
     result.background = network.packet.background;

@@ -251,8 +251,9 @@ std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::strin
 }
 
 PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
-                            const net::Fabric& fabric) {
+                            const net::Fabric& fabric, std::uint32_t value_bytes) {
   PacketSettings settings;
+  settings.options.value_bytes = value_bytes;
   if (json == nullptr || json->is_null()) {
     return settings;
   }

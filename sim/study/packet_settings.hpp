@@ -56,10 +56,11 @@ struct PacketSettings {
 [[nodiscard]] std::string_view name(net::QueueDiscipline discipline);
 [[nodiscard]] std::string_view name(net::RateControl control);
 
-// Links are given by number or name. A transport is required at the packet level; without one, or
-// with an absent block (null), everything has its default.
+// `value_bytes`: a packet holds whole values of so many bytes. Links are given by number or name. A
+// transport is required at the packet level; without one, or with an absent block (null),
+// everything has its default.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
-                                          const net::Fabric& fabric);
+                                          const net::Fabric& fabric, std::uint32_t value_bytes = 1);
 // `background`; after the transport.
 void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                       PacketSettings& settings);

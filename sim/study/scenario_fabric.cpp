@@ -64,9 +64,12 @@ std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster
   const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
   std::vector<net::NodeId> of_servers;
   if (auto* list = std::get_if<std::vector<net::NodeId>>(&placement)) {
-    if (list->size() <= servers) {
-      context.problems.add(at, "must name a host for each of " + std::to_string(servers) +
-                                   " dedicated servers after those of the ranks");
+    const std::size_t named = list->size() - std::min<std::size_t>(list->size(), servers);
+    if (servers > 0 && named != nodes && named != std::size_t{nodes} * gpus) {
+      context.problems.add(at, "must name a host for each of " + std::to_string(nodes) +
+                                   " nodes (or of " + std::to_string(nodes * gpus) +
+                                   " ranks), then for each of " + std::to_string(servers) +
+                                   " dedicated servers; got " + std::to_string(list->size()));
       return {};
     }
     const auto first = list->end() - static_cast<std::ptrdiff_t>(servers);
@@ -158,6 +161,17 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
   if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
     refuse("/communication/compression/method", "compression hierarchical_topk" + on);
   }
+  if (scenario.cluster.network.packet.options.load_balancing == net::LoadBalancing::explicit_path) {
+    refuse("/cluster/network/packet/load_balancing",
+           "explicit needs a path for every flow, which training has not");
+  }
+  for (const auto& [layer, bound] : scenario.cluster.network.packet.bounded_loss.bound_of_layer) {
+    const std::size_t layers = scenario.workload.layers.size();
+    if (layer >= static_cast<std::int64_t>(layers)) {
+      refuse("/cluster/network/packet/transport/loss_bound_per_layer",
+             "unknown layer " + std::to_string(layer) + ", there are " + std::to_string(layers));
+    }
+  }
   if (!simulates_messages(scenario)) {
     return;
   }
@@ -198,11 +212,11 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
                     const net::Fabric& fabric) {
   Network& network = scenario.cluster.network;
   const io::Json* json = io::resolve(tree, "/cluster/network/packet");
-  network.packet = parse_packet(json, context, fabric);
+  constexpr std::uint32_t kValueBytes = 4;
+  network.packet = parse_packet(json, context, fabric, kValueBytes);
   net::PacketOptions& options = network.packet.options;
   options.seed = static_cast<std::uint64_t>(scenario.seed);
   options.simulated_s = scenario.simulated_limit.value;
-  options.value_bytes = 4;
   if (network.model != NetworkModel::packet) {
     return;
   }
@@ -220,6 +234,16 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
                            network.packet.warnings.end());
 }
 
+// Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
+bool stops_early(const Scenario& scenario) {
+  const PacketSettings& packet = scenario.cluster.network.packet;
+  const net::TransportOptions& transport = packet.options.transport;
+  const BoundedLoss& bounded = packet.bounded_loss;
+  return packet.has_transport && transport.kind == net::TransportKind::dlcp &&
+         transport.dlcp.early_stop &&
+         (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
+}
+
 } // namespace
 
 bool simulates_messages(const Scenario& scenario) {
@@ -228,7 +252,8 @@ bool simulates_messages(const Scenario& scenario) {
   return model == NetworkModel::packet ||
          (model == NetworkModel::flow &&
           (communication.collective == coll::AlgorithmId::parameter_server ||
-           communication.schedule == plan::Schedule::priority || !scenario.other_jobs.empty()));
+           communication.schedule == plan::Schedule::priority || stops_early(scenario) ||
+           !scenario.other_jobs.empty()));
 }
 
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
@@ -283,9 +308,18 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   fabric->paths.spray = options.load_balancing == net::LoadBalancing::spray_random ||
                         options.load_balancing == net::LoadBalancing::spray_round_robin;
   if (network.count_headers) {
-    fabric->wire_per_payload =
-        static_cast<double>(options.mtu_wire_bytes + options.wire_overhead_bytes) /
-        options.full_payload();
+    fabric->headers = {.payload_bytes = static_cast<double>(options.full_payload()),
+                       .header_bytes =
+                           static_cast<double>(options.header_bytes + options.wire_overhead_bytes)};
+  }
+  if (!cluster.topology.is_null()) {
+    const io::Json* given = io::resolve(tree, "/cluster/network");
+    for (const std::string_view key : {"latency_s", "bandwidth_Bps", "efficiency"}) {
+      if (given->find(key) != nullptr) {
+        scenario.warnings.push_back("/cluster/network/" + std::string(key) +
+                                    " has no effect: the topology counts");
+      }
+    }
   }
   cluster.fabric = std::move(fabric);
   check_use(tree, context, scenario);

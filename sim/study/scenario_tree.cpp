@@ -117,13 +117,15 @@ io::Json workloads_tree(const Scenario& scenario) {
 
 io::Json cluster_tree(const Cluster& cluster) {
   const Network& network = cluster.network;
-  io::Json net{io::Object{{"model", nullptr},
-                          {"latency_s", network.latency_s},
-                          {"reduction_Bps", network.reduction_Bps},
-                          {"block_latency_s", network.block_latency_s},
-                          {"efficiency", network.efficiency},
-                          {"copy_engines", 2}}};
-  if (network.bandwidth_Bps > 0) {
+  io::Json net{io::Object{
+      {"model", nullptr}, {"reduction_Bps", network.reduction_Bps}, {"copy_engines", 2}}};
+  const bool topology_counts = cluster.fabric && !cluster.topology.is_null();
+  if (!topology_counts) {
+    net.set("latency_s", network.latency_s);
+    net.set("block_latency_s", network.block_latency_s);
+    net.set("efficiency", network.efficiency);
+  }
+  if (network.bandwidth_Bps > 0 && !topology_counts) {
     net.set("bandwidth_Bps", network.bandwidth_Bps);
   }
   if (!network.calibration.empty()) {
@@ -198,23 +200,26 @@ void add_schedule_keys(io::Json& tree, const Communication& communication) {
   }
 }
 
-io::Json communication_tree(const Communication& communication) {
+io::Json communication_tree(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
   const coll::Options& options = communication.options;
   const AlgorithmId algorithm = communication.collective;
   const bool automatic = algorithm == AlgorithmId::automatic;
   const bool two_level =
       algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
   io::Json tree = io::Object{
-      {"collective", communication.calibrated ? "calibrated" : coll::name(algorithm)},
       {"reduction_mode", word(options.reduction_mode)},
       {"chunking", word(options.chunking)},
       {"element_bytes", options.element_bytes},
       {"cost_form", word(options.cost_form)},
-      {"exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce"},
       {"overlap_backward", communication.overlap_backward},
       {"schedule", plan::planner(communication.schedule).name},
       {"next_forward",
        communication.next_forward == train::NextForward::barrier ? "barrier" : "per_layer"}};
+  if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
+    tree.set("collective", communication.calibrated ? "calibrated" : coll::name(algorithm));
+    tree.set("exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce");
+  }
   if (automatic && !options.candidates.empty()) {
     io::Array names;
     for (const AlgorithmId candidate : options.candidates) {
@@ -260,7 +265,7 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"workload", workloads_tree(scenario)},
       {"cluster", cluster_tree(scenario.cluster)},
       {"training", training_tree(scenario)},
-      {"communication", communication_tree(scenario.communication)},
+      {"communication", communication_tree(scenario)},
       {"variability", variability_tree(scenario.variability)}};
   if (!scenario.name.empty()) {
     tree.set("name", scenario.name);

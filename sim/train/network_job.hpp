@@ -83,7 +83,7 @@ struct NetworkJob {
 // The network under the jobs.
 struct FlowLevelOptions {
   net::FlowPathOptions paths;
-  double wire_per_payload = 1; // count_headers: wire bytes per byte of data
+  net::Headers headers; // count_headers
 };
 struct JobNetwork {
   std::shared_ptr<const net::RoutedFabric> fabric;

@@ -60,21 +60,22 @@ std::uint32_t FlowMessages::channel(std::uint32_t job, const JobMessage& message
   return found->second;
 }
 
-// Without headers: size need / n where the receiver stops the rest (PKT 6.4).
-double FlowMessages::carried_bytes(std::uint32_t job, const JobMessage& message) const {
-  const auto size = static_cast<double>(message.size_bytes);
+// need / n, where the receiver stops the rest (PKT 6.4).
+double FlowMessages::carried_part(std::uint32_t job, const JobMessage& message) const {
   const auto payload = static_cast<std::int64_t>(network_.early_stop_payload);
-  if (payload == 0) {
-    return size;
+  if (payload == 0 || message.size_bytes == 0) {
+    return 1;
   }
   const auto packets = static_cast<std::uint32_t>((message.size_bytes + payload - 1) / payload);
-  return size * net::packets_needed(packets, loss_bound(jobs_[job], message)) / packets;
+  return static_cast<double>(net::packets_needed(packets, loss_bound(jobs_[job], message))) /
+         packets;
 }
 
 std::uint32_t FlowMessages::hand_over(double now, std::uint32_t job, const JobMessage& message) {
   const auto id = static_cast<std::uint32_t>(messages_.size());
   const std::uint32_t on = channel(job, message);
-  messages_.push_back({carried_bytes(job, message) * network_.flow.wire_per_payload, now, on});
+  const double wire = network_.flow.headers.wire(static_cast<double>(message.size_bytes));
+  messages_.push_back({wire * carried_part(job, message), now, on});
   const std::uint32_t before = std::exchange(channels_[on].last, id);
   if (before == kNone) {
     start(now, id);
@@ -119,7 +120,9 @@ double FlowMessages::advance(double until, std::vector<std::uint32_t>& done) {
 }
 
 void FlowMessages::fill(std::uint32_t /*id*/, std::uint32_t job, JobMessage& message) const {
-  message.delivered_bytes = std::llround(carried_bytes(job, message));
+  constexpr double kRounding = 1e-6; // of a byte; a part of one counts as delivered
+  const double bytes = static_cast<double>(message.size_bytes) * carried_part(job, message);
+  message.delivered_bytes = std::llround(std::ceil(bytes - kRounding));
   message.lost_stopped_bytes = message.size_bytes - message.delivered_bytes;
 }
 

@@ -52,7 +52,7 @@ private:
     std::uint32_t channel{}, next = kNone; // of the channel
   };
   [[nodiscard]] std::uint32_t channel(std::uint32_t job, const JobMessage& message);
-  [[nodiscard]] double carried_bytes(std::uint32_t job, const JobMessage& message) const;
+  [[nodiscard]] double carried_part(std::uint32_t job, const JobMessage& message) const;
   void start(double now, std::uint32_t id);
 
   const JobNetwork& network_;

@@ -75,7 +75,7 @@ void ServerJob::push(double now, const JobWorkers::Ready& ready) {
     if (on_one_host(worker, server)) {
       arrived(now, piece, server);
     } else {
-      wait(std::size_t{2} * worker, {0, now, piece, server, iteration});
+      wait(worker, {0, now, piece, server, iteration});
     }
   }
 }
@@ -98,8 +98,8 @@ void ServerJob::send(double now, std::vector<JobMessage>& messages) {
   for (const std::size_t index : touched_) {
     List& list = lists_[index];
     list.touched = false;
-    const auto worker = static_cast<std::uint32_t>(index / 2);
-    const bool pushes = index % 2 == 0;
+    const auto worker = static_cast<std::uint32_t>(index % job_.workers);
+    const bool pushes = index < job_.workers; // first, so that no worker is favoured
     while (!list.waiting.empty() && (!job_.by_layer || list.outstanding < job_.credit_bytes)) {
       const Waiting next = list.waiting.top();
       list.waiting.pop();
@@ -120,7 +120,7 @@ void ServerJob::send(double now, std::vector<JobMessage>& messages) {
 void ServerJob::delivered(double now, const JobMessage& message) {
   const bool push = message.part == MessagePart::gradient;
   const std::uint32_t worker = push ? message.src : message.dst;
-  const std::size_t list = std::size_t{2} * worker + (push ? 0 : 1);
+  const std::size_t list = worker + (push ? 0 : std::size_t{job_.workers});
   lists_[list].outstanding -= static_cast<double>(message.size_bytes);
   touch(list);
   if (push) {
@@ -153,7 +153,7 @@ void ServerJob::pull(double now, std::uint32_t piece, std::uint32_t server) {
     if (on_one_host(worker, server)) {
       received(now, worker, piece);
     } else {
-      wait(std::size_t{2} * worker + 1, {0, now, piece, server, iteration});
+      wait(std::size_t{job_.workers} + worker, {0, now, piece, server, iteration});
     }
   }
 }

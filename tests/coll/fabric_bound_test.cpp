@@ -97,7 +97,7 @@ Collective random_collective(Random& random) {
   }
   const bool spray = random.below(2) == 0;
   return on_fabric(collective, std::move(fabric), std::move(hosts),
-                   {.seed = random.below(100), .spray = spray}, random.between(1, 1.1));
+                   {.seed = random.below(100), .spray = spray}, {1000, random.between(0, 100)});
 }
 
 TEST_CASE("fabric bound: no collective on a random fabric is quicker") {
@@ -131,8 +131,7 @@ TEST_CASE("fabric: rates times c and times over c scale the time by 1/c") {
       link.bandwidth_Bps *= kFactor;
       link.latency_s /= kFactor;
     }
-    Collective scaled =
-        on_fabric(collective, quick, ranks.hosts, ranks.paths, ranks.wire_per_payload);
+    Collective scaled = on_fabric(collective, quick, ranks.hosts, ranks.paths, ranks.headers);
     scaled.reduction_s_per_byte /= kFactor;
     if (scaled.links.two_level) {
       LinkCost& intra = scaled.links.two_level->intra;

@@ -161,9 +161,10 @@ TEST_CASE("fabric: links carry what ranks send, header bytes included") {
   const double wire = 1500.0 / 1460;
   for (const Id algorithm : {Id::ring, Id::mst, Id::be, Id::recursive_doubling}) {
     CAPTURE(name(algorithm));
-    const Collective flat = point(Op::allreduce, algorithm, 6, 6e5, {0, wire * kBeta, 0});
+    const Collective flat =
+        point(Op::allreduce, algorithm, 6, 600 * 1460, {0, wire * kBeta, 0}); // whole packets
     const Collective star =
-        on_fabric(flat, net::star(6, {0, kLink.bandwidth_Bps}), hosts_in_order(6), {}, wire);
+        on_fabric(flat, net::star(6, {0, kLink.bandwidth_Bps}), hosts_in_order(6), {}, {1460, 40});
     const Evaluation run = events(star);
     CHECK(run.seconds == within(events(flat).seconds, kExact));
     const auto sent = traffic_by_rank(flat);
@@ -235,8 +236,8 @@ TEST_CASE("fabric: two servers behind one uplink push and pull at half of it eac
 }
 
 TEST_CASE("fabric: ranks of one host take the inner link only") {
-  Collective pair =
-      on_fabric(point(Op::broadcast, Id::mst, 2, 1e6, {}), net::star(2, kLink), {1, 1}, {}, 1.03);
+  Collective pair = on_fabric(point(Op::broadcast, Id::mst, 2, 1e6, {}), net::star(2, kLink),
+                              {1, 1}, {}, {1000, 30});
   CHECK(events(pair).seconds == 0);
   pair.links.two_level = TwoLevel{2, 1, {1e-6, 1e-6, 1e-10}};
   CHECK(events(pair).seconds == within(1e-6 + 1e6 * 1e-10, kExact));

@@ -13,11 +13,11 @@ namespace stepsim::coll::test {
 
 inline Collective on_fabric(Collective collective, net::Fabric fabric,
                             std::vector<net::NodeId> hosts, net::FlowPathOptions paths = {},
-                            double wire_per_payload = 1) {
+                            net::Headers headers = {}) {
   auto routed = std::make_shared<const net::RoutedFabric>(std::move(fabric));
   collective.links.all = {};
   collective.links.fabric = std::make_shared<const net::RankFabric>(
-      net::RankFabric{std::move(routed), std::move(hosts), paths, wire_per_payload});
+      net::RankFabric{std::move(routed), std::move(hosts), paths, headers});
   return collective;
 }
 

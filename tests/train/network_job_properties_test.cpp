@@ -322,7 +322,7 @@ TEST_CASE("servers in packets that share fairly agree with flows that count head
   JobNetwork packets = star_of_packets(5, kLatency, net::TransportKind::window);
   packets.packet->queue_discipline = net::QueueDiscipline::flow_round_robin;
   JobNetwork flows = star_of_flows(5, kLatency);
-  flows.flow.wire_per_payload = 1500.0 / kPayload;
+  flows.flow.headers = {kPayload, 40};
   NetworkJob job = job_of(4, {1e-3, 1e-3}, {1e-3, 1e-3}, {2000 * kPayload, 1000 * kPayload});
   job.iterations = 2;
   job = with_servers(std::move(job), 1);
