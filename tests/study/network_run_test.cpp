@@ -23,6 +23,7 @@ struct Case {
   std::string cluster{};                      // keys, each followed by a comma, as the next
   std::string training{};
   std::string communication{};
+  std::string variability = "{}";
 };
 
 const std::string kLinks = R"("latency_s": 2e-5, "bandwidth_Bps": 1.25e9)";
@@ -34,7 +35,7 @@ std::string text_of(const Case& c) {
       "cluster": {)" +
          c.cluster + R"("nodes": )" + std::to_string(c.nodes) + R"(, "network": {)" + c.network +
          R"(}}, "training": {)" + c.training + R"("iterations": 3}, "communication": {)" +
-         c.communication + R"("element_bytes": 4}})";
+         c.communication + R"("element_bytes": 4}, "variability": )" + c.variability + "}";
 }
 
 study::Result run_case(const Case& c) { return study::testing::run_text(text_of(c)); }
@@ -289,4 +290,51 @@ TEST_CASE("network run: raw packets that are lost end a training job with an err
   const Case lossy{.network = with_links("packet", R"(, "packet": {"transport": "raw"})"),
                    .training = kServer};
   CHECK_THROWS_AS((void)run_case(lossy), SimulationError);
+}
+
+TEST_CASE(
+    "network run: a loss bound makes the ring shorter as fluid too, where receivers stop early") {
+  // The half that is added carries need / n, the other half everything.
+  const auto communication = [](const std::string& transport) {
+    return *run_case({.nodes = 2,
+                      .network = R"("model": "flow", "packet": {"transport": )" + transport + "}",
+                      .cluster = R"("topology": {"preset": "star", "hosts": 2, "latency_s": 0,
+                          "bandwidth_Bps": 1e9}, )",
+                      .communication = R"("schedule": "single", )"})
+                .summary.communication_s;
+  };
+  const double half = kBytes / 2 / 1e9;
+  CHECK(communication(R"("dctcp")") == within(2 * half, 1e-9));
+  // 3 MB are 2055 packets of 1460 bytes, of which 1439 are enough.
+  CHECK(communication(R"({"kind": "dlcp", "loss_bound_push": 0.3})") ==
+        within(half * 1439 / 2055 + half, 1e-9));
+  CHECK(communication(R"({"kind": "dlcp", "loss_bound_push": 0.3, "early_stop": false})") ==
+        within(2 * half, 1e-9));
+}
+
+TEST_CASE("network run: of two workers with servers on both it does not matter which is slow") {
+  const auto slow = [](int worker) {
+    return period({.nodes = 2,
+                   .network = with_links("flow"),
+                   .training = R"("algorithm": "parameter_server", "placement": "colocated",
+                       "servers": 2, )",
+                   .communication = R"("schedule": "single", )",
+                   .variability = R"({"stragglers": [{"worker": )" + std::to_string(worker) +
+                                  R"(, "factor": 1.1}]})"});
+  };
+  CHECK(slow(0) == within(slow(1), 1e-9));
+}
+
+TEST_CASE("network run: the resolved scenario gives the same result, also of parameter servers") {
+  for (const std::string model : {"alpha_beta", "flow", "packet"}) {
+    for (const std::string& training : {std::string(), kServer}) {
+      CAPTURE(model);
+      CAPTURE(training);
+      const study::Result result = run_case(
+          {.network = with_links(model, model == "packet" ? kDctcp : ""), .training = training});
+      const study::Result again =
+          study::testing::run_text(io::compact(study::scenario_tree(result.scenario)));
+      CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
+    }
+  }
 }
