@@ -26,4 +26,12 @@ for source in "$yardsticks"/*_bench.cpp; do
     echo "$source: cannot be built here, left out" >&2
 done
 
+# ns-3 as the distribution builds it (libns3-dev, libgsl-dev).
+modules=(ns3-core ns3-network ns3-internet ns3-point-to-point ns3-applications)
+if [[ -e $yardsticks/ns3_incast.cpp ]] && ! { pkg-config --exists "${modules[@]}" 2>/dev/null &&
+  # shellcheck disable=SC2046
+  g++ -std=c++17 -O2 "$yardsticks/ns3_incast.cpp" -o $build/yardsticks/ns3_incast $(pkg-config --cflags --libs "${modules[@]}") 2>/dev/null; }; then
+  echo "ns3_incast.cpp: cannot be built here, left out" >&2
+fi
+
 exec /usr/bin/python3 tests/bench/figures.py $build "$@"
