@@ -155,6 +155,9 @@ DetectedFormat detect_format(std::string_view head) {
     return detect_json(head);
   }
   if (first == '<') {
+    if (contains(head, "<graphs")) {
+      return not_supported("NCCL graphs are not supported; export NCCL_TOPO_DUMP_FILE");
+    }
     return contains(head, "<system") ? DetectedFormat{ImportFormat::nccl_topology, ""}
                                      : DetectedFormat{};
   }

@@ -32,7 +32,7 @@ train::SourceFile source_file(const std::string& path, std::uint64_t bytes, std:
 std::string stem_of(std::string_view path) {
   std::string_view name = path == "-" ? std::string_view("stdin") : base_name(path);
   for (const std::string_view ending : {".gz", ".json", ".cost", ".samples", ".calibration", ".csv",
-                                        ".tsv", ".log", ".txt", ".trace", ".pt"}) {
+                                        ".tsv", ".log", ".txt", ".xml", ".trace", ".pt"}) {
     if (name.size() > ending.size() && name.ends_with(ending)) {
       name.remove_suffix(ending.size());
     }
@@ -96,6 +96,10 @@ std::string_view trimmed(std::string_view text) {
     return {};
   }
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 } // namespace stepsim::io

@@ -41,4 +41,7 @@ struct TextLine {
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
+// "1 link", "2 links", for warnings.
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+
 } // namespace stepsim::io
