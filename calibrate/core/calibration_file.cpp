@@ -82,38 +82,6 @@ io::Json valid_tree(std::span<const GroupFit> fits) {
   return tree;
 }
 
-io::Json collective_tree(const GroupFit& fit) {
-  io::Array segments;
-  for (const net::CurveSegment& segment : fit.curve) {
-    segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
-                                  {"to_bytes", segment.to_bytes},
-                                  {"startup_s", segment.startup_s},
-                                  {"per_byte_s", segment.per_byte_s}});
-  }
-  io::Array residuals;
-  for (const Residual& row : fit.residuals) {
-    residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
-  }
-  const Group& group = fit.group;
-  io::Json tree(
-      io::Object{{"op", group.op},
-                 {"algorithm", group.algorithm.empty() ? "library" : group.algorithm},
-                 {"ranks", group.ranks},
-                 {"segments", std::move(segments)},
-                 {"residuals", std::move(residuals)},
-                 {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
-                                    {"median_relative_error", fit.median_error},
-                                    {"max_relative_error", fit.max_error},
-                                    {"points", static_cast<std::int64_t>(group.points.size())}}}});
-  if (!group.column.empty()) {
-    tree.set("column", group.column);
-  }
-  if (!group.dtype.empty()) {
-    tree.set("dtype", group.dtype);
-  }
-  return tree;
-}
-
 std::string note_of(std::span<const io::Samples> files, const std::optional<LinkFit>& link,
                     const CalibrationText& text) {
   std::vector<std::string> parts;
@@ -210,6 +178,42 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
                        ": off by up to " + base::significant(100 * link->fit.max_error, 3) + " %");
   }
   return warnings;
+}
+
+io::Array segments_tree(std::span<const net::CurveSegment> curve) {
+  io::Array segments;
+  for (const net::CurveSegment& segment : curve) {
+    segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
+                                  {"to_bytes", segment.to_bytes},
+                                  {"startup_s", segment.startup_s},
+                                  {"per_byte_s", segment.per_byte_s}});
+  }
+  return segments;
+}
+
+io::Json collective_tree(const GroupFit& fit) {
+  io::Array residuals;
+  for (const Residual& row : fit.residuals) {
+    residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
+  }
+  const Group& group = fit.group;
+  io::Json tree(
+      io::Object{{"op", group.op},
+                 {"algorithm", group.algorithm.empty() ? "library" : group.algorithm},
+                 {"ranks", group.ranks},
+                 {"segments", segments_tree(fit.curve)},
+                 {"residuals", std::move(residuals)},
+                 {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
+                                    {"median_relative_error", fit.median_error},
+                                    {"max_relative_error", fit.max_error},
+                                    {"points", static_cast<std::int64_t>(group.points.size())}}}});
+  if (!group.column.empty()) {
+    tree.set("column", group.column);
+  }
+  if (!group.dtype.empty()) {
+    tree.set("dtype", group.dtype);
+  }
+  return tree;
 }
 
 io::Json calibration_tree(std::span<const io::Samples> files, std::span<const GroupFit> fits,

@@ -38,6 +38,10 @@ struct CalibrationText { // what the numbers do not say
                                         const std::optional<LinkFit>& link,
                                         const CalibrationText& text);
 
+// Parts of it, for calibrations of other origin: a member of `collectives`, and its `segments`.
+[[nodiscard]] io::Json collective_tree(const GroupFit& fit);
+[[nodiscard]] io::Array segments_tree(std::span<const net::CurveSegment> curve);
+
 // Of files, groups and link, in this order; what `warnings` of the file holds.
 [[nodiscard]] std::vector<std::string> all_warnings(std::span<const io::Samples> files,
                                                     std::span<const GroupFit> fits,

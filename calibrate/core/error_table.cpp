@@ -79,7 +79,8 @@ io::Json summary_tree(const ErrorSummary& summary) {
   return io::Object{{"rows", static_cast<std::int64_t>(summary.rows)},
                     {"counted", static_cast<std::int64_t>(summary.counted)},
                     {"median_abs_error", or_null(summary.median)},
-                    {"p90_abs_error", or_null(summary.p90)}};
+                    {"p90_abs_error", or_null(summary.p90)},
+                    {"max_abs_error", or_null(summary.most)}};
 }
 
 } // namespace
@@ -163,6 +164,7 @@ ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm) {
     summary.median = base::median(errors);
     const double rank = std::ceil(0.9 * static_cast<double>(errors.size()));
     summary.p90 = errors[static_cast<std::size_t>(rank) - 1];
+    summary.most = errors.back();
   }
   return summary;
 }

@@ -43,7 +43,7 @@ struct ErrorSummary {
   std::string algorithm; // "" = all
   std::size_t rows{};    // all
   std::size_t counted{};
-  std::optional<double> median, p90; // |error| of those that count; p90 by nearest rank
+  std::optional<double> median, p90, most; // |error| of those that count; p90 by nearest rank
 };
 [[nodiscard]] ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm = "");
 

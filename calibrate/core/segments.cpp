@@ -1,7 +1,6 @@
 #include "calibrate/core/segments.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -57,14 +56,11 @@ struct Best {
   double squares = kInfinity;
   std::size_t begin{}; // of the last of them
 };
-using Table = std::array<std::vector<Best>, kMostSegments>; // [j][end]
+using Table = std::vector<std::vector<Best>>; // [j][end]
 
 Table cheapest(std::span<const Datum> data, std::size_t k) {
   const std::size_t N = data.size();
-  Table best;
-  for (auto& row : best) {
-    row.resize(N + 1);
-  }
+  Table best(k, std::vector<Best>(N + 1));
   for (std::size_t begin = 0; begin < N; ++begin) { // ties stay with the smaller break
     RunningLine line;
     for (std::size_t end = begin + 1; end <= N; ++end) {
@@ -98,7 +94,7 @@ double bic(const Segmentation& segmentation, std::size_t points) {
 } // namespace
 
 Segmentation best_segments(std::span<const Datum> data, std::size_t k) {
-  assert(k >= 1 && k <= kMostSegments && "one to three segments");
+  assert(k >= 1 && "at least one segment");
   assert(data.size() >= (k == 1 ? 2 : k * kLeastPoints) && "enough points");
   const Table best = cheapest(data, k);
   Segmentation result;
@@ -114,10 +110,10 @@ Segmentation best_segments(std::span<const Datum> data, std::size_t k) {
   return result;
 }
 
-SegmentChoice choose_segments(std::span<const Datum> data) {
+SegmentChoice choose_segments(std::span<const Datum> data, std::size_t most) {
   SegmentChoice choice;
   double accepted = 0;
-  for (std::size_t k = 1; k <= kMostSegments && (k == 1 || data.size() >= k * kLeastPoints); ++k) {
+  for (std::size_t k = 1; k <= most && (k == 1 || data.size() >= k * kLeastPoints); ++k) {
     Segmentation segmentation = best_segments(data, k);
     choice.bic.push_back(bic(segmentation, data.size()));
     if (k == 1 || choice.bic.back() < accepted - kStrongEvidence) {

@@ -15,8 +15,8 @@
 
 namespace stepsim::calibrate {
 
-inline constexpr std::size_t kLeastPoints = 3; // of a segment, where there are several
-inline constexpr std::size_t kMostSegments = 3;
+inline constexpr std::size_t kLeastPoints = 3;  // of a segment, where there are several
+inline constexpr std::size_t kMostSegments = 3; // of measured times
 
 struct Segmentation {
   std::vector<std::size_t> ends; // one behind the last point of each segment
@@ -28,10 +28,11 @@ struct Segmentation {
 [[nodiscard]] Segmentation best_segments(std::span<const Datum> data, std::size_t k);
 
 struct SegmentChoice {
-  std::vector<double> bic; // of k = 1, 2, 3, as far as there are points
+  std::vector<double> bic; // of k = 1, 2 .. most, as far as there are points
   Segmentation chosen;
 };
-[[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data);
+[[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
+                                            std::size_t most = kMostSegments);
 
 // As in a calibration file: each from the size of its first point to that of its last.
 [[nodiscard]] std::vector<net::CurveSegment> curve_of(const Segmentation& segmentation,

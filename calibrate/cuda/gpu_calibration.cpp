@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/number_text.hpp"
+#include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "io/source_json.hpp"
 
@@ -61,32 +62,6 @@ io::Json compression_costs(const GpuFit& fit) {
     add(selector.method, std::move(values));
   }
   return costs;
-}
-
-io::Json curve_tree(const GroupFit& fit) {
-  io::Array segments;
-  for (const net::CurveSegment& segment : fit.curve) {
-    segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
-                                  {"to_bytes", segment.to_bytes},
-                                  {"startup_s", segment.startup_s},
-                                  {"per_byte_s", segment.per_byte_s}});
-  }
-  io::Array residuals;
-  for (const Residual& row : fit.residuals) {
-    residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
-  }
-  return io::Object{
-      {"op", fit.group.op},
-      {"algorithm", fit.group.algorithm},
-      {"ranks", fit.group.ranks},
-      {"column", fit.group.column},
-      {"dtype", fit.group.dtype},
-      {"segments", std::move(segments)},
-      {"residuals", std::move(residuals)},
-      {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
-                         {"median_relative_error", fit.median_error},
-                         {"max_relative_error", fit.max_error},
-                         {"points", static_cast<std::int64_t>(fit.group.points.size())}}}};
 }
 
 io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
@@ -195,7 +170,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   io::Array curves;
   for (const GroupFit& curve : fit.curves) {
     if (curve.group.op != "pingpong") { // that is the link
-      curves.push_back(curve_tree(curve));
+      curves.push_back(collective_tree(curve));
     }
   }
   tree.set("collectives", std::move(curves));

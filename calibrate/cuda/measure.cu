@@ -5,8 +5,8 @@
 #include <ctime>
 
 #include "calibrate/cuda/driver.hpp"
+#include "calibrate/cuda/measurement.cuh"
 #include "calibrate/cuda/run_plan.cuh"
-#include "calibrate/cuda/session.cuh"
 
 namespace stepsim::calibrate::gpu {
 
@@ -57,7 +57,7 @@ DeviceFacts facts_of(int device, const Nvml& nvml) {
   return facts;
 }
 
-Header header_of(const MeasureOptions& options, const Session& session, const Nvml& nvml) {
+Header header_of(const MeasureOptions& options, const Measurement& measurement, const Nvml& nvml) {
   Header header;
   header.program = options.program;
   header.revision = options.revision;
@@ -71,13 +71,13 @@ Header header_of(const MeasureOptions& options, const Session& session, const Nv
   header.cuda_runtime = version_text(version);
   STEPSIM_CUDA(cudaDriverGetVersion(&version));
   header.cuda_driver = version_text(version);
-  header.ranks = options.nccl ? static_cast<std::uint32_t>(session.devices) : options.ranks;
+  header.ranks = options.nccl ? static_cast<std::uint32_t>(measurement.devices) : options.ranks;
   header.seed = options.seed;
-  header.same_device = session.same_device;
-  for (int device = 0; device < session.devices; ++device) {
+  header.same_device = measurement.same_device;
+  for (int device = 0; device < measurement.devices; ++device) {
     header.devices.push_back(facts_of(device, nvml));
   }
-  header.peer_access = peer_access(session.devices);
+  header.peer_access = peer_access(measurement.devices);
   return header;
 }
 
@@ -96,52 +96,53 @@ std::int64_t least_free_memory(int devices) {
 } // namespace
 
 void measure(const MeasureOptions& options, const Sink& records, const Sink& progress) {
-  Session session{options, records, progress};
-  session.devices = count_devices();
+  Measurement measurement{options, records, progress};
+  measurement.devices = count_devices();
   STEPSIM_CUDA(cudaSetDevice(0));
-  session.same_device =
-      !options.nccl && options.ranks > static_cast<std::uint32_t>(session.devices);
+  measurement.same_device =
+      !options.nccl && options.ranks > static_cast<std::uint32_t>(measurement.devices);
   int l2 = 0;
   STEPSIM_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
-  session.l2_bytes = l2;
-  session.free_bytes = least_free_memory(session.devices);
+  measurement.l2_bytes = l2;
+  measurement.free_bytes = least_free_memory(measurement.devices);
   const Nvml nvml;
-  Header header = header_of(options, session, nvml);
+  Header header = header_of(options, measurement, nvml);
   for (const std::vector<bool>& row : header.peer_access) {
-    session.all_peers = session.all_peers && std::ranges::all_of(row, [](bool can) { return can; });
+    measurement.all_peers =
+        measurement.all_peers && std::ranges::all_of(row, [](bool can) { return can; });
   }
   records(line(header));
-  session.say(header.devices.front().name + ", compute capability " +
-              header.devices.front().compute_capability + ", driver " +
-              (header.driver.empty() ? "unknown" : header.driver));
-  if (!session.all_peers) {
-    session.say("not all devices reach each other: host_staged beside copy_engine");
+  measurement.say(header.devices.front().name + ", compute capability " +
+                  header.devices.front().compute_capability + ", driver " +
+                  (header.driver.empty() ? "unknown" : header.driver));
+  if (!measurement.all_peers) {
+    measurement.say("not all devices reach each other: host_staged beside copy_engine");
   }
   const double share = options.collectives && options.kernels ? 0.5 : 1.0;
   if (options.nccl) {
-    verify_and_measure_nccl(session, options.max_seconds);
+    verify_and_measure_nccl(measurement, options.max_seconds);
   } else {
     if (options.collectives) {
-      verify_collectives(session);
+      verify_collectives(measurement);
     }
     if (options.kernels) {
-      verify_kernels(session);
+      verify_kernels(measurement);
     }
     if (options.collectives && options.timing) {
-      measure_collectives(session, share * options.max_seconds);
+      measure_collectives(measurement, share * options.max_seconds);
     }
     if (options.kernels && options.timing) {
-      measure_kernels(session, share * options.max_seconds);
+      measure_kernels(measurement, share * options.max_seconds);
     }
   }
-  for (int device = 0; device < session.devices; ++device) {
+  for (int device = 0; device < measurement.devices; ++device) {
     header.devices[static_cast<std::size_t>(device)].after = nvml.state(bus_id(device));
   }
-  records(end_line(header.devices, session.same_device));
-  if (session.unsteady > 0) {
+  records(end_line(header.devices, measurement.same_device));
+  if (measurement.unsteady > 0) {
     const std::string text =
-        std::to_string(session.unsteady) + " blocks have passes that differ by more than 5 %";
-    session.say(text);
+        std::to_string(measurement.unsteady) + " blocks have passes that differ by more than 5 %";
+    measurement.say(text);
     if (options.strict) {
       throw SimulationError(text);
     }

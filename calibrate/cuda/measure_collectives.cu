@@ -5,8 +5,9 @@
 #include <functional>
 
 #include "calibrate/cuda/kernels.cuh"
+#include "calibrate/cuda/measurement.cuh"
 #include "calibrate/cuda/run_plan.cuh"
-#include "calibrate/cuda/session.cuh"
+#include "calibrate/execute/messages.hpp"
 #include "coll/evaluate.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -19,9 +20,9 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 constexpr std::uint32_t kRoundTrips = 8;
 constexpr std::int64_t kMostSets = 8; // buffers that repetitions go round
 
-std::vector<Variant> usable_variants(const Session& session, bool staging) {
+std::vector<Variant> usable_variants(const Measurement& measurement, bool staging) {
   std::vector<Variant> variants{Variant::copy_engine};
-  if (session.all_peers) {
+  if (measurement.all_peers) {
     variants.push_back(Variant::sm_store);
   }
   if (staging) {
@@ -96,9 +97,9 @@ std::vector<float> expected_vector(coll::Op op, std::uint32_t ranks, std::int64_
 }
 
 // Vectors of `capacity` floats on `ranks` ranks, in half of the free memory.
-std::int64_t fitting_capacity(const Session& session, std::uint32_t ranks) {
-  const std::int64_t per_device = (ranks + session.devices - 1) / session.devices;
-  return session.free_bytes / 2 / (2 * per_device) / static_cast<std::int64_t>(sizeof(float));
+std::int64_t fitting_capacity(const Measurement& measurement, std::uint32_t ranks) {
+  const std::int64_t per_device = (ranks + measurement.devices - 1) / measurement.devices;
+  return measurement.free_bytes / 2 / (2 * per_device) / static_cast<std::int64_t>(sizeof(float));
 }
 
 // Where the repetitions find their buffers: `count` places in each vector, far enough apart.
@@ -110,13 +111,13 @@ struct Sets {
   }
 };
 
-Sets sets_for(const Session& session, const RankSet& ranks, std::int64_t elements) {
+Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t elements) {
   Sets sets;
   sets.stride = (elements + 63) / 64 * 64;
   if (elements > 0) {
-    const std::int64_t touched =
-        2 * ranks.ranks() * elements * static_cast<std::int64_t>(sizeof(float)) / session.devices;
-    const std::int64_t wanted = 2 * session.l2_bytes / touched + 1;
+    const std::int64_t touched = 2 * ranks.ranks() * elements *
+                                 static_cast<std::int64_t>(sizeof(float)) / measurement.devices;
+    const std::int64_t wanted = 2 * measurement.l2_bytes / touched + 1;
     const std::int64_t room = (ranks.capacity() - elements) / sets.stride + 1;
     sets.count = std::clamp<std::int64_t>(std::min(wanted, room), 1, kMostSets);
   }
@@ -141,7 +142,7 @@ struct OpenCollective {
 };
 
 struct CollectiveBlock {
-  Session* session;
+  Measurement* measurement;
   RankSet* ranks;
   PlanRequest request;
   Variant variant = Variant::copy_engine;
@@ -151,7 +152,7 @@ struct CollectiveBlock {
   [[nodiscard]] OpenCollective open() const {
     CollectivePlan plan =
         ping_pong ? ping_pong_plan(request.elements, kRoundTrips) : make_plan(request);
-    const Sets sets = sets_for(*session, *ranks, request.elements);
+    const Sets sets = sets_for(*measurement, *ranks, request.elements);
     std::vector<Graph> graphs;
     for (std::int64_t i = 0; graph && i < sets.count; ++i) {
       graphs.push_back(ranks->capture(plan, variant, sets.offset(i)));
@@ -172,7 +173,7 @@ struct CollectiveBlock {
     if (!ping_pong && request.algorithm == coll::AlgorithmId::lp) {
       out.block_bytes = request.block_elements * static_cast<std::int64_t>(sizeof(float));
     }
-    out.sets = static_cast<std::uint32_t>(sets_for(*session, *ranks, request.elements).count);
+    out.sets = static_cast<std::uint32_t>(sets_for(*measurement, *ranks, request.elements).count);
     out.pass = pass;
     out.repeats = repeats;
     const double messages = ping_pong ? 2.0 * kRoundTrips : 1.0;
@@ -181,12 +182,12 @@ struct CollectiveBlock {
         out.time_s.push_back(each / messages);
       }
     }
-    session->records(line(out, session->same_device));
+    measurement->records(line(out, measurement->same_device));
   }
 };
 
 // Latency, seconds per byte and of adding, roughly: only the block size of `lp` hangs on it.
-void estimate_link(Session& session, RankSet& ranks, PlanRequest& request) {
+void estimate_link(Measurement& measurement, RankSet& ranks, PlanRequest& request) {
   const Event begin(Event::Use::timing);
   const Event end(Event::Use::timing);
   const std::int64_t large = std::min<std::int64_t>(ranks.capacity(), std::int64_t{1} << 24);
@@ -208,9 +209,9 @@ void estimate_link(Session& session, RankSet& ranks, PlanRequest& request) {
   request.link.latency_s = request.link.block_latency_s = least;
   request.link.per_byte_s = std::max(most - least, 0.01 * most) / bytes;
   request.reduction_s_per_byte = adding / bytes;
-  session.say("two ranks: " + base::significant(1e6 * least, 3) + " us per message, " +
-              base::significant(1e-9 / request.link.per_byte_s, 3) + " GB/s; adding " +
-              base::significant(1e-9 / request.reduction_s_per_byte, 3) + " GB/s");
+  measurement.say("two ranks: " + base::significant(1e6 * least, 3) + " us per message, " +
+                  base::significant(1e-9 / request.link.per_byte_s, 3) + " GB/s; adding " +
+                  base::significant(1e-9 / request.reduction_s_per_byte, 3) + " GB/s");
 }
 
 // The block of `lp` that is best for the estimated link.
@@ -229,12 +230,12 @@ std::int64_t best_block(const PlanRequest& request) {
 
 } // namespace
 
-void verify_collectives(Session& session) {
-  const std::int64_t capacity = std::min(kMostElements, fitting_capacity(session, 16));
+void verify_collectives(Measurement& measurement) {
+  const std::int64_t capacity = std::min(kMostElements, fitting_capacity(measurement, 16));
   if (capacity < kMostElements) {
-    session.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
+    measurement.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
   }
-  RankSet set(16, session.devices, capacity, true);
+  RankSet set(16, measurement.devices, capacity, true);
   std::int64_t cases = 0;
   for (const std::uint32_t ranks : kVerifiedRanks) {
     const std::int64_t p = ranks;
@@ -245,7 +246,7 @@ void verify_collectives(Session& session) {
       const std::vector<std::vector<float>> x = initial_vectors(ranks, n);
       for (const PlanKind& kind : plan_kinds()) {
         const std::vector<float> expected = expected_vector(kind.op, ranks, n);
-        for (const Variant variant : usable_variants(session, true)) {
+        for (const Variant variant : usable_variants(measurement, true)) {
           for (const bool graph : {false, true}) {
             PlanRequest request;
             request.op = kind.op;
@@ -259,40 +260,40 @@ void verify_collectives(Session& session) {
       }
     }
   }
-  session.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");
-  session.records(line(VerifiedRecord{"collectives", cases}, session.same_device));
+  measurement.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");
+  measurement.records(line(VerifiedRecord{"collectives", cases}, measurement.same_device));
 }
 
-void measure_collectives(Session& session, double seconds) {
-  const std::uint32_t ranks = session.options.ranks;
+void measure_collectives(Measurement& measurement, double seconds) {
+  const std::uint32_t ranks = measurement.options.ranks;
   if (ranks < 2) {
-    session.say("collectives of one rank do nothing: not timed");
+    measurement.say("collectives of one rank do nothing: not timed");
     return;
   }
-  const std::int64_t capacity =
-      std::min({kMostBytes / 4, session.free_bytes / 8 / 4, fitting_capacity(session, ranks)});
+  const std::int64_t capacity = std::min(
+      {kMostBytes / 4, measurement.free_bytes / 8 / 4, fitting_capacity(measurement, ranks)});
   if (capacity < kMostBytes / 4) {
-    session.say("sizes cut to " + std::to_string(4 * capacity) + " B, to fit the memory");
+    measurement.say("sizes cut to " + std::to_string(4 * capacity) + " B, to fit the memory");
   }
-  const bool staging = session.devices > 1;
-  RankSet set(ranks, session.devices, capacity, staging);
+  const bool staging = measurement.devices > 1;
+  RankSet set(ranks, measurement.devices, capacity, staging);
   set.zero();
   PlanRequest base;
   base.ranks = ranks;
   warm_up(set.main(),
           [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main().get()); });
-  estimate_link(session, set, base);
+  estimate_link(measurement, set, base);
   std::vector<CollectiveBlock> blocks;
   for (const std::int64_t size :
-       collective_sizes(4 * capacity, ranks, session.options.dense, session.options.seed)) {
+       collective_sizes(4 * capacity, ranks, measurement.options.dense, measurement.options.seed)) {
     base.elements = size / 4;
-    for (const Variant variant : usable_variants(session, staging)) {
+    for (const Variant variant : usable_variants(measurement, staging)) {
       for (const bool graph : {false, true}) {
         if (size == 0 && graph) {
           continue; // no nodes
         }
         if (size > 0) {
-          blocks.push_back({&session, &set, base, variant, graph, true});
+          blocks.push_back({&measurement, &set, base, variant, graph, true});
         }
         for (const PlanKind& kind : plan_kinds()) {
           PlanRequest request = base;
@@ -300,14 +301,15 @@ void measure_collectives(Session& session, double seconds) {
           request.algorithm = kind.algorithm;
           request.block_elements =
               kind.algorithm == coll::AlgorithmId::lp && size > 0 ? best_block(request) : 0;
-          blocks.push_back({&session, &set, request, variant, graph, false});
+          blocks.push_back({&measurement, &set, request, variant, graph, false});
         }
       }
     }
   }
-  session.say("collectives: " + std::to_string(blocks.size()) + " blocks to time, P=" +
-              std::to_string(ranks) + " on " + std::to_string(session.devices) + " device(s)");
-  time_blocks(session, set.main(), blocks, seconds, "collectives");
+  measurement.say("collectives: " + std::to_string(blocks.size()) +
+                  " blocks to time, P=" + std::to_string(ranks) + " on " +
+                  std::to_string(measurement.devices) + " device(s)");
+  time_blocks(measurement, set.main(), blocks, seconds, "collectives");
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/cuda/session.cuh"
+#include "calibrate/cuda/measurement.cuh"
 #include "coll/gaussian_threshold.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -65,7 +65,7 @@ struct Arena {
 
 // One kernel at one size. `prepare` runs before each visit, `call` is what is timed.
 struct KernelBlock {
-  Session* session;
+  Measurement* measurement;
   Arena* arena;
   std::string kernel, distribution;
   std::int64_t n{};
@@ -98,7 +98,7 @@ struct KernelBlock {
     out.pass = pass;
     out.repeats = repeats;
     out.time_s = seconds;
-    session->records(line(out, session->same_device));
+    measurement->records(line(out, measurement->same_device));
   }
 
 private:
@@ -132,10 +132,10 @@ private:
 
 class Blocks {
 public:
-  Blocks(Session& session, Arena& arena) : session_(session), arena_(arena) {}
+  Blocks(Measurement& measurement, Arena& arena) : measurement_(measurement), arena_(arena) {}
 
   std::vector<KernelBlock> make() {
-    for (const std::int64_t n : kernel_sizes(arena_.most, session_.options.dense)) {
+    for (const std::int64_t n : kernel_sizes(arena_.most, measurement_.options.dense)) {
       vectors(n);
       for (const Distribution distribution : {Distribution::gaussian, Distribution::heavy_tailed}) {
         sort(n, distribution);
@@ -160,7 +160,7 @@ private:
   KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
                     std::int64_t k, std::function<void(std::int64_t)> call) {
     KernelBlock block;
-    block.session = &session_;
+    block.measurement = &measurement_;
     block.arena = &arena_;
     block.kernel = std::move(kernel);
     block.distribution = std::string(distribution);
@@ -272,15 +272,15 @@ private:
     }).prepare = prepare;
   }
 
-  Session& session_;
+  Measurement& measurement_;
   Arena& arena_;
   std::vector<KernelBlock> blocks_;
   float threshold_ = 0; // of the visit under way
 };
 
 // Device to host and back, from page-locked and from ordinary memory.
-std::vector<KernelBlock> copy_blocks(Session& session, Arena& arena, PinnedBuffer<float>& pinned,
-                                     std::vector<float>& pageable) {
+std::vector<KernelBlock> copy_blocks(Measurement& measurement, Arena& arena,
+                                     PinnedBuffer<float>& pinned, std::vector<float>& pageable) {
   std::vector<KernelBlock> blocks;
   Arena* a = &arena;
   for (std::int64_t n = 1 << 10; n <= static_cast<std::int64_t>(pinned.size()); n *= 4) {
@@ -288,7 +288,7 @@ std::vector<KernelBlock> copy_blocks(Session& session, Arena& arena, PinnedBuffe
       for (const bool is_pinned : {true, false}) {
         float* host = is_pinned ? pinned.get() : pageable.data();
         KernelBlock block;
-        block.session = &session;
+        block.measurement = &measurement;
         block.arena = a;
         block.kernel = std::string(to_host ? "copy_to_host" : "copy_to_device") +
                        (is_pinned ? "_pinned" : "_pageable");
@@ -314,17 +314,19 @@ std::vector<KernelBlock> copy_blocks(Session& session, Arena& arena, PinnedBuffe
 
 } // namespace
 
-void measure_kernels(Session& session, double seconds) {
+void measure_kernels(Measurement& measurement, double seconds) {
   const DeviceGuard guard(0);
-  const std::int64_t most = std::min(std::int64_t{1} << 28, session.free_bytes / kBytesPerElement);
+  const std::int64_t most =
+      std::min(std::int64_t{1} << 28, measurement.free_bytes / kBytesPerElement);
   if (most < std::int64_t{1} << 28) {
-    session.say("kernels: sizes cut to " + std::to_string(most) + " elements, to fit the memory");
+    measurement.say("kernels: sizes cut to " + std::to_string(most) +
+                    " elements, to fit the memory");
   }
-  Arena arena(most, session.l2_bytes);
-  fill_random(arena.gaussian.get(), arena.region, Distribution::gaussian, session.options.seed,
+  Arena arena(most, measurement.l2_bytes);
+  fill_random(arena.gaussian.get(), arena.region, Distribution::gaussian, measurement.options.seed,
               arena.stream.get());
-  fill_random(arena.heavy.get(), arena.region, Distribution::heavy_tailed, session.options.seed + 1,
-              arena.stream.get());
+  fill_random(arena.heavy.get(), arena.region, Distribution::heavy_tailed,
+              measurement.options.seed + 1, arena.stream.get());
   STEPSIM_CUDA(cudaMemsetAsync(arena.target.get(), 0,
                                static_cast<std::size_t>(arena.region) * sizeof(float),
                                arena.stream.get()));
@@ -338,14 +340,14 @@ void measure_kernels(Session& session, double seconds) {
   warm_up(arena.stream, [&](std::int64_t) {
     add(arena.target.get(), arena.gaussian.get(), arena.most, arena.stream.get());
   });
-  Blocks builder(session, arena);
+  Blocks builder(measurement, arena);
   std::vector<KernelBlock> blocks = builder.make();
   const std::int64_t copied = std::min(kMostCopied, most);
   PinnedBuffer<float> pinned(static_cast<std::size_t>(copied));
   std::vector<float> pageable(static_cast<std::size_t>(copied), 1.0F);
-  std::ranges::move(copy_blocks(session, arena, pinned, pageable), std::back_inserter(blocks));
-  session.say("kernels: " + std::to_string(blocks.size()) + " blocks to time");
-  time_blocks(session, arena.stream, blocks, seconds, "kernels");
+  std::ranges::move(copy_blocks(measurement, arena, pinned, pageable), std::back_inserter(blocks));
+  measurement.say("kernels: " + std::to_string(blocks.size()) + " blocks to time");
+  time_blocks(measurement, arena.stream, blocks, seconds, "kernels");
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -3,8 +3,9 @@
 #include <cstring>
 
 #include "calibrate/cuda/driver.hpp"
+#include "calibrate/cuda/measurement.cuh"
 #include "calibrate/cuda/plan.hpp"
-#include "calibrate/cuda/session.cuh"
+#include "calibrate/execute/messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -105,7 +106,7 @@ private:
 };
 
 struct NcclBlock {
-  Session* session;
+  Measurement* measurement;
   Ranks* ranks;
   Nccl::Op op;
   std::int64_t elements{};
@@ -122,45 +123,45 @@ struct NcclBlock {
     out.algorithm = "nccl";
     out.variant = "nccl";
     out.launch = "plain";
-    out.ranks = static_cast<std::uint32_t>(session->devices);
+    out.ranks = static_cast<std::uint32_t>(measurement->devices);
     out.bytes = elements * 4;
     out.pass = pass;
     out.repeats = repeats;
     out.time_s = seconds;
-    session->records(line(out, session->same_device));
+    measurement->records(line(out, measurement->same_device));
   }
 };
 
 } // namespace
 
-void verify_and_measure_nccl(Session& session, double seconds) {
-  const std::int64_t capacity = std::min(kMostBytes, session.free_bytes / 8) / 4;
-  Ranks ranks(session.devices, capacity);
-  session.say("nccl " + std::to_string(ranks.version()) + ": " + std::to_string(session.devices) +
-              " devices");
+void verify_and_measure_nccl(Measurement& measurement, double seconds) {
+  const std::int64_t capacity = std::min(kMostBytes, measurement.free_bytes / 8) / 4;
+  Ranks ranks(measurement.devices, capacity);
+  measurement.say("nccl " + std::to_string(ranks.version()) + ": " +
+                  std::to_string(measurement.devices) + " devices");
   std::int64_t cases = 0;
   for (const Nccl::Op op : kOps) {
     for (const std::int64_t n :
-         {std::int64_t{1}, std::int64_t{session.devices}, std::int64_t{1'000'001}}) {
+         {std::int64_t{1}, std::int64_t{measurement.devices}, std::int64_t{1'000'001}}) {
       ranks.verify(op, std::min(n, capacity));
       ++cases;
     }
   }
-  session.records(line(VerifiedRecord{"nccl", cases}, session.same_device));
-  if (!session.options.timing) {
+  measurement.records(line(VerifiedRecord{"nccl", cases}, measurement.same_device));
+  if (!measurement.options.timing) {
     return;
   }
   std::vector<NcclBlock> blocks;
   for (const std::int64_t size :
-       collective_sizes(4 * capacity, static_cast<std::uint32_t>(session.devices),
-                        session.options.dense, session.options.seed)) {
+       collective_sizes(4 * capacity, static_cast<std::uint32_t>(measurement.devices),
+                        measurement.options.dense, measurement.options.seed)) {
     for (const Nccl::Op op : kOps) {
       if (size > 0) {
-        blocks.push_back({&session, &ranks, op, size / 4});
+        blocks.push_back({&measurement, &ranks, op, size / 4});
       }
     }
   }
-  time_blocks(session, ranks.main(), blocks, seconds, "nccl");
+  time_blocks(measurement, ranks.main(), blocks, seconds, "nccl");
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
-#include <cmath>
-#include <limits>
 
-#include "coll/evaluate.hpp"
-#include "coll/partition.hpp"
-#include "coll/pipelined_rules.hpp"
+#include "calibrate/execute/messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -17,58 +12,9 @@ namespace {
 using coll::AlgorithmId;
 using coll::Op;
 
-constexpr std::int64_t kElement = 4; // bytes
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-struct Message { // in elements
-  std::int64_t step{};
-  std::uint32_t src{};
-  std::uint32_t dst{};
-  std::int64_t offset{};
-  std::int64_t count{};
-  bool reduce{};
-};
-
-std::int64_t elements(double bytes) {
-  const auto count = static_cast<std::int64_t>(std::llround(bytes)) / kElement;
-  assert(static_cast<double>(count * kElement) == bytes && "parts and blocks are whole elements");
-  return count;
-}
-
-// Parts c = 0 .. P-1 of n / P down the chain 0 -> 1 -> .. -> P-1, the root at its head (broadcast)
-// or at its end (reduce, as in `lp`).
-std::vector<Message> ring_chain(const PlanRequest& request) {
-  const auto ranks = static_cast<coll::Index>(request.ranks);
-  const bool reduce = request.op == Op::reduce;
-  const coll::Chain chain{ranks, ranks, reduce};
-  coll::Options options;
-  options.element_bytes = kElement;
-  const auto parts =
-      coll::Partition::equal(static_cast<double>(request.elements * kElement), ranks, options);
-  const auto rank_of = [&](coll::Index local) {
-    return static_cast<std::uint32_t>((local + (reduce ? 1 : 0)) % ranks);
-  };
-  std::vector<Message> messages;
-  for (coll::Index step = 0; step < chain.steps(); ++step) {
-    for (coll::Index local = 0; local < ranks; ++local) {
-      const coll::Send send = chain.send(step, local);
-      if (send.peer != coll::kNobody) {
-        messages.push_back({step, rank_of(local), rank_of(send.peer),
-                            elements(parts.begin(send.first)),
-                            elements(parts.bytes(send.first, send.count)), send.reduce});
-      }
-    }
-  }
-  return messages;
-}
-
-std::vector<Message> messages_of(const PlanRequest& request) {
-  if (request.ranks < 2 || request.elements == 0) {
-    return {};
-  }
-  if (request.algorithm == AlgorithmId::ring && request.op != Op::allreduce) {
-    return ring_chain(request);
-  }
+std::vector<ElementMessage> messages_of(const PlanRequest& request) {
   coll::Collective collective;
   collective.op = request.op;
   collective.algorithm = request.algorithm;
@@ -76,19 +22,10 @@ std::vector<Message> messages_of(const PlanRequest& request) {
   collective.bytes = static_cast<double>(request.elements * kElement);
   collective.links.all = request.link;
   collective.reduction_s_per_byte = request.reduction_s_per_byte;
-  collective.options.element_bytes = kElement;
   if (request.block_elements > 0) {
     collective.options.block = Bytes{request.block_elements * kElement};
   }
-  std::vector<Message> messages;
-  for (const coll::TransferRecord& transfer :
-       list_transfers(collective, std::numeric_limits<std::size_t>::max())) {
-    messages.push_back({transfer.step, transfer.src, transfer.dst, elements(transfer.offset),
-                        elements(transfer.bytes), transfer.reduce});
-    assert(messages.back().offset + messages.back().count <= request.elements &&
-           "ranges of these algorithms do not wrap");
-  }
-  return messages;
+  return element_messages(std::move(collective));
 }
 
 // Who wrote each piece of one vector last, and who has read it since. Pieces are the ranges between
@@ -127,10 +64,10 @@ private:
 
 class PlanBuilder {
 public:
-  explicit PlanBuilder(const PlanRequest& request, const std::vector<Message>& messages) {
+  explicit PlanBuilder(const PlanRequest& request, const std::vector<ElementMessage>& messages) {
     plan_.ranks = request.ranks;
     plan_.elements = request.elements;
-    for (const Message& message : messages) {
+    for (const ElementMessage& message : messages) {
       bounds_.push_back(message.offset);
       bounds_.push_back(message.offset + message.count);
     }
@@ -140,7 +77,7 @@ public:
     temp_ = x_;
   }
 
-  void copy(const Message& message) {
+  void copy(const ElementMessage& message) {
     PlanOperation operation{.kind = PlanOperation::Kind::copy,
                             .to_temp = message.reduce,
                             .src = message.src,
@@ -154,7 +91,7 @@ public:
     push(std::move(operation));
   }
 
-  void add(const Message& message) {
+  void add(const ElementMessage& message) {
     PlanOperation operation{.kind = PlanOperation::Kind::add,
                             .src = message.dst,
                             .dst = message.dst,
@@ -173,7 +110,7 @@ private:
   [[nodiscard]] std::uint32_t next() const {
     return static_cast<std::uint32_t>(plan_.operations.size());
   }
-  [[nodiscard]] std::pair<std::size_t, std::size_t> pieces(const Message& message) const {
+  [[nodiscard]] std::pair<std::size_t, std::size_t> pieces(const ElementMessage& message) const {
     const auto at = [&](std::int64_t bound) {
       return static_cast<std::size_t>(std::ranges::lower_bound(bounds_, bound) - bounds_.begin());
     };
@@ -216,13 +153,13 @@ std::span<const PlanKind> plan_kinds() {
 }
 
 CollectivePlan make_plan(const PlanRequest& request) {
-  const std::vector<Message> messages = messages_of(request);
+  const std::vector<ElementMessage> messages = messages_of(request);
   PlanBuilder builder(request, messages);
   // The sends of a step all start from what was there before it.
   for (auto begin = messages.begin(); begin != messages.end();) {
     const auto end = std::find_if(begin, messages.end(),
-                                  [&](const Message& m) { return m.step != begin->step; });
-    std::for_each(begin, end, [&](const Message& message) { builder.copy(message); });
+                                  [&](const ElementMessage& m) { return m.step != begin->step; });
+    std::for_each(begin, end, [&](const ElementMessage& message) { builder.copy(message); });
     for (auto message = begin; message != end; ++message) {
       if (message->reduce) {
         builder.add(*message);
@@ -247,20 +184,6 @@ CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips) 
     }
   }
   return plan;
-}
-
-float initial_value(std::uint32_t rank, std::int64_t index) {
-  return static_cast<float>((index % 17 + 1) * (static_cast<std::int64_t>(rank) + 1));
-}
-
-bool has_result(Op op, std::uint32_t rank) { return op != Op::reduce || rank == 0; }
-
-float expected_value(Op op, std::uint32_t ranks, std::int64_t index) {
-  if (op == Op::broadcast) {
-    return initial_value(0, index);
-  }
-  const std::int64_t sum_of_ranks = std::int64_t{ranks} * (std::int64_t{ranks} + 1) / 2;
-  return static_cast<float>((index % 17 + 1) * sum_of_ranks);
 }
 
 } // namespace stepsim::calibrate::gpu

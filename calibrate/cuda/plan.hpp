@@ -66,10 +66,4 @@ struct PlanKind {
 // `round_trips` messages of the whole vector from rank 0 to rank 1 and back, one after the other.
 [[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips);
 
-// What x[rank][index] must hold in the end if x[rank][i] was ((i mod 17) + 1) (rank + 1): exact in
-// fp32 for sums below 2^24. Ranks of a reduction other than the root hold nothing defined.
-[[nodiscard]] float initial_value(std::uint32_t rank, std::int64_t index);
-[[nodiscard]] bool has_result(coll::Op op, std::uint32_t rank);
-[[nodiscard]] float expected_value(coll::Op op, std::uint32_t ranks, std::int64_t index);
-
 } // namespace stepsim::calibrate::gpu

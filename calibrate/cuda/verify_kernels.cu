@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/cuda/session.cuh"
+#include "calibrate/cuda/measurement.cuh"
 #include "calibrate/cuda/verify_parts.cuh"
 #include "coll/codecs.hpp"
 #include "coll/error_feedback.hpp"
@@ -23,10 +23,10 @@ constexpr int kBisections = 16;
 
 class Bench {
 public:
-  explicit Bench(Session& session)
-      : session_(session), x_(kMost + 8), y_(kMost + 8), sample_(kMost / 100 + 1), work_(kMost),
-        sample_work_(kMost), out_indices_(kMost), passed_indices_(kMost), out_values_(kMost),
-        passed_values_(kMost), combined_(kMost), codes_(kMost), halves_(kMost),
+  explicit Bench(Measurement& measurement)
+      : measurement_(measurement), x_(kMost + 8), y_(kMost + 8), sample_(kMost / 100 + 1),
+        work_(kMost), sample_work_(kMost), out_indices_(kMost), passed_indices_(kMost),
+        out_values_(kMost), passed_values_(kMost), combined_(kMost), codes_(kMost), halves_(kMost),
         words_(kMost / 32 + 1), scale_(1), sort_(kMost) {}
 
   void run() {
@@ -39,8 +39,8 @@ public:
       lists(n);
     }
     refusal();
-    session_.say("kernels: " + std::to_string(cases_) + " cases verified");
-    session_.records(line(VerifiedRecord{"kernels", cases_}, session_.same_device));
+    measurement_.say("kernels: " + std::to_string(cases_) + " cases verified");
+    measurement_.records(line(VerifiedRecord{"kernels", cases_}, measurement_.same_device));
   }
 
 private:
@@ -343,7 +343,7 @@ private:
     cases_ += 3;
   }
 
-  Session& session_;
+  Measurement& measurement_;
   Stream stream_;
   Buffer<float> x_, y_, sample_;
   Workspace work_, sample_work_;
@@ -358,9 +358,9 @@ private:
 
 } // namespace
 
-void verify_kernels(Session& session) {
+void verify_kernels(Measurement& measurement) {
   const DeviceGuard guard(0);
-  Bench(session).run();
+  Bench(measurement).run();
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -33,13 +33,13 @@ void run_steps(const Program& program, Wire& wire, Buffers& buffers) {
     }
     wire.wait();
     if (step.receive) {
-      const auto& [number, src, dst, offset, count, reduce, acknowledged] = *step.receive;
-      note(wire, Event::Kind::received, step.number, src);
-      if (acknowledged) {
-        wire.post_send(nullptr, 0, src, kAcknowledgement);
+      const Message& in = *step.receive;
+      note(wire, Event::Kind::received, step.number, in.src);
+      if (in.acknowledged) {
+        wire.post_send(nullptr, 0, in.src, kAcknowledgement);
       }
-      if (reduce) {
-        add(buffers.x.data() + offset, buffers.temp.data() + offset, count);
+      if (in.reduce) {
+        add(buffers.x.data() + in.offset, buffers.temp.data() + in.offset, in.count);
       }
     }
     if (step.send && step.send->acknowledged) {

@@ -14,6 +14,8 @@ namespace stepsim::calibrate::mpi {
 
 namespace {
 
+constexpr std::size_t kMostPredicted = 8; // segments: predictions are free of noise, but have kinks
+
 // Medians by size.
 std::vector<Datum> curve_through(std::span<const Repetition> samples) {
   std::map<double, std::vector<double>> by_size;
@@ -50,13 +52,15 @@ io::SampleSet sample_set(std::span<const Repetition> samples, std::string op, st
   return set;
 }
 
-// Sizes of the predicted curves: those of the probes and half-way between.
+// Sizes of the predicted curves: from the smallest on, where start-up is all, four for each power
+// of two.
 std::vector<std::int64_t> curve_sizes(const StepCosts& costs) {
   std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = 4096; static_cast<double>(bytes) <= costs.pingpong.back().bytes;
+  for (std::int64_t bytes = 32; static_cast<double>(bytes) <= costs.pingpong.back().bytes;
        bytes *= 2) {
-    sizes.push_back(bytes);
-    sizes.push_back(bytes + bytes / 2);
+    for (const int eighths : {8, 10, 12, 14}) {
+      sizes.push_back(bytes / 8 * eighths);
+    }
   }
   return sizes;
 }
@@ -73,17 +77,12 @@ io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
       points.push_back(
           {static_cast<double>(bytes), predict(kind, ranks, bytes, options, link.costs)});
     }
-    io::Array segments;
-    for (const net::CurveSegment& segment : curve_of(choose_segments(points).chosen, points)) {
-      segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
-                                    {"to_bytes", segment.to_bytes},
-                                    {"startup_s", segment.startup_s},
-                                    {"per_byte_s", segment.per_byte_s}});
-    }
-    curves.push_back(io::Object{{"op", coll::name(kind.op)},
-                                {"algorithm", algorithm_name(kind)},
-                                {"ranks", std::int64_t{ranks}},
-                                {"segments", std::move(segments)}});
+    curves.push_back(io::Object{
+        {"op", coll::name(kind.op)},
+        {"algorithm", algorithm_name(kind)},
+        {"ranks", std::int64_t{ranks}},
+        {"segments",
+         segments_tree(curve_of(choose_segments(points, kMostPredicted).chosen, points))}});
   }
   return curves;
 }

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/number_text.hpp"
-#include "calibrate/cuda/sampling.hpp"
+#include "calibrate/execute/sampling.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -21,6 +21,16 @@ public:
   Sampler(Wire& wire, Watchdog& watchdog) : wire_(wire), watchdog_(watchdog) {}
 
   [[nodiscard]] double elapsed() const { return elapsed_; }
+  // Work before the first sample: clocks ramp up, connections are made.
+  void load() {
+    watchdog_.begin("load before the first sample");
+    for (bool more = true; more;) {
+      double slowest = since(started_);
+      MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, wire_.group());
+      more = slowest < kLeastLoadSeconds;
+    }
+    started_ = Clock::now();
+  }
   double sample(Block& block, int repeats) {
     watchdog_.begin(block.what);
     if (block.prepare) {
@@ -50,14 +60,14 @@ private:
 void warm_up(Block& block, double allowance, Sampler& sampler) {
   const double start = sampler.elapsed();
   double seconds = 0;
-  for (int i = 0; i < gpu::kWarmUps; ++i) {
+  for (int i = 0; i < kWarmUps; ++i) {
     seconds = sampler.sample(block, 1);
     if (sampler.elapsed() - start > allowance / 4) {
       break;
     }
   }
   if (block.repeatable) {
-    block.repeats = gpu::repeats_for(seconds * block.divisor);
+    block.repeats = repeats_for(seconds * block.divisor);
   }
 }
 
@@ -67,7 +77,7 @@ void take(Block& block, int pass, double allowance, Sampler& sampler) {
     warm_up(block, allowance, sampler);
   }
   std::vector<double>& samples = block.passes.emplace_back();
-  while (!gpu::enough(pass, samples.size(), block.all())) {
+  while (!enough(pass, samples.size(), block.all())) {
     const bool out_of_time = sampler.elapsed() - start >= allowance;
     if (out_of_time && (pass > 0 || !samples.empty())) {
       break;
@@ -89,10 +99,11 @@ std::vector<double> Block::all() const {
 void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
              Watchdog& watchdog) {
   Sampler sampler(wire, watchdog);
-  for (int pass = 0; pass < gpu::kPasses; ++pass) {
-    const double end = max_seconds * (pass + 1) / gpu::kPasses;
+  sampler.load();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const double end = max_seconds * (pass + 1) / kPasses;
     std::size_t left = blocks.size();
-    for (const std::size_t index : gpu::visit_order(blocks.size(), pass, seed)) {
+    for (const std::size_t index : visit_order(blocks.size(), pass, seed)) {
       // Large blocks may take more than their share while others left theirs.
       const double share = (end - sampler.elapsed()) / static_cast<double>(left--);
       take(blocks[index], pass, std::max(0.0, share), sampler);
@@ -104,7 +115,7 @@ void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed,
 std::vector<std::string> unsteady(const std::vector<Block>& blocks) {
   std::vector<std::string> warnings;
   for (const Block& block : blocks) {
-    const double difference = gpu::pass_difference(block.passes);
+    const double difference = pass_difference(block.passes);
     if (difference > kSteadyPass) {
       warnings.push_back(block.what + ": passes differ by " +
                          base::significant(100 * difference, 3) + " %");

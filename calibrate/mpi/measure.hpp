@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/mpi/exchange.hpp"
-#include "calibrate/mpi/session.hpp"
+#include "calibrate/mpi/runtime.hpp"
 
 namespace stepsim::calibrate::mpi {
 

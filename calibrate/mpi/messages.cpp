@@ -4,12 +4,8 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <cmath>
-#include <limits>
 
-#include "coll/evaluate.hpp"
-#include "coll/partition.hpp"
-#include "coll/pipelined_rules.hpp"
+#include "coll/collective.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -18,45 +14,13 @@ namespace {
 using coll::AlgorithmId;
 using coll::Op;
 
-std::int64_t elements(double bytes) {
-  const auto count = static_cast<std::int64_t>(std::llround(bytes)) / kElement;
-  assert(static_cast<double>(count * kElement) == bytes && "parts and blocks are whole elements");
-  return count;
-}
-
-// Parts 0 .. P-1 of n / P down the chain 0 -> 1 -> .. -> P-1, the root at its head (broadcast) or
-// at its end (reduce, as in `lp`).
-std::vector<Message> ring_chain(Op op, std::uint32_t size, double bytes) {
-  const auto ranks = static_cast<coll::Index>(size);
-  const bool reduce = op == Op::reduce;
-  const coll::Chain chain{ranks, ranks, reduce};
-  coll::Options options;
-  options.element_bytes = kElement;
-  const auto parts = coll::Partition::equal(bytes, ranks, options);
-  const auto rank_of = [&](coll::Index local) {
-    return static_cast<std::uint32_t>((local + (reduce ? 1 : 0)) % ranks);
-  };
-  std::vector<Message> messages;
-  for (coll::Index step = 0; step < chain.steps(); ++step) {
-    for (coll::Index local = 0; local < ranks; ++local) {
-      const coll::Send send = chain.send(step, local);
-      if (send.peer != coll::kNobody) {
-        messages.push_back({step, rank_of(local), rank_of(send.peer),
-                            elements(parts.begin(send.first)),
-                            elements(parts.bytes(send.first, send.count)), send.reduce, false});
-      }
-    }
-  }
-  return messages;
-}
-
 // Trees that spread: all of mst that is not added, the scatter of be broadcast.
-bool acknowledged(const Kind& kind, std::uint32_t ranks, const coll::TransferRecord& transfer) {
+bool acknowledged(const Kind& kind, std::uint32_t ranks, const ElementMessage& message) {
   if (kind.algorithm == AlgorithmId::mst) {
-    return !transfer.reduce;
+    return !message.reduce;
   }
   return kind.algorithm == AlgorithmId::be && kind.op == Op::broadcast &&
-         transfer.step < std::bit_width(ranks - 1);
+         message.step < std::bit_width(ranks - 1);
 }
 
 } // namespace
@@ -90,18 +54,11 @@ std::span<const Kind> kinds() {
 std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                                  const MessageOptions& options) {
   assert(bytes % kElement == 0 && "whole elements");
-  if (ranks < 2 || bytes == 0) {
-    return {};
-  }
-  if (kind.algorithm == AlgorithmId::ring && kind.op != Op::allreduce) {
-    return ring_chain(kind.op, ranks, static_cast<double>(bytes));
-  }
   coll::Collective collective;
   collective.op = kind.op;
   collective.algorithm = kind.algorithm;
   collective.ranks = ranks;
   collective.bytes = static_cast<double>(bytes);
-  collective.options.element_bytes = kElement;
   if (kind.algorithm == AlgorithmId::lp) {
     collective.options.block = Bytes{std::min(options.segment_bytes, bytes)};
   }
@@ -109,13 +66,8 @@ std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int
     collective.options.tree = coll::TreeShape::near_first; // the order of merges (SPA 4)
   }
   std::vector<Message> messages;
-  for (const coll::TransferRecord& transfer :
-       list_transfers(collective, std::numeric_limits<std::size_t>::max())) {
-    messages.push_back({transfer.step, transfer.src, transfer.dst, elements(transfer.offset),
-                        elements(transfer.bytes), transfer.reduce,
-                        options.acknowledge && acknowledged(kind, ranks, transfer)});
-    assert(messages.back().offset + messages.back().count <= bytes / kElement &&
-           "ranges of these algorithms do not wrap");
+  for (const ElementMessage& message : element_messages(collective)) {
+    messages.push_back({message, options.acknowledge && acknowledged(kind, ranks, message)});
   }
   return messages;
 }
@@ -133,20 +85,6 @@ Program program_of(const Kind& kind, std::uint32_t ranks, std::uint32_t rank, st
     (message.src == rank ? program.steps.back().send : program.steps.back().receive) = message;
   }
   return program;
-}
-
-float initial_value(std::uint32_t rank, std::int64_t index) {
-  return static_cast<float>((index % 17 + 1) * (static_cast<std::int64_t>(rank) + 1));
-}
-
-bool has_result(Op op, std::uint32_t rank) { return op != Op::reduce || rank == 0; }
-
-float expected_value(Op op, std::uint32_t ranks, std::int64_t index) {
-  if (op == Op::broadcast) {
-    return initial_value(0, index);
-  }
-  const std::int64_t sum_of_ranks = std::int64_t{ranks} * (std::int64_t{ranks} + 1) / 2;
-  return static_cast<float>((index % 17 + 1) * sum_of_ranks);
 }
 
 } // namespace stepsim::calibrate::mpi

@@ -13,12 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "coll/collective.hpp"
+#include "calibrate/execute/messages.hpp"
 
 namespace stepsim::calibrate::mpi {
 
-inline constexpr std::int64_t kElement = 4; // bytes
-inline constexpr std::int64_t kEntry = 8;   // bytes of a sparse entry: index and value
+inline constexpr std::int64_t kEntry = 8; // bytes of a sparse entry: index and value
 
 struct Kind {
   coll::Op op = coll::Op::allreduce;
@@ -30,13 +29,7 @@ struct Kind {
 // What can be asked for, in the order of tables.
 [[nodiscard]] std::span<const Kind> kinds();
 
-struct Message {
-  std::int64_t step{};
-  std::uint32_t src{};
-  std::uint32_t dst{};
-  std::int64_t offset{};
-  std::int64_t count{};
-  bool reduce{};       // the receiver adds
+struct Message : ElementMessage {
   bool acknowledged{}; // the sender's next step waits for an empty reply
 };
 
@@ -61,10 +54,5 @@ struct Program { // of one rank
 };
 [[nodiscard]] Program program_of(const Kind& kind, std::uint32_t ranks, std::uint32_t rank,
                                  std::int64_t bytes, const MessageOptions& options);
-
-// What x[rank][index] starts with and must hold in the end: exact in fp32 for sums below 2^24.
-[[nodiscard]] float initial_value(std::uint32_t rank, std::int64_t index);
-[[nodiscard]] bool has_result(coll::Op op, std::uint32_t rank); // root 0
-[[nodiscard]] float expected_value(coll::Op op, std::uint32_t ranks, std::int64_t index);
 
 } // namespace stepsim::calibrate::mpi

@@ -11,9 +11,10 @@ namespace {
 using coll::AlgorithmId;
 using coll::Op;
 
+// `blocks` is no whole number where the last one is short.
 double pipeline(Op op, double ranks, double bytes, double segment, const StepCosts& costs) {
   const double block = std::min(segment, bytes);
-  const double blocks = std::ceil(bytes / block);
+  const double blocks = bytes / block;
   const double tau = costs.block_s * block / costs.block_bytes;
   const double hop = interpolated(costs.pingpong, block);
   const double adding = (ranks - 1) * block * costs.gamma;

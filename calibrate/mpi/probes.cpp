@@ -10,8 +10,10 @@ namespace stepsim::calibrate::mpi {
 namespace {
 
 constexpr int kTag = 7;
-constexpr std::array<std::int64_t, 10> kSizes{4,      4096,    16384,   32768,   65536,
-                                              262144, 1 << 20, 2 << 20, 4 << 20, 8 << 20};
+// CAL 8.3, and sizes between: the burst of a shaped link and the segments bend the curves.
+constexpr std::array<std::int64_t, 17> kSizes{4,       512,     1024,    2048,    4096,   8192,
+                                              16384,   24576,   32768,   65536,   131072, 262144,
+                                              1 << 19, 1 << 20, 2 << 20, 4 << 20, 8 << 20};
 
 class Probes {
 public:

@@ -9,7 +9,7 @@
 
 #include "calibrate/mpi/exchange.hpp"
 #include "calibrate/mpi/replay_plan.hpp"
-#include "calibrate/mpi/session.hpp"
+#include "calibrate/mpi/runtime.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/statistics.hpp"
-#include "calibrate/cuda/sampling.hpp"
+#include "calibrate/execute/sampling.hpp"
 #include "calibrate/mpi/sparse.hpp"
 
 namespace stepsim::calibrate::mpi {
@@ -24,7 +24,7 @@ std::vector<Case> all_cases(const TableOptions& options, const Wire& wire) {
   std::vector<Case> cases;
   for (const Kind& kind : kinds()) {
     for (std::int64_t bytes :
-         gpu::collective_sizes(options.most_bytes, wire.ranks(), options.dense, 1)) {
+         collective_sizes(options.most_bytes, wire.ranks(), options.dense, 1)) {
       bytes -= kind.sparse ? bytes % kEntry : 0;
       const bool known =
           !cases.empty() && name(cases.back().kind) == name(kind) && cases.back().bytes == bytes;

@@ -10,6 +10,7 @@
 #include "calibrate/cuda/measure.hpp"
 #include "calibrate/program/commands.hpp"
 #include "calibrate/program/gpu_output.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/version.hpp"
 
 namespace stepsim::calibrate {
@@ -37,17 +38,6 @@ struct CudaFlags { // as typed
   bool strict = false;
 };
 
-double count(std::string_view flag, const std::string& text, double least, double most) {
-  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
-  const auto* value = std::get_if<double>(&parsed);
-  if (value == nullptr || *value < least || *value > most) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) +
-                     ": must be an integer from " + std::to_string(static_cast<long>(least)) +
-                     " to " + std::to_string(static_cast<long>(most)));
-  }
-  return *value;
-}
-
 void add_flags(CLI::App& app, CudaFlags& flags) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
     app.add_option(name, value, text)->type_name(type);
@@ -74,13 +64,16 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
     options.kernels = flags.only == "kernels";
   }
   if (!flags.ranks.empty()) {
-    options.ranks = static_cast<std::uint32_t>(count("--ranks", flags.ranks, 1, kMostRanks));
+    options.ranks =
+        static_cast<std::uint32_t>(cli::count("--ranks", flags.ranks, io::between(1, kMostRanks)));
   }
   if (!flags.max_seconds.empty()) {
-    options.max_seconds = count("--max-seconds", flags.max_seconds, 1, 1e6);
+    options.max_seconds =
+        static_cast<double>(cli::count("--max-seconds", flags.max_seconds, io::between(1, 1e6)));
   }
   if (!flags.seed.empty()) {
-    options.seed = static_cast<std::uint64_t>(count("--seed", flags.seed, 0, 1e15));
+    options.seed =
+        static_cast<std::uint64_t>(cli::count("--seed", flags.seed, io::between(0, 1e15)));
   }
   options.dense = flags.dense;
   options.strict = flags.strict;

@@ -14,6 +14,7 @@
 #include "calibrate/program/fit_text.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/inputs.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/version.hpp"
 #include "coll/collective.hpp"
 #include "io/file.hpp"
@@ -48,16 +49,6 @@ struct FitFlags { // as typed
   bool compare_ols = false;
   bool force = false;
 };
-
-std::int64_t count(std::string_view flag, const std::string& text, std::int64_t least) {
-  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
-  const auto* value = std::get_if<double>(&parsed);
-  if (value == nullptr || *value < static_cast<double>(least) || *value > 9e15) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) +
-                     ": must be an integer >= " + std::to_string(least));
-  }
-  return static_cast<std::int64_t>(*value);
-}
 
 void add_flags(CLI::App& app, FitFlags& flags) {
   app.add_option("SAMPLES", flags.files, "measured times; several files are fitted together")
@@ -121,7 +112,7 @@ InputOptions input_options(const FitFlags& flags, const std::string& importer) {
     options.op = flags.op;
   }
   if (!flags.ranks.empty()) {
-    options.ranks = count("--ranks", flags.ranks, 1);
+    options.ranks = cli::count("--ranks", flags.ranks, io::at_least(1));
   }
   options.column =
       flags.column == "in-place" ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
@@ -135,7 +126,7 @@ FitOptions fit_options(const FitFlags& flags) {
     options.robust = flags.robust == "huber" ? Robust::huber : Robust::none;
   }
   if (!flags.seed.empty()) {
-    options.seed = static_cast<std::uint64_t>(count("--seed", flags.seed, 0));
+    options.seed = static_cast<std::uint64_t>(cli::count("--seed", flags.seed, io::at_least(0)));
   }
   return options;
 }

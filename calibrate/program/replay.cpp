@@ -14,6 +14,8 @@
 #include "base/statistics.hpp"
 #include "calibrate/mpi/replay.hpp"
 #include "calibrate/program/commands.hpp"
+#include "cli/entry.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/table.hpp"
 
 namespace stepsim::calibrate {
@@ -37,6 +39,7 @@ constexpr cli::CommandText kText{
 };
 
 constexpr double kComputeError = 0.02; // above: a warning
+constexpr int kThreads = 2;            // of a process: one computes, one communicates
 
 struct ReplayFlags { // as typed
   std::string scenario, calibration, schedules, iterations = "10", scale_time = "1",
@@ -55,22 +58,10 @@ void add_flags(CLI::App& app, ReplayFlags& flags) {
   add("--scale-time", flags.scale_time, "X", "factor of all layer times; default 1");
   add("--scale-bytes", flags.scale_bytes, "X", "factor of all gradient sizes; default 1");
   add("--compute", flags.compute, "WORD",
-      "sleep or spin; default sleep where processes outnumber cores, else spin");
+      "sleep or spin; default sleep where computing and communicating threads outnumber cores");
   add("--timeout", flags.timeout, "TIME", "longest iteration before all end; default 60s");
   app.add_flag("--library", flags.library,
                "the library's all-reduce instead; the scenario's collective must be calibrated");
-}
-
-double positive(std::string_view flag, const std::string& text, base::QuantityKind kind) {
-  const auto parsed = base::parse_quantity(text, kind);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": " + *message);
-  }
-  const double value = std::get<double>(parsed);
-  if (!(value > 0)) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": must be > 0");
-  }
-  return value;
 }
 
 std::vector<std::string> words(const std::string& list) {
@@ -110,8 +101,10 @@ Row row_of(const ReplayPlan& plan, const ReplayRun& run) {
   row.measured_s = median_of(run, [](const IterationTimes& t) { return t.iteration_s; });
   row.exposed_s = std::max(0.0, row.measured_s - plan.compute_s - plan.update_s);
   row.barrier_s = median_of(run, [](const IterationTimes& t) { return t.barrier_s; });
-  row.compute_error =
-      median_of(run, [](const IterationTimes& t) { return t.compute_s; }) / plan.compute_s - 1;
+  if (plan.compute_s > 0) {
+    row.compute_error =
+        median_of(run, [](const IterationTimes& t) { return t.compute_s; }) / plan.compute_s - 1;
+  }
   for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
     row.buckets.push_back(
         {median_of(run, [i](const IterationTimes& t) { return t.buckets[i].ready_s; }),
@@ -182,7 +175,11 @@ std::string text_of(const std::vector<Row>& rows) {
 std::vector<std::string> warnings_of(const std::vector<Row>& rows) {
   std::vector<std::string> warnings;
   for (const Row& row : rows) {
-    warnings.insert(warnings.end(), row.plan->warnings.begin(), row.plan->warnings.end());
+    for (const std::string& warning : row.plan->warnings) { // of the scenario: often all the same
+      if (std::ranges::find(warnings, warning) == warnings.end()) {
+        warnings.push_back(warning);
+      }
+    }
     if (std::abs(row.compute_error) > kComputeError) {
       warnings.push_back(row.plan->schedule + ": computing took " +
                          base::significant(100 * row.compute_error, 3) +
@@ -193,15 +190,15 @@ std::vector<std::string> warnings_of(const std::vector<Row>& rows) {
 }
 
 int replay_on(const ReplayFlags& flags, const ReplayScale& scale, ReplayOptions options,
-              double timeout_s, const cli::Common& common, const Session& session) {
-  Watchdog watchdog(session.rank(), timeout_s);
+              double timeout_s, const cli::Common& common, const Runtime& runtime) {
+  Watchdog watchdog(runtime.rank(), timeout_s);
   Wire wire(MPI_COMM_WORLD, options.messages.segment_bytes);
   const Crowding crowd = crowding(wire.group());
-  options.compute =
-      flags.compute == "sleep" || (flags.compute.empty() && crowd.processes > crowd.cores)
-          ? Compute::sleep
-          : Compute::spin;
-  study::Files files("");
+  options.compute = flags.compute == "sleep" ||
+                            (flags.compute.empty() && kThreads * crowd.processes > crowd.cores)
+                        ? Compute::sleep
+                        : Compute::spin;
+  study::Files files(cli::find_data_folder());
   const io::Json scenario = io::read_json(flags.scenario);
   const std::string calibration = std::filesystem::absolute(flags.calibration).string();
   std::vector<ReplayPlan> plans;
@@ -210,7 +207,7 @@ int replay_on(const ReplayFlags& flags, const ReplayScale& scale, ReplayOptions 
         replay_plan(scenario, calibration, schedule, wire.ranks(), scale, flags.library, files));
   }
   const std::vector<ReplayRun> runs = run_replay(plans, options, wire, watchdog);
-  if (session.rank() != 0) {
+  if (runtime.rank() != 0) {
     return cli::kOk;
   }
   std::vector<Row> rows;
@@ -243,27 +240,28 @@ int run_replay_command(const cli::Invocation& invocation) {
     return cli::kOk;
   }
   ReplayOptions options;
-  const double iterations = positive("--iterations", flags.iterations, base::QuantityKind::count);
-  options.iterations = static_cast<std::int64_t>(iterations);
+  options.iterations = cli::count("--iterations", flags.iterations, io::at_least(1));
   options.library = flags.library;
-  const ReplayScale scale{positive("--scale-time", flags.scale_time, base::QuantityKind::ratio),
-                          positive("--scale-bytes", flags.scale_bytes, base::QuantityKind::ratio)};
-  const double timeout_s = positive("--timeout", flags.timeout, base::QuantityKind::time);
+  const ReplayScale scale{
+      cli::quantity("--scale-time", flags.scale_time, base::QuantityKind::ratio, io::above(0)),
+      cli::quantity("--scale-bytes", flags.scale_bytes, base::QuantityKind::ratio, io::above(0))};
+  const double timeout_s =
+      cli::quantity("--timeout", flags.timeout, base::QuantityKind::time, io::above(0));
   if (!flags.compute.empty()) {
     constexpr std::array<std::string_view, 2> kWords{"sleep", "spin"};
     cli::require_word("--compute", flags.compute, kWords);
   }
-  const Session session;
-  if (session.ranks() < 2) {
+  const Runtime runtime;
+  if (runtime.ranks() < 2) {
     throw UsageError("replay: need at least 2 processes, got 1; start with mpirun -np P");
   }
   try {
-    return replay_on(flags, scale, options, timeout_s, common, session);
+    return replay_on(flags, scale, options, timeout_s, common, runtime);
   } catch (const std::exception& error) {
     const bool input = dynamic_cast<const InputError*>(&error) != nullptr;
     const bool usage = dynamic_cast<const UsageError*>(&error) != nullptr;
     std::cerr << "error: " << error.what() << '\n';
-    Session::abort(input ? cli::kBadInput : usage ? cli::kUsage : cli::kSimulationError);
+    Runtime::abort(input ? cli::kBadInput : usage ? cli::kUsage : cli::kSimulationError);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "calibrate/core/error_plot.hpp"
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/commands.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/table.hpp"
 #include "io/file.hpp"
 
@@ -35,10 +36,11 @@ std::string percent(std::optional<double> ratio) {
 }
 
 cli::Table summary_table(const ErrorReport& report) {
-  cli::Table table{{"algorithm", "rows", "counted", "median |error|", "90th percentile"}, {}};
+  cli::Table table{{"algorithm", "rows", "counted", "median |error|", "90th percentile", "largest"},
+                   {}};
   const auto add = [&](const ErrorSummary& summary, const std::string& name) {
     table.rows.push_back({name, std::to_string(summary.rows), std::to_string(summary.counted),
-                          percent(summary.median), percent(summary.p90)});
+                          percent(summary.median), percent(summary.p90), percent(summary.most)});
   };
   for (const ErrorSummary& summary : report.algorithms) {
     add(summary, summary.algorithm);
@@ -103,18 +105,6 @@ std::string markdown_of(const ErrorReport& report, const std::string& plot) {
          markdown_of(worst_table(report));
 }
 
-double ratio(std::string_view flag, const std::string& text) {
-  const auto parsed = base::parse_quantity(text, base::QuantityKind::ratio);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": " + *message);
-  }
-  const double value = std::get<double>(parsed);
-  if (!(value >= 0)) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": must be >= 0");
-  }
-  return value;
-}
-
 // Whether a target was missed, said on standard error.
 bool missed(std::string_view flag, std::string_view name, const std::optional<double>& limit,
             const std::optional<double>& value) {
@@ -130,30 +120,43 @@ bool missed(std::string_view flag, std::string_view name, const std::optional<do
 
 int report(const cli::Invocation& invocation) {
   std::vector<std::string> files;
+  std::string min_bytes;
   std::string max_median;
   std::string max_p90;
+  std::string max_error;
   CLI::App app;
   app.add_option("ERRORS.jsonl", files, "error tables; several count as one")->required();
+  app.add_option("--min-bytes", min_bytes, "leaves smaller rows out; default none")
+      ->type_name("SIZE");
   app.add_option("--max-median", max_median, "largest median of |error| allowed, e.g. 10%")
       ->type_name("RATIO");
   app.add_option("--max-p90", max_p90, "largest 90th percentile of |error| allowed, e.g. 25%")
+      ->type_name("RATIO");
+  app.add_option("--max-error", max_error, "largest |error| of any row that counts, e.g. 40%")
       ->type_name("RATIO");
   cli::Common common;
   if (!cli::parse(app, kText, invocation, common)) {
     return cli::kOk;
   }
-  std::optional<double> median_limit;
-  std::optional<double> p90_limit;
-  if (!max_median.empty()) {
-    median_limit = ratio("--max-median", max_median);
-  }
-  if (!max_p90.empty()) {
-    p90_limit = ratio("--max-p90", max_p90);
-  }
+  const double least = min_bytes.empty() ? 0
+                                         : cli::quantity("--min-bytes", min_bytes,
+                                                         base::QuantityKind::size, io::at_least(0));
+  const auto limit = [](std::string_view flag, const std::string& text) {
+    return text.empty() ? std::nullopt
+                        : std::optional(cli::quantity(flag, text, base::QuantityKind::ratio,
+                                                      io::at_least(0)));
+  };
+  const std::optional<double> median_limit = limit("--max-median", max_median);
+  const std::optional<double> p90_limit = limit("--max-p90", max_p90);
+  const std::optional<double> error_limit = limit("--max-error", max_error);
   std::vector<ErrorRow> rows;
   for (const std::string& file : files) {
     const std::vector<ErrorRow> more = read_errors(file);
     rows.insert(rows.end(), more.begin(), more.end());
+  }
+  std::erase_if(rows, [&](const ErrorRow& row) { return static_cast<double>(row.bytes) < least; });
+  if (rows.empty()) {
+    throw UsageError("--min-bytes " + base::shown_value(min_bytes) + ": no row is as large");
   }
   const ErrorReport result = report_of(rows);
   std::filesystem::path plot = common.output;
@@ -172,7 +175,8 @@ int report(const cli::Invocation& invocation) {
   const bool median_missed =
       missed("--max-median", "median error", median_limit, result.all.median);
   const bool p90_missed = missed("--max-p90", "90th percentile", p90_limit, result.all.p90);
-  return median_missed || p90_missed ? cli::kTargetNotMet : cli::kOk;
+  const bool error_missed = missed("--max-error", "largest error", error_limit, result.all.most);
+  return median_missed || p90_missed || error_missed ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace stepsim::calibrate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -55,6 +56,22 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
   } catch (const std::exception& error) {
     return report_error(std::string("internal error: ") + error.what(), kSimulationError);
   }
+}
+
+std::string find_data_folder() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path folder = program.parent_path();
+    for (const fs::path& candidate : {folder / "..", folder / "../share/stepsim"}) {
+      if (fs::is_directory(candidate / "models", error) &&
+          fs::is_directory(candidate / "topologies", error)) {
+        return candidate.lexically_normal().string();
+      }
+    }
+  }
+  return STEPSIM_DATA_FOLDER;
 }
 
 std::string command_line(std::string_view program, int argc, char** argv) {

@@ -12,6 +12,10 @@ namespace stepsim::cli {
 // "error: message" on standard error; gives the code back.
 int report_error(std::string_view message, int code);
 
+// The folder with models/ and topologies/: beside the build folder, or ../share/stepsim when
+// installed, or where the sources lay.
+[[nodiscard]] std::string find_data_folder();
+
 // The words as one could paste them into a shell.
 [[nodiscard]] std::string command_line(std::string_view program, int argc, char** argv);
 

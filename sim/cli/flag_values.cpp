@@ -14,7 +14,38 @@ using base::QuantityKind;
   throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": " + why);
 }
 
+void require(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
+             double value) {
+  if (range.contains(value)) {
+    return;
+  }
+  std::string rule = range.text();
+  if (kind == QuantityKind::count) {
+    rule.replace(0, std::string_view("must be").size(), "must be an integer");
+  }
+  refuse(flag, text, rule + ", got " + base::shortest(value));
+}
+
 } // namespace
+
+double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range) {
+  const auto parsed = base::parse_quantity(text, kind);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    refuse(flag, text, *message);
+  }
+  const double value = std::get<double>(parsed);
+  require(flag, text, kind, range, value);
+  return value;
+}
+
+std::int64_t count(std::string_view flag, std::string_view text, io::Range range) {
+  constexpr double kMost = 9e15; // every integer up to here is a double
+  const double value = quantity(flag, text, QuantityKind::count, range);
+  if (value > kMost) {
+    refuse(flag, text, "must be an integer up to 9e15");
+  }
+  return static_cast<std::int64_t>(value);
+}
 
 std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> words;
@@ -35,13 +66,7 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
   }
   auto& values = std::get<std::vector<double>>(parsed);
   for (const double value : values) {
-    if (!range.contains(value)) {
-      std::string rule = range.text();
-      if (kind == QuantityKind::count) {
-        rule.replace(0, std::string_view("must be").size(), "must be an integer");
-      }
-      refuse(flag, text, rule + ", got " + base::shortest(value));
-    }
+    require(flag, text, kind, range, value);
   }
   return std::move(values);
 }

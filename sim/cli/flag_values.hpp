@@ -1,6 +1,7 @@
 #pragma once
-// The values of one flag of `stepsim collective`: lists and ranges of quantities, lists of words.
-// Words become numbers, their place in the enumeration. All throw UsageError.
+// The values of flags as typed: one quantity, lists and ranges of quantities, lists of words. Words
+// become numbers, their place in the enumeration. All throw UsageError.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,11 @@ namespace stepsim::cli {
 
 // At commas; "a,,b" has an empty word.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view list);
+
+// "--max-bytes 0: must be > 0, got 0". In the unit of the kind: bytes, seconds, bytes per second.
+[[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
+                              io::Range range = {});
+[[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
 
 // "--ranks 0: must be an integer >= 1, got 0".
 [[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,

@@ -10,6 +10,8 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands.hpp"
+#include "cli/flag_values.hpp"
+#include "cli/import_topology.hpp"
 #include "cli/version.hpp"
 #include "io/import_caffe_log.hpp"
 #include "io/import_detect.hpp"
@@ -30,17 +32,18 @@ constexpr CommandText kText{
     "FORMAT FILE... -o OUT",
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
     "layer-table (CSV) into a trace; osu into a cost file, OUT ending in .cost.json; nccl-tests\n"
-    "into samples for stepsim-calibrate fit; auto detects the format. Prints a summary and "
-    "warnings.",
+    "into samples for stepsim-calibrate fit; nccl-topology (NCCL_TOPO_DUMP_FILE) into a topology;\n"
+    "auto detects the format. Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
+    "stepsim import nccl-topology node.xml -o node.topology.json\n"
     "stepsim import auto layers.csv -o traces/layers.json",
     "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.",
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 6> kFormats{"kineto", "caffe-log",  "layer-table",
-                                                   "osu",    "nccl-tests", "auto"};
+constexpr std::array<std::string_view, 7> kFormats{
+    "kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"};
 
 struct ImportFlags { // as typed
   std::string format;
@@ -49,24 +52,8 @@ struct ImportFlags { // as typed
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
   std::string op, ranks, value, column;
+  TopologyFlags topology;
 };
-
-double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind) {
-  const auto parsed = base::parse_quantity(text, kind);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": " + *message);
-  }
-  return std::get<double>(parsed);
-}
-
-std::int64_t count(std::string_view flag, std::string_view text, std::int64_t least) {
-  const double value = quantity(flag, text, base::QuantityKind::count);
-  if (value < static_cast<double>(least) || value > 9e15) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) +
-                     ": must be an integer >= " + std::to_string(least));
-  }
-  return static_cast<std::int64_t>(value);
-}
 
 // A flag that belongs to other formats is an error, not silence.
 void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
@@ -87,6 +74,10 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--ranks", flags.ranks, "osu nccl-tests"},
       Row{"--value", flags.value, "osu"},
       Row{"--column", flags.column, "nccl-tests"},
+      Row{"--gpus", flags.topology.gpus, "nccl-topology"},
+      Row{"--pcie-efficiency", flags.topology.pcie_efficiency, "nccl-topology"},
+      Row{"--pcie-default", flags.topology.pcie_default, "nccl-topology"},
+      Row{"--latency", flags.topology.latency, "nccl-topology"},
   };
   for (const Row& row : rows) {
     if (!row.value.empty() && row.formats.find(format) == std::string_view::npos) {
@@ -122,10 +113,10 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
   io::KinetoOptions options;
   options.common = common_options(flags);
   if (!flags.batch_size.empty()) {
-    options.batch_size = count("--batch-size", flags.batch_size, 1);
+    options.batch_size = count("--batch-size", flags.batch_size, io::at_least(1));
   }
   if (!flags.skip_steps.empty()) {
-    options.skip_steps = count("--skip-steps", flags.skip_steps, 0);
+    options.skip_steps = count("--skip-steps", flags.skip_steps, io::at_least(0));
   }
   if (!flags.step_annotation.empty()) {
     options.step_annotation = flags.step_annotation;
@@ -216,7 +207,7 @@ Imported imported_samples(const ImportFlags& flags) {
     options.op = flags.op;
   }
   if (!flags.ranks.empty()) {
-    options.ranks = count("--ranks", flags.ranks, 1);
+    options.ranks = count("--ranks", flags.ranks, io::at_least(1));
   }
   if (!flags.column.empty()) {
     constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
@@ -231,6 +222,13 @@ Imported imported_samples(const ImportFlags& flags) {
             set.column + ", " + std::to_string(set.samples.size()) + " times\n";
   }
   return {io::to_json(samples), text, samples.warnings};
+}
+
+Imported imported_topology(const ImportFlags& flags) {
+  io::NcclTopologyOptions options = topology_options(flags.topology);
+  options.common = common_options(flags);
+  const io::NcclTopology imported = io::import_nccl_topology(single_file(flags), options);
+  return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
 }
 
 Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
@@ -248,6 +246,9 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
   if (flags.format == "nccl-tests") {
     return imported_samples(flags);
   }
+  if (flags.format == "nccl-topology") {
+    return imported_topology(flags);
+  }
   if (flags.format == "osu") {
     io::OsuOptions options;
     options.common = common_options(flags);
@@ -255,7 +256,7 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
       options.op = flags.op;
     }
     if (!flags.ranks.empty()) {
-      options.ranks = count("--ranks", flags.ranks, 1);
+      options.ranks = count("--ranks", flags.ranks, io::at_least(1));
     }
     if (!flags.value.empty()) {
       constexpr std::array<std::string_view, 3> kValues{"avg", "min", "max"};
@@ -287,7 +288,9 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 }
 
 void add_flags(CLI::App& app, ImportFlags& flags) {
-  app.add_option("FORMAT", flags.format, "kineto, caffe-log, layer-table, osu, nccl-tests or auto")
+  app.add_option("FORMAT", flags.format,
+                 "kineto, caffe-log, layer-table, osu, nccl-tests, "
+                 "nccl-topology or auto")
       ->required();
   app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
   const auto add = [&app](const char* name, std::string& value, const char* type,
@@ -318,6 +321,15 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
   add("--value", flags.value, "WORD", "osu: avg, min or max; default avg", kTimes);
   add("--column", flags.column, "WORD", "nccl-tests: out-of-place or in-place; default the former",
       kTimes);
+  constexpr const char* kTopology = "nccl-topology";
+  add("--gpus", flags.topology.gpus, "BUSID,...",
+      "which PCI devices are GPUs, in the order of ranks; default by the file", kTopology);
+  add("--pcie-efficiency", flags.topology.pcie_efficiency, "F",
+      "share of a PCIe link's line rate that data gets; default 0.76", kTopology);
+  add("--pcie-default", flags.topology.pcie_default, "SPEED:LANES",
+      "of links whose speed or width is not in the file; default 8GT/s:16", kTopology);
+  add("--latency", flags.topology.latency, "KIND=TIME,...",
+      "per cable; default nvlink=0.6us,pcie=1us,net=2.7us", kTopology);
   constexpr const char* kAll = "All formats";
   add("--max-bytes", flags.max_bytes, "SIZE", "most bytes read per file, inflated; default 8GiB",
       kAll);

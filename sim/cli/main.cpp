@@ -1,6 +1,5 @@
 // stepsim COMMAND ...: finds the command and runs it.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "base/error.hpp"
@@ -13,25 +12,6 @@
 namespace stepsim::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// The folder with models/ and topologies/: beside the build folder, or ../share/stepsim when
-// installed, or where the sources lay.
-std::string find_data_folder() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path folder = program.parent_path();
-    for (const fs::path& candidate : {folder / "..", folder / "../share/stepsim"}) {
-      if (fs::is_directory(candidate / "models", error) &&
-          fs::is_directory(candidate / "topologies", error)) {
-        return candidate.lexically_normal().string();
-      }
-    }
-  }
-  return STEPSIM_DATA_FOLDER;
-}
 
 int run_command(const std::string& name, const Invocation& invocation) {
   std::vector<std::string_view> known;

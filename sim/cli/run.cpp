@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/run_text.hpp"
 #include "cli/scenario_input.hpp"
 #include "cli/simulation_meta.hpp"
@@ -41,14 +42,6 @@ struct RunOptions {
   std::string replications;
 };
 
-std::int64_t parse_count(std::string_view flag, std::string_view text) {
-  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": " + *message);
-  }
-  return static_cast<std::int64_t>(std::get<double>(parsed));
-}
-
 // "0,1" and "3-5", checked against the scenario.
 study::TimelineFilter parse_filter(const RunOptions& options, const study::Scenario& scenario) {
   study::TimelineFilter filter;
@@ -71,9 +64,10 @@ study::TimelineFilter parse_filter(const RunOptions& options, const study::Scena
     constexpr std::string_view kFlag = "--timeline-iterations";
     const std::size_t dash = options.iterations.find('-');
     const std::string_view text = options.iterations;
-    filter.first_iteration = parse_count(kFlag, text.substr(0, dash));
-    filter.last_iteration = dash == std::string::npos ? filter.first_iteration
-                                                      : parse_count(kFlag, text.substr(dash + 1));
+    filter.first_iteration = count(kFlag, text.substr(0, dash), io::at_least(0));
+    filter.last_iteration = dash == std::string::npos
+                                ? filter.first_iteration
+                                : count(kFlag, text.substr(dash + 1), io::at_least(0));
     if (filter.first_iteration > filter.last_iteration ||
         filter.last_iteration >= scenario.training.iterations) {
       throw UsageError(std::string(kFlag) + " " + base::shown_value(text) +
@@ -146,7 +140,8 @@ int run(const Invocation& invocation) {
   const study::Scenario scenario =
       load_scenario(tree, files, options.flags, study::Leftovers::refuse);
   const std::int64_t replications =
-      options.replications.empty() ? 1 : parse_count("--replications", options.replications);
+      options.replications.empty() ? 1
+                                   : count("--replications", options.replications, io::at_least(0));
   if (replications < 1 || replications > 100'000) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");

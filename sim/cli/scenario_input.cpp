@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
+#include "cli/flag_values.hpp"
 #include "study/grid.hpp"
 #include "study/run.hpp"
 
@@ -69,11 +70,7 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   }
   std::int64_t seed = 0;
   if (!flags.seed.empty()) {
-    const auto parsed = base::parse_quantity(flags.seed, base::QuantityKind::count);
-    if (const auto* message = std::get_if<std::string>(&parsed)) {
-      throw UsageError("--seed " + base::shown_value(flags.seed) + ": " + *message);
-    }
-    seed = static_cast<std::int64_t>(std::get<double>(parsed));
+    seed = count("--seed", flags.seed, io::at_least(0));
   }
   io::Json tree = study::with_short_forms_expanded(io::read_json(file));
   for (const std::string& text : flags.set) {

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/over_flags.hpp"
 #include "cli/progress.hpp"
 #include "cli/record_table.hpp"
@@ -98,12 +99,7 @@ int parse_jobs(const std::string& text) {
   if (text.empty()) {
     return default_jobs();
   }
-  const auto parsed = base::parse_quantity(text, base::QuantityKind::count);
-  const double* jobs = std::get_if<double>(&parsed);
-  if (jobs == nullptr || *jobs < 1 || *jobs > 4096) {
-    throw UsageError("--jobs " + base::shown_value(text) + ": must be an integer in [1, 4096]");
-  }
-  return static_cast<int>(*jobs);
+  return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

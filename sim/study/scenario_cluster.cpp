@@ -31,8 +31,9 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
 }
 
 // Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
-// block (CAL 5).
-void apply_profile(const net::NetworkProfile& profile, const io::Json& place,
+// block (CAL 5). `link_given`: latency and bandwidth stand beside it in the scenario. Only then may
+// it be of one device, where no copy crosses a network: its compression costs are all that counts.
+void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bool link_given,
                    const ParseContext& context, Network& network) {
   network.profile = profile;
   network.label = name(profile.label);
@@ -52,9 +53,15 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place,
   network.reduction_Bps = profile.reduction_Bps.value_or(0);
   const bool same_device_only =
       of_class("same-device") != profile.links.end() && network.bandwidth_Bps == 0;
-  if (same_device_only) {
-    context.problems.add(place, "measured between ranks of one device (class same-device): "
-                                "that is not a network");
+  if (same_device_only && !link_given) {
+    context.problems.add(place, "measured between ranks of one device (class same-device): that is "
+                                "not a network; with latency_s and bandwidth_Bps beside it its "
+                                "compression costs are used");
+  } else if (same_device_only) {
+    network.profile->collectives.clear();
+    network.profile->valid_ranks.reset();
+    network.valid_ranks.reset();
+    network.valid_bytes.reset();
   }
 }
 
@@ -124,7 +131,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     network.calibration = part.string("calibration");
     const io::Json& place = *part.any("calibration");
     if (place.is_string()) {
-      apply_profile(context.files.profile(place), place, context, network);
+      const bool link_given = part.has("latency_s") && part.has("bandwidth_Bps");
+      apply_profile(context.files.profile(place), place, link_given, context, network);
     }
   }
   network.curve = parse_cost(part, context, scenario);
@@ -189,7 +197,10 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (scenario.cluster.ranks() == 1) {
     return; // sends nothing
   }
-  const net::NetworkProfile& profile = context.files.profile(*place);
+  if (!network.profile) {
+    return; // could not be read
+  }
+  const net::NetworkProfile& profile = *network.profile;
   const std::string_view wanted = coll::name(scenario.communication.collective);
   std::string available;
   for (const net::CollectiveCurve& curve : profile.collectives) {

@@ -91,6 +91,44 @@ class Use(unittest.TestCase):
         self.assertAlmostEqual(
             seconds[n], 14 * network["latency_s"] + 14 / 8 * n / network["bandwidth_Bps"], delta=1e-12)
 
+    def test_the_shipped_file_is_the_fit_of_the_shipped_samples(self):
+        tree = self.fit(SAMPLES, "--op", "allreduce", "--assume", "ring", "--class", "nvlink")
+        shipped = json.loads((ROOT / "topologies/h100x8.calibration.json").read_text())
+        for each in (tree, shipped):
+            each.pop("name")
+            each["source"].pop("importer")
+        self.assertEqual(tree, shipped)
+        result = json.loads(self.run_program(
+            "stepsim", "run", ROOT / "examples/h100x8.scenario.json", "--json").stdout)
+        self.assertEqual(result["calibration"]["grade"], "ok")
+
+    def test_networks_that_were_measured_drive_runs_and_sweeps(self):
+        names = sorted((ROOT / "topologies").glob("testbed-*.calibration.json"))
+        self.assertGreaterEqual(len(names), 6)
+        for file in names:
+            tree = json.loads(file.read_text())
+            jsonschema.Draft7Validator(SCHEMA).validate(tree)
+            self.assertEqual(tree["label"], "measured")
+            ranks = tree["valid"]["ranks"][1]
+            result = json.loads(self.run_program(
+                "stepsim", "run", ROOT / "examples/testbed.scenario.json", "--json",
+                "--set", f"/cluster/nodes={ranks}",
+                "--set", f"/cluster/network/calibration={file}").stdout)
+            self.assertEqual(result["calibration"]["grade"], tree["grade"])
+            # The predicted all-reduce, with both ways at once, is above that of the bare link.
+            link = tree["network"]
+            bare = 2 * (ranks - 1) / ranks / link["bandwidth_Bps"] * 102228128
+            self.assertGreater(result["summary"]["communication_s"], bare)
+            self.assertLess(result["summary"]["communication_s"], 2.2 * bare)
+        self.run_program("stepsim", "sweep", ROOT / "examples/testbed.sweep.json", "-o", "t.jsonl")
+        points = [json.loads(line) for line in (self.folder / "t.jsonl").read_text().splitlines()[1:]]
+        self.assertEqual({p["status"] for p in points}, {"ok"})
+        self.assertEqual(len(points), 45)
+        for p in points:  # twice the bandwidth, about half of the time
+            slow = [q for q in points if (q["nodes"], q["schedule"]) == (p["nodes"], p["schedule"])]
+            times = [q["iteration_time_s"] for q in slow]
+            self.assertTrue(times[0] > 1.4 * times[1] > 1.4 * 1.4 * times[2], times)
+
     def test_a_bad_fit_writes_nothing_unless_forced(self):
         self.assertIsNone(self.fit(SAMPLES, code=4))
         tree = self.fit(SAMPLES, "--force")

@@ -11,7 +11,7 @@ if ((EUID != 0)) || ! command -v mmdebstrap >/dev/null; then
   exit 77
 fi
 
-folder=${1:-$(mktemp -d /tmp/stepsim-chroot.XXXXXX)}
+folder=${1:-$(mktemp -d)}
 root=$folder/root
 mkdir -p "$folder"
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Damaged copies of our own files through `check`, `run`, `plan` and `collective`: each gives an
-answer or one clean error, never a crash, a hang or a partial output.
+"""Damaged copies of our own files through `check`, `run`, `plan`, `collective` and `import`: each
+gives an answer or one clean error, never a crash, a hang or a partial output.
 
     mutate.py STEPSIM [--seed N] [--seconds S] [--count N]
 
@@ -31,6 +31,7 @@ def seeds():
     for folder, limit in (("examples", 100), ("topologies", 8), ("models", 3), ("traces", 2)):
         files = sorted((ROOT / folder).glob("*.json"), key=lambda p: (p.stat().st_size, p.name))
         pairs += [(path, json.loads(path.read_text())) for path in files[:limit]]
+    pairs += [(path, None) for path in sorted((ROOT / "tests/golden/input").glob("*.xml"))]
     return pairs
 
 
@@ -87,6 +88,8 @@ def mutate_bytes(data, rng):
 
 
 def command_for(tree, name):
+    if tree is None:
+        return ["import", "nccl-topology", name, "-o", "out.json"]
     kind = tree.get("kind")
     if kind == "scenario":
         return ["run", name, "-o", "out.json", "--json"]
@@ -149,17 +152,18 @@ def main():
                 break
             rng = random.Random(f"{options.seed}/{index}")
             path, tree = files[index % len(files)]
-            data = (mutate_tree(tree, rng) if rng.random() < 0.6
+            data = (mutate_tree(tree, rng) if rng.random() < 0.6 and tree is not None
                     else mutate_bytes(path.read_bytes(), rng))
-            target = folder / "mutant.json"
+            target = folder / f"mutant{path.suffix}"
             target.write_bytes(data)
-            arguments = (["check", target.name] if rng.random() < 0.3
+            arguments = (["check", target.name] if rng.random() < 0.3 and tree is not None
                          else command_for(tree, target.name))
             wrong = trouble(stepsim, arguments, folder)
             done += 1
             if wrong:
                 failures += 1
-                kept = pathlib.Path(tempfile.gettempdir()) / f"stepsim-mutant-{options.seed}-{index}.json"
+                kept = pathlib.Path(tempfile.gettempdir()) / (
+                    f"stepsim-mutant-{options.seed}-{index}{path.suffix}")
                 kept.write_bytes(data)
                 print(f"seed {options.seed} mutation {index} of {path.name}: "
                       f"stepsim {' '.join(arguments)}: {wrong}\n  kept as {kept}")

@@ -12,7 +12,8 @@ namespace stepsim::io {
 class TemporaryFolder {
 public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "stepsim-test-XXXXXX").string();
+    const std::string pattern = "stepsim-test-" + std::string(6, 'X'); // mkdtemp fills it
+    std::string name = (std::filesystem::temp_directory_path() / pattern).string();
     path_ = ::mkdtemp(name.data());
   }
   ~TemporaryFolder() {

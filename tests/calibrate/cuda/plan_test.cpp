@@ -8,9 +8,11 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "calibrate/execute/messages.hpp"
 #include "coll/evaluate.hpp"
 
 using namespace stepsim;
+using namespace stepsim::calibrate;
 using namespace stepsim::calibrate::gpu;
 
 namespace {

@@ -18,7 +18,7 @@ def run(*words, cwd):
     return done.returncode, done.stdout, done.stderr
 
 
-def samples():
+def samples(kernels=False):
     lines = [{"schema_version": 1, "kind": "gpu_samples", **SAME, "program": "gpu_bench", "ranks": 8,
               "devices": [{"name": "NVIDIA Test"}], "peer_access": [[True]]}]
     for op, algorithm, ranks in (("pingpong", "", 2), ("allreduce", "ring", 8)):
@@ -26,6 +26,11 @@ def samples():
             lines.append({"record": "collective", **SAME, "op": op, "algorithm": algorithm,
                           "variant": "copy_engine", "launch": "plain", "ranks": ranks, "bytes": size,
                           "pass": 0, "repeats": 1, "time_s": [1e-5 + 1e-12 * size]})
+    for n in (1 << 16, 1 << 20, 1 << 24) if kernels else ():
+        for k in (n // 1000, n // 100):
+            lines.append({"record": "kernel", **SAME, "kernel": "radix_select", "distribution": "gaussian",
+                          "n": n, "k": k, "achieved_k": k, "mass_kept": 1, "pass": 0, "repeats": 1,
+                          "time_s": [2e-5 + 3e-12 * n] * 3})
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -47,6 +52,27 @@ def test_fit(folder):
     (folder / "x.scenario.json").write_text(json.dumps(scenario))
     code, _, err = run(BUILD / "stepsim", "run", "x.scenario.json", cwd=folder)
     assert code == 3 and "same-device" in err and "not a network" in err, (code, err)
+
+    # Beside a link that is given, what the kernels cost is used, and nothing else.
+    (folder / "costs.jsonl").write_text(samples(kernels=True))
+    code, _, err = run(BUILD / "stepsim-calibrate", "fit", "costs.jsonl", "-o", "gpu.calibration.json",
+                       cwd=folder)
+    assert code == 0, err
+    link = {"latency_s": 1e-5, "bandwidth_Bps": 1e9}
+    scenario["cluster"] = {"nodes": 8, "network": {"calibration": "gpu.calibration.json", **link}}
+    scenario["communication"] = {"collective": "ring", "schedule": "single",
+                                 "compression": {"method": "gtopk_tree", "density": 0.001}}
+    times = {}
+    for name in ("with", "without"):
+        (folder / "x.scenario.json").write_text(json.dumps(scenario))
+        code, out, err = run(BUILD / "stepsim", "run", "x.scenario.json", "--json", cwd=folder)
+        assert code == 0, err
+        times[name] = json.loads(out)["summary"]
+        scenario["cluster"]["network"] = dict(link)
+    elements = 25557032  # of ResNet-50
+    assert abs(times["with"]["select_s"] - (2e-5 + 3e-12 * elements)) < 2e-6, times["with"]
+    assert times["without"]["select_s"] in (0, None), times["without"]
+    assert times["with"]["wire_s"] == times["without"]["wire_s"]
 
 
 def test_without_gpu(folder):

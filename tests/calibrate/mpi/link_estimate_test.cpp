@@ -112,10 +112,10 @@ TEST_CASE("link estimate: the calibration file is one that scenarios take") {
     });
     REQUIRE(curve != profile.collectives.end());
     CHECK(curve->ranks == ranks);
-    for (const std::int64_t bytes : {262144, 1048576, 8388608}) {
+    for (const std::int64_t bytes : {32, 1024, 4096, 262144, 1048576, 8388608}) {
       const double predicted = predict(kind, ranks, bytes, {}, link.costs);
       const double used = net::curve_seconds(curve->segments, static_cast<double>(bytes));
-      CHECK(used == within(predicted, 0.05));
+      CHECK(used == within(predicted, 0.02));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "coll/evaluate.hpp"
 
 using namespace stepsim;
+using namespace stepsim::calibrate;
 using namespace stepsim::calibrate::mpi;
 
 namespace {

@@ -4,17 +4,18 @@
 #include <array>
 #include <iostream>
 
-#include "calibrate/mpi/session.hpp"
+#include "calibrate/mpi/runtime.hpp"
 #include "calibrate/mpi/verify.hpp"
 
 using namespace stepsim;
+using namespace stepsim::calibrate;
 using namespace stepsim::calibrate::mpi;
 
 namespace {
 
 [[noreturn]] void fail(const std::string& text) {
   std::cerr << text << std::endl;
-  Session::abort(1);
+  Runtime::abort(1);
 }
 
 // No rank sends in a later step before every message of an earlier one that it sent has arrived.
@@ -68,12 +69,12 @@ void check_group(MPI_Comm group) {
 } // namespace
 
 int main() {
-  const Session session;
+  const Runtime runtime;
   try {
-    for (std::uint32_t ranks = 1; ranks <= session.ranks(); ++ranks) {
-      const bool inside = session.rank() < ranks;
+    for (std::uint32_t ranks = 1; ranks <= runtime.ranks(); ++ranks) {
+      const bool inside = runtime.rank() < ranks;
       MPI_Comm group = MPI_COMM_NULL;
-      MPI_Comm_split(MPI_COMM_WORLD, inside ? 0 : MPI_UNDEFINED, static_cast<int>(session.rank()),
+      MPI_Comm_split(MPI_COMM_WORLD, inside ? 0 : MPI_UNDEFINED, static_cast<int>(runtime.rank()),
                      &group);
       if (inside) {
         check_group(group);

@@ -119,6 +119,20 @@ TEST_CASE("prediction: blocks of lp follow each other by tau") {
   }
 }
 
+TEST_CASE("prediction: a short last block of lp takes its part of tau") {
+  const auto bytes = static_cast<std::int64_t>(7.25 * kBlock);
+  CHECK(predicted(Op::broadcast, AlgorithmId::lp, 4, bytes) ==
+        within(3 * pp(kBlock) + 6.25 * kTau, 1e-12));
+  CHECK(predicted(Op::allreduce, AlgorithmId::lp, 4, bytes) ==
+        within(4 * pp(kBlock) + 2 * 6.25 * kTau + 3 * kBlock * kGamma, 1e-12));
+  double before = 0; // also where the blocks become as many as the ranks
+  for (std::int64_t size = 4; size < bytes; size += 4096) {
+    const double now = predicted(Op::allreduce, AlgorithmId::lp, 4, size);
+    CHECK(now >= before);
+    before = now;
+  }
+}
+
 TEST_CASE("prediction: a message below a block of lp is one smaller block") {
   const std::int64_t bytes = 8192;
   CHECK(predicted(Op::broadcast, AlgorithmId::lp, 4, bytes) == within(3 * pp(8192), 1e-12));

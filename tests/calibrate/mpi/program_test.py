@@ -65,7 +65,7 @@ class Program(unittest.TestCase):
         for flags, message in (([], "error: mpi: need at least 2 processes, got 1"),
                                (["--segment", "6B"], "multiple of 4"),
                                (["--timeout", "0s"], "--timeout 0s: must be > 0"),
-                               (["--max-seconds", "0"], "must be > 0")):
+                               (["--max-seconds", "0"], "must be an integer > 0")):
             done = subprocess.run([PROGRAM, "mpi", *flags], capture_output=True, text=True)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(message, done.stderr)
@@ -104,6 +104,60 @@ class Program(unittest.TestCase):
         done = mpi(2, "replay", scenario, "--calibration", calibration, "--schedules", "priority")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("schedule priority cannot be executed", done.stderr)
+
+    def replay(self, layers, collective, *flags, curves=(), ranks=2):
+        """Rows of a replay on a network that is only claimed; the sums are checked all the same."""
+        scenario = self.folder / "scenario.json"
+        scenario.write_text(json.dumps({
+            "schema_version": 1, "kind": "scenario", "name": "small", "workload": {"layers": layers},
+            "cluster": {"nodes": ranks, "network": {}},
+            "communication": {"collective": collective, "schedule": "wfbp"}}))
+        calibration = self.folder / "given.calibration.json"
+        calibration.write_text(json.dumps({
+            "schema_version": 1, "kind": "network_calibration", "name": "given", "label": "default",
+            "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9,
+                        "reduction_Bps": 0}, "collectives": list(curves)}))
+        done = mpi(ranks, "replay", scenario, "--calibration", calibration, "--iterations", 3,
+                   "--json", *flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["schedules"]
+
+    def test_without_computation_a_step_is_its_exchanges(self):
+        layers = [{"name": f"layer{i}", "forward_s": 0, "backward_s": 0, "gradient_bytes": 400_000}
+                  for i in range(3)]
+        for collective in ("ring", "be", "lp", "mst", "recursive_doubling"):
+            row, = self.replay(layers, collective, ranks=4)
+            self.assertEqual(row["compute_error"], 0)
+            exchanges = sum(b["end_s"] - b["start_s"] for b in row["buckets"])
+            self.assertGreater(exchanges, 0.5 * row["measured_s"])
+            self.assertLess(exchanges, 2 * row["max_s"])
+
+    def test_the_library_exchanges_where_the_curve_is_its_own(self):
+        layers = [{"name": f"layer{i}", "forward_s": 0.01, "backward_s": 0.01,
+                   "gradient_bytes": 40_000} for i in range(3)]
+        curve = {"op": "allreduce", "algorithm": "library", "ranks": 2,
+                 "segments": [{"from_bytes": 4, "to_bytes": 1e6, "startup_s": 1e-4,
+                               "per_byte_s": 1e-9}]}
+        row, = self.replay(layers, "calibrated", "--library", "--compute", "sleep", curves=[curve])
+        self.assertEqual(len(row["buckets"]), 3)
+        self.assertAlmostEqual(row["predicted_s"], 0.06 + 1e-4 + 4e-5, delta=1e-6)
+        self.assertGreaterEqual(row["measured_s"], 0.06)
+
+    def test_a_shipped_trace_is_found_by_its_name(self):
+        calibration = self.folder / "x.calibration.json"
+        calibration.write_text(json.dumps({
+            "schema_version": 1, "kind": "network_calibration", "name": "x", "label": "default",
+            "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9,
+                        "reduction_Bps": 0}}))
+        scenario = self.folder / "scenario.json"
+        scenario.write_text(json.dumps({
+            "schema_version": 1, "kind": "scenario", "workload":
+                {"model": "resnet20", "batch_size": 32, "measured": {"compute_s": 0.05}},
+            "cluster": {"nodes": 2, "network": {}},
+            "communication": {"collective": "ring", "schedule": "single"}}))
+        done = mpi(2, "replay", scenario, "--calibration", calibration, "--iterations", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("single", done.stdout)
 
     def test_a_rank_that_hangs_ends_all(self):
         # One of two processes is stopped as soon as both run.

@@ -1,4 +1,4 @@
-#include "calibrate/cuda/sampling.hpp"
+#include "calibrate/execute/sampling.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 
-namespace stepsim::calibrate::gpu {
+namespace stepsim::calibrate {
 
 namespace {
 
@@ -113,4 +113,4 @@ double pass_difference(std::span<const std::vector<double>> passes) {
   return largest;
 }
 
-} // namespace stepsim::calibrate::gpu
+} // namespace stepsim::calibrate

@@ -1,5 +1,5 @@
 // Sizes, order and number of samples (CAL 6).
-#include "calibrate/cuda/sampling.hpp"
+#include "calibrate/execute/sampling.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using namespace stepsim::calibrate::gpu;
+using namespace stepsim::calibrate;
 using stepsim::testing::within;
 
 TEST_CASE("sampling: sizes rise by 2 from 4 B, moved by up to 5 %, with 0 and an indivisible one") {

@@ -13,12 +13,12 @@
 
 namespace stepsim::calibrate::mpi {
 
-class Session {
+class Runtime {
 public:
-  Session(); // MPI_THREAD_SERIALIZED
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  Runtime(); // MPI_THREAD_SERIALIZED
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }

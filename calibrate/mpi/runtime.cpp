@@ -1,4 +1,4 @@
-#include "calibrate/mpi/session.hpp"
+#include "calibrate/mpi/runtime.hpp"
 
 #include <sched.h>
 
@@ -23,7 +23,7 @@ int usable_cores() {
 
 } // namespace
 
-Session::Session() {
+Runtime::Runtime() {
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   int rank = 0;
@@ -34,9 +34,9 @@ Session::Session() {
   ranks_ = static_cast<std::uint32_t>(ranks);
 }
 
-Session::~Session() { MPI_Finalize(); }
+Runtime::~Runtime() { MPI_Finalize(); }
 
-void Session::abort(int code) {
+void Runtime::abort(int code) {
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace stepsim::calibrate::gpu {
+namespace stepsim::calibrate {
 
 inline constexpr int kPasses = 3;
 inline constexpr double kLeastSampleSeconds = 1e-3;
@@ -43,4 +43,4 @@ inline constexpr double kSteadyPass = 0.05;    // passes that differ more are re
 // two passes.
 [[nodiscard]] double pass_difference(std::span<const std::vector<double>> passes);
 
-} // namespace stepsim::calibrate::gpu
+} // namespace stepsim::calibrate

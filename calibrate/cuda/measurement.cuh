@@ -11,11 +11,11 @@
 #include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/measure.hpp"
 #include "calibrate/cuda/records.hpp"
-#include "calibrate/cuda/sampling.hpp"
+#include "calibrate/execute/sampling.hpp"
 
 namespace stepsim::calibrate::gpu {
 
-struct Session {
+struct Measurement {
   const MeasureOptions& options;
   const Sink& records;
   const Sink& progress;
@@ -51,7 +51,7 @@ double take_sample(const Stream& stream, const Event& begin, const Event& end, i
 // A block: open() gives something that can be called with the number of the repetition and puts its
 // work on `stream` (of the current device); record(pass, repeats, seconds); text().
 template <class Block>
-void time_blocks(Session& session, const Stream& stream, const std::vector<Block>& blocks,
+void time_blocks(Measurement& measurement, const Stream& stream, const std::vector<Block>& blocks,
                  double seconds, const std::string& what) {
   const auto started = std::chrono::steady_clock::now();
   const Event begin(Event::Use::timing);
@@ -60,7 +60,7 @@ void time_blocks(Session& session, const Stream& stream, const std::vector<Block
                                                         std::vector<std::vector<double>>(kPasses));
   std::int64_t left_out = 0;
   for (int pass = 0; pass < kPasses; ++pass) {
-    for (const std::size_t index : visit_order(blocks.size(), pass, session.options.seed)) {
+    for (const std::size_t index : visit_order(blocks.size(), pass, measurement.options.seed)) {
       if (seconds_since(started) > seconds) {
         ++left_out;
         continue;
@@ -83,23 +83,23 @@ void time_blocks(Session& session, const Stream& stream, const std::vector<Block
       }
       block.record(pass, repeats, mine);
     }
-    session.say(what + ": pass " + std::to_string(pass + 1) + " of " + std::to_string(kPasses) +
-                " done after " + base::significant(seconds_since(started), 3) + " s");
+    measurement.say(what + ": pass " + std::to_string(pass + 1) + " of " + std::to_string(kPasses) +
+                    " done after " + base::significant(seconds_since(started), 3) + " s");
   }
   if (left_out > 0) {
     const std::string note = what + ": time is up, " + std::to_string(left_out) + " of " +
                              std::to_string(kPasses * static_cast<std::int64_t>(blocks.size())) +
                              " visits left out";
-    session.say(note);
-    session.records(note_line(note, session.same_device));
+    measurement.say(note);
+    measurement.records(note_line(note, measurement.same_device));
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const double difference = pass_difference(samples[i]);
     if (difference > kSteadyPass) {
-      ++session.unsteady;
-      session.records(note_line(blocks[i].text() + ": passes differ by " +
-                                    base::significant(100 * difference, 3) + " %",
-                                session.same_device));
+      ++measurement.unsteady;
+      measurement.records(note_line(blocks[i].text() + ": passes differ by " +
+                                        base::significant(100 * difference, 3) + " %",
+                                    measurement.same_device));
     }
   }
 }
@@ -117,10 +117,10 @@ template <class Call> void warm_up(const Stream& stream, const Call& call) {
 }
 
 // The parts, in the order in which they run.
-void verify_collectives(Session& session);
-void measure_collectives(Session& session, double seconds);
-void verify_kernels(Session& session);
-void measure_kernels(Session& session, double seconds);
-void verify_and_measure_nccl(Session& session, double seconds);
+void verify_collectives(Measurement& measurement);
+void measure_collectives(Measurement& measurement, double seconds);
+void verify_kernels(Measurement& measurement);
+void measure_kernels(Measurement& measurement, double seconds);
+void verify_and_measure_nccl(Measurement& measurement, double seconds);
 
 } // namespace stepsim::calibrate::gpu

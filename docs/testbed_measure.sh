@@ -1,0 +1,67 @@
+#!/bin/bash
+# Measures the test bed and what the program predicts of it, for docs/testbed.md. Root, two cores or
+# more that do nothing else, about half an hour.
+#   docs/testbed_measure.sh BUILD_DIR [collectives|replay]
+# writes docs/testbed/PxRATE.errors.jsonl.gz, topologies/testbed-PxRATE.calibration.json and
+# docs/testbed/PxRATE.replay.json.
+set -eu
+cd "$(dirname "$0")/.."
+build=$(realpath "$1")
+part=${2:-all}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+quiet() { # waits until the machine does nothing, but not for ever
+  local load try
+  for try in {1..20}; do
+    read -r load _ < /proc/loadavg
+    awk -v load="$load" 'BEGIN { exit !(load < 0.5) }' && return
+    sleep 5
+  done
+}
+
+collectives() { # P RATE SECONDS
+  local name=$1x${2,,}
+  quiet
+  echo "== $name"
+  tests/testbed run "$1" --rate "$2" -- "$build/stepsim-calibrate" mpi \
+    -o "$scratch/testbed-$name.calibration.json" --table "$scratch/$name.errors.jsonl" \
+    --rate "$2" --max-seconds "$3" --quiet
+  gzip -9n "$scratch/$name.errors.jsonl"
+  mv "$scratch/$name.errors.jsonl.gz" docs/testbed/
+  mv "$scratch/testbed-$name.calibration.json" topologies/
+}
+
+# A model of a hundred megabytes is too much for these links: gradients times 0.03, layer times
+# times 5.
+replay() { # P RATE
+  local name=$1x${2,,}
+  quiet
+  echo "== replay $name"
+  tests/testbed run "$1" --rate "$2" -- "$build/stepsim-calibrate" replay \
+    examples/testbed.scenario.json --calibration "topologies/testbed-$name.calibration.json" \
+    --compute sleep --schedules wfbp,single,ddp,mg_wfbp,optimal --scale-bytes 0.03 --scale-time 5 \
+    --iterations 20 --json -o "$scratch/replay.json"
+  mv "$scratch/replay.json" "docs/testbed/$name.replay.json"
+}
+
+if [[ $part != replay ]]; then
+  # Within what two cores can carry, and beyond.
+  while read -r ranks rate seconds; do
+    collectives "$ranks" "$rate" "$seconds"
+  done << 'BEDS'
+2 400Mbps 60
+4 100Mbps 180
+2 200Mbps 60
+2 100Mbps 90
+8 200Mbps 100
+2 500Mbps 60
+8 100Mbps 240
+4 200Mbps 150
+BEDS
+fi
+if [[ $part != collectives ]]; then
+  for bed in "4 200Mbps" "8 100Mbps" "2 400Mbps" "4 100Mbps"; do
+    replay $bed
+  done
+fi
