@@ -1,5 +1,5 @@
 #pragma once
-// Sums within a block of threads, for .cu files.
+// Sums within a warp and a block of threads, for .cu files.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -8,6 +8,21 @@ namespace stepsim::calibrate::gpu {
 
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
+
+// Every lane gets the result; all lanes of a warp call.
+template <class T> __device__ T warp_sum(T value) {
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
+template <class T> __device__ T warp_largest(T value) {
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    const T other = __shfl_xor_sync(kAllLanes, value, distance);
+    value = other > value ? other : value;
+  }
+  return value;
+}
 
 struct Scanned {
   std::uint64_t before; // sum over the threads before this one

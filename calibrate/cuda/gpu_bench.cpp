@@ -9,7 +9,9 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/quantity.hpp"
 #include "calibrate/cuda/measure.hpp"
+#include "calibrate/cuda/plan.hpp"
 
 namespace {
 
@@ -22,7 +24,8 @@ constexpr int kSkipped = 77;
 
 constexpr std::string_view kHelp =
     "gpu_bench -o FILE [--ranks P] [--backend own|nccl] [--only collectives|kernels]\n"
-    "          [--verify-only] [--dense-sizes] [--strict] [--max-seconds N] [--seed N]\n\n"
+    "          [--block SIZE|optimal] [--verify-only] [--dense-sizes] [--strict]\n"
+    "          [--max-seconds N] [--seed N]\n\n"
     "Verifies collectives and kernels on the GPUs of this machine, then times them. FILE gets "
     "JSON\n"
     "Lines; `stepsim-calibrate fit FILE -o gpu.calibration.json` fits them. Without a GPU: exit "
@@ -36,6 +39,22 @@ double number(std::string_view flag, const std::string& text, double least, doub
                      " to " + std::to_string(most) + ", got " + text);
   }
   return value;
+}
+
+// Bytes of a block of lp; 0 = optimal.
+std::int64_t block_bytes(const std::string& text) {
+  if (text == "optimal") {
+    return 0;
+  }
+  const auto parsed = stepsim::base::parse_quantity(text, stepsim::base::QuantityKind::size);
+  if (const auto* problem = std::get_if<std::string>(&parsed)) {
+    throw UsageError("--block " + text + ": " + *problem);
+  }
+  const double bytes = std::get<double>(parsed);
+  if (!stepsim::calibrate::gpu::is_block(bytes)) {
+    throw UsageError("--block " + text + ": must be a multiple of 4 bytes, at most 1 GB");
+  }
+  return static_cast<std::int64_t>(bytes);
 }
 
 struct CommandLine {
@@ -67,6 +86,8 @@ CommandLine parse(int argc, char** argv) {
       line.options.max_seconds = number(flag, value(i), 1, 1e6);
     } else if (flag == "--seed") {
       line.options.seed = static_cast<std::uint64_t>(number(flag, value(i), 0, 1e15));
+    } else if (flag == "--block") {
+      line.options.block_bytes = block_bytes(value(i));
     } else if (flag == "--backend") {
       const std::string word = value(i);
       if (word != "own" && word != "nccl") {

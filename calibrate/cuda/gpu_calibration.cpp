@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "base/number_text.hpp"
 #include "calibrate/core/calibration_file.hpp"
@@ -9,60 +8,6 @@
 namespace stepsim::calibrate::gpu {
 
 namespace {
-
-// Names of `compression.costs` from the constants of a kernel; what did not fit is left out.
-void add_costs(io::Json& costs, const GpuFit& fit, std::string_view kernel,
-               std::string_view distribution, std::string_view prefix) {
-  const KernelFit* found = fit.find(kernel, distribution);
-  if (found == nullptr || found->grade == Grade::fail) {
-    return;
-  }
-  const std::string name(prefix);
-  if (prefix == "residual") {
-    costs.set("residual_s_per_element", found->c1_s_per_element);
-    return;
-  }
-  costs.set(name + "_s", found->c0_s);
-  if (prefix == "select") {
-    costs.set("select_s_per_element", found->c1_s_per_element);
-  }
-  costs.set(name + "_s_per_entry", found->c2_s_per_entry);
-}
-
-io::Json compression_costs(const GpuFit& fit) {
-  struct Selector {
-    std::string_view method;
-    std::string_view kernel;
-  };
-  constexpr std::array kSelectors{Selector{"topk", "radix_select"},
-                                  Selector{"dgc", "sampled_threshold"},
-                                  Selector{"gaussian_k", "gaussian_k"},
-                                  Selector{"gtopk_tree", "radix_select"},
-                                  Selector{"gtopk_butterfly", "radix_select"},
-                                  Selector{"gtopk_exact", "radix_select"},
-                                  Selector{"sparcml_rd", "radix_select"},
-                                  Selector{"sparcml_split", "radix_select"},
-                                  Selector{"topk_dsa", "radix_select"},
-                                  Selector{"ok_topk", "threshold_reuse"},
-                                  Selector{"hierarchical_topk", "radix_select"}};
-  io::Json costs{io::Object{}};
-  const auto add = [&](std::string_view method, io::Json values) {
-    if (values.is_object() && !values.as_object().empty()) {
-      costs.set(method, std::move(values));
-    }
-  };
-  io::Json any{io::Object{}};
-  add_costs(any, fit, "residual_update", "any", "residual");
-  add_costs(any, fit, "merge", "any", "merge");
-  add_costs(any, fit, "scatter_add", "any", "scatter");
-  add("any", any);
-  for (const Selector& selector : kSelectors) {
-    io::Json values{io::Object{}};
-    add_costs(values, fit, selector.kernel, "gaussian", "select");
-    add(selector.method, std::move(values));
-  }
-  return costs;
-}
 
 io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
   io::Json tree(io::Object{{"kernel", fit.kernel},
@@ -130,6 +75,16 @@ void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
   tree.set("links", std::move(links));
 }
 
+std::string note_of(const GpuSamples& samples, const io::Json& costs) {
+  std::string note = std::to_string(samples.ranks) + " ranks";
+  note += samples.same_device ? " on " + std::to_string(samples.devices) +
+                                    " device(s): times on the same device, no network"
+                              : ", one per device";
+  note += costs.find("powersgd") != nullptr ? "; costs of powersgd at rank 4" : "";
+  note += costs.find("qsgd") != nullptr ? "; costs of qsgd at 8 bits" : "";
+  return note;
+}
+
 io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
   io::Json valid(io::Object{{"ranks", io::Array{samples.ranks, samples.ranks}}});
   if (!fit.curves.empty()) {
@@ -147,6 +102,7 @@ io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
 } // namespace
 
 io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, const GpuNames& names) {
+  const io::Json costs = compression_costs(fit);
   train::Source source = samples.source;
   source.importer = names.importer;
   io::Json tree(io::Object{
@@ -154,10 +110,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
       {"kind", "network_calibration"},
       {"name", names.name},
       {"label", "measured"},
-      {"note", samples.same_device ? std::to_string(samples.ranks) + " ranks on " +
-                                         std::to_string(samples.devices) +
-                                         " device(s): times on the same device, no network"
-                                   : std::to_string(samples.ranks) + " ranks, one per device"},
+      {"note", note_of(samples, costs)},
       {"device", io::Object{{"name", samples.device},
                             {"count", samples.devices},
                             {"driver", samples.driver.empty() ? io::Json() : samples.driver},
@@ -174,7 +127,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
     }
   }
   tree.set("collectives", std::move(curves));
-  tree.set("compression_costs", compression_costs(fit));
+  tree.set("compression_costs", costs);
   io::Array kernels;
   for (const KernelFit& kernel : fit.kernels) {
     kernels.push_back(kernel_tree(samples, kernel));

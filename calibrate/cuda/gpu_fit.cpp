@@ -90,9 +90,11 @@ std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
   return fits;
 }
 
-// Merging and adding lists do not look at all n elements.
+// Merging and adding lists do not look at all n elements; of lists of n entries k is a multiple.
 bool has_elements(const KernelFit& fit) {
-  return fit.kernel != "merge" && fit.kernel != "scatter_add";
+  constexpr std::array<std::string_view, 5> kOfLists{"merge", "scatter_add", "qsgd4_decode",
+                                                     "qsgd8_decode", "vote_signs"};
+  return std::ranges::find(kOfLists, fit.kernel) == kOfLists.end();
 }
 // A full sort has no k of its own.
 bool has_entries(const KernelFit& fit) { return fit.kernel != "radix_sort"; }

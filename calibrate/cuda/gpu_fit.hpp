@@ -51,6 +51,11 @@ struct GpuFit {
 // "allreduce ring copy_engine plain P=8"
 [[nodiscard]] std::string text_of(const Group& group);
 
+// What a scenario can use of them: `any` for what all methods do (residual, merge, scatter), and
+// per method its selection or encoding, and its decoding where that is another one. powersgd has
+// the costs of rank 4, qsgd those of 8 bits.
+[[nodiscard]] io::Json compression_costs(const GpuFit& fit);
+
 struct GpuNames {
   std::string name;
   std::string importer;

@@ -116,20 +116,6 @@ struct VectorSplit {
   return head < elements ? VectorSplit{head, (elements - head) / 4} : VectorSplit{elements, 0};
 }
 
-// Codecs (PIP 6).
-[[nodiscard]] constexpr std::uint16_t upper_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const bool nan = (bits & 0x7fff'ffffU) > 0x7f80'0000U;
-  return static_cast<std::uint16_t>((nan ? bits | 0x0040'0000U : bits) >> 16);
-}
-[[nodiscard]] constexpr float from_upper_half(std::uint16_t half) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
-}
-inline constexpr float kQuantizeLevels = 127;
-[[nodiscard]] constexpr float dequantized(std::int8_t code, float scale) {
-  return static_cast<float>(code) / kQuantizeLevels * scale;
-}
-
 // Start of repetition i of a measurement inside a region of `region` elements: the windows of
 // length n follow one another, at multiples of 64 elements, and start again where none is left.
 [[nodiscard]] constexpr std::int64_t window_offset(std::int64_t repetition, std::int64_t elements,

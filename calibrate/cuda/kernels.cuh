@@ -1,6 +1,7 @@
 #pragma once
-// The kernels as calls on a stream. Pointers are device memory of the stream's device; counts are
-// elements. Lists have ascending int32 indices. Nothing here waits for the device.
+// The kernels of selections and lists as calls on a stream; codecs.cuh and low_rank.cuh have the
+// others. Pointers are device memory of the stream's device; counts are elements. Lists have
+// ascending int32 indices. Nothing here waits for the device.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -99,17 +100,6 @@ void scatter_add(float* y, const std::int32_t* indices, const float* values, std
 // residual += gradient; then, after selecting, 0 where an entry was sent (*length of them).
 void clear_entries(float* residual, const std::int32_t* indices, const std::uint32_t* length,
                    std::uint32_t capacity, cudaStream_t stream);
-
-// Codecs (PIP 6).
-void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream);
-void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream);
-// *scale_key = key of the largest |v|.
-void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
-               cudaStream_t stream);
-void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
-                 float* out, cudaStream_t stream);
-// One bit per value, 1 = negative; (n + 31) / 32 words.
-void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream);
 
 // *sum = sum of |v| of the first n values, or of the first *length where that is less.
 void sum_magnitudes(const float* x, std::int64_t n, const std::uint32_t* length, double* sum,

@@ -1,4 +1,4 @@
-// Exact selection of the k largest magnitudes, stable compaction, and the merge of two lists.
+// Exact selection of the k largest magnitudes, and stable compaction.
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
@@ -172,28 +172,6 @@ __global__ void set_threshold_kernel(float threshold, SelectState* state) {
   state->selection = {magnitude_key(threshold), 0};
 }
 
-__global__ void merge_kernel(const std::int32_t* a_indices, const float* a_values,
-                             std::uint32_t a_size, const std::int32_t* b_indices,
-                             const float* b_values, std::uint32_t b_size, List merged) {
-  const std::int64_t size = static_cast<std::int64_t>(a_size) + b_size;
-  for (std::int64_t i = first_index(); i < size; i += index_stride()) {
-    const auto at = static_cast<std::uint32_t>(i);
-    const bool in_a = at < a_size;
-    const std::uint32_t own = in_a ? at : at - a_size;
-    const std::uint32_t position = in_a ? merged_position_a(a_indices, own, b_indices, b_size)
-                                        : merged_position_b(a_indices, a_size, b_indices, own);
-    merged.indices[position] = in_a ? a_indices[own] : b_indices[own];
-    merged.values[position] = in_a ? a_values[own] : b_values[own];
-  }
-}
-
-__global__ void combine_kernel(List merged, std::uint32_t size, float* combined) {
-  for (std::int64_t i = first_index(); i < size; i += index_stride()) {
-    combined[i] =
-        combined_value(merged.indices, merged.values, size, static_cast<std::uint32_t>(i));
-  }
-}
-
 std::int64_t tiles_of(std::int64_t n) { return n > 0 ? (n + kTile - 1) / kTile : 1; }
 
 } // namespace
@@ -239,22 +217,6 @@ void select_above(const Input& input, float threshold, Workspace& work, const Li
   set_threshold_kernel<<<1, 1, 0, stream>>>(threshold, work.state.get());
   STEPSIM_CUDA(cudaGetLastError());
   compact(input, work, out, stream);
-}
-
-void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint32_t a_size,
-                 const std::int32_t* b_indices, const float* b_values, std::uint32_t b_size,
-                 std::uint32_t k, Workspace& work, const List& merged, float* combined,
-                 const List& out, cudaStream_t stream) {
-  const std::uint32_t size = a_size + b_size;
-  if (size > merged.capacity) {
-    throw SimulationError("merge_lists: no room for both lists");
-  }
-  merge_kernel<<<grid_for(size), kThreads, 0, stream>>>(a_indices, a_values, a_size, b_indices,
-                                                        b_values, b_size, merged);
-  STEPSIM_CUDA(cudaGetLastError());
-  combine_kernel<<<grid_for(size), kThreads, 0, stream>>>(merged, size, combined);
-  STEPSIM_CUDA(cudaGetLastError());
-  select_exact({combined, size, nullptr, merged.indices}, k, work, out, stream);
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -28,20 +28,6 @@ __global__ void take_threshold_kernel(const SelectState* from, SelectState* stat
   state->not_finite = from->not_finite;
 }
 
-template <class T> __device__ T warp_sum(T value) {
-  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-template <class T> __device__ T warp_largest(T value) {
-  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
-    const T other = __shfl_xor_sync(kAllLanes, value, distance);
-    value = other > value ? other : value;
-  }
-  return value;
-}
-
 __global__ void moments_kernel(Input input, SelectState* state) {
   double sum = 0;
   double squares = 0;

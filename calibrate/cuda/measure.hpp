@@ -16,8 +16,9 @@ struct MeasureOptions {
   bool kernels = true;
   bool timing = true; // else only verify
   bool dense = false;
-  bool strict = false;      // passes that differ by more than 5 % are an error
-  double max_seconds = 300; // of timing; blocks left over are not measured, and said
+  std::int64_t block_bytes = 0; // of lp, whole elements; 0 = optimal for the link
+  bool strict = false;          // passes that differ by more than 5 % are an error
+  double max_seconds = 300;     // of timing; blocks left over are not measured, and said
   std::uint64_t seed = 1;
   std::string program = "gpu_bench";
   std::string revision, command;

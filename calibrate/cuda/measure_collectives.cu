@@ -1,12 +1,10 @@
-// Collectives: every one verified bit by bit, then timed by every variant that works, launched
-// plainly and as one captured graph (CAL 7.1, 7.2).
+// Collectives, timed by every variant that works, launched plainly and as one captured graph (CAL
+// 7.1, 7.2).
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
+#include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/cuda/measurement.cuh"
-#include "calibrate/cuda/run_plan.cuh"
 #include "calibrate/execute/messages.hpp"
 #include "coll/evaluate.hpp"
 
@@ -14,93 +12,9 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::uint32_t kVerifiedRanks[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
-constexpr std::int64_t kMostElements = 1'000'001; // verified
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 constexpr std::uint32_t kRoundTrips = 8;
 constexpr std::int64_t kMostSets = 8; // buffers that repetitions go round
-
-std::vector<Variant> usable_variants(const Measurement& measurement, bool staging) {
-  std::vector<Variant> variants{Variant::copy_engine};
-  if (measurement.all_peers) {
-    variants.push_back(Variant::sm_store);
-  }
-  if (staging) {
-    variants.push_back(Variant::host_staged);
-  }
-  return variants;
-}
-
-std::string text(const PlanRequest& request, Variant variant, bool graph) {
-  return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
-         " " + std::string(name(variant)) + (graph ? " graph" : " plain") +
-         " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
-}
-
-void check_rank(const RankSet& set, const PlanRequest& request, std::uint32_t rank,
-                const std::vector<float>& expected, const std::string& what) {
-  const std::int64_t n = request.elements;
-  if (!set.guards_intact(rank, n)) {
-    throw SimulationError(what + " rank=" + std::to_string(rank) +
-                          ": words before or after the buffers were overwritten");
-  }
-  if (n == 0 || !has_result(request.op, rank)) {
-    return;
-  }
-  const std::vector<float> got = set.read(rank, n);
-  if (std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0) {
-    return;
-  }
-  std::size_t index = 0;
-  while (std::memcmp(&got[index], &expected[index], sizeof(float)) == 0) {
-    ++index;
-  }
-  throw SimulationError(what + " rank=" + std::to_string(rank) + " index=" + std::to_string(index) +
-                        ": got " + std::to_string(got[index]) + ", expected " +
-                        std::to_string(expected[index]));
-}
-
-void verify(RankSet& set, const PlanRequest& request, Variant variant, bool graph,
-            const std::vector<std::vector<float>>& x, const std::vector<float>& expected) {
-  const CollectivePlan plan = make_plan(request);
-  set.fill(x);
-  if (graph && !plan.operations.empty()) {
-    const Graph captured = set.capture(plan, variant, 0);
-    captured.launch(set.main());
-    set.main().synchronize();
-  } else {
-    set.enqueue(plan, variant, 0);
-    set.main().synchronize();
-  }
-  const std::string what = text(request, variant, graph);
-  for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
-    check_rank(set, request, rank, expected, what);
-  }
-}
-
-std::vector<std::vector<float>> initial_vectors(std::uint32_t ranks, std::int64_t n) {
-  std::vector<std::vector<float>> x(ranks, std::vector<float>(static_cast<std::size_t>(n)));
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      x[rank][static_cast<std::size_t>(i)] = initial_value(rank, i);
-    }
-  }
-  return x;
-}
-
-std::vector<float> expected_vector(coll::Op op, std::uint32_t ranks, std::int64_t n) {
-  std::vector<float> values(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) {
-    values[static_cast<std::size_t>(i)] = expected_value(op, ranks, i);
-  }
-  return values;
-}
-
-// Vectors of `capacity` floats on `ranks` ranks, in half of the free memory.
-std::int64_t fitting_capacity(const Measurement& measurement, std::uint32_t ranks) {
-  const std::int64_t per_device = (ranks + measurement.devices - 1) / measurement.devices;
-  return measurement.free_bytes / 2 / (2 * per_device) / static_cast<std::int64_t>(sizeof(float));
-}
 
 // Where the repetitions find their buffers: `count` places in each vector, far enough apart.
 struct Sets {
@@ -230,40 +144,6 @@ std::int64_t best_block(const PlanRequest& request) {
 
 } // namespace
 
-void verify_collectives(Measurement& measurement) {
-  const std::int64_t capacity = std::min(kMostElements, fitting_capacity(measurement, 16));
-  if (capacity < kMostElements) {
-    measurement.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
-  }
-  RankSet set(16, measurement.devices, capacity, true);
-  std::int64_t cases = 0;
-  for (const std::uint32_t ranks : kVerifiedRanks) {
-    const std::int64_t p = ranks;
-    std::vector<std::int64_t> sizes{0, 1, p - 1, p, capacity};
-    std::ranges::sort(sizes);
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    for (const std::int64_t n : sizes) {
-      const std::vector<std::vector<float>> x = initial_vectors(ranks, n);
-      for (const PlanKind& kind : plan_kinds()) {
-        const std::vector<float> expected = expected_vector(kind.op, ranks, n);
-        for (const Variant variant : usable_variants(measurement, true)) {
-          for (const bool graph : {false, true}) {
-            PlanRequest request;
-            request.op = kind.op;
-            request.algorithm = kind.algorithm;
-            request.ranks = ranks;
-            request.elements = n;
-            verify(set, request, variant, graph, x, expected);
-            ++cases;
-          }
-        }
-      }
-    }
-  }
-  measurement.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");
-  measurement.records(line(VerifiedRecord{"collectives", cases}, measurement.same_device));
-}
-
 void measure_collectives(Measurement& measurement, double seconds) {
   const std::uint32_t ranks = measurement.options.ranks;
   if (ranks < 2) {
@@ -283,10 +163,14 @@ void measure_collectives(Measurement& measurement, double seconds) {
   warm_up(set.main(),
           [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main().get()); });
   estimate_link(measurement, set, base);
+  const std::int64_t given = measurement.options.block_bytes / kElement;
+  std::int64_t left_out = 0; // sizes
   std::vector<CollectiveBlock> blocks;
   for (const std::int64_t size :
        collective_sizes(4 * capacity, ranks, measurement.options.dense, measurement.options.seed)) {
     base.elements = size / 4;
+    const bool with_lp = given == 0 || has_few_blocks(base.elements, given);
+    left_out += with_lp ? 0 : 1;
     for (const Variant variant : usable_variants(measurement, staging)) {
       for (const bool graph : {false, true}) {
         if (size == 0 && graph) {
@@ -296,15 +180,27 @@ void measure_collectives(Measurement& measurement, double seconds) {
           blocks.push_back({&measurement, &set, base, variant, graph, true});
         }
         for (const PlanKind& kind : plan_kinds()) {
+          const bool lp = kind.algorithm == coll::AlgorithmId::lp;
+          if (lp && !with_lp) {
+            continue;
+          }
           PlanRequest request = base;
           request.op = kind.op;
           request.algorithm = kind.algorithm;
-          request.block_elements =
-              kind.algorithm == coll::AlgorithmId::lp && size > 0 ? best_block(request) : 0;
+          if (lp && size > 0) {
+            request.block_elements = given > 0 ? given : best_block(request);
+          }
           blocks.push_back({&measurement, &set, request, variant, graph, false});
         }
       }
     }
+  }
+  if (left_out > 0) {
+    const std::string note = "lp: " + std::to_string(left_out) + " sizes of more than " +
+                             std::to_string(kMostBlocks) + " blocks of " +
+                             std::to_string(measurement.options.block_bytes) + " B left out";
+    measurement.say(note);
+    measurement.records(note_line(note, measurement.same_device));
   }
   measurement.say("collectives: " + std::to_string(blocks.size()) +
                   " blocks to time, P=" + std::to_string(ranks) + " on " +

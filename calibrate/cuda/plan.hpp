@@ -10,6 +10,7 @@
 // stream is done anyway. They follow from who reads and writes which elements: data ready at the
 // sender, temporary free at the receiver. Executing in any order that respects streams and waits
 // gives the same result. Offsets and counts are in elements.
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -62,6 +63,16 @@ struct PlanKind {
 // Root is rank 0. `ring` broadcast and reduce are the chain of `lp` in exactly P blocks of n / P.
 // Empty for one rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
+
+// A block size that can be given for `lp`: whole elements, at most 1 GB. It is used for vectors of
+// which it makes no more blocks than can be planned and launched.
+[[nodiscard]] inline bool is_block(double bytes) {
+  return bytes > 0 && bytes <= 1e9 && std::fmod(bytes, sizeof(float)) == 0;
+}
+inline constexpr std::int64_t kMostBlocks = 4096;
+[[nodiscard]] constexpr bool has_few_blocks(std::int64_t elements, std::int64_t block_elements) {
+  return block_elements > 0 && elements <= kMostBlocks * block_elements;
+}
 
 // `round_trips` messages of the whole vector from rank 0 to rank 1 and back, one after the other.
 [[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips);

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/cuda/measure.hpp"
+#include "calibrate/cuda/plan.hpp"
 #include "calibrate/program/commands.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "cli/flag_values.hpp"
@@ -33,7 +34,7 @@ constexpr cli::CommandText kText{
 };
 
 struct CudaFlags { // as typed
-  std::string ranks, backend = "own", only, max_seconds, seed;
+  std::string ranks, backend = "own", only, block = "optimal", max_seconds, seed;
   bool dense = false;
   bool strict = false;
 };
@@ -45,6 +46,8 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
   add("--ranks", flags.ranks, "P", "rank r lives on device r mod devices; default 8");
   add("--backend", flags.backend, "WORD", "own or nccl (one rank per device); default own");
   add("--only", flags.only, "WORD", "collectives or kernels; default both");
+  add("--block", flags.block, "SIZE",
+      "of lp, or optimal for what one message takes; default optimal");
   app.add_flag("--dense-sizes", flags.dense, "twice as many sizes");
   app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
   add("--max-seconds", flags.max_seconds, "N", "of timing; what is left over is said; default 300");
@@ -74,6 +77,14 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
   if (!flags.seed.empty()) {
     options.seed =
         static_cast<std::uint64_t>(cli::count("--seed", flags.seed, io::between(0, 1e15)));
+  }
+  if (flags.block != "optimal") {
+    const double block = cli::quantity("--block", flags.block, base::QuantityKind::size);
+    if (!gpu::is_block(block)) {
+      throw UsageError("--block " + base::shown_value(flags.block) +
+                       ": must be a multiple of 4 bytes, at most 1 GB");
+    }
+    options.block_bytes = static_cast<std::int64_t>(block);
   }
   options.dense = flags.dense;
   options.strict = flags.strict;

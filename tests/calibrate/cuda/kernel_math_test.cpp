@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coll/codecs.hpp"
 #include "coll/sparse_vector.hpp"
 
 using namespace stepsim;
@@ -189,25 +188,6 @@ TEST_CASE("kernel arithmetic: groups of four start at 16 bytes and cover what th
         }
       }
     }
-  }
-}
-
-TEST_CASE("kernel arithmetic: codecs are those of the library") {
-  std::vector<float> x = some_values(1000, 3, false);
-  x.push_back(std::numeric_limits<float>::infinity());
-  x.push_back(-0.0F);
-  x.push_back(std::bit_cast<float>(0x7f80'0001U)); // a NaN whose payload is in the lower half
-  const std::vector<std::uint16_t> halves = coll::truncate16(x);
-  const std::vector<float> back = coll::untruncate16(halves);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    CHECK(upper_half(x[i]) == halves[i]);
-    CHECK(magnitude_key(from_upper_half(halves[i])) == magnitude_key(back[i]));
-  }
-  x.resize(1000);
-  const coll::Quantized8 quantized = coll::quantize8(x);
-  const std::vector<float> values = coll::dequantize8(quantized);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    CHECK(dequantized(quantized.codes[i], quantized.scale) == values[i]);
   }
 }
 

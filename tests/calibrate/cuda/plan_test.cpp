@@ -208,3 +208,18 @@ TEST_CASE("plan: waits are earlier operations of other streams, one per stream, 
     }
   }
 }
+
+TEST_CASE("plan: block sizes are whole elements, and give no more blocks than can be planned") {
+  CHECK(is_block(4));
+  CHECK(is_block(1e9));
+  CHECK(!is_block(0));
+  CHECK(!is_block(6));
+  CHECK(!is_block(4.5));
+  CHECK(!is_block(2e9));
+  CHECK(has_few_blocks(0, 1));
+  CHECK(has_few_blocks(4096, 1));
+  CHECK(!has_few_blocks(4097, 1));
+  CHECK(has_few_blocks(4096 * 7, 7));
+  CHECK(!has_few_blocks(4096 * 7 + 1, 7));
+  CHECK(!has_few_blocks(1, 0)); // none given
+}

@@ -87,8 +87,23 @@ def test_without_gpu(folder):
     assert len(err.splitlines()) == 1, err
 
 
+def test_block(folder):
+    """Sizes that are no block are refused before a GPU is looked for."""
+    for program in (("stepsim-calibrate", "cuda"), ("gpu_bench",)):
+        for size in ("6B", "0B", "3", "2GB"):
+            code, _, err = run(BUILD / program[0], *program[1:], "--block", size, "-o", "c.json", cwd=folder)
+            assert code == 2 and "--block" in err, (program, size, code, err)
+        for size in ("64KiB", "optimal"):
+            code, _, err = run(BUILD / program[0], *program[1:], "--block", size, "--only", "kernels",
+                               "--max-seconds", "1", "-o", "c.calibration.json", cwd=folder)
+            assert code in (0, 77), (program, size, code, err)
+
+
 def main():
-    for test in (test_fit, test_without_gpu):
+    tests = [test_fit, test_without_gpu]
+    if (BUILD / "gpu_bench").exists():  # built with CUDA
+        tests.append(test_block)
+    for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
         print(test.__name__, "ok")

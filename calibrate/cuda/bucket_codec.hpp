@@ -1,0 +1,22 @@
+#pragma once
+// Values in b bits with a scale per bucket of kBucket values, on the host (SPA 11, qsgd): what the
+// kernels must give, bit by bit. Rounding is to the nearest instead of random, so that there is one
+// right answer. Error at most scale (1/(2L) + 4u), u = 2^-24; zero and both extremes are exact.
+// Codes of 8 bits are those of coll::quantize8, bucket by bucket.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stepsim::calibrate::gpu {
+
+struct QuantizedBuckets {
+  std::vector<float> scales;
+  std::vector<std::uint32_t> words; // of codes
+};
+
+// Finite values (asserted); 4 or 8 bits.
+[[nodiscard]] QuantizedBuckets quantize_buckets(std::span<const float> values, int bits);
+[[nodiscard]] std::vector<float> dequantize_buckets(const QuantizedBuckets& buckets,
+                                                    std::size_t count, int bits);
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,57 @@
+#pragma once
+// The arithmetic of codecs that is the same on host and device (PIP 6; SPA 8.3, 11).
+//
+//   upper half   sign, exponent and 7 bits of the mantissa of a float
+//   code         of b bits, c in -L..L with L = 2^(b-1) - 1, for the value c / L scale; rounded to
+//                the nearest, ties to even. Codes stand side by side in words of 32 bits, the first
+//                lowest: codes of 8 bits are the bytes of std::int8_t, in order
+//   vote         the sign that most lists have, 0 where they are even
+//
+// A bucket is kBucket values with a scale of their own, the largest magnitude (qsgd).
+#include <bit>
+#include <cstdint>
+
+namespace stepsim::calibrate::gpu {
+
+[[nodiscard]] constexpr std::uint16_t upper_half(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const bool nan = (bits & 0x7fff'ffffU) > 0x7f80'0000U;
+  return static_cast<std::uint16_t>((nan ? bits | 0x0040'0000U : bits) >> 16);
+}
+[[nodiscard]] constexpr float from_upper_half(std::uint16_t half) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
+
+inline constexpr std::int64_t kBucket = 512;
+inline constexpr int kWordBits = 32;
+
+[[nodiscard]] constexpr float levels_of(int bits) {
+  return static_cast<float>((1 << (bits - 1)) - 1);
+}
+[[nodiscard]] constexpr float dequantized(std::int32_t code, float scale, int bits) {
+  return static_cast<float>(code) / levels_of(bits) * scale;
+}
+
+// 4 bits, code -3 at position 1: 0xd0.
+[[nodiscard]] constexpr std::uint32_t code_field(std::int32_t code, int bits, int position) {
+  const std::uint32_t mask = (1U << bits) - 1;
+  return (static_cast<std::uint32_t>(code) & mask) << (bits * position);
+}
+[[nodiscard]] constexpr std::int32_t code_in(std::uint32_t word, int bits, int position) {
+  const std::uint32_t top = word << (kWordBits - bits * (position + 1));
+  return static_cast<std::int32_t>(top) >> (kWordBits - bits);
+}
+[[nodiscard]] constexpr std::int64_t words_for(std::int64_t values, int bits) {
+  const std::int64_t in_word = kWordBits / bits;
+  return (values + in_word - 1) / in_word;
+}
+[[nodiscard]] constexpr std::int64_t buckets_for(std::int64_t values) {
+  return (values + kBucket - 1) / kBucket;
+}
+
+[[nodiscard]] constexpr float vote(int negatives, int lists) {
+  const int balance = lists - 2 * negatives;
+  return balance > 0 ? 1.0F : balance < 0 ? -1.0F : 0.0F;
+}
+
+} // namespace stepsim::calibrate::gpu

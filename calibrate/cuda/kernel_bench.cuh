@@ -1,0 +1,54 @@
+#pragma once
+// What the verifications of kernels share: vectors on the device and on the host, lists that come
+// out of selections, and the number of cases. Every family compares its kernels with the library
+// (CAL 7.3) and throws SimulationError with what, index, got and expected. Data: normal,
+// heavy-tailed, and small integers with many ties and zeros, whose sums are exact.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "calibrate/cuda/kernels.cuh"
+#include "calibrate/cuda/verify_parts.cuh"
+
+namespace stepsim::calibrate::gpu {
+
+enum class Data { gaussian, heavy_tailed, integers };
+inline constexpr std::array kData{Data::gaussian, Data::heavy_tailed, Data::integers};
+
+inline constexpr std::int64_t kMostVerified = (1 << 20) + 1; // elements
+
+struct KernelBench {
+  KernelBench();
+
+  Stream stream;
+  Buffer<float> x, y; // with room for 8 words more
+  Buffer<float> sample;
+  Workspace work, sample_work;
+  Buffer<std::int32_t> out_indices, passed_indices;
+  Buffer<float> out_values, passed_values;
+  SortSpace sort;
+  std::int64_t cases = 0;
+
+  // Into `to`, and as the host sees it.
+  [[nodiscard]] std::vector<float> fill(float* to, std::int64_t n, Data kind,
+                                        std::uint64_t seed) const;
+  [[nodiscard]] std::vector<float> data(std::int64_t n, Data kind) const { // x
+    return fill(x.get(), n, kind, static_cast<std::uint64_t>(n));
+  }
+  [[nodiscard]] List out() const;
+  [[nodiscard]] List passed() const;
+  [[nodiscard]] SelectState state(const Workspace& workspace) const;
+  // What `out` holds is the expected list; a case.
+  void compare(const std::string& what, const Workspace& workspace, const HostList& expected);
+};
+
+void verify_selections(KernelBench& bench, std::int64_t n);
+void verify_refusal(KernelBench& bench); // of NaN and infinities
+void verify_lists(KernelBench& bench, std::int64_t n);
+void verify_codecs(KernelBench& bench, std::int64_t n);
+void verify_low_rank(KernelBench& bench);
+
+// " n=5 data=0"
+[[nodiscard]] std::string case_text(std::int64_t n, Data kind);
+
+} // namespace stepsim::calibrate::gpu

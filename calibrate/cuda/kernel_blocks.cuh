@@ -1,0 +1,106 @@
+#pragma once
+// What the timings of kernels share: buffers for vectors of up to `most` elements, and the blocks
+// to time (CAL 7.3, 7.4; SPA 8.3), one family per file. Kernels run on windows that go round a
+// region larger than twice the L2 cache, so that small sizes do not show the cache only.
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/cuda/codecs.cuh"
+#include "calibrate/cuda/kernels.cuh"
+#include "calibrate/cuda/low_rank.cuh"
+#include "calibrate/cuda/measurement.cuh"
+
+namespace stepsim::calibrate::gpu {
+
+inline constexpr int kLists = 8; // of other ranks that are added, or vote
+inline constexpr std::int64_t kMostFactor = std::int64_t{1} << 20; // values of a low-rank factor
+inline constexpr std::int64_t kBytesPerElement = 84; // of device memory, all buffers of an arena
+
+struct Arena {
+  Arena(std::int64_t most_elements, std::int64_t l2_bytes, std::uint64_t seed);
+
+  [[nodiscard]] const float* data(Distribution distribution, std::int64_t n,
+                                  std::int64_t repetition) const {
+    const Buffer<float>& values = distribution == Distribution::gaussian ? gaussian : heavy;
+    return values.get() + window_offset(repetition, n, region);
+  }
+  [[nodiscard]] float* target_of(std::int64_t n, std::int64_t repetition) const {
+    return target.get() + window_offset(repetition, n, region);
+  }
+  [[nodiscard]] float* update_of(std::int64_t n, std::int64_t repetition) const {
+    return update.get() + window_offset(repetition, n, most);
+  }
+  [[nodiscard]] Input input(Distribution distribution, std::int64_t n,
+                            std::int64_t repetition) const {
+    return {data(distribution, n, repetition), n, nullptr, nullptr};
+  }
+  [[nodiscard]] List list(const Buffer<std::int32_t>& indices, const Buffer<float>& values) const {
+    return {indices.get(), values.get(), static_cast<std::uint32_t>(entries)};
+  }
+  [[nodiscard]] List out() const { return list(out_indices, out_values); }
+  [[nodiscard]] List passed() const { return list(passed_indices, passed_values); }
+  [[nodiscard]] List a() const { return list(a_indices, a_values); }
+  [[nodiscard]] List b() const { return list(b_indices, b_values); }
+
+  std::int64_t most, region, entries;
+  Buffer<float> gaussian, heavy, target, update, sample, combined;
+  Buffer<float> out_values, passed_values, a_values, b_values;
+  Buffer<std::int32_t> out_indices, passed_indices, a_indices, b_indices;
+  Buffer<std::int8_t> codes;
+  Buffer<std::uint16_t> halves;
+  Buffer<std::uint32_t> packed, words, scale; // codes of 4 and 8 bits, kLists lists of signs
+  Buffer<float> scales;                       // of buckets
+  Buffer<float> left, right, product;         // low-rank factors, given and computed
+  Buffer<double> sum;
+  Workspace work, sample_work;
+  SortSpace sort;
+  LowRankSpace low_rank;
+  Stream stream;
+  float threshold = 0; // of the visit under way, where one is prepared
+};
+
+// One kernel at one size. `prepare` runs before each visit, `call` is what is timed.
+struct KernelBlock {
+  Measurement* measurement;
+  Arena* arena;
+  std::string kernel, distribution;
+  std::int64_t n{};
+  std::int64_t k{};
+  std::function<void(std::int64_t)> call;
+  std::function<void()> prepare{};
+  // Of selectors: where the number of entries stands after a call on `input`.
+  const SelectState* state = nullptr;
+  Input input{};
+
+  [[nodiscard]] std::function<void(std::int64_t)> open() const;
+  [[nodiscard]] std::string text() const;
+  void record(int pass, int repeats, const std::vector<double>& seconds) const;
+};
+
+class KernelBlocks {
+public:
+  KernelBlocks(Measurement& measurement, Arena& buffers)
+      : arena(buffers), measurement_(measurement) {}
+  // Data that does not matter is "any". Valid until the next one.
+  KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
+                    std::int64_t k, std::function<void(std::int64_t)> call);
+  [[nodiscard]] const std::vector<KernelBlock>& all() const { return blocks_; }
+
+  Arena& arena;
+
+private:
+  Measurement& measurement_;
+  std::vector<KernelBlock> blocks_;
+};
+
+void add_selection_blocks(KernelBlocks& blocks, std::int64_t n);
+void add_list_blocks(KernelBlocks& blocks, std::int64_t n);
+void add_codec_blocks(KernelBlocks& blocks, std::int64_t n);
+void add_low_rank_blocks(KernelBlocks& blocks, std::int64_t n);
+
+// k of n elements, as timed; those above 0.
+[[nodiscard]] std::vector<std::uint32_t> selected_counts(std::int64_t n);
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,176 @@
+// Codecs: 16 bits, 8 bits with one scale, 4 and 8 bits with a scale per bucket, signs.
+#include "calibrate/cuda/block_scan.cuh"
+#include "calibrate/cuda/codecs.cuh"
+#include "calibrate/cuda/grid.cuh"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+__global__ void truncate16_kernel(const float* x, std::int64_t n, std::uint16_t* out) {
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    out[i] = upper_half(x[i]);
+  }
+}
+
+__global__ void untruncate16_kernel(const std::uint16_t* halves, std::int64_t n, float* out) {
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    out[i] = from_upper_half(halves[i]);
+  }
+}
+
+__global__ void largest_key_kernel(const float* x, std::int64_t n, std::uint32_t* largest) {
+  std::uint32_t mine = 0;
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    const std::uint32_t key = magnitude_key(x[i]);
+    mine = key > mine ? key : mine;
+  }
+  mine = warp_largest(mine);
+  if (threadIdx.x % kWarp == 0) {
+    atomicMax(largest, mine);
+  }
+}
+
+// Both steps rounded, as on the host; ties to even.
+__device__ std::int32_t quantized(float value, float scale, int bits) {
+  return scale > 0 ? __float2int_rn(__fmul_rn(__fdiv_rn(value, scale), levels_of(bits))) : 0;
+}
+
+__global__ void quantize8_kernel(const float* x, std::int64_t n, const std::uint32_t* scale_key,
+                                 std::int8_t* codes) {
+  const float scale = magnitude_of(*scale_key);
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    codes[i] = static_cast<std::int8_t>(quantized(x[i], scale, 8));
+  }
+}
+
+__global__ void dequantize8_kernel(const std::int8_t* codes, std::int64_t n,
+                                   const std::uint32_t* scale_key, float* out) {
+  const float scale = magnitude_of(*scale_key);
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    out[i] = dequantized(codes[i], scale, 8);
+  }
+}
+
+// A warp per bucket, every lane with neighbouring values: whole words.
+template <int Bits>
+__global__ void quantize_buckets_kernel(const float* x, std::int64_t n, float* scales,
+                                        std::uint32_t* words) {
+  constexpr int kValues = kBucket / kWarp; // of a lane
+  constexpr int kInWord = kWordBits / Bits;
+  static_assert(kValues % kInWord == 0);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const std::int64_t buckets = buckets_for(n);
+  for (std::int64_t bucket = first_index() / kWarp; bucket < buckets;
+       bucket += index_stride() / kWarp) {
+    const std::int64_t begin = bucket * kBucket + lane * kValues;
+    float values[kValues];
+    std::uint32_t largest = 0;
+    for (int i = 0; i < kValues; ++i) {
+      values[i] = begin + i < n ? x[begin + i] : 0.0F;
+      const std::uint32_t key = magnitude_key(values[i]);
+      largest = key > largest ? key : largest;
+    }
+    const float scale = magnitude_of(warp_largest(largest));
+    if (lane == 0) {
+      scales[bucket] = scale;
+    }
+    for (int i = 0; i < kValues; i += kInWord) {
+      std::uint32_t word = 0;
+      for (int j = 0; j < kInWord; ++j) {
+        word |= code_field(quantized(values[i + j], scale, Bits), Bits, j);
+      }
+      if (begin + i < n) {
+        words[(begin + i) / kInWord] = word;
+      }
+    }
+  }
+}
+
+template <int Bits>
+__global__ void add_buckets_kernel(const float* scales, const std::uint32_t* words, std::int64_t n,
+                                   float* out) {
+  constexpr int kInWord = kWordBits / Bits;
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    const std::int32_t code = code_in(words[i / kInWord], Bits, static_cast<int>(i % kInWord));
+    // Added as rounded, not fused with the product.
+    out[i] = __fadd_rn(out[i], dequantized(code, scales[i / kBucket], Bits));
+  }
+}
+
+__global__ void pack_signs_kernel(const float* x, std::int64_t n, std::uint32_t* words) {
+  const std::int64_t rounded = words_for(n, 1) * kWarp; // whole warps take part
+  for (std::int64_t i = first_index(); i < rounded; i += index_stride()) {
+    const bool negative = i < n && x[i] < 0;
+    const unsigned word = __ballot_sync(kAllLanes, negative);
+    if (threadIdx.x % kWarp == 0) {
+      words[i / kWarp] = word;
+    }
+  }
+}
+
+__global__ void vote_signs_kernel(const std::uint32_t* words, int lists, std::int64_t n,
+                                  float* out) {
+  const std::int64_t length = words_for(n, 1);
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    int negatives = 0;
+    for (int list = 0; list < lists; ++list) {
+      negatives += static_cast<int>(words[list * length + i / kWordBits] >> (i % kWordBits) & 1U);
+    }
+    out[i] = vote(negatives, lists);
+  }
+}
+
+} // namespace
+
+void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream) {
+  truncate16_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, out);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream) {
+  untruncate16_kernel<<<grid_for(n), kThreads, 0, stream>>>(halves, n, out);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
+               cudaStream_t stream) {
+  STEPSIM_CUDA(cudaMemsetAsync(scale_key, 0, sizeof(*scale_key), stream));
+  largest_key_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, scale_key);
+  STEPSIM_CUDA(cudaGetLastError());
+  quantize8_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, scale_key, codes);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
+                 float* out, cudaStream_t stream) {
+  dequantize8_kernel<<<grid_for(n), kThreads, 0, stream>>>(codes, n, scale_key, out);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream) {
+  pack_signs_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, words);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void quantize_buckets(const float* x, std::int64_t n, int bits, float* scales, std::uint32_t* words,
+                      cudaStream_t stream) {
+  const auto kernel = bits == 4 ? quantize_buckets_kernel<4> : quantize_buckets_kernel<8>;
+  kernel<<<grid_for(buckets_for(n) * kWarp), kThreads, 0, stream>>>(x, n, scales, words);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void add_buckets(const float* scales, const std::uint32_t* words, std::int64_t n, int bits,
+                 float* out, cudaStream_t stream) {
+  const auto kernel = bits == 4 ? add_buckets_kernel<4> : add_buckets_kernel<8>;
+  kernel<<<grid_for(n), kThreads, 0, stream>>>(scales, words, n, out);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void vote_signs(const std::uint32_t* words, int lists, std::int64_t n, float* out,
+                cudaStream_t stream) {
+  vote_signs_kernel<<<grid_for(n), kThreads, 0, stream>>>(words, lists, n, out);
+  STEPSIM_CUDA(cudaGetLastError());
+}
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,86 @@
+// Selections to time: at every density, on both distributions.
+#include <algorithm>
+
+#include "calibrate/cuda/kernel_blocks.cuh"
+#include "coll/gaussian_threshold.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+constexpr int kBisections = 16;
+
+std::string_view name(Distribution distribution) {
+  return distribution == Distribution::gaussian ? "gaussian" : "heavy_tailed";
+}
+
+void add_sort(KernelBlocks& blocks, std::int64_t n, Distribution distribution) {
+  Arena* a = &blocks.arena;
+  blocks.push("radix_sort", name(distribution), n, n, [=](std::int64_t i) {
+    sort_magnitudes(a->data(distribution, n, i), n, a->sort, a->stream.get());
+  });
+}
+
+// The exact threshold of the first window is found before each visit.
+void add_threshold_reuse(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
+                         Distribution distribution) {
+  Arena* a = &blocks.arena;
+  KernelBlock& block =
+      blocks.push("threshold_reuse", name(distribution), n, k, [=](std::int64_t i) {
+        select_above(a->input(distribution, n, i), a->threshold, a->work, a->out(),
+                     a->stream.get());
+      });
+  block.state = a->work.state.get();
+  block.input = a->input(distribution, n, 0);
+  block.prepare = [=] {
+    find_threshold(a->input(distribution, n, 0), k, a->work, a->stream.get());
+    SelectState state;
+    STEPSIM_CUDA(cudaMemcpyAsync(&state, a->work.state.get(), sizeof(state), cudaMemcpyDeviceToHost,
+                                 a->stream.get()));
+    a->stream.synchronize();
+    a->threshold = magnitude_of(state.selection.threshold);
+  };
+}
+
+void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
+                   Distribution distribution) {
+  Arena* a = &blocks.arena;
+  const auto selector = [&](const char* kernel, const Workspace& result, auto call) {
+    KernelBlock& block = blocks.push(kernel, name(distribution), n, k, call);
+    block.state = result.state.get();
+    block.input = a->input(distribution, n, 0);
+  };
+  selector("radix_select", a->work, [=](std::int64_t i) {
+    select_exact(a->input(distribution, n, i), k, a->work, a->out(), a->stream.get());
+  });
+  // What is re-selected from rarely is more than 4 k; the rest of the buffer is not looked at.
+  selector("sampled_threshold", a->sample_work, [=](std::int64_t i) {
+    List passed = a->passed();
+    passed.capacity = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(passed.capacity, 4 * std::int64_t{k} + 4096));
+    select_sampled(a->input(distribution, n, i), k, a->work, a->sample_work, a->sample.get(),
+                   passed, a->out(), a->stream.get());
+  });
+  const double z = coll::gaussian_threshold(static_cast<double>(k) / static_cast<double>(n));
+  selector("gaussian_k", a->work, [=](std::int64_t i) {
+    select_gaussian(a->input(distribution, n, i), k, z, a->work, a->out(), a->stream.get());
+  });
+  selector("bisection", a->work, [=](std::int64_t i) {
+    select_bisection(a->input(distribution, n, i), k, kBisections, a->work, a->out(),
+                     a->stream.get());
+  });
+  add_threshold_reuse(blocks, n, k, distribution);
+}
+
+} // namespace
+
+void add_selection_blocks(KernelBlocks& blocks, std::int64_t n) {
+  for (const Distribution distribution : {Distribution::gaussian, Distribution::heavy_tailed}) {
+    add_sort(blocks, n, distribution);
+    for (const std::uint32_t k : selected_counts(n)) {
+      add_selectors(blocks, n, k, distribution);
+    }
+  }
+}
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,23 @@
+#pragma once
+// Kernels of low-rank compression keep a row of a factor in registers: R values, known when they
+// are compiled, of which the first `rank` count.
+#include <type_traits>
+
+#include "calibrate/cuda/low_rank.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+// Calls `launch` with R of a rank as a type.
+template <class Launch> void for_rank(int rank, const Launch& launch) {
+  if (rank <= 4) {
+    launch(std::integral_constant<int, 4>());
+  } else if (rank <= 8) {
+    launch(std::integral_constant<int, 8>());
+  } else if (rank <= 16) {
+    launch(std::integral_constant<int, 16>());
+  } else {
+    launch(std::integral_constant<int, kMostRank>());
+  }
+}
+
+} // namespace stepsim::calibrate::gpu

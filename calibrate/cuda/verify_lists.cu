@@ -1,0 +1,140 @@
+// Adding vectors and lists, merging, and the residual beside those of the library.
+#include <algorithm>
+
+#include "calibrate/cuda/kernel_bench.cuh"
+#include "coll/error_feedback.hpp"
+#include "coll/sparse_vector.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+// Any alignment of 4 bytes; words before and after stay.
+void verify_additions(KernelBench& bench, std::int64_t n) {
+  const std::vector<float> x = bench.data(n, Data::gaussian);
+  for (std::int64_t x_shift = 0; x_shift < 4; ++x_shift) {
+    for (std::int64_t y_shift = 0; y_shift < 4; ++y_shift) {
+      for (const bool adds : {true, false}) {
+        std::vector<float> left(static_cast<std::size_t>(n + 8), 77.0F);
+        std::vector<float> right(static_cast<std::size_t>(n + 8), -55.0F);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          left[i + static_cast<std::size_t>(x_shift)] = x[i];
+          right[i + static_cast<std::size_t>(y_shift)] = 3 * x[x.size() - 1 - i];
+        }
+        to_device(bench.x.get(), left);
+        to_device(bench.y.get(), right);
+        if (adds) {
+          add(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
+        } else {
+          store(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
+        }
+        bench.stream.synchronize();
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          float& to = left[i + static_cast<std::size_t>(x_shift)];
+          const float from = right[i + static_cast<std::size_t>(y_shift)];
+          to = adds ? to + from : from;
+        }
+        check_equal((adds ? "add" : "store") + std::string(" n=") + std::to_string(n) + " shifts " +
+                        std::to_string(x_shift) + ", " + std::to_string(y_shift),
+                    to_host(bench.x.get(), left.size()), left);
+        ++bench.cases;
+      }
+    }
+  }
+}
+
+void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std::int64_t n) {
+  const auto sparse = [&](const HostList& list) {
+    const std::vector<std::int64_t> indices(list.indices.begin(), list.indices.end());
+    return coll::make_sparse(indices, doubles(list.values), n);
+  };
+  const Buffer<std::int32_t> a_indices(a.indices.size());
+  const Buffer<std::int32_t> b_indices(b.indices.size());
+  const Buffer<float> a_values(a.values.size());
+  const Buffer<float> b_values(b.values.size());
+  to_device(a_indices.get(), a.indices);
+  to_device(b_indices.get(), b.indices);
+  to_device(a_values.get(), a.values);
+  to_device(b_values.get(), b.values);
+  const Buffer<float> combined(a.values.size() + b.values.size());
+  const auto a_size = static_cast<std::uint32_t>(a.indices.size());
+  const auto b_size = static_cast<std::uint32_t>(b.indices.size());
+  for (const std::uint32_t k : {1U, a_size, a_size + b_size}) {
+    merge_lists(a_indices.get(), a_values.get(), a_size, b_indices.get(), b_values.get(), b_size, k,
+                bench.work, bench.passed(), combined.get(), bench.out(), bench.stream.get());
+    bench.compare("merge n=" + std::to_string(n) + " k=" + std::to_string(k), bench.work,
+                  host_list(coll::merge_top_k(sparse(a), sparse(b), k)));
+  }
+}
+
+void verify_scatter(KernelBench& bench, const HostList& list, std::int64_t n) {
+  std::vector<float> y = bench.data(n, Data::integers);
+  STEPSIM_CUDA(
+      cudaMemcpy(bench.y.get(), bench.x.get(), y.size() * sizeof(float), cudaMemcpyDeviceToDevice));
+  to_device(bench.out_indices.get(), list.indices);
+  to_device(bench.out_values.get(), list.values);
+  scatter_add(bench.y.get(), bench.out_indices.get(), bench.out_values.get(),
+              static_cast<std::uint32_t>(list.indices.size()), bench.stream.get());
+  bench.stream.synchronize();
+  for (std::size_t i = 0; i < list.indices.size(); ++i) {
+    y[static_cast<std::size_t>(list.indices[i])] += list.values[i];
+  }
+  check_equal("scatter_add n=" + std::to_string(n), to_host(bench.y.get(), y.size()), y);
+  ++bench.cases;
+}
+
+// One rank: residual = gradient + residual without what was sent (SPA 7).
+void verify_residual(KernelBench& bench, std::int64_t n) {
+  const std::vector<float> gradient = bench.data(n, Data::integers);
+  std::vector<float> owed(gradient.size());
+  for (std::size_t i = 0; i < owed.size(); ++i) {
+    owed[i] = 0.5F * static_cast<float>(i % 9);
+  }
+  const auto k = static_cast<std::uint32_t>(std::max<std::int64_t>(1, n / 10));
+  const std::vector gradients{coll::to_sparse(doubles(gradient))};
+  const std::vector residuals{coll::to_sparse(doubles(owed))};
+  const coll::FeedbackStep step = coll::error_feedback_step(
+      gradients, residuals, coll::SparseMethod::gtopk_tree, k, coll::ResidualMask::per_round);
+  to_device(bench.y.get(), owed);
+  add(bench.y.get(), bench.x.get(), n, bench.stream.get());
+  const Input input{bench.y.get(), n, nullptr, nullptr};
+  select_exact(input, k, bench.work, bench.out(), bench.stream.get());
+  clear_entries(bench.y.get(), bench.out_indices.get(), &bench.work.state.get()->count,
+                static_cast<std::uint32_t>(kMostVerified), bench.stream.get());
+  bench.compare("residual: selected n=" + std::to_string(n), bench.work,
+                host_list(step.selected.front()));
+  const std::vector<double> left =
+      coll::to_dense(step.outcome().residuals.front(), static_cast<std::size_t>(n));
+  std::vector<float> got = to_host(bench.y.get(), left.size());
+  std::ranges::replace(got, -0.0F, 0.0F);
+  check_equal("residual n=" + std::to_string(n), got, std::vector<float>(left.begin(), left.end()));
+  ++bench.cases;
+}
+
+} // namespace
+
+void verify_lists(KernelBench& bench, std::int64_t n) {
+  verify_additions(bench, n);
+  // Two lists with common indices and sums that are exact, some of them 0; k of their sum.
+  for (const std::int64_t stride : {1, 2, 7}) {
+    HostList a;
+    HostList b;
+    for (std::int64_t i = 0; i < n / 2; i += stride) {
+      a.indices.push_back(static_cast<std::int32_t>(i));
+      a.values.push_back(static_cast<float>(i * 31 % 41 - 20) + 0.125F);
+    }
+    for (std::int64_t i = 0; i < n / 2; i += 3) {
+      b.indices.push_back(static_cast<std::int32_t>(i));
+      b.values.push_back(i % 6 == 0 ? -(static_cast<float>(i * 31 % 41 - 20) + 0.125F)
+                                    : static_cast<float>(i % 5) + 0.25F);
+    }
+    if (a.indices.empty() || b.indices.empty()) {
+      continue;
+    }
+    verify_merge(bench, a, b, n);
+    verify_scatter(bench, a, n);
+    verify_residual(bench, n);
+  }
+}
+
+} // namespace stepsim::calibrate::gpu
