@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 quiet() { # waits until the machine does nothing, but not for ever
   local load try
-  for try in {1..20}; do
+  for try in {1..12}; do
     read -r load _ < /proc/loadavg
     awk -v load="$load" 'BEGIN { exit !(load < 0.5) }' && return
     sleep 5
@@ -50,14 +50,14 @@ if [[ $part != replay ]]; then
   while read -r ranks rate seconds; do
     collectives "$ranks" "$rate" "$seconds"
   done << 'BEDS'
-2 400Mbps 60
-4 100Mbps 180
-2 200Mbps 60
-2 100Mbps 90
-8 200Mbps 100
-2 500Mbps 60
-8 100Mbps 240
-4 200Mbps 150
+4 200Mbps 130
+8 100Mbps 200
+2 400Mbps 45
+4 100Mbps 120
+2 200Mbps 45
+2 100Mbps 60
+8 200Mbps 80
+2 500Mbps 45
 BEDS
 fi
 if [[ $part != collectives ]]; then
