@@ -2,8 +2,8 @@
 # Measures the test bed and what the program predicts of it, for docs/testbed.md. Root, two cores or
 # more that do nothing else, about half an hour.
 #   docs/testbed_measure.sh BUILD_DIR [collectives|replay]
-# writes docs/testbed/PxRATE.errors.jsonl.gz, topologies/testbed-PxRATE.calibration.json and
-# docs/testbed/PxRATE.replay.json.
+# writes docs/testbed/PxRATE.errors.jsonl.gz, topologies/testbed-PxRATE.calibration.json,
+# docs/testbed/PxRATE.replay.json and docs/images/testbed.svg.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(realpath "$1")
@@ -65,3 +65,6 @@ if [[ $part != collectives ]]; then
     replay $bed
   done
 fi
+"$build/stepsim-calibrate" report docs/testbed/{2x100,2x200,2x400,4x100,4x200,8x100}mbps.errors.jsonl.gz \
+  --min-bytes 16kB --quiet -o "$scratch/testbed.md"
+mv "$scratch/testbed.svg" docs/images/

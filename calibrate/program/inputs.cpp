@@ -12,21 +12,6 @@ namespace stepsim::calibrate {
 
 namespace {
 
-io::Samples samples_of(const io::OsuLog& log) {
-  io::Samples samples;
-  samples.file = log.file;
-  samples.name = log.name;
-  samples.source = log.source;
-  io::SampleSet& set = samples.sets.emplace_back();
-  set.op = log.op;
-  set.algorithm = "mpi";
-  set.ranks = log.ranks;
-  for (const io::OsuPoint& point : log.points) {
-    set.samples.push_back({static_cast<double>(point.bytes.value), point.time.value, std::nullopt});
-  }
-  return samples;
-}
-
 io::Samples read_input(const std::string& path, const InputOptions& options) {
   if (path == "-") {
     return io::read_samples(path, options.importer); // cannot be looked at first
@@ -48,7 +33,7 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
     if (text.find("OSU MPI") == std::string::npos) { // else its title says the operation
       osu.op = options.op;
     }
-    return samples_of(io::import_osu(path, osu));
+    return io::samples_of(io::import_osu(path, osu));
   }
   throw InputError(path, "",
                    detected.advice.empty()

@@ -31,9 +31,9 @@ constexpr CommandText kText{
     "import",
     "FORMAT FILE... -o OUT",
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
-    "layer-table (CSV) into a trace; osu into a cost file, OUT ending in .cost.json; nccl-tests\n"
-    "into samples for stepsim-calibrate fit; nccl-topology (NCCL_TOPO_DUMP_FILE) into a topology;\n"
-    "auto detects the format. Prints a summary and warnings.",
+    "layer-table (CSV) into a trace; nccl-tests and osu into samples for stepsim-calibrate fit,\n"
+    "osu into a cost file where OUT ends in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE) into\n"
+    "a topology; auto detects the format. Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
@@ -185,11 +185,7 @@ Imported imported_trace(const train::Trace& trace) {
   return {io::to_json(trace), text, trace.warnings};
 }
 
-Imported imported_cost(const io::OsuLog& log, const std::string& target) {
-  if (!target.ends_with(".cost.json") && target != "-") {
-    throw UsageError("-o " + base::shown_value(target) +
-                     ": an osu log becomes a cost file, its name must end in .cost.json");
-  }
+Imported imported_cost(const io::OsuLog& log) {
   const io::CostPoints cost = io::cost_of(log);
   return {io::to_json(cost),
           cost.name + ": " + cost.op + " with " + std::to_string(cost.ranks) + " ranks, " +
@@ -199,7 +195,17 @@ Imported imported_cost(const io::OsuLog& log, const std::string& target) {
           {}};
 }
 
-Imported imported_samples(const ImportFlags& flags) {
+Imported imported_samples(const io::Samples& samples) {
+  std::string text;
+  for (const io::SampleSet& set : samples.sets) {
+    text += samples.name + ": " + set.op + " with " + std::to_string(set.ranks) + " ranks, " +
+            (set.column.empty() ? "" : set.column + ", ") + std::to_string(set.samples.size()) +
+            " times\n";
+  }
+  return {io::to_json(samples), text, samples.warnings};
+}
+
+Imported imported_nccl_tests(const ImportFlags& flags) {
   io::NcclTestsOptions options;
   options.common = common_options(flags);
   if (!flags.op.empty()) {
@@ -215,13 +221,7 @@ Imported imported_samples(const ImportFlags& flags) {
     options.column =
         flags.column == kColumns[1] ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
   }
-  const io::Samples samples = io::import_nccl_tests(single_file(flags), options);
-  std::string text;
-  for (const io::SampleSet& set : samples.sets) {
-    text += samples.name + ": " + set.op + " with " + std::to_string(set.ranks) + " ranks, " +
-            set.column + ", " + std::to_string(set.samples.size()) + " times\n";
-  }
-  return {io::to_json(samples), text, samples.warnings};
+  return imported_samples(io::import_nccl_tests(single_file(flags), options));
 }
 
 Imported imported_topology(const ImportFlags& flags) {
@@ -244,7 +244,7 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
     return imported_trace(io::import_caffe_log(single_file(flags), options));
   }
   if (flags.format == "nccl-tests") {
-    return imported_samples(flags);
+    return imported_nccl_tests(flags);
   }
   if (flags.format == "nccl-topology") {
     return imported_topology(flags);
@@ -265,7 +265,9 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
                       : flags.value == "min" ? io::OsuValue::min
                                              : io::OsuValue::max;
     }
-    return imported_cost(io::import_osu(single_file(flags), options), target);
+    const io::OsuLog log = io::import_osu(single_file(flags), options);
+    return target.ends_with(".cost.json") ? imported_cost(log)
+                                          : imported_samples(io::samples_of(log));
   }
   const std::vector<train::ModelTable> tables = shipped_models(files);
   io::KinetoOptions options = kineto_options(flags);

@@ -182,4 +182,19 @@ CostPoints cost_of(const OsuLog& log) {
   return cost;
 }
 
+Samples samples_of(const OsuLog& log) {
+  Samples samples;
+  samples.file = log.file;
+  samples.name = log.name;
+  samples.source = log.source;
+  SampleSet& set = samples.sets.emplace_back();
+  set.op = log.op;
+  set.algorithm = "mpi";
+  set.ranks = log.ranks;
+  for (const OsuPoint& point : log.points) {
+    set.samples.push_back({static_cast<double>(point.bytes.value), point.time.value, std::nullopt});
+  }
+  return samples;
+}
+
 } // namespace stepsim::io

@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "io/cost_file.hpp"
 #include "io/import_options.hpp"
+#include "io/samples_file.hpp"
 #include "train/trace.hpp"
 
 namespace stepsim::io {
@@ -40,6 +41,9 @@ struct OsuLog {
 
 // Throws InputError: no rows, a row without time, ranks unknown or different, a bandwidth test.
 [[nodiscard]] OsuLog import_osu(const std::string& file, const OsuOptions& options);
+
+// The points as times of the algorithm `mpi`, means of unknown repetitions.
+[[nodiscard]] Samples samples_of(const OsuLog& log);
 
 // The points as a cost table, in ascending order of bytes, named like the log. InputError for a
 // size that appears twice and for less than two sizes > 0.

@@ -120,6 +120,22 @@ TEST_CASE("osu: 266 sizes of allreduce8.log") {
   CHECK(cost.table.back().first == 1048576.0);
 }
 
+TEST_CASE("osu: samples for a fit are the rows of the log, empty messages too") {
+  const TemporaryFolder folder;
+  const Samples samples = samples_of(import_osu(
+      folder.put("t.log", "# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n0 1.5\n8 2.5\n"),
+      {}));
+  CHECK(samples.source.format == "osu");
+  REQUIRE(samples.sets.size() == 1);
+  const SampleSet& set = samples.sets.front();
+  CHECK(set.op == "pingpong");
+  CHECK(set.algorithm == "mpi");
+  CHECK(set.ranks == 2);
+  REQUIRE(set.samples.size() == 2);
+  CHECK(set.samples[0].bytes == 0);
+  CHECK(set.samples[1].time_s == 2.5e-6);
+}
+
 TEST_CASE("import auto: the format from the first bytes") {
   const auto format = [](std::string_view head) { return detect_format(head).format; };
   CHECK(format("{\"schemaVersion\": 1, \"traceEvents\": [") == ImportFormat::kineto);
