@@ -131,7 +131,7 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
   words.name = text.name;
   words.importer = text.importer;
   io::Json tree = calibration_tree(files, fits, std::nullopt, words);
-  tree.set("label", "measured");
+  tree.set("label", "calibrated"); // measured are the probes only
   tree.set("note",
            "point-to-point probes; all-reduce curves are predicted from them, not measured");
   tree.find("source")->set("date", text.date);

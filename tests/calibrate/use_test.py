@@ -108,7 +108,8 @@ class Use(unittest.TestCase):
         for file in names:
             tree = json.loads(file.read_text())
             jsonschema.Draft7Validator(SCHEMA).validate(tree)
-            self.assertEqual(tree["label"], "measured")
+            self.assertEqual(tree["label"], "calibrated")  # only its probes were measured
+            self.assertIn("predicted from them, not measured", tree["note"])
             ranks = tree["valid"]["ranks"][1]
             result = json.loads(self.run_program(
                 "stepsim", "run", ROOT / "examples/testbed.scenario.json", "--json",

@@ -17,22 +17,19 @@ namespace {
 
 using Values = std::vector<float>;
 
-Values some_values(std::int64_t n, std::uint64_t seed) {
+template <class Draw> Values drawn(std::int64_t n, std::uint64_t seed, Draw draw) {
   base::RandomStream random({.seed = seed});
   Values values(static_cast<std::size_t>(n));
-  for (float& value : values) {
-    value = static_cast<float>(random.uniform(-1, 1));
-  }
+  std::ranges::generate(values, [&] { return static_cast<float>(draw(random)); });
   return values;
 }
 
+Values some_values(std::int64_t n, std::uint64_t seed) {
+  return drawn(n, seed, [](base::RandomStream& random) { return random.uniform(-1, 1); });
+}
+
 Values some_integers(std::int64_t n, std::uint64_t seed) {
-  base::RandomStream random({.seed = seed});
-  Values values(static_cast<std::size_t>(n));
-  for (float& value : values) {
-    value = static_cast<float>(random.integer(-6, 6));
-  }
-  return values;
+  return drawn(n, seed, [](base::RandomStream& random) { return random.integer(-6, 6); });
 }
 
 // 0 .. n-1 in some order.
