@@ -14,6 +14,7 @@
 #include "calibrate/core/points.hpp"
 #include "io/import_nccl_tests.hpp"
 #include "net/profile_curve.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

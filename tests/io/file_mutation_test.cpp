@@ -12,6 +12,7 @@
 #include "io/profile_file.hpp"
 #include "io/topology_file.hpp"
 #include "io/trace_file.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

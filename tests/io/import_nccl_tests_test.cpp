@@ -8,6 +8,7 @@
 #include "io/import_nccl_tests.hpp"
 #include "io/import_samples.hpp"
 #include "io/temporary_folder.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -10,6 +10,7 @@
 
 #include "io/json.hpp"
 #include "io/model_file.hpp"
+#include "testing/paths.hpp"
 #include "train/model_table.hpp"
 
 namespace stepsim::io {

@@ -7,6 +7,7 @@
 
 #include "io/model_file.hpp"
 #include "io/problem_text.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

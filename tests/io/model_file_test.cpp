@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "io/problem_text.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -12,6 +12,7 @@
 
 #include "plan/plan_problems.hpp"
 #include "plan/planners.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::plan;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "study/scenario_text.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

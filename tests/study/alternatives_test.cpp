@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -10,6 +10,7 @@
 
 #include "io/measured_file.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

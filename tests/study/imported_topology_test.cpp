@@ -10,6 +10,7 @@
 #include "io/import_nccl_topology.hpp"
 #include "io/temporary_folder.hpp"
 #include "study/scenario_text.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -8,6 +8,7 @@
 #include "study/network_result.hpp"
 #include "study/run.hpp"
 #include "study/sweep_helpers.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "study/scenario_text.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

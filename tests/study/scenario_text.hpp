@@ -8,6 +8,7 @@
 #include "study/files.hpp"
 #include "study/run.hpp"
 #include "study/scenario.hpp"
+#include "testing/paths.hpp"
 
 namespace stepsim::study::testing {
 

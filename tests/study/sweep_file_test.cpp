@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "study/sweep_helpers.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 

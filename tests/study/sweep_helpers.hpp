@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "study/sweep.hpp"
+#include "testing/paths.hpp"
 
 namespace stepsim::test {
 

@@ -8,6 +8,7 @@
 
 #include "study/sweep_helpers.hpp"
 #include "study/sweep_quick.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using study::Axis;

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "study/sweep_helpers.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using study::IfExists;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "study/run.hpp"
 #include "study/sweep_helpers.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using study::Axis;
