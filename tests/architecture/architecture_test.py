@@ -153,7 +153,8 @@ TEXT_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".md", ".cmake", "
 
 
 def check_words(root):
-    for folder in ["sim", "calibrate", "tests", "notebooks", "docs", "examples", "schemas", ".ci"]:
+    for folder in ["sim", "calibrate", "tests", "notebooks", "docs", "examples", "schemas", "reproduce",
+                   ".ci"]:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and path.suffix in TEXT_SUFFIXES and "__pycache__" not in path.parts:
                 yield from unfinished(path, root)

@@ -1,0 +1,67 @@
+"""The error table of predictions: by source, then by situation.
+
+A row that was predicted has `err` and `err_linear`: predicted over measured time of a step, less 1, with
+communication and without it.
+"""
+import collections
+import math
+import statistics
+
+COMMUNICATION_SHARE = 0.15  # of the measured step, from which on a row counts as bound by communication
+FABRICS = {"intra only": "none", "tcp": "tcp", "rdma": "rdma", "ipoib": "ipoib"}
+HEADER = f"{'source':30s} rows  median     p90   worst    mean  opt. | linear    p90 better | worst row"
+
+
+def quantile(values, share):
+    """The smallest value that at least `share` of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered), math.ceil(share * len(ordered))) - 1]
+
+
+def size(row):
+    return abs(row["err"])
+
+
+def line(name, rows):
+    """One line: all figures are per cent."""
+    errors = [size(row) for row in rows]
+    linear = [abs(row["err_linear"]) for row in rows]
+    mean = statistics.mean(row["err"] for row in rows)
+    too_fast = sum(row["err"] < 0 for row in rows) / len(rows)
+    better = sum(e < l - 1e-9 for e, l in zip(errors, linear)) / len(rows)
+    return (f"{name:30s} {len(rows):4d} {100 * statistics.median(errors):7.1f} "
+            f"{100 * quantile(errors, 0.9):7.1f} {100 * max(errors):7.1f} {100 * mean:+7.1f} {100 * too_fast:5.0f} | "
+            f"{100 * statistics.median(linear):6.1f} {100 * quantile(linear, 0.9):6.1f} {100 * better:5.0f} | "
+            f"{max(rows, key=size)['row']}")
+
+
+def situations(rows):
+    """(name, rows) by the share of communication and by network, without those that have no row."""
+    hard = [row for row in rows if row["err_linear"] < -COMMUNICATION_SHARE]
+    easy = [row for row in rows if row["err_linear"] >= -COMMUNICATION_SHARE]
+    found = [(f"communication > {100 * COMMUNICATION_SHARE:.0f} % of step", hard),
+             (f"communication <= {100 * COMMUNICATION_SHARE:.0f} %", easy)]
+    for name, fabric in FABRICS.items():
+        found.append((f"fabric {name}", [row for row in rows if row["fabric"] == fabric]))
+    return [(name, each) for name, each in found if each]
+
+
+def table(variant, rows):
+    """The lines of the table of all rows, predicted or not."""
+    predicted = [row for row in rows if "err" in row]
+    by_source = {}
+    for row in predicted:
+        by_source.setdefault(row["source"], []).append(row)
+    yield (f"variant {variant}: error of iteration time, % of measured; optimistic = share of rows predicted "
+           "too fast; linear = the same error when communication is ignored")
+    yield HEADER
+    for source, each in by_source.items():
+        yield line(source, each)
+    if predicted:
+        yield line("ALL ROWS", predicted)
+        medians = [statistics.median(map(size, each)) for each in by_source.values()]
+        yield f"median over sources of the median error: {100 * statistics.median(medians):.1f} %"
+    for name, each in situations(predicted):
+        yield line(name, each)
+    reasons = collections.Counter(row["skip"] for row in rows if "skip" in row)
+    yield f"{reasons.total()} rows not predicted: {dict(sorted(reasons.items()))}"
