@@ -149,7 +149,10 @@ void check_algorithm(Findings& findings, const Collective& collective) {
                           list_algorithms(collective.op, [](const auto&) { return true; })});
     return;
   }
-  if (options.cost_form != CostForm::exact) {
+  if (options.cost_form != CostForm::exact && !collective.links.fabric &&
+      !collective.homogeneous()) {
+    findings.push_back({"cost_form", "must be exact: formulas need identical ranks and links"});
+  } else if (options.cost_form != CostForm::exact) {
     const bool paper = options.cost_form == CostForm::paper;
     const auto has = [&](const AlgorithmRow& candidate) {
       return (paper ? candidate.paper : candidate.ideal) != nullptr;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coll/evaluate.hpp"
+#include "study/flows_parts.hpp"
 #include "study/message_class.hpp"
 #include "study/run.hpp"
 #include "study/run_parts.hpp"
@@ -115,6 +116,14 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
     result.workload = other.workload;
     result.training.update = own_update ? other.workload.update : scenario.training.update;
   }
+  // Workers are numbered through all jobs in the scenario, from 0 within each job.
+  std::vector<train::Straggler>& slow = result.variability.stragglers;
+  std::erase_if(slow, [&](const train::Straggler& straggler) {
+    return straggler.worker < first || straggler.worker >= first + ranks_of(job);
+  });
+  for (train::Straggler& straggler : slow) {
+    straggler.worker -= static_cast<std::uint32_t>(first);
+  }
   result.cluster.nodes = static_cast<std::int64_t>(ranks_of(job)) / scenario.cluster.gpus_per_node;
   result.first_job_nodes = result.cluster.nodes;
   // Hosts of all ranks, then the servers of one job after the other.
@@ -153,6 +162,7 @@ train::JobNetwork network_of(const Scenario& scenario) {
   result.simulated_limit_s = scenario.simulated_limit.value;
   result.flow = {.paths = fabric.paths, .headers = fabric.headers};
   if (network.model == NetworkModel::packet) {
+    result.simulated_limit_s = std::min(result.simulated_limit_s, kMostStart_s);
     result.packet = options;
     result.background = network.packet.background;
   } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&

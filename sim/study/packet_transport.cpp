@@ -150,7 +150,8 @@ io::Json buffer_tree(const net::BufferOptions& buffer) {
   return tree;
 }
 
-// Given thresholds, and derived ones where all switch ports have one bandwidth.
+// Given thresholds, and derived ones where all switch ports have one bandwidth and the port holds
+// more packets: one that it hides has no effect, and given it would be warned of.
 void add_thresholds(io::Json& tree, const net::PacketOptions& options, const net::Fabric& fabric) {
   double low = INFINITY;
   double high = 0;
@@ -162,14 +163,19 @@ void add_thresholds(io::Json& tree, const net::PacketOptions& options, const net
   }
   const bool known = low == high;
   const net::Thresholds at = net::thresholds(options, high);
-  if (options.mark_packets || known) {
+  const std::uint32_t cap =
+      options.buffer.scope == net::BufferScope::port ? options.buffer.packets : net::kNoThreshold;
+  const auto shown = [&](const auto& given, std::uint32_t value) {
+    return given || (known && (value < cap || value == net::kNoThreshold));
+  };
+  if (shown(options.mark_packets, at.mark)) {
     tree.set("mark_packets", threshold_tree(at.mark));
   }
   io::Json drop;
-  if (options.drop_droppable || known) {
+  if (shown(options.drop_droppable, at.droppable)) {
     drop.set("droppable", threshold_tree(at.droppable));
   }
-  if (options.drop_middle || known) {
+  if (shown(options.drop_middle, at.middle)) {
     drop.set("middle", threshold_tree(at.middle));
   }
   drop.set("protected", threshold_tree(at.protected_));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "io/reader.hpp"
 #include "study/scenario_parts.hpp"
@@ -11,31 +13,57 @@ namespace stepsim::study {
 
 namespace {
 
+// A workload of the scenario and the pointer at which it stands.
+struct PlacedWorkload {
+  const WorkloadSource& source;
+  const train::Workload& workload;
+  std::string pointer;
+};
+
+std::vector<PlacedWorkload> all_workloads(const io::Json& tree, const Scenario& scenario) {
+  const io::Json* place = tree.find("workload");
+  const bool list = place != nullptr && place->is_array();
+  std::vector<PlacedWorkload> all{
+      {scenario.workload_source, scenario.workload, list ? "/workload/0" : "/workload"}};
+  for (const OtherJob& job : scenario.other_jobs) {
+    all.push_back({job.source, job.workload, "/workload/" + std::to_string(all.size())});
+  }
+  return all;
+}
+
 // ddp keeps one open bucket per element type: with several types every gradient must name its own.
 void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
-  const auto& gradients = scenario.workload.gradients;
-  const auto unknown = std::ranges::find(gradients, "", &train::Gradient::dtype);
-  const bool any_known = std::ranges::any_of(
-      gradients, [](const train::Gradient& gradient) { return !gradient.dtype.empty(); });
-  const bool inline_layers = scenario.workload_source.layers;
-  if (scenario.communication.schedule == plan::Schedule::ddp && inline_layers && any_known &&
-      unknown != gradients.end()) {
-    const io::Json* layer = io::resolve(tree, "/workload/layers/" + std::to_string(unknown->layer));
-    problems.add(*layer, "dtype", "needed because bucket rules are per dtype");
+  if (scenario.communication.schedule != plan::Schedule::ddp) {
+    return;
+  }
+  for (const PlacedWorkload& job : all_workloads(tree, scenario)) {
+    const auto& gradients = job.workload.gradients;
+    const auto unknown = std::ranges::find(gradients, "", &train::Gradient::dtype);
+    const bool any_known = std::ranges::any_of(
+        gradients, [](const train::Gradient& gradient) { return !gradient.dtype.empty(); });
+    if (job.source.layers && any_known && unknown != gradients.end()) {
+      const io::Json* layer =
+          io::resolve(tree, job.pointer + "/layers/" + std::to_string(unknown->layer));
+      problems.add(*layer, "dtype", "needed because bucket rules are per dtype");
+    }
   }
 }
 
 // exhaustive search is for small cases only.
 void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
-  const auto sent =
-      std::ranges::count_if(scenario.workload.gradients, [](const train::Gradient& gradient) {
-        return gradient.bytes.value > 0;
-      });
-  if (scenario.communication.schedule == plan::Schedule::exhaustive &&
-      sent > plan::kMaxExhaustiveItems) {
-    problems.add(*io::resolve(tree, "/communication"), "schedule",
-                 "exhaustive search is limited to " + std::to_string(plan::kMaxExhaustiveItems) +
-                     " gradients, got " + std::to_string(sent) + "; use optimal");
+  if (scenario.communication.schedule != plan::Schedule::exhaustive) {
+    return;
+  }
+  for (const PlacedWorkload& job : all_workloads(tree, scenario)) {
+    const auto sent =
+        std::ranges::count_if(job.workload.gradients, [](const train::Gradient& gradient) {
+          return gradient.bytes.value > 0;
+        });
+    if (sent > plan::kMaxExhaustiveItems) {
+      problems.add(*io::resolve(tree, "/communication"), "schedule",
+                   "exhaustive search is limited to " + std::to_string(plan::kMaxExhaustiveItems) +
+                       " gradients, got " + std::to_string(sent) + "; use optimal");
+    }
   }
 }
 

@@ -47,9 +47,13 @@ std::string_view word(train::Granularity granularity) {
 io::Json inline_layers(const train::Workload& workload) {
   std::vector<std::int64_t> bytes(workload.layers.size());
   std::vector<std::string> dtypes(workload.layers.size());
+  std::vector<io::Array> shapes(workload.layers.size());
   for (const train::Gradient& gradient : workload.gradients) {
     bytes[gradient.layer] += gradient.bytes.value;
     dtypes[gradient.layer] = gradient.dtype;
+    if (!gradient.shapes.empty()) { // one tensor a layer
+      shapes[gradient.layer] = {gradient.shapes.front().rows, gradient.shapes.front().columns};
+    }
   }
   io::Array layers;
   for (std::size_t l = 0; l < workload.layers.size(); ++l) {
@@ -59,6 +63,9 @@ io::Json inline_layers(const train::Workload& workload) {
                                 {"gradient_bytes", bytes[l]}};
     if (!dtypes[l].empty()) {
       layer.set("dtype", dtypes[l]);
+    }
+    if (!shapes[l].empty()) {
+      layer.set("shape", std::move(shapes[l]));
     }
     layers.push_back(std::move(layer));
   }
@@ -93,7 +100,7 @@ io::Json workload_tree(const WorkloadSource& source, const train::Workload& work
   if (workload.batch_size) {
     tree.set("batch_size", *workload.batch_size);
   }
-  if (source.scale_backward_to) {
+  if (source.scale_backward_to && !source.layers) { // inline layers are shown as scaled
     tree.set("scale_backward_to_s", source.scale_backward_to->value);
   }
   tree.set("granularity", word(source.profile.granularity));

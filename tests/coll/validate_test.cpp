@@ -92,6 +92,8 @@ TEST_CASE("validate: a form of cost that the algorithm does not have") {
   CHECK(finding(c) == "cost_form: mst has no ideal form; valid: none");
   c.options.cost_form = CostForm::paper;
   CHECK(validate(c).empty());
+  c.enter_s = {0, 1, 0, 0};
+  CHECK(finding(c) == "cost_form: must be exact: formulas need identical ranks and links");
 }
 
 TEST_CASE("validate: lists per rank need one value for each") {

@@ -73,6 +73,18 @@ TEST_CASE("jobs: the resolved scenario gives the same result") {
   CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
 }
 
+TEST_CASE("jobs: a straggler is a worker of one job, numbered through all of them") {
+  // Worker 2 is the first of the second job; its compute takes twice as long, 2 x 4 ms.
+  const std::string text = text_of(kTwo, "[0, 1, 4, 5]");
+  const std::string slow = text.substr(0, text.size() - 1) +
+                           R"(, "variability": {"stragglers": [{"worker": 2, "factor": 2}]}})";
+  const study::Result result = study::testing::run_text(slow);
+  REQUIRE(result.jobs.size() == 2);
+  CHECK(result.jobs[0].alone_s == within(0.004 + 0.004, 1e-9));
+  CHECK(result.jobs[1].alone_s == within(2 * 0.004 + 0.004, 1e-9));
+  CHECK(*result.summary.compute_s == within(0.004, 1e-9));
+}
+
 TEST_CASE("jobs: what is wrong with a list of them") {
   const auto says = [](const std::string& text, const std::string& words) {
     const std::string problem = study::testing::problem_of(text);
@@ -82,4 +94,21 @@ TEST_CASE("jobs: what is wrong with a list of them") {
   says(text_of(job(2, "1000"), R"("packed")"), "/workload: the jobs have 2 nodes, the cluster 4");
   says(text_of("", R"("packed")"), "needs at least one job");
   says(text_of(R"({"layers": []})", R"("packed")"), "/workload/0/nodes: required");
+  // Rules over the layers of a workload hold of each job.
+  const std::string two_types =
+      R"({"nodes": 2, "layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 8,
+          "dtype": "float16"}, {"name": "b", "forward_s": 1, "backward_s": 1, "gradient_bytes": 8}]})";
+  const std::string ddp = R"("schedule": "ddp", )";
+  says(text_of(two_types + ", " + job(2, "1000"), R"("packed")", "", ddp),
+       "/workload/0/layers/1/dtype: needed because bucket rules are per dtype");
+  says(text_of(job(2, "1000") + ", " + two_types, R"("packed")", "", ddp),
+       "/workload/1/layers/1/dtype: needed because bucket rules are per dtype");
+  std::string many = R"({"nodes": 2, "layers": [)";
+  for (int l = 0; l <= 20; ++l) {
+    many += (l > 0 ? ", " : "") +
+            std::string(R"({"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 8})");
+  }
+  says(text_of(job(2, "1000") + ", " + many + "]}", R"("packed")", "",
+               R"("schedule": "exhaustive", )"),
+       "limited to 20 gradients, got 21");
 }

@@ -338,3 +338,26 @@ TEST_CASE("network run: the resolved scenario gives the same result, also of par
     }
   }
 }
+
+TEST_CASE("network run: a derived threshold that a port hides is not given when the scenario is "
+          "resolved") {
+  // 40 GB/s: thresholds in proportion to the bandwidth are above the 100 packets of a port.
+  Case fast{.network = with_links("packet", R"(, "packet": {"transport": "pfabric"})")};
+  const std::size_t rate = fast.network.find("1.25e9");
+  REQUIRE(rate != std::string::npos);
+  fast.network.replace(rate, 6, "4e10");
+  const study::Result result = run_case(fast);
+  const study::Result again =
+      study::testing::run_text(io::compact(study::scenario_tree(result.scenario)));
+  CHECK(result.warnings == again.warnings);
+  CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
+}
+
+TEST_CASE("network run: a limit of time beyond what packets can count is the longest they can") {
+  for (const std::string limit : {"9e6", "1e7", "1e300"}) {
+    CAPTURE(limit);
+    std::string text = text_of({.network = with_links("packet", kDctcp)});
+    text = text.substr(0, text.size() - 1) + R"(, "limits": {"simulated_s": )" + limit + "}}";
+    CHECK(*study::testing::run_text(text).summary.iteration_time_s > 0);
+  }
+}

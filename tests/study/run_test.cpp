@@ -188,3 +188,24 @@ TEST_CASE("the resolved scenario of a result gives the same result again") {
   CHECK(*second.summary.iteration_time_s == *first.summary.iteration_time_s);
   CHECK(io::compact(scenario_tree(second.scenario)) == io::compact(tree));
 }
+
+TEST_CASE("the resolved scenario shows inline layers as they are: scaled once, with their shapes") {
+  const auto same_again = [](const std::string& layers, const std::string& communication) {
+    const Result first = run_text(R"({"workload": {)" + layers +
+                                  R"(}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-5,
+        "bandwidth_Bps": 1.25e9}}, "communication": {)" +
+                                  communication + "}}");
+    const Result second = run_text(io::pretty(scenario_tree(first.scenario)));
+    CHECK(io::compact(result_tree(second)) == io::compact(result_tree(first)));
+  };
+  // 0.0015 + 0.00000666 = 0.00150666 s: scaled to 2.73e-6 s, and again by a factor beside 1.
+  same_again(R"("layers": [
+      {"name": "a", "forward_s": 0.000121, "backward_s": 0.0015, "gradient_bytes": 100560},
+      {"name": "b", "forward_s": 0.00389, "backward_s": 6.66e-06, "gradient_bytes": 31336472}],
+      "scale_backward_to_s": 2.73e-06)",
+             "");
+  same_again(R"("layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.002,
+      "gradient_bytes": 4000000, "shape": [1000, 10, 100]}, {"name": "b", "forward_s": 0.001,
+      "backward_s": 0.002, "gradient_bytes": 4000, "shape": [1000]}])",
+             R"("compression": {"method": "powersgd", "rank": 4})");
+}
