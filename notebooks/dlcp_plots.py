@@ -11,9 +11,40 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 import dlcp_ablation as ablation
 import dlcp_tables as tables
 from contention_tables import interval, median
+from stepsim_plots import DASH_DOT, DASHED, DOTTED, HANDLE_LENGTH, LONG_DASHES, SOLID, legend_entries
 
 RENO, DCTCP, DLCP, SLICED, GREY = "#D55E00", "#E69F00", "#0072B2", "#009E73", "#999999"
 FULL = ablation.FULL
+
+# Arm -> what a reader calls it.
+WORDS = {"1 fifo, reno": "TCP Reno, whole tensors", "2 priority, reno": "TCP Reno, slices by priority",
+         "3 priority, dctcp": "DCTCP, slices by priority", "4 dlcp, bounded loss": "DLCP: bounded loss only",
+         "5 + queue by layer": "+ queue by layer", "6 + selective drop": "+ selective drop",
+         FULL: "+ random paths: all of DLCP", "8 the same, p = 0": "all of DLCP, no loss allowed",
+         ablation.SLICED: "all of DLCP, slices", ablation.ONE_QUEUE: "the same, one queue"}
+SHORT = {**WORDS, FULL: "DLCP, whole tensors", ablation.SLICED: "DLCP, slices"}
+MODELS = {"resnet50": "ResNet-50", "vgg16": "VGG-16"}
+
+
+def words(arm):
+    """As WORDS; with the timeout where it is not 10 ms."""
+    name, late, _ = arm.partition(", RTO 200 ms")
+    return WORDS[name] + (", timeout 200 ms" if late else "")
+
+
+def condition(text):
+    """"resnet50, 10G, S = 1" -> "ResNet-50, 10 Gb/s, 1 server"."""
+    model, speed, exchange = text.split(", ")
+    count = exchange.removeprefix("S = ")
+    if count != exchange:
+        exchange = f"{count} server{'s' if count != '1' else ''}"
+    return ", ".join([MODELS[model], speed.replace("G", " Gb/s"), exchange.replace("on workers", "servers on workers")])
+
+
+def network(text):
+    """"RTO_min 1 ms" -> "timeout 1 ms"."""
+    return text.replace("RTO_min", "timeout").replace("10 ms, 100", "10 ms, buffer 100").replace(
+        "thresholds", "marking thresholds")
 
 
 def color(arm):
@@ -34,7 +65,7 @@ def finish(axis, x, title, legend=None):
     axis.grid(True, axis="x", color="#dddddd", linewidth=0.6)
     axis.set_axisbelow(True)
     if legend:
-        axis.legend(fontsize=8, loc=legend, frameon=False)
+        axis.legend(*legend_entries(axis), fontsize=8, loc=legend, frameon=False, handlelength=HANDLE_LENGTH)
 
 
 def spread(values, scale):
@@ -54,7 +85,7 @@ def arms(axis, results, point, title):
     computing = 1e3 * (median(tables.seconds(results, point, FULL))
                        - median(tables.seconds(results, point, FULL, "exposed_s")))
     axis.axvline(computing, color="black", linewidth=0.9, linestyle=":", label="computing alone")
-    axis.set_yticks(range(len(names)), names, fontsize=8)
+    axis.set_yticks(range(len(names)), map(words, names), fontsize=8)
     axis.invert_yaxis()
     axis.margins(x=0.12)
     finish(axis, "iteration [ms]", title, "lower right")
@@ -63,30 +94,30 @@ def arms(axis, results, point, title):
 def ladder(axis, results):
     """Whole tensors, step by step from TCP to all of dlcp."""
     steps = ["1 fifo, reno", "4 dlcp, bounded loss", "5 + queue by layer", FULL, "8 the same, p = 0"]
-    looks = {"resnet50, 10G, S = 1": (GREY, "o"), "resnet50, 10G, S = 10": (DLCP, "^"),
-             "vgg16, 10G, S = 1": ("#CC79A7", "D"),
-             "vgg16, 10G, S = 10": (RENO, "s"), "resnet50, 10G, ring": ("#000000", "P")}
-    for x, (shade, marker) in looks.items():
+    looks = {"resnet50, 10G, S = 1": (GREY, "o", SOLID), "resnet50, 10G, S = 10": (DLCP, "^", DASHED),
+             "vgg16, 10G, S = 1": ("#CC79A7", "D", DASH_DOT), "vgg16, 10G, S = 10": (RENO, "s", DOTTED),
+             "resnet50, 10G, ring": ("#000000", "P", LONG_DASHES)}
+    for x, (shade, marker, dashes) in looks.items():
         point = "E2" if x.endswith("ring") else "E1", x
         base = tables.seconds(results, point, steps[0])
         each = [[t / b for t, b in zip(tables.seconds(results, point, arm), base)] for arm in steps]
         axis.plot(range(len(steps)), [median(values) for values in each], color=shade, marker=marker,
-                  label=x)
-    axis.set_xticks(range(len(steps)), ["1\nTCP", "4\nbounded\nloss", "5\n+ queue\nby layer",
-                                        "6, 7\n+ selective\ndrop", "8\nthe same,\np = 0"], fontsize=8)
+                  linestyle=dashes, label=condition(x))
+    axis.set_xticks(range(len(steps)), ["TCP Reno", "bounded\nloss", "+ queue\nby layer", "+ selective\ndrop",
+                                        "the same,\nno loss allowed"], fontsize=8)
     axis.set_ylim(0, 1.1)
-    axis.set_ylabel("iteration / iteration of arm 1")
-    finish(axis, "arm, whole tensors", "What each part adds", "lower left")
+    axis.set_ylabel("iteration / iteration of TCP Reno")
+    finish(axis, "parts of DLCP, whole tensors", "What each part adds", "lower left")
     axis.grid(True, axis="y", color="#dddddd", linewidth=0.6)
 
 
 def gains(axis, results):
-    """Over the fastest of arms 1 to 3, by condition."""
+    """Over the fastest of the arms with TCP, by condition."""
     rows = [(q, x) for q in ("E1", "E2") for x in tables.conditions(results, q)]
-    looks = {(FULL, False): (DLCP, "^", "arm 7, RTO_min 10 ms"),
-             (ablation.SLICED, False): (SLICED, "o", "arm 9 (slices), 10 ms"),
-             (FULL, True): (DLCP, "^", "arm 7, RTO_min 200 ms"),
-             (ablation.SLICED, True): (SLICED, "o", "arm 9 (slices), 200 ms")}
+    looks = {(FULL, False): (DLCP, "^", "whole tensors, TCP timeout 10 ms"),
+             (ablation.SLICED, False): (SLICED, "o", "slices, TCP timeout 10 ms"),
+             (FULL, True): (DLCP, "^", "whole tensors, 200 ms"),
+             (ablation.SLICED, True): (SLICED, "o", "slices, 200 ms")}
     for shift, ((arm, late), (shade, marker, label)) in zip((-0.2, -0.07, 0.07, 0.2), looks.items()):
         for row, point in enumerate(rows):
             base = tables.best_tcp(results, point, late)
@@ -99,14 +130,16 @@ def gains(axis, results):
                           label=label if row == 0 else None)
     axis.axvline(1, color="black", linewidth=0.9)
     axis.axvline(tables.PAPER_RATIO, color=GREY, linewidth=1.2, linestyle="--",
-                 label="published: up to 1.84 (notes, not ours)")
-    axis.axvline(1.11, color=GREY, linewidth=1.2, linestyle=":", label="published ring: about 1.11 (notes)")
-    axis.set_yticks(range(len(rows)), [x for _, x in rows], fontsize=8)
+                 label="published, servers: up to 1.84")
+    axis.axvline(1.11, color=GREY, linewidth=1.2, linestyle=":", label="published, ring: about 1.11")
+    axis.set_yticks(range(len(rows)), [condition(x) for _, x in rows], fontsize=8)
     axis.invert_yaxis()
     axis.set_xscale("log")
     plain(axis, [0.5, 0.7, 1, 1.5, 2, 3, 5])
-    finish(axis, "iteration of the fastest of arms 1 to 3 / iteration of the arm", "Gain over TCP")
-    axis.legend(fontsize=7, loc="lower right", framealpha=0.9)
+    axis.set_xlim(right=10) # room for the legend
+    finish(axis, "iteration of the fastest TCP / iteration of DLCP", "Gain over TCP")
+    axis.legend(*legend_entries(axis), fontsize=7, loc="center right", bbox_to_anchor=(1, 0.44), framealpha=0.9,
+                handlelength=HANDLE_LENGTH)
 
 
 def networks(axis, results):
@@ -117,30 +150,30 @@ def networks(axis, results):
         for row, x in enumerate(rows):
             middle, error = spread(tables.seconds(results, tables.at_network(results, x, arm), arm), 1e3)
             axis.errorbar([middle], [row + shift], xerr=error, color=shade, marker=marker, capsize=2,
-                          linestyle="none", label=arm if row == 0 else None)
-    axis.set_yticks(range(len(rows)), rows, fontsize=8)
+                          linestyle="none", label=SHORT[arm] if row == 0 else None)
+    axis.set_yticks(range(len(rows)), map(network, rows), fontsize=8)
     axis.invert_yaxis()
     axis.set_xscale("log")
     plain(axis, [100, 150, 200, 300, 500, 1000])
     finish(axis, "iteration [ms]", "ResNet-50, ten servers: what the network is given", "lower right")
 
 
-def line(axis, xs, each, shade, label, marker="o", style="-"):
+def line(axis, xs, each, shade, label, marker, dashes):
     ends = [spread(values, 1e3) for values in each]
     bars = [[error[side][0] for _, error in ends] for side in (0, 1)]
-    axis.errorbar(xs, [middle for middle, _ in ends], yerr=bars, color=shade, marker=marker, linestyle=style,
-                  capsize=3, label=label)
+    axis.errorbar(xs, [middle for middle, _ in ends], yerr=bars, color=shade, marker=marker, linestyle=dashes,
+                  markerfacecolor="white" if "ring" in label else shade, capsize=3, label=label)
 
 
 def lossy(axis, results):
-    looks = {"1 fifo, reno": (RENO, "o"), "3 priority, dctcp": (DCTCP, "D"), FULL: (DLCP, "^")}
+    looks = {"1 fifo, reno": (RENO, "o", SOLID), "3 priority, dctcp": (DCTCP, "D", DASHED), FULL: (DLCP, "^", DASH_DOT)}
     losses = ["0 %", "0.01 %", "0.1 %", "1 %"]
-    for shape, style in (("S = 10", "-"), ("ring", "--")):
-        for arm, (shade, marker) in looks.items():
+    for shape, exchange in (("S = 10", "10 servers"), ("ring", "ring")):
+        for arm, (shade, marker, dashes) in looks.items():
             if tables.has(results, ("E5", f"{shape}, 0 %"), arm):
                 line(axis, range(len(losses)),
                      [tables.seconds(results, ("E5", f"{shape}, {loss}"), arm) for loss in losses], shade,
-                     f"{arm}, {shape}", marker, style)
+                     f"{SHORT[arm]}, {exchange}", marker, dashes)
     axis.set_xticks(range(len(losses)), losses)
     axis.set_yscale("log")
     axis.set_ylabel("iteration [ms]")
@@ -153,10 +186,11 @@ def lossy(axis, results):
 
 
 def bounds(axis, results):
-    for name, shade in {"q = 0": DLCP, "q = 0.05": RENO}.items():
+    looks = {"q = 0": (DLCP, "^", SOLID), "q = 0.05": (RENO, "o", DASHED)}
+    for name, (shade, marker, dashes) in looks.items():
         xs = tables.conditions(results, "E6")
         line(axis, [float(x) for x in xs], [tables.seconds(results, ("E6", x), name) for x in xs], shade,
-             f"one link loses {100 * float(name.split()[2]):g} %")
+             f"one link loses {100 * float(name.split()[2]):g} %", marker, dashes)
     axis.set_ylabel("iteration [ms]")
     axis.set_ylim(bottom=0)
-    finish(axis, "loss bound p", "What the bound buys: less than seeds differ", "lower left")
+    finish(axis, "loss bound", "What the bound buys: less than seeds differ", "lower left")

@@ -2,7 +2,8 @@
 traces, one look per schedule, the two plots of a sweep and the picture of a timeline.
 
 Only the standard library and matplotlib; colours are those of Okabe and Ito (safe for colour-blind
-readers), and every line has a marker of its own beside its colour.
+readers). Every line has a marker and dashes of its own as well, so that a print in grey still tells
+them apart, and the handles of a legend are long enough to show the dashes.
 """
 import gzip
 import json
@@ -10,6 +11,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 WORDS = {"wfbp": "a message per gradient", "single": "one message after backward",
@@ -17,17 +19,33 @@ WORDS = {"wfbp": "a message per gradient", "single": "one message after backward
          "mg_wfbp": "the published greedy merge", "optimal": "the best merge",
          "eager": "all that is ready"}
 
-# schedule -> (colour, marker)
+SOLID, DASHED, DOTTED = "-", (0, (4, 2)), (0, (1, 1.5))
+DASH_DOT, LONG_DASHES = (0, (6, 2, 1, 2)), (0, (9, 3))
+
+# schedule -> (colour, marker, dashes)
 LOOKS = {
-    "wfbp": ("#D55E00", "o"), "single": ("#999999", "s"), "ddp": ("#0072B2", "^"),
-    "horovod": ("#CC79A7", "v"), "mg_wfbp": ("#E69F00", "D"), "optimal": ("#009E73", "*"),
-    "eager": ("#56B4E9", "P"),
+    "wfbp": ("#D55E00", "o", SOLID), "single": ("#999999", "s", DASHED), "ddp": ("#0072B2", "^", DASH_DOT),
+    "horovod": ("#CC79A7", "v", SOLID), "mg_wfbp": ("#E69F00", "D", DOTTED),
+    "optimal": ("#009E73", "*", LONG_DASHES), "eager": ("#56B4E9", "P", DASHED),
 }
-OTHER_LOOKS = [("#000000", "x"), ("#F0E442", "<"), ("#D55E00", ">"), ("#0072B2", "h")]
+OTHER_LOOKS = [("#000000", "x", DASH_DOT), ("#F0E442", "<", LONG_DASHES), ("#D55E00", ">", DOTTED),
+               ("#0072B2", "h", SOLID)]
+HANDLE_LENGTH = 5.5 # of a legend, in letters: the longest dashes twice
 
 
 def look(schedule, index=0):
     return LOOKS.get(schedule) or OTHER_LOOKS[index % len(OTHER_LOOKS)]
+
+
+def named(schedule):
+    """The schedule with what it does, for a legend."""
+    return f"{schedule}: {WORDS[schedule]}" if schedule in WORDS else schedule
+
+
+def legend_entries(axis):
+    """(handles, labels) without bars of errors, which would hide the dashes."""
+    handles, labels = axis.get_legend_handles_labels()
+    return [h[0] if isinstance(h, ErrorbarContainer) else h for h in handles], labels
 
 
 def read_json(file):
@@ -104,9 +122,10 @@ def plot_sweep(figure, points, title):
     for column, name in enumerate(columns):
         top, bottom = axes[0][column], axes[1][column]
         for index, schedule in enumerate(schedules):
-            color, marker = look(schedule, index)
+            color, marker, dashes = look(schedule, index)
             line = [p for p in points if network(p) == name and p["schedule"] == schedule]
-            style = dict(color=color, marker=marker, markersize=5, linewidth=1.6, label=schedule)
+            style = dict(color=color, marker=marker, markersize=5, linewidth=1.6, linestyle=dashes,
+                         label=named(schedule))
             top.plot([p["nodes"] for p in line], [1e3 * p["iteration_time_s"] for p in line], **style)
             bottom.plot([p["nodes"] for p in line], [100 * p["scaling_efficiency"] for p in line],
                         **style)
@@ -127,10 +146,10 @@ def plot_sweep(figure, points, title):
         bottom.set_xlabel("nodes")
     axes[0][0].set_ylabel("iteration time [ms]")
     axes[1][0].set_ylabel("scaling efficiency [%]")
-    handles, labels = axes[0][0].get_legend_handles_labels()
     figure.suptitle(title, fontsize=10)
-    figure.legend(handles, labels, loc="lower center", ncol=len(labels), frameon=False, fontsize=9)
-    figure.tight_layout(rect=(0, 0.06, 1, 0.98))
+    figure.legend(*legend_entries(axes[0][0]), loc="lower center", ncol=3, frameon=False, fontsize=9,
+                  handlelength=HANDLE_LENGTH)
+    figure.tight_layout(rect=(0, 0.1, 1, 0.98))
     return axes
 
 
@@ -149,7 +168,8 @@ def slices(timeline):
              "args": e.get("args", {})} for e in events if e["ph"] == "X"]
 
 
-PHASE_COLORS = {"forward": "#56B4E9", "backward": "#0072B2", "update": "#009E73",
+# Of three brightnesses: light, dark and between.
+PHASE_COLORS = {"forward": "#BFE3F7", "backward": "#0072B2", "update": "#009E73",
                 "communication": "#E69F00"}
 
 

@@ -12,9 +12,19 @@ namespace stepsim::calibrate {
 
 namespace {
 
-// Okabe and Ito: told apart with any colour vision.
-constexpr std::array<std::string_view, 8> kColors{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                  "#e69f00", "#56b4e9", "#000000", "#f0e442"};
+// How the marks of one algorithm look: the colours of Okabe and Ito are told apart with any colour
+// vision, the shapes (SVG paths around 0, 0) in print without colour as well.
+struct Look {
+  std::string_view color, shape;
+};
+constexpr std::array<Look, 8> kLooks{{{"#0072b2", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"},
+                                      {"#d55e00", "M-3.5-3.5h7v7h-7z"},
+                                      {"#009e73", "M0-4.5L4.3 3.5h-8.6z"},
+                                      {"#cc79a7", "M0-5L4.5 0L0 5L-4.5 0z"},
+                                      {"#e69f00", "M0 4.5L4.3-3.5h-8.6z"},
+                                      {"#56b4e9", "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z"},
+                                      {"#000000", "M-4.5 0L3.5-4.3v8.6z"},
+                                      {"#f0e442", "M4.5 0L-3.5-4.3v8.6z"}}};
 constexpr double kSize = 400; // of the square, px
 constexpr double kLeft = 70, kTop = 20, kLegend = 180, kBottom = 60;
 
@@ -70,25 +80,22 @@ public:
     const double first = std::pow(10.0, low_);
     const double last = std::pow(10.0, high_);
     line(x(first), y(first), x(last), y(last), "#888");
-    text(kLeft + kSize / 2, kTop + kSize + 40, "middle", "predicted");
+    text(kLeft + kSize / 2, kTop + kSize + 40, "middle", "predicted time");
     out_ += "<text transform=\"translate(14 " + number(kTop + kSize / 2) +
-            ") rotate(-90)\" text-anchor=\"middle\">measured</text>\n";
+            ") rotate(-90)\" text-anchor=\"middle\">measured time</text>\n";
   }
 
-  void mark(const ErrorRow& row, std::string_view color) {
-    out_ += "<circle cx=\"" + number(x(row.predicted_s)) + "\" cy=\"" + number(y(row.measured_s)) +
-            "\" r=\"4\" fill=\"";
-    out_.append(row.counts() ? color : "none").append("\" stroke=\"").append(color);
-    out_ += "\"><title>" + escaped(row.op + " " + row.algorithm) +
-            " P=" + std::to_string(row.ranks) + " " + std::to_string(row.bytes) +
-            " B: " + base::significant(100 * row.relative_error(), 3) + " %</title></circle>\n";
+  void mark(const ErrorRow& row, const Look& look) {
+    shape(x(row.predicted_s), y(row.measured_s), look, row.counts());
+    out_ += "<title>" + escaped(row.op + " " + row.algorithm) + " P=" + std::to_string(row.ranks) +
+            " " + std::to_string(row.bytes) +
+            " B: " + base::significant(100 * row.relative_error(), 3) + " %</title></path>\n";
   }
 
-  void legend(std::size_t place, std::string_view name, std::string_view color) {
+  void legend(std::size_t place, std::string_view name, const Look& look, bool filled = true) {
     const double at = kTop + 10 + 20 * static_cast<double>(place);
-    out_ += "<circle cx=\"" + number(kLeft + kSize + 20) + "\" cy=\"" + number(at) +
-            "\" r=\"4\" fill=\"";
-    out_.append(color).append("\"/>\n");
+    shape(kLeft + kSize + 20, at, look, filled);
+    out_ += "</path>\n";
     text(kLeft + kSize + 30, at + 4, "start", name);
   }
 
@@ -100,6 +107,12 @@ private:
   }
   [[nodiscard]] double x(double seconds) const { return kLeft + kSize * share(seconds); }
   [[nodiscard]] double y(double seconds) const { return kTop + kSize * (1 - share(seconds)); }
+  // An element that stays open for a title.
+  void shape(double at_x, double at_y, const Look& look, bool filled) {
+    out_ += "<path transform=\"translate(" + number(at_x) + " " + number(at_y) + ")\" d=\"";
+    out_.append(look.shape).append("\" fill=\"").append(filled ? look.color : "none");
+    out_.append("\" stroke=\"").append(look.color).append("\">");
+  }
   void line(double x1, double y1, double x2, double y2, std::string_view color) {
     out_ += "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
             "\" y2=\"" + number(y2) + "\" stroke=\"";
@@ -126,10 +139,13 @@ std::string error_plot(std::span<const ErrorRow> rows) {
     if (found == algorithms.end()) {
       found = algorithms.insert(algorithms.end(), row.algorithm);
     }
-    plot.mark(row, kColors[static_cast<std::size_t>(found - algorithms.begin()) % kColors.size()]);
+    plot.mark(row, kLooks[static_cast<std::size_t>(found - algorithms.begin()) % kLooks.size()]);
   }
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
-    plot.legend(i, algorithms[i], kColors[i % kColors.size()]);
+    plot.legend(i, algorithms[i], kLooks[i % kLooks.size()]);
+  }
+  if (!std::ranges::all_of(rows, &ErrorRow::counts)) {
+    plot.legend(algorithms.size(), "open: start-up, not counted", kLooks.front(), false);
   }
   return std::move(plot).finished();
 }

@@ -6,6 +6,7 @@
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -194,13 +195,16 @@ class Use(unittest.TestCase):
         self.assertIn("![measured over predicted time](e.svg)", text)
         self.assertIn("| all | 6 | 5 | 1.61 % | 6.92 % |", text)
         picture = xml.etree.ElementTree.parse(self.folder / "e.svg").getroot()
-        circles = picture.findall("{http://www.w3.org/2000/svg}circle")
-        self.assertEqual(len(circles), 6 + 3)  # rows, legend
-        hollow = [c for c in circles if c.get("fill") == "none"]
-        self.assertEqual(len(hollow), 1)
-        for circle in circles[:6]:
-            error = abs(float(circle.get("cx")) - 70 - (420 - float(circle.get("cy"))))
-            self.assertEqual(circle is hollow[0], error > 10)  # off the diagonal
+        marks = picture.findall("{http://www.w3.org/2000/svg}path")
+        self.assertEqual(len(marks), 6 + 3 + 1)  # rows, legend, what an open mark means
+        hollow = [mark for mark in marks if mark.get("fill") == "none"]
+        self.assertEqual(len(hollow), 1 + 1)
+        for mark in marks[:6]:
+            x, y = map(float, re.fullmatch(r"translate\((\S+) (\S+)\)", mark.get("transform")).groups())
+            self.assertEqual(mark is hollow[0], abs(x - 70 - (420 - y)) > 10)  # off the diagonal
+        shapes = {(mark.get("stroke"), mark.get("d")) for mark in marks}
+        self.assertEqual(len(shapes), 3)
+        self.assertEqual(len({shape for _, shape in shapes}), 3)  # told apart without colour
 
     def test_a_report_as_json_keeps_its_numbers(self):
         self.run_program("stepsim-calibrate", "report", ERRORS, "-o", "e.json", "--max-median", "2%",
