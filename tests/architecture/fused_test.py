@@ -65,10 +65,11 @@ def assembly(directory, arguments, extra):
 
 
 def main():
-    commands = {file: (directory, arguments)
-                for file, directory, arguments in entries(pathlib.Path(sys.argv[1]))}
-    problems = [text for file, (_, arguments) in commands.items()
-                if (text := wrong_options(file, arguments))]
+    commands = {} # a file that several programs compile: the command of the first
+    problems = []
+    for file, directory, arguments in entries(pathlib.Path(sys.argv[1])):
+        commands.setdefault(file, (directory, arguments))
+        problems += filter(None, [wrong_options(file, arguments)])
     print(f"{len(commands)} sources")
 
     flags, instruction = FUSED.get(platform.machine(), ([], None))
