@@ -299,21 +299,21 @@ CLAIMS = [
     Claim("Q1", "reno at least 5 x dlcp at 32 senders, every seed", incast_gain),
     Claim("Q2", "slowest flow: whole timeouts and at most 3.5 ms", tracks),
     Claim("Q2", "fastest flow: the same with every RTO_min", same_fastest),
-    Claim("Q3", "N = 2, 4 .. 64: at most 1.25 x N need tau, every seed", at_most(
+    Claim("Q3", "N = 2, 4 .. 64: at most 1.25 x the time of what must arrive, every seed", at_most(
         1.25, "Q3", ["dlcp"], "max_s", of=drains(0.1), xs=power_of_two)),
-    Claim("Q3", "every N: at most 1.25 x N need tau, every seed", at_most(
+    Claim("Q3", "every N: at most 1.25 x the time of what must arrive, every seed", at_most(
         1.25, "Q3", ["dlcp"], "max_s", of=drains(0.1)), holds=False),
     Claim("Q3", "the same with a rate floor of 1/16, or no rate control: 1.15", at_most(
         1.15, "Q3", LIMITED[1:], "max_s", of=drains(0.1))),
     Claim("Q3", "no timeouts, no duplicates", all_zero("Q3", LIMITED, "timeouts", "duplicates")),
     Claim("Q4", "flows 16 x smaller: slowest still over RTO_min", smaller_flows),
-    Claim("Q5", "every N: at most 1.15 x N n tau, every seed", at_most(
+    Claim("Q5", "every N: at most 1.15 x the time of all packets, every seed", at_most(
         1.15, "Q5", ["dlcp"], "max_s", of=drains(0)), holds=False),
     Claim("Q5", "the same with a rate floor of 1/16, or no rate control: 1.08", at_most(
         1.08, "Q5", LIMITED[1:], "max_s", of=drains(0))),
     Claim("Q5", "no timeouts, no duplicates", all_zero("Q5", LIMITED, "timeouts", "duplicates")),
-    Claim("Q6", "q = 0: completion by F4", bound_formula(True)),
-    Claim("Q6", "q < p: median within 1 % of F4 with need / (1 - q)", bound_formula(False)),
+    Claim("Q6", "no packet is lost: completion by the formula", bound_formula(True)),
+    Claim("Q6", "loss below the bound: median within 1 % of the formula", bound_formula(False)),
     Claim("Q6", "rounds only where p is not well above q", rounds_until_bound),
     Claim("Q7", "front first: done at its own drain, at most a packet later", front_first),
     Claim("Q7", "raw: last completion as with one queue, to a packet", last_unchanged("raw")),
@@ -324,8 +324,8 @@ CLAIMS = [
     Claim("Q8", "tail drop: a fifth of the protected lost at the same loads", at_least(
         0.2, "Q8", ["tail drop"], "protected_loss", 100, " %", xs=lambda n: n <= 8)),
     Claim("Q8", "accepted at saturation by F12, without jitter", saturated),
-    Claim("Q9", "ECMP collides as often as F7 says (3 sigma)", collisions),
-    Claim("Q9", "slowest flow by ECMP: (c n + k - 1) tau + k d", slowest_of_uplink),
+    Claim("Q9", "ECMP collides as often as chance says (3 sigma)", collisions),
+    Claim("Q9", "slowest flow by ECMP: the formula of Q9", slowest_of_uplink),
     Claim("Q9", "random spraying: uplinks within 12 %, queues under 200", even),
     Claim("Q9", "round robin: a queue of one packet", at_most(
         1, "Q9", ["spray_round_robin"], "max_queue", xs=lambda x: x == "four uplinks")),

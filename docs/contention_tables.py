@@ -96,13 +96,13 @@ def q4(results, scenario):
 
 
 def expected_s(bound, loss, packets=2000, links=2):
-    """F4 with the expected index of the packet that completes the message; d = 1 us."""
+    """The formula of Q6 with the expected index of the packet that completes the message; d = 1 us."""
     return (need(bound, packets) / (1 - loss) + links - 1) * TAU_S + links * 1e-6
 
 
 def q6(results, scenario):
     arms = results.arms(scenario)
-    yield ["p", *(text for arm in arms for text in (f"{arm} [ms]", "F4", "rounds"))]
+    yield ["p", *(text for arm in arms for text in (f"{arm} [ms]", "formula", "rounds"))]
     for bound in results.xs(scenario, arms[0]):
         row = [f"{bound:g}"]
         for arm in arms:

@@ -155,13 +155,13 @@ def q6(axis, results):
 def q7(axis, results):
     looks = {"one queue": ("#D55E00", "o", SOLID), "front first": ("#0072B2", "^", DASHED)}
     for arm, look in looks.items():
-        for metric, what in (("front_s", "front layer, since it was sent"), ("last_s", "last completion")):
+        for metric, what in (("front_s", "front layer, since submission"), ("last_s", "last completion")):
             xs, each = of(results, "Q7", f"raw, {arm}", metric, 1e6)
             line(axis, [1e6 * x for x in xs], each, look, f"{arm}: {what}", dots=False,
                  second=metric == "last_s")
     mark(axis, 123.2, "front layer alone: 123.2 us")
     axis.set_ylim(0, 690)
-    finish(axis, "front layer sent after [us]", "time [us]",
+    finish(axis, "front layer submitted after [us]", "time [us]",
            "Back layer 2 x 200, front layer 2 x 50 packets, one port, raw", legend=(0.02, 0.55))
 
 
