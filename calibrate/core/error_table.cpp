@@ -110,10 +110,10 @@ std::string ErrorRow::cause() const {
 }
 
 std::vector<ErrorRow> read_errors(const std::string& path) {
-  const std::string name = path == "-" ? "<stdin>" : path;
-  const std::string text = io::read_text(path);
+  io::LineReader input(path, io::kDefaultMaxBytes);
+  const std::string& name = input.name();
   std::vector<ErrorRow> rows;
-  for (const io::TextLine& line : io::lines_of(text)) {
+  for (io::TextLine line; input.next(line);) {
     if (io::trimmed(line.text).empty()) {
       continue;
     }

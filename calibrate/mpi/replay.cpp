@@ -108,7 +108,7 @@ IterationTimes run_iteration(Work& work, bool check, const ReplayOptions& option
   const double start = now_s();
   Queue queue;
   double compute_end = 0;
-  std::thread compute([&] {
+  std::jthread compute([&] {
     for (const ReplayBucket& bucket : plan.buckets) {
       wait_until(start + bucket.ready_s, options.compute);
       queue.push(now_s() - start);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
@@ -111,9 +110,13 @@ int cuda(const cli::Invocation& invocation) {
   try {
     gpu::measure(
         options, [&](const std::string& line) { records += line; },
-        [&](const std::string& line) { std::cerr << (common.quiet ? "" : line) << std::flush; });
+        [&](const std::string& line) {
+          if (!common.quiet) {
+            cli::print_error_lines(line);
+          }
+        });
   } catch (const gpu::NotAvailable& error) {
-    std::cerr << error.what() << '\n';
+    cli::print_error_lines(std::string(error.what()) + "\n");
     return kSkipped;
   }
   FitOptions fit;

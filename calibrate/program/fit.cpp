@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -173,9 +172,7 @@ int fit(const cli::Invocation& invocation) {
     tables += fit_text(each, flags.compare_ols) + "\n";
   }
   tables += link ? link_text(*link, flags.assume) : "";
-  if (!common.quiet) { // beside the file, which may be on standard output
-    (common.output == "-" ? std::cerr : std::cout) << tables;
-  }
+  cli::print_beside(tables, common);
   const bool failed = worst_grade(fits) == Grade::fail;
   if (!failed || flags.force) {
     cli::print_warnings(all_warnings(files, fits, link), common);
@@ -186,8 +183,11 @@ int fit(const cli::Invocation& invocation) {
   }
   for (const GroupFit& each : fits) {
     if (each.grade == Grade::fail) {
-      std::cerr << (flags.force ? "warning: " : "error: ") << each.failure
-                << (flags.force ? "" : "; --force to keep") << '\n';
+      if (flags.force) {
+        cli::print_warnings({&each.failure, 1}, common);
+      } else {
+        (void)cli::report_error(each.failure + "; --force to keep", cli::kTargetNotMet);
+      }
     }
   }
   return flags.force ? cli::kOk : cli::kTargetNotMet;

@@ -1,7 +1,5 @@
 #include "calibrate/program/gpu_output.hpp"
 
-#include <iostream>
-
 #include "calibrate/program/commands.hpp"
 #include "cli/version.hpp"
 #include "io/import_source.hpp"
@@ -11,13 +9,10 @@ namespace stepsim::calibrate {
 int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options, bool force,
                           const cli::Common& common) {
   const gpu::GpuFit fit = gpu::fit_gpu(samples, options, force);
-  if (!common.quiet) { // beside the file, which may be on standard output
-    (common.output == "-" ? std::cerr : std::cout) << gpu::gpu_text(samples, fit);
-  }
+  cli::print_beside(gpu::gpu_text(samples, fit), common);
   cli::print_warnings(fit.warnings, common);
   if (fit.empty()) {
-    std::cerr << "error: " << samples.file << ": nothing to fit\n";
-    return cli::kTargetNotMet;
+    return cli::report_error(samples.file + ": nothing to fit", cli::kTargetNotMet);
   }
   gpu::GpuNames names;
   names.importer = std::string(kProgram) + " " + std::string(cli::version());

@@ -1,7 +1,6 @@
 // stepsim-calibrate COMMAND ...: finds the command and runs it.
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -89,16 +88,16 @@ int run_command(const std::string& name, const cli::Invocation& invocation) {
 
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << help_text();
+    cli::print_error_lines(help_text());
     return cli::kUsage;
   }
   const std::string first = argv[1];
   if (first == "--help" || first == "-h" || (first == "help" && argc == 2)) {
-    std::cout << help_text();
+    cli::print_text(help_text());
     return cli::kOk;
   }
   if (first == "--version") {
-    std::cout << version_text();
+    cli::print_text(version_text());
     return cli::kOk;
   }
   cli::Invocation invocation;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -197,7 +196,7 @@ void write_table(const std::string& path, const std::vector<ErrorRow>& rows) {
   for (const ErrorRow& row : rows) {
     text += io::compact(to_json(row)) + "\n";
   }
-  io::write_file(path, text);
+  cli::write_named(path, text);
 }
 
 // A file of probes is as good as what it predicted: the 90th percentile of the errors counts, not
@@ -245,10 +244,7 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
       text.warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the "
                                  "host limits, not the links");
     }
-    const bool to_stdout = common.output == "-";
-    if (!common.quiet) {
-      (to_stdout ? std::cerr : std::cout) << rows_text(table.rows) << link_text(link);
-    }
+    cli::print_beside(rows_text(table.rows) + link_text(link), common);
     cli::print_warnings(text.warnings, common);
     cli::print_warnings(shortened(unsteady), common);
     text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
@@ -278,7 +274,7 @@ int run_mpi(const cli::Invocation& invocation) {
   try {
     return calibrate_and_compare(flags, settings, common, runtime);
   } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
+    (void)cli::report_error(error.what(), cli::kSimulationError);
     Runtime::abort(cli::kSimulationError); // the others may wait for this rank
   }
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <numeric>
 #include <sstream>
 
@@ -260,7 +259,7 @@ int run_replay_command(const cli::Invocation& invocation) {
   } catch (const std::exception& error) {
     const bool input = dynamic_cast<const InputError*>(&error) != nullptr;
     const bool usage = dynamic_cast<const UsageError*>(&error) != nullptr;
-    std::cerr << "error: " << error.what() << '\n';
+    (void)cli::report_error(error.what(), cli::kSimulationError);
     Runtime::abort(input ? cli::kBadInput : usage ? cli::kUsage : cli::kSimulationError);
   }
 }

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -111,8 +110,10 @@ bool missed(std::string_view flag, std::string_view name, const std::optional<do
   if (!limit || (value && *value <= *limit)) {
     return false;
   }
-  std::cerr << flag << ": " << name << ' ' << (value ? percent(value) : "unknown: no row counts")
-            << (value ? ", target " + percent(limit) + ": missed" : "") << '\n';
+  cli::print_error_lines(std::string(flag) + ": " + std::string(name) + " " +
+                         (value ? percent(value) + ", target " + percent(limit) + ": missed"
+                                : "unknown: no row counts") +
+                         "\n");
   return true;
 }
 
@@ -169,7 +170,7 @@ int report(const cli::Invocation& invocation) {
                       to_file ? markdown_of(result, plot.filename().string()) : text_of(result));
   }
   if (to_file) {
-    io::write_file(plot.string(), error_plot(rows));
+    cli::write_named(plot.string(), error_plot(rows));
     cli::print_note("plot: " + plot.string(), common);
   }
   const bool median_missed =

@@ -11,7 +11,8 @@
 
 namespace stepsim::base {
 
-// One problem of one file. `where` is a JSON pointer ("/links/3/latency_s"), a position
+// One problem of one file, one line as text(): what users wrote is escaped there. `where` is a JSON
+// pointer ("/links/3/latency_s"), a position
 // ("1204:7" = line:column, "12" = line), or empty.
 struct Problem {
   std::string file;
@@ -41,7 +42,7 @@ class SimulationError : public std::runtime_error {
 };
 
 // At most `limit` bytes of a user's value for an error message, cut with "..." (never inside a
-// UTF-8 sequence), control characters as '?'.
+// UTF-8 sequence), control characters escaped (printable.hpp).
 [[nodiscard]] std::string shown_value(std::string_view value, std::size_t limit = 40);
 
 } // namespace stepsim::base

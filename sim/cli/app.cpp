@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iostream>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "cli/help.hpp"
 #include "cli/version.hpp"
+#include "io/file.hpp"
 
 namespace stepsim::cli {
 
@@ -149,6 +149,42 @@ void require_format(const CommandText& text, const Common& common) {
   }
 }
 
+// Files that a command writes, by the names of their options.
+constexpr std::array<std::string_view, 4> kOutputOptions{"-o", "--timeline", "--dot", "--table"};
+
+// Before any work: a result must not replace what it is made from, nor another result.
+void refuse_common_files(const CLI::App& app) {
+  const auto is_output = [](const CLI::Option* option) {
+    return std::ranges::any_of(kOutputOptions, [&](std::string_view name) {
+      return option->check_name(std::string(name));
+    });
+  };
+  const std::vector<const CLI::Option*> options = app.get_options();
+  for (const CLI::Option* output : options) {
+    if (!is_output(output) || output->results().empty()) {
+      continue;
+    }
+    const std::string& target = output->results().back();
+    const std::string flag = (output->check_name("-o") ? "-o" : output->get_name()) + " " +
+                             base::shown_value(target, 200) + ": ";
+    for (const CLI::Option* other : options) {
+      for (const std::string& word : other->results()) {
+        if (other == output || target == "-" || (word != target && !io::same_file(word, target))) {
+          continue;
+        }
+        if (!is_output(other) && io::same_file(word, target)) {
+          throw UsageError(flag + "is an input too; a result does not replace what it was made "
+                                  "from");
+        }
+        if (is_output(other)) {
+          throw UsageError(flag + (other->check_name("-o") ? "-o" : other->get_name()) +
+                           " names the same file");
+        }
+      }
+    }
+  }
+}
+
 } // namespace
 
 bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
@@ -157,11 +193,12 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end,
                   [](const std::string& word) { return word == "--help" || word == "-h"; })) {
-    std::cout << command_help(app, text);
+    print_text(command_help(app, text));
     return false;
   }
   read_arguments(app, text, arguments);
   require_format(text, common);
+  refuse_common_files(app);
   require_word("--color", common.color, kColors);
   require_word("--progress", common.progress, kProgress);
   return true;
@@ -221,19 +258,6 @@ bool use_color(std::string_view choice, Stream stream) {
   }
   const int descriptor = stream == Stream::output ? STDOUT_FILENO : STDERR_FILENO;
   return isatty(descriptor) != 0 && variable("TERM") != "dumb";
-}
-
-void print_warnings(std::span<const std::string> warnings, const Common& common) {
-  const bool color = use_color(common.color, Stream::error);
-  for (const std::string& warning : warnings) {
-    std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << warning << '\n';
-  }
-}
-
-void print_note(std::string_view note, const Common& common) {
-  if (!common.quiet) {
-    std::cerr << note << '\n';
-  }
 }
 
 io::Json meta(const Invocation& invocation) {

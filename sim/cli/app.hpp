@@ -76,7 +76,8 @@ struct CommandText {
 // Adds the common options, reads the arguments into what `app` is bound to and answers --help
 // (then returns false). Options that the command should list in a group carry `->group("...")`;
 // their description ends with default and unit. Throws UsageError: unknown option with the nearest
-// known one, missing or surplus argument, a format that the command does not write.
+// known one, missing or surplus argument, a format that the command does not write, an output that
+// is one of the files given as inputs or another output.
 [[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
                          Common& common);
 
@@ -84,16 +85,30 @@ struct CommandText {
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
 // The result: to standard output, or to the file of -o through a temporary one beside it, so that a
-// failed or interrupted command leaves nothing. Throws SimulationError `FILE: write failed:
-// reason`.
+// failed or interrupted command leaves nothing. In tables, what users wrote cannot steer a terminal
+// (base/printable.hpp); the writers of JSON and CSV see to it themselves. Throws SimulationError
+// `FILE: write failed: reason`.
 void write_output(const Common& common, std::string_view text);
 // The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
 void write_tree(const Common& common, const io::Json& tree);
 void require_finite(const io::Json& tree);
-// Each warning once on standard error, `warning: ...`.
+// Another file that the user asked for by its name, in one piece ("-" = standard output).
+void write_named(const std::string& path, std::string_view text);
+// Text on standard output that is no result: help, versions. Throws SimulationError.
+void print_text(std::string_view text);
+// What a command tells beside its result: on standard output, or on standard error where the result
+// goes to standard output. Silent with --quiet.
+void print_beside(std::string_view text, const Common& common);
+// Each warning once on standard error, `warning: ...`, one line each.
 void print_warnings(std::span<const std::string> warnings, const Common& common);
-// A remark on standard error; silent with --quiet.
+// A remark of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);
+// Lines on standard error whatever --quiet says.
+void print_error_lines(std::string_view lines);
+// "error: message", one line on standard error; gives the code back.
+int report_error(std::string_view message, int code);
+// A word as one could paste it into a shell.
+[[nodiscard]] std::string quoted_word(const std::string& word);
 
 // Whether to colour what goes to standard output or standard error (IO 13).
 enum class Stream { output, error };

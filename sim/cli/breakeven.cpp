@@ -105,7 +105,7 @@ int breakeven(const Invocation& invocation) {
   if (!parse(app, kText, invocation, common)) {
     return kOk;
   }
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const study::BreakEvenFile file = study::parse_breakeven(io::read_json(name), files);
   print_warnings(file.warnings, common);
   write_output(common, text_in(format_of(common, Format::table), file));

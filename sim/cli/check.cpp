@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/links_file.hpp"
 #include "io/cost_file.hpp"
@@ -227,10 +228,10 @@ std::string text_of(const std::vector<Checked>& all) {
       out += problem.text() + "\n";
     }
     for (const std::string& warning : checked.warnings) {
-      out += checked.file + ": warning: " + warning + "\n";
+      out += base::printable(checked.file + ": warning: " + warning) + "\n";
     }
     if (checked.errors.empty()) {
-      out += checked.file + ": ok, " + checked.kind + "\n";
+      out += base::printable(checked.file) + ": ok, " + checked.kind + "\n";
     }
   }
   return out;
@@ -246,7 +247,7 @@ int check(const Invocation& invocation) {
   if (!parse(app, kText, invocation, common)) {
     return kOk;
   }
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   std::vector<Checked> all;
   for (const std::string& name : names) {
     all.push_back(check_file(name, files));

@@ -97,7 +97,7 @@ struct AlgorithmFlags {
 int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
                        const std::vector<std::string>& over, const AlgorithmFlags& flags,
                        const ScenarioFlags& scenario_flags) {
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
   const std::vector<study::Axis> axes = parse_over_flags(over);
   std::vector<std::pair<std::string, io::Json>> set;
@@ -157,7 +157,7 @@ int compare(const Invocation& invocation) {
     throw UsageError("--over: " + std::to_string(sweep.grid.points()) +
                      " combinations are too many to compare; use stepsim sweep");
   }
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const int jobs = cores();
   const study::Comparison comparison = [&] {
     try {

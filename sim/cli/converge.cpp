@@ -248,7 +248,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
   options.batch = static_cast<std::uint32_t>(flags.batch.value_or(options.batch));
   require_positive("--target-loss", flags.target_loss);
   options.target_loss = flags.target_loss;
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   Curves found = run_curves(flags, options, files);
   sort_best_first(found);
   std::vector<std::string> warnings;

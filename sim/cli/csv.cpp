@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "io/csv.hpp"
+
 namespace stepsim::cli {
 
 namespace {
@@ -17,18 +19,11 @@ void flatten_into(io::Object& out, const io::Json& value, const std::string& nam
 }
 
 std::string csv_cell(const io::Json& value) {
-  if (value.is_null()) {
-    return "";
+  std::string cell;
+  if (!value.is_null()) {
+    io::append_csv_cell(cell, value.is_string() ? value.as_string() : io::compact(value));
   }
-  std::string text = value.is_string() ? value.as_string() : io::compact(value);
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  }
-  return out + "\"";
+  return cell;
 }
 
 } // namespace

@@ -1,9 +1,11 @@
 #include "cli/entry.hpp"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <exception>
 #include <filesystem>
-#include <iostream>
 #include <new>
 
 #include "base/error.hpp"
@@ -14,31 +16,20 @@ namespace stepsim::cli {
 
 namespace {
 
-// As one could paste it into a shell.
-std::string quoted(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-    return word;
+// Where a program is started with one of them closed, the first file that it opens would become
+// its standard output. A folder stands in: nothing can be read from it or written to it.
+void open_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {
+      (void)::open("/", O_RDONLY | O_DIRECTORY); // takes the lowest free number: this one
+    }
   }
-  std::string out = "'";
-  for (const char c : word) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return out + "'";
 }
 
 } // namespace
 
-int report_error(std::string_view message, int code) {
-  const bool color = use_color("auto", Stream::error);
-  std::cerr << (color ? "\x1b[31merror:\x1b[0m " : "error: ") << message << '\n';
-  return code;
-}
-
 int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
+  open_standard_descriptors();
   handle_interrupts();
   try {
     return dispatch(argc, argv);
@@ -77,7 +68,7 @@ std::string find_data_folder() {
 std::string command_line(std::string_view program, int argc, char** argv) {
   std::string line(program);
   for (int i = 1; i < argc; ++i) {
-    line.append(" ").append(quoted(argv[i]));
+    line.append(" ").append(quoted_word(argv[i]));
   }
   return line;
 }

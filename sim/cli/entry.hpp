@@ -9,9 +9,6 @@ namespace stepsim::cli {
 // Runs `dispatch` and gives the exit code of the process.
 [[nodiscard]] int run_program(int argc, char** argv, int (*dispatch)(int, char**));
 
-// "error: message" on standard error; gives the code back.
-int report_error(std::string_view message, int code);
-
 // The folder with models/ and topologies/: beside the build folder, or ../share/stepsim when
 // installed, or where the sources lay.
 [[nodiscard]] std::string find_data_folder();

@@ -84,7 +84,7 @@ int flows(const Invocation& invocation) {
     throw UsageError("--timeline and -o name the same file");
   }
   const Format format = format_of(common, Format::table);
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output, timeline});
   const study::FlowsFile file = load(read_scenario_tree(name, flags), files, flags);
   const auto started = std::chrono::steady_clock::now();
   const study::FlowsResult result = study::run_flow_list(file);

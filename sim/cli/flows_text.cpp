@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/table.hpp"
 
@@ -19,7 +20,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 std::string heading(const study::FlowsFile& file) {
   const net::Fabric& fabric = file.fabric;
-  std::string text = file.name.empty() ? "" : file.name + ": ";
+  std::string text = file.name.empty() ? "" : base::printable(file.name) + ": ";
   text += counted(file.flows.size(), "flow") + " on " + counted(fabric.hosts, "host") + " and " +
           counted(fabric.links.size() / 2, "cable");
   const net::PacketOptions& options = file.packet.options;

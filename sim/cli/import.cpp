@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands.hpp"
 #include "cli/flag_values.hpp"
@@ -167,9 +167,10 @@ Imported imported_trace(const train::Trace& trace) {
     bytes += static_cast<double>(layer.gradient_bytes.value_or(Bytes{0}).value);
     tensors += layer.tensors.size();
   }
-  std::string text = trace.name + ": " + std::to_string(trace.layers.size()) + " layers, " +
-                     std::to_string(tensors) + " gradient tensors, " + base::readable_bytes(bytes) +
-                     ", " + std::string(train::name(trace.provenance)) + "\n";
+  std::string text = base::printable(trace.name) + ": " + std::to_string(trace.layers.size()) +
+                     " layers, " + std::to_string(tensors) + " gradient tensors, " +
+                     base::readable_bytes(bytes) + ", " +
+                     std::string(train::name(trace.provenance)) + "\n";
   text += "forward " + milliseconds(forward) + ", backward " + milliseconds(backward) +
           ", update " + milliseconds((trace.update + trace.framework).value) + ", input " +
           milliseconds(trace.input.value) + "\n";
@@ -188,8 +189,8 @@ Imported imported_trace(const train::Trace& trace) {
 Imported imported_cost(const io::OsuLog& log) {
   const io::CostPoints cost = io::cost_of(log);
   return {io::to_json(cost),
-          cost.name + ": " + cost.op + " with " + std::to_string(cost.ranks) + " ranks, " +
-              std::to_string(cost.table.size()) + " sizes, " +
+          base::printable(cost.name) + ": " + cost.op + " with " + std::to_string(cost.ranks) +
+              " ranks, " + std::to_string(cost.table.size()) + " sizes, " +
               base::readable_bytes(cost.table.front().first) + " to " +
               base::readable_bytes(cost.table.back().first) + "\n",
           {}};
@@ -198,9 +199,9 @@ Imported imported_cost(const io::OsuLog& log) {
 Imported imported_samples(const io::Samples& samples) {
   std::string text;
   for (const io::SampleSet& set : samples.sets) {
-    text += samples.name + ": " + set.op + " with " + std::to_string(set.ranks) + " ranks, " +
-            (set.column.empty() ? "" : set.column + ", ") + std::to_string(set.samples.size()) +
-            " times\n";
+    text += base::printable(samples.name) + ": " + base::printable(set.op) + " with " +
+            std::to_string(set.ranks) + " ranks, " + (set.column.empty() ? "" : set.column + ", ") +
+            std::to_string(set.samples.size()) + " times\n";
   }
   return {io::to_json(samples), text, samples.warnings};
 }
@@ -354,12 +355,10 @@ int import_files(const Invocation& invocation) {
   if (common.output != "-") {
     flags.name = io::stem_of(common.output);
   }
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const Imported imported = import_as(flags, common.output, files);
   write_tree(common, imported.tree);
-  if (!common.quiet) { // beside the result, which may be on standard output
-    (common.output == "-" ? std::cerr : std::cout) << imported.summary;
-  }
+  print_beside(imported.summary, common);
   print_warnings(imported.warnings, common);
   return kOk;
 }

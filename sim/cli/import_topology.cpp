@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/flag_values.hpp"
 #include "io/import_number.hpp"
@@ -88,7 +89,7 @@ io::NcclTopologyOptions topology_options(const TopologyFlags& flags) {
 
 std::string topology_summary(const io::NcclTopology& imported) {
   const io::NcclTopology::Counts& counts = imported.counts;
-  std::string text = imported.topology.name + ":";
+  std::string text = base::printable(imported.topology.name) + ":";
   for (const auto& [count, noun] :
        {std::pair{counts.gpus, "GPU"}, std::pair{counts.nics, "network interface"},
         std::pair{counts.nets, "network"}, std::pair{counts.cpus, "CPU"},

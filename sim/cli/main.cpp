@@ -1,6 +1,5 @@
 // stepsim COMMAND ...: finds the command and runs it.
 #include <algorithm>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -31,16 +30,16 @@ int dispatch(int argc, char** argv) {
   invocation.started = std::chrono::steady_clock::now();
   invocation.command_line = command_line("stepsim", argc, argv);
   if (argc < 2) {
-    std::cerr << program_help();
+    print_error_lines(program_help());
     return kUsage;
   }
   const std::string first = argv[1];
   if (first == "--help" || first == "-h" || (first == "help" && argc == 2)) {
-    std::cout << program_help();
+    print_text(program_help());
     return kOk;
   }
   if (first == "--version") {
-    std::cout << version_text();
+    print_text(version_text());
     return kOk;
   }
   invocation.data_folder = find_data_folder();

@@ -1,8 +1,6 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
 #include <CLI/CLI.hpp>
 
-#include <iostream>
-
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "study/sweep_merge.hpp"
@@ -50,13 +48,17 @@ int merge(const Invocation& invocation) {
     for (const auto& [first, last] : report.missing) {
       missing += last - first + 1;
     }
-    std::cerr << "error: " << missing << " of " << report.points
-              << " points are missing: " << ranges_text(report)
-              << "; nothing written. Run again:\n";
+    const std::string text = std::to_string(missing) + " of " + std::to_string(report.points) +
+                             " points are missing: " + ranges_text(report) +
+                             "; nothing written. Run again:";
     const std::string output = common.output == "-" ? "FILE" : common.output;
+    (void)report_error(text, kTargetNotMet);
     for (const study::Shard& shard : report.shards_to_run) {
-      std::cerr << "  stepsim sweep SWEEP --shard " << shard.index << '/' << shard.count << " -o "
-                << output << " --resume\n";
+      print_error_lines("  stepsim sweep SWEEP --shard " + std::to_string(shard.index) + "/" +
+                        std::to_string(shard.count) + " -o " + quoted_word(output) + " --resume\n");
+    }
+    if (report.more_shards_to_run > 0) {
+      print_error_lines("  and " + std::to_string(report.more_shards_to_run) + " more shards\n");
     }
     return kTargetNotMet;
   }

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands.hpp"
 #include "cli/table.hpp"
@@ -162,7 +163,7 @@ io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options)
 }
 
 std::string show_text(const train::ModelTable& table, const ModelsOptions& options) {
-  std::string out = table.name + ": " + table.source + "\n";
+  std::string out = base::printable(table.name + ": " + table.source) + "\n";
   if (table.sequence) {
     out += "sequence length " + std::to_string(table.sequence->sequence_length) + "\n";
   }
@@ -179,7 +180,7 @@ std::string show_text(const train::ModelTable& table, const ModelsOptions& optio
   }
   out += table_text(text) + "\nlargest tensors:\n";
   for (const Row& row : largest_tensors(table)) {
-    out += "  " + row.name + " (" + row.shape + "), " +
+    out += "  " + base::printable(row.name) + " (" + row.shape + "), " +
            base::significant(
                100 * static_cast<double>(row.elements) / static_cast<double>(table.elements()), 3) +
            " % of all elements\n";
@@ -263,7 +264,7 @@ int models(const Invocation& invocation) {
   require_word("ACTION", options.action, kActions);
   require_word("--granularity", options.granularity, kGranularities);
   require_word("--order", options.order, kOrders);
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   if (options.action == "list") {
     return list_models(files, common);
   }

@@ -1,6 +1,7 @@
 #include "cli/network_text.hpp"
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/table.hpp"
 
@@ -46,7 +47,7 @@ std::string messages_text(const study::Result& result) {
   std::string out;
   const auto line = [&](std::string_view label, const std::string& text) {
     constexpr std::size_t kLabel = 14;
-    out.append(label).append(kLabel - label.size(), ' ').append(text).append("\n");
+    out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
   };
   if (summary.fct_max_s) {
     line("messages", "complete after " + milliseconds_cell(summary.fct_p50_s) + " ms (median), " +

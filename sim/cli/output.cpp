@@ -1,13 +1,14 @@
-// Where results go, and Ctrl-C. Static state: a signal handler can reach nothing else.
+// Where results and remarks go, and Ctrl-C. Static state: a signal handler can reach nothing else.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstring>
+#include <iostream>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "cli/app.hpp"
 #include "cli/interrupt.hpp"
 #include "io/file.hpp"
@@ -25,19 +26,6 @@ extern "C" void on_interrupt(int) {
   const bool first = !interrupt_seen.exchange(true);
   if (!first || (!interrupts_are_caught && delays == 0)) {
     _exit(kInterrupted);
-  }
-}
-
-void write_standard_output(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written <= 0) {
-      throw SimulationError(std::string("standard output: write failed: ") + std::strerror(errno));
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
@@ -78,13 +66,66 @@ DelayInterrupts::~DelayInterrupts() {
   }
 }
 
+std::string quoted_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
+}
+
+void write_named(const std::string& path, std::string_view text) {
+  const DelayInterrupts delay;
+  io::write_file(path, text);
+}
+
 void write_output(const Common& common, std::string_view text) {
-  if (common.output == "-") {
-    write_standard_output(text);
+  const bool table = format_of(common, Format::table) == Format::table;
+  write_named(common.output, table ? base::printable_lines(text) : std::string(text));
+}
+
+void print_text(std::string_view text) { write_named("-", base::printable_lines(text)); }
+
+void print_beside(std::string_view text, const Common& common) {
+  if (common.quiet) {
     return;
   }
-  const DelayInterrupts delay;
-  io::write_file(common.output, text);
+  if (common.output == "-") {
+    print_error_lines(text);
+  } else {
+    print_text(text);
+  }
+}
+
+void print_warnings(std::span<const std::string> warnings, const Common& common) {
+  const bool color = use_color(common.color, Stream::error);
+  for (const std::string& warning : warnings) {
+    std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << base::printable(warning)
+              << '\n';
+  }
+}
+
+void print_note(std::string_view note, const Common& common) {
+  if (!common.quiet) {
+    std::cerr << base::printable(note) << '\n';
+  }
+}
+
+void print_error_lines(std::string_view lines) {
+  std::cerr << base::printable_lines(lines) << std::flush;
+}
+
+int report_error(std::string_view message, int code) {
+  const bool color = use_color("auto", Stream::error);
+  std::cerr << (color ? "\x1b[31merror:\x1b[0m " : "error: ") << base::printable(message) << '\n';
+  return code;
 }
 
 void require_finite(const io::Json& tree) { require_finite_at(tree, ""); }

@@ -195,7 +195,7 @@ int plan(const Invocation& invocation) {
     return kOk;
   }
   const std::vector<const plan::Planner*> chosen = parse_planners(options.planners);
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const study::ProblemFile file = study::parse_problem(io::read_json(options.file), files);
   std::vector<Planned> plans;
   for (const plan::Planner* planner : chosen) {

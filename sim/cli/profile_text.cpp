@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/table.hpp"
 
@@ -72,9 +73,10 @@ std::string end_text(double bytes) {
 } // namespace
 
 std::string profile_text(const net::NetworkProfile& profile) {
-  std::string out = profile.name + ": " + std::string(name(profile.label)) + " network profile" +
-                    (profile.grade.empty() ? "" : ", grade " + profile.grade) + "\n";
-  out += profile.note.empty() ? "" : profile.note + "\n";
+  std::string out =
+      base::printable(profile.name) + ": " + std::string(name(profile.label)) + " network profile" +
+      (profile.grade.empty() ? "" : ", grade " + base::printable(profile.grade)) + "\n";
+  out += profile.note.empty() ? "" : base::printable(profile.note) + "\n";
   out += valid_text(profile);
   Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};
   if (profile.latency_s || profile.bandwidth_Bps) {
@@ -103,7 +105,7 @@ std::string profile_text(const net::NetworkProfile& profile) {
   out += curves.rows.empty() ? "" : "\n" + table_text(curves);
   out += training_text(profile);
   for (const std::string& warning : profile.warnings) {
-    out += "warning: " + warning + "\n";
+    out += "warning: " + base::printable(warning) + "\n";
   }
   return out;
 }

@@ -135,7 +135,7 @@ int run(const Invocation& invocation) {
   }
   check_timeline_flags(options, common);
   const Format format = format_of(common, Format::table);
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output, options.timeline});
   const io::Json tree = read_scenario_tree(options.file, options.flags);
   const study::Scenario scenario =
       load_scenario(tree, files, options.flags, study::Leftovers::refuse);

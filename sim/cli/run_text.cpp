@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/network_text.hpp"
 #include "cli/table.hpp"
@@ -16,7 +17,7 @@ constexpr std::size_t kMaxBuckets = 40; // rows shown; all of them are in the JS
 
 void append_line(std::string& out, std::string_view label, std::string_view text) {
   constexpr std::size_t kLabel = 14;
-  out.append(label).append(kLabel - label.size(), ' ').append(text).append("\n");
+  out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
 }
 
 std::string network_text(const study::Network& network) {

@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <iostream>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "study/semantics.hpp"
 
@@ -105,7 +105,7 @@ std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep
 
 std::string semantics_text(const study::SemanticsFile& file,
                            const std::vector<coll::FeedbackStep>& steps) {
-  std::string text = (file.name.empty() ? "" : file.name + ": ") +
+  std::string text = (file.name.empty() ? "" : base::printable(file.name) + ": ") +
                      std::string(coll::name_of(file.method)) + ", ranks " +
                      std::to_string(file.ranks) + ", dims " + std::to_string(file.dims) + ", k " +
                      std::to_string(file.k) + ", residual mask " +
@@ -150,10 +150,10 @@ int semantics(const Invocation& invocation) {
   }
   print_warnings(warnings, common);
   if (difference) {
-    std::cerr << "error: " << name << ": " << difference->pointer << ": " << difference->message
-              << '\n';
+    return report_error(name + ": " + difference->pointer + ": " + difference->message,
+                        kTargetNotMet);
   }
-  return difference ? kTargetNotMet : kOk;
+  return kOk;
 }
 
 } // namespace stepsim::cli

@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <iostream>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
 #include "cli/progress.hpp"
@@ -156,7 +156,7 @@ std::string jump_text(const study::SolveProblem& problem, const study::SolveCros
   const study::SolvePoint& before = first ? *crossing.beyond : crossing.point;
   const study::SolvePoint& after = first ? crossing.point : *crossing.beyond;
   const auto [from, to] = distinct_texts(problem.metric, *before.metric_value, *after.metric_value);
-  const std::string name = problem.pointer + " = ";
+  const std::string name = base::printable(problem.pointer) + " = ";
   if (!crossing.point.value.is_integer()) {
     return "at " + name + field_text(problem, crossing.point.value) + ", jumps from " + from +
            " to " + to;
@@ -176,7 +176,7 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
   std::string text;
   for (const study::SolveCrossing& crossing : solution.crossings) {
     const std::string place = crossing.beyond ? jump_text(problem, crossing)
-                                              : "at " + problem.pointer + " = " +
+                                              : "at " + base::printable(problem.pointer) + " = " +
                                                     field_text(problem, crossing.point.value);
     text += problem.metric + (crossing.rising ? " rises" : " falls") + " through " +
             metric_text(problem, problem.target) + " " + place + "\n";
@@ -236,7 +236,7 @@ int solve(const Invocation& invocation) {
     return kOk;
   }
   const Format format = format_of(common, Format::table);
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const study::SolveProblem problem = read_problem(flags, files);
   study::RowsOptions options;
   options.jobs = default_jobs();
@@ -260,12 +260,12 @@ int solve(const Invocation& invocation) {
   if (!solution.crossings.empty()) {
     return kOk;
   }
-  std::cerr << "error: " << problem.metric << " does not reach "
-            << metric_text(problem, problem.target) << " between "
-            << field_text(problem, problem.low) << " and " << field_text(problem, problem.high)
-            << "; closest: " << metric_text(problem, solution.closest->metric_value) << " at "
-            << field_text(problem, solution.closest->value) << '\n';
-  return kTargetNotMet;
+  return report_error(problem.metric + " does not reach " + metric_text(problem, problem.target) +
+                          " between " + field_text(problem, problem.low) + " and " +
+                          field_text(problem, problem.high) +
+                          "; closest: " + metric_text(problem, solution.closest->metric_value) +
+                          " at " + field_text(problem, solution.closest->value),
+                      kTargetNotMet);
 }
 
 } // namespace stepsim::cli

@@ -17,6 +17,7 @@
 #include "cli/record_table.hpp"
 #include "cli/scenario_input.hpp"
 #include "cli/version.hpp"
+#include "io/file.hpp"
 
 namespace stepsim::cli {
 
@@ -155,6 +156,10 @@ void print_report(const study::SweepReport& report, const Common& common) {
   for (const auto& [text, points] : report.warnings) {
     warnings.push_back(text + " (" + counted(points, "point") + ")");
   }
+  if (report.missing_threads > 0) {
+    warnings.push_back(counted(static_cast<std::int64_t>(report.missing_threads), "thread") +
+                       " of --jobs could not be started: the sweep ran with fewer");
+  }
   print_warnings(warnings, common);
 }
 
@@ -275,7 +280,11 @@ int sweep(const Invocation& invocation) {
     throw UsageError("-o " + common.output + ": a sweep writes JSON Lines (.jsonl) or CSV (.csv)");
   }
   const study::Sweep sweep = read_sweep(flags);
-  study::Files files(invocation.data_folder);
+  if (io::same_file(std::string(sweep.base.file()), options.output)) {
+    throw UsageError("-o " + base::shown_value(options.output, 200) +
+                     ": is an input too; a result does not replace what it was made from");
+  }
+  study::Files files(invocation.data_folder, {options.output});
   try {
     if (flags.dry_run) {
       return dry_run(sweep, files, options, common);

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 
 namespace stepsim::cli {
 
@@ -22,7 +23,14 @@ bool starts_with_letter(const std::string& text) {
 
 } // namespace
 
-std::string table_text(const Table& table) {
+std::string table_text(const Table& given) {
+  Table table = given;
+  for (std::string& heading : table.headings) {
+    heading = base::printable(heading);
+  }
+  for (auto& row : table.rows) {
+    std::ranges::transform(row, row.begin(), base::printable);
+  }
   const std::size_t columns = table.headings.size();
   std::vector<std::size_t> widths(columns);
   std::vector<bool> words(columns, false);

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/profile_text.hpp"
 #include "cli/table.hpp"
@@ -49,11 +50,12 @@ std::string source_text(const io::Json& tree) {
     return "";
   }
   if (source->is_string()) {
-    return "source: " + source->as_string() + "\n";
+    return "source: " + base::printable(source->as_string()) + "\n";
   }
   std::string out;
   const auto append = [&out](const std::string& key, const io::Json& value) {
-    out += "  " + key + ": " + (value.is_string() ? value.as_string() : io::compact(value)) + "\n";
+    const std::string text = value.is_string() ? value.as_string() : io::compact(value);
+    out += "  " + base::printable(key + ": " + text) + "\n";
   };
   for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
     if (value.is_object()) {
@@ -102,7 +104,7 @@ void write_drawing(const Common& common, const std::string& file, const net::Top
   if (file == "-") {
     write_output(common, text);
   } else {
-    io::write_file(file, text);
+    write_named(file, text);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/table.hpp"
 #include "net/fabric_summary.hpp"
@@ -71,12 +72,13 @@ std::string summary_text(const net::Fabric& fabric) {
 
 std::string topology_text(const net::Topology& topology, const std::string& note) {
   const net::Fabric fabric = net::fabric_of(topology);
-  std::string out = topology.name.empty() ? "topology: " : topology.name + ": topology, ";
+  std::string out =
+      topology.name.empty() ? "topology: " : base::printable(topology.name) + ": topology, ";
   out += counted(fabric.hosts, "host") + ", " + counted(fabric.switches, "switch", "es") + ", " +
          counted(fabric.links.size() / 2, "cable") + "\n";
-  out += note.empty() ? "" : note + "\n";
+  out += note.empty() ? "" : base::printable(note) + "\n";
   if (!topology.preset.empty()) {
-    out += "preset " + topology.preset;
+    out += "preset " + base::printable(topology.preset);
     for (const auto& [key, value] : topology.preset_parameters) {
       out += ", " + key + " " + base::shortest(value);
     }
@@ -84,7 +86,7 @@ std::string topology_text(const net::Topology& topology, const std::string& note
   }
   out += cables_text(fabric) + summary_text(fabric);
   for (const std::string& warning : topology.warnings) {
-    out += "warning: " + warning + "\n";
+    out += "warning: " + base::printable(warning) + "\n";
   }
   return out;
 }

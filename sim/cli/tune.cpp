@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iostream>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -267,7 +266,7 @@ int tune(const Invocation& invocation) {
   problem.baseline = flags.baseline == kBaselines[1] ? train::DenseBaseline::overlapped
                                                      : train::DenseBaseline::sequential;
   problem.scenario = read_scenario_tree(flags.file, flags.scenario);
-  study::Files files(invocation.data_folder);
+  study::Files files(invocation.data_folder, {common.output});
   const study::TuneValues values = study::tune_values(problem, files);
   for (const std::string& note : values.notes) {
     print_note(note, common);
@@ -291,8 +290,7 @@ int tune(const Invocation& invocation) {
   print_warnings(tuning.warnings, common);
   write_output(common, text_in(format, problem, tuning));
   if (!tuning.best) {
-    std::cerr << "error: no density is as fast as dense training\n";
-    return kTargetNotMet;
+    return report_error("no density is as fast as dense training", kTargetNotMet);
   }
   return kOk;
 }

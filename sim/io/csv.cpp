@@ -1,6 +1,9 @@
 #include "io/csv.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
+#include "base/printable.hpp"
 
 namespace stepsim::io {
 
@@ -98,6 +101,21 @@ private:
 
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) {
   return CsvParser(text, file).rows();
+}
+
+void append_csv_cell(std::string& out, std::string_view text) {
+  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  out.append(quoted ? "\"" : "");
+  while (!text.empty()) {
+    const std::size_t stop = std::min(text.find_first_of("\"\r\n\t"), text.size());
+    out += base::printable(text.substr(0, stop));
+    text.remove_prefix(stop);
+    if (!text.empty()) {
+      out.append(text.front() == '"' ? 2 : 1, text.front());
+      text.remove_prefix(1);
+    }
+  }
+  out.append(quoted ? "\"" : "");
 }
 
 } // namespace stepsim::io

@@ -18,4 +18,8 @@ struct CsvRow {
 // is not closed or followed by text.
 [[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
 
+// Appends a field, quoted where it holds a comma, a quote or a line end. Line ends and tabs stay;
+// other characters that steer a terminal are escaped (base/printable.hpp).
+void append_csv_cell(std::string& out, std::string_view text);
+
 } // namespace stepsim::io

@@ -20,18 +20,17 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
-std::string error_text(int code) { return std::generic_category().message(code); }
+Bytef* zlib_bytes(char* bytes) { return reinterpret_cast<Bytef*>(bytes); }
 
-std::string lower_first(std::string text) {
+} // namespace
+
+std::string reason_text(int error) {
+  std::string text = std::generic_category().message(error);
   if (!text.empty()) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   }
   return text;
 }
-
-Bytef* zlib_bytes(char* bytes) { return reinterpret_cast<Bytef*>(bytes); }
-
-} // namespace
 
 struct ByteSource::State {
   std::string name;
@@ -77,7 +76,7 @@ struct ByteSource::State {
       got = ::read(descriptor, raw.data() + raw_end, raw.size() - raw_end);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
-      fail("cannot read: " + lower_first(error_text(errno)));
+      fail("cannot read: " + reason_text(errno));
     }
     if (got == 0) {
       raw_at_end = true;
@@ -163,7 +162,7 @@ ByteSource::ByteSource(const std::string& path, std::uint64_t max_bytes, bool wi
   state_->with_digest = with_digest;
   state_->descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (state_->descriptor < 0) {
-    state_->fail("cannot read: " + lower_first(error_text(errno)));
+    state_->fail("cannot read: " + reason_text(errno));
   }
 }
 

@@ -83,26 +83,26 @@ Row parse_row(std::string_view text, const std::string& file, const std::string&
   return row;
 }
 
-std::vector<Dump> read_dumps(const ImportedText& input) {
+std::vector<Dump> read_dumps(LineReader& input) {
   std::vector<Dump> dumps;
-  for (const TextLine& line : lines_of(input.text)) {
+  for (TextLine line; input.next(line);) {
     const auto text = bracketed(line.text);
     if (!text) {
       continue;
     }
     const std::string number = std::to_string(line.number);
-    const Row row = parse_row(*text, input.name, number);
+    const Row row = parse_row(*text, input.name(), number);
     if (dumps.empty() || row.id <= dumps.back().back().id) {
       dumps.emplace_back();
     } else if (row.id != dumps.back().back().id + 1) {
-      throw InputError(input.name, number,
+      throw InputError(input.name(), number,
                        "id " + std::to_string(row.id) + " after id " +
                            std::to_string(dumps.back().back().id));
     }
     dumps.back().push_back(row);
   }
   if (dumps.empty()) {
-    throw InputError(input.name, "", "no layer rows found");
+    throw InputError(input.name(), "", "no layer rows found");
   }
   return dumps;
 }
@@ -183,17 +183,17 @@ std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName
 } // namespace
 
 train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& options) {
-  const ImportedText input = read_import(file, options.common.max_bytes);
+  LineReader input(file, options.common.max_bytes);
   const std::vector<Dump> dumps = read_dumps(input);
   const auto last = std::find_if(dumps.rbegin(), dumps.rend(), has_times);
   if (last == dumps.rend()) {
-    throw InputError(input.name, "", "no dump has backward times");
+    throw InputError(input.name(), "", "no dump has backward times");
   }
   train::Trace trace;
   trace.name = result_name(options.common, file);
   trace.provenance = train::Provenance::assumed;
   trace.source = make_source("caffe-log", options.common);
-  trace.source->files.push_back(input.file);
+  trace.source->files.push_back(input.file(file));
   if (options.model) {
     trace.source->options.emplace_back("model", *options.model);
   }
@@ -201,7 +201,7 @@ train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& op
     trace.warnings.push_back(std::to_string(dumps.size()) + " dumps in the log: the last one" +
                              (last == dumps.rbegin() ? "" : " with backward times") + " is used");
   }
-  const std::vector<BlobName> names = find_names(*last, options, input.name, trace.warnings);
+  const std::vector<BlobName> names = find_names(*last, options, input.name(), trace.warnings);
   trace.layers = layers_of(*last, names);
   trace.time_basis = "kernel";
   trace.warnings.emplace_back("forward is not logged: forward = 0.5 x backward (assumed)");

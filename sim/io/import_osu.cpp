@@ -103,53 +103,53 @@ std::optional<Row> read_row(const TextLine& line, OsuValue value, const std::str
 } // namespace
 
 OsuLog import_osu(const std::string& file, const OsuOptions& options) {
-  const ImportedText input = read_import(file, options.common.max_bytes);
+  LineReader input(file, options.common.max_bytes);
   OsuLog log;
-  log.file = input.name;
+  log.file = input.name();
   log.name = result_name(options.common, file);
   Title title;
   std::optional<std::int64_t> ranks = options.ranks;
-  for (const TextLine& line : lines_of(input.text)) {
+  for (TextLine line; input.next(line);) {
     const std::string_view text = trimmed(line.text);
     if (text.starts_with('#')) {
       if (text.find("OSU MPI") != std::string_view::npos) {
-        title = read_title(text, input.name);
+        title = read_title(text, input.name());
       }
       continue;
     }
     if (text.empty()) {
       continue;
     }
-    const auto row = read_row(line, options.value, input.name);
+    const auto row = read_row(line, options.value, input.name());
     if (!row && !title.seen) {
-      throw InputError(input.name, std::to_string(line.number), std::string(kExpected));
+      throw InputError(input.name(), std::to_string(line.number), std::string(kExpected));
     }
     if (!row) {
       continue; // output of the job between the rows
     }
     if (row->ranks && ranks && *row->ranks != *ranks) {
-      throw InputError(input.name, std::to_string(line.number),
+      throw InputError(input.name(), std::to_string(line.number),
                        std::to_string(*row->ranks) + " ranks, expected " + std::to_string(*ranks));
     }
     ranks = row->ranks ? row->ranks : ranks;
     log.points.push_back(row->point);
   }
   if (log.points.empty()) {
-    throw InputError(input.name, "", "no result rows found");
+    throw InputError(input.name(), "", "no result rows found");
   }
   log.op = options.op.value_or(title.op);
   if (log.op.empty()) {
-    throw InputError(input.name, "", "the file does not say which operation: give --op");
+    throw InputError(input.name(), "", "the file does not say which operation: give --op");
   }
   if (!ranks && log.op == "pingpong") {
     ranks = 2;
   }
   if (!ranks) {
-    throw InputError(input.name, "", "the file does not say how many ranks: give --ranks");
+    throw InputError(input.name(), "", "the file does not say how many ranks: give --ranks");
   }
   log.ranks = *ranks;
   log.source = make_source("osu", options.common);
-  log.source.files.push_back(input.file);
+  log.source.files.push_back(input.file(file));
   if (options.op) {
     log.source.options.emplace_back("op", *options.op);
   }

@@ -1,13 +1,16 @@
 #include "io/import_source.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
-#include "io/file.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
 std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.find_last_of('/');
@@ -45,7 +48,7 @@ std::string result_name(const ImportOptions& options, const std::string& first_f
 }
 
 ImportedText read_import(const std::string& path, std::uint64_t max_bytes) {
-  ByteSource source(path, max_bytes, true);
+  ByteSource source(path, std::min(max_bytes, kMostTextBytes), true);
   ImportedText result;
   for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
     result.text += chunk;
@@ -59,7 +62,6 @@ ImportedText read_import(const std::string& path, std::uint64_t max_bytes) {
 }
 
 std::vector<TextLine> lines_of(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
   }
@@ -74,6 +76,40 @@ std::vector<TextLine> lines_of(std::string_view text) {
     lines.push_back({std::ssize(lines) + 1, line});
   }
   return lines;
+}
+
+bool LineReader::next(TextLine& line) {
+  line_.clear();
+  bool found = false; // the end of a line
+  while (!found && !ended_) {
+    if (chunk_.empty()) {
+      chunk_ = source_.next();
+      ended_ = chunk_.empty();
+    }
+    const std::size_t end = chunk_.find('\n');
+    found = end != std::string_view::npos;
+    line_ += chunk_.substr(0, end);
+    chunk_.remove_prefix(found ? end + 1 : chunk_.size());
+    if (line_.size() > kLongestLine) {
+      throw InputError(source_.name(), std::to_string(number_ + 1),
+                       "line longer than " + std::to_string(kLongestLine) + " bytes");
+    }
+  }
+  if (!found && line_.empty()) {
+    if (number_ == 0) {
+      throw InputError(source_.name(), "", "empty");
+    }
+    return false;
+  }
+  std::string_view text = line_;
+  if (++number_ == 1 && text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  if (text.ends_with('\r')) {
+    text.remove_suffix(1);
+  }
+  line = {number_, text};
+  return true;
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/file.hpp"
 #include "io/import_options.hpp"
 
 namespace stepsim::io {
@@ -22,7 +23,8 @@ namespace stepsim::io {
 // `options.name`, else the stem of the first file.
 [[nodiscard]] std::string result_name(const ImportOptions& options, const std::string& first_file);
 
-// A small input (log, table) as a whole. Throws InputError `x.log: empty`.
+// A small input (table, XML) as a whole: at most kMostTextBytes even where `max_bytes` is more,
+// because it stays in memory. Throws InputError `x.log: empty`.
 struct ImportedText {
   std::string name; // for messages
   std::string text; // inflated
@@ -36,6 +38,28 @@ struct TextLine {
   std::string_view text;
 };
 [[nodiscard]] std::vector<TextLine> lines_of(std::string_view text);
+
+// The lines of a log one at a time, so that memory does not grow with the file: a log of a long job
+// may be large, and a small gzip file may inflate to anything. Throws InputError `x.log: empty`,
+// `x.log:17: line longer than 1048576 bytes`.
+class LineReader {
+public:
+  LineReader(const std::string& path, std::uint64_t max_bytes) : source_(path, max_bytes, true) {}
+  // The next line as lines_of gives it, valid until the next call; false at the end.
+  bool next(TextLine& line);
+  [[nodiscard]] const std::string& name() const { return source_.name(); } // for messages
+  // Base name, size and digest, after the last line.
+  [[nodiscard]] train::SourceFile file(const std::string& path) const {
+    return source_file(path, source_.file_bytes(), source_.digest());
+  }
+
+private:
+  ByteSource source_;
+  std::string_view chunk_; // not yet given
+  std::string line_;
+  std::int64_t number_ = 0;
+  bool ended_ = false;
+};
 
 // Words between blanks and tabs; text without blanks at its ends.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);

@@ -5,6 +5,14 @@
 
 namespace stepsim::io {
 
+struct Json::Origin {
+  std::shared_ptr<const Origin> parent; // null for the root of a file
+  std::shared_ptr<const std::string> file;
+  std::string text;        // key in the parent; without a parent a whole pointer
+  std::int64_t index = -1; // in the parent, which is a list, if not negative
+  std::int64_t line{};
+};
+
 // Not inline: GCC 12 sees uninitialised alternatives when it inlines moves of the variant.
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;
@@ -78,9 +86,40 @@ std::string_view Json::file() const {
   return origin_ && origin_->file ? std::string_view(*origin_->file) : std::string_view();
 }
 
+std::string Json::pointer() const {
+  std::vector<const Origin*> steps; // from the value up
+  for (const Origin* at = origin_.get(); at != nullptr; at = at->parent.get()) {
+    steps.push_back(at);
+  }
+  std::string pointer;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const Origin& origin = **step;
+    if (!origin.parent) {
+      pointer = origin.text;
+    } else {
+      pointer += '/';
+      pointer += origin.index >= 0 ? std::to_string(origin.index) : escape_token(origin.text);
+    }
+  }
+  return pointer;
+}
+
+std::int64_t Json::line() const { return origin_ ? origin_->line : 0; }
+
 void Json::set_origin(std::shared_ptr<const std::string> file, std::string pointer,
                       std::int64_t line) {
-  origin_ = std::make_shared<const Origin>(Origin{std::move(file), std::move(pointer), line});
+  origin_ = std::make_shared<const Origin>(
+      Origin{nullptr, std::move(file), std::move(pointer), -1, line});
+}
+
+void Json::set_origin_below(const Json& parent, std::string_view key, std::int64_t line) {
+  origin_ = std::make_shared<const Origin>(
+      Origin{parent.origin_, parent.file_pointer(), std::string(key), -1, line});
+}
+
+void Json::set_origin_below(const Json& parent, std::size_t index, std::int64_t line) {
+  origin_ = std::make_shared<const Origin>(
+      Origin{parent.origin_, parent.file_pointer(), "", static_cast<std::int64_t>(index), line});
 }
 
 std::shared_ptr<const std::string> Json::file_pointer() const {

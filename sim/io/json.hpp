@@ -73,17 +73,18 @@ public:
   // Where the value was read: file name as given ("" if none), pointer ("" = root), line (0 =
   // none).
   [[nodiscard]] std::string_view file() const;
-  [[nodiscard]] std::string pointer() const { return origin_ ? origin_->pointer : std::string(); }
-  [[nodiscard]] std::int64_t line() const { return origin_ ? origin_->line : 0; }
+  [[nodiscard]] std::string pointer() const;
+  [[nodiscard]] std::int64_t line() const;
   void set_origin(std::shared_ptr<const std::string> file, std::string pointer, std::int64_t line);
+  // The member `key`, or the element `index`, of the value `parent`, whose origin is set already.
+  void set_origin_below(const Json& parent, std::string_view key, std::int64_t line);
+  void set_origin_below(const Json& parent, std::size_t index, std::int64_t line);
   [[nodiscard]] std::shared_ptr<const std::string> file_pointer() const;
 
 private:
-  struct Origin {
-    std::shared_ptr<const std::string> file;
-    std::string pointer;
-    std::int64_t line{};
-  };
+  // One step of a pointer and the origin of the parent, not the whole pointer: a tree takes memory
+  // in proportion to its file however long a key is and however many values stand below it.
+  struct Origin;
   Value value_;
   std::shared_ptr<const Origin> origin_; // null for values made in memory, shared by copies
 };

@@ -125,7 +125,6 @@ public:
 private:
   struct Level {
     Json* container;
-    std::size_t pointer_length; // of the container's own pointer
     std::unordered_set<std::string> keys;
   };
 
@@ -133,23 +132,22 @@ private:
     if (++values_ > cursor_.limits().max_values) {
       cursor_.fail(place, "more than " + std::to_string(cursor_.limits().max_values) + " values");
     }
-    Json* added = &root_;
-    if (!levels_.empty()) {
-      const Level& level = levels_.back();
-      pointer_.resize(level.pointer_length);
-      if (level.container->is_array()) {
-        Array& array = level.container->as_array();
-        pointer_.append("/").append(std::to_string(array.size()));
-        added = &array.emplace_back();
-      } else {
-        Member& member = level.container->as_object().back();
-        pointer_.append("/").append(escape_token(member.first));
-        added = &member.second;
-      }
+    if (levels_.empty()) {
+      root_ = std::move(value);
+      root_.set_origin(file_, "", place.line);
+      return root_;
     }
-    *added = std::move(value);
-    added->set_origin(file_, pointer_, place.line);
-    return *added;
+    Json& parent = *levels_.back().container;
+    if (parent.is_array()) {
+      const std::size_t index = parent.as_array().size();
+      Json& added = parent.as_array().emplace_back(std::move(value));
+      added.set_origin_below(parent, index, place.line);
+      return added;
+    }
+    Member& member = parent.as_object().back();
+    member.second = std::move(value);
+    member.second.set_origin_below(parent, member.first, place.line);
+    return member.second;
   }
 
   template <class Value> bool put(Value value, Place place) {
@@ -163,7 +161,7 @@ private:
                    "nested deeper than " + std::to_string(cursor_.limits().max_depth) + " levels");
     }
     Json& added = add(Json(std::move(container)), cursor_.word());
-    levels_.push_back({&added, pointer_.size(), {}});
+    levels_.push_back({&added, {}});
     return true;
   }
 
@@ -176,7 +174,6 @@ private:
   Json& root_;
   std::shared_ptr<const std::string> file_;
   std::vector<Level> levels_;
-  std::string pointer_;
   std::size_t values_{};
 };
 

@@ -84,17 +84,18 @@ const Json* resolve(const Json& root, std::string_view pointer) {
 
 namespace {
 
-// A value and all that is in it now stand at `pointer` of that file.
-template <class File> void place(Json& value, const File& file, const std::string& pointer) {
-  value.set_origin(file, pointer, 0);
+// All that is in a value stands below the value's new place.
+void place_inner(Json& value) {
   if (value.is_array()) {
     std::size_t index = 0;
     for (Json& element : value.as_array()) {
-      place(element, file, pointer + "/" + std::to_string(index++));
+      element.set_origin_below(value, index++, 0);
+      place_inner(element);
     }
   } else if (value.is_object()) {
     for (auto& [key, member] : value.as_object()) {
-      place(member, file, pointer + "/" + escape_token(key));
+      member.set_origin_below(value, key, 0);
+      place_inner(member);
     }
   }
 }
@@ -133,7 +134,8 @@ void assign(Json& root, std::string_view pointer, Json value) {
       at->set_origin(file, so_far, 0);
     }
   }
-  place(value, file, std::string(pointer));
+  value.set_origin(file, std::string(pointer), 0);
+  place_inner(value);
   *at = std::move(value);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "io/json.hpp"
 
 namespace stepsim::io {
@@ -13,38 +14,7 @@ namespace {
 
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
-}
-
-// Length of the valid UTF-8 sequence at the start of `text` (first byte >= 0x80), 0 if invalid.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto continues = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      if ((byte(i) & 0xC0U) != 0x80U) {
-        return false;
-      }
-    }
-    return true;
-  };
-  const unsigned first = byte(0);
-  const unsigned second = byte(1);
-  if (first >= 0xC2 && first <= 0xDF) {
-    return continues(1, 2) ? 2 : 0;
-  }
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && second < 0xA0;
-    const bool surrogate = first == 0xED && second > 0x9F;
-    return !overlong && !surrogate && continues(1, 3) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && second < 0x90;
-    const bool too_large = first == 0xF4 && second > 0x8F;
-    return !overlong && !too_large && continues(1, 4) ? 4 : 0;
-  }
-  return 0;
+  return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
 }
 
 void append_escaped(std::string& out, char c) {
@@ -88,8 +58,9 @@ void append_string(std::string& out, std::string_view text) {
       text.remove_prefix(1);
       continue;
     }
-    const std::size_t length = sequence_length(text);
-    out.append(length > 0 ? text.substr(0, length) : "\xEF\xBF\xBD"); // U+FFFD
+    const std::size_t length = base::utf8_length(text);
+    // What steers a terminal is written by its number: JSON and printable have one form for it.
+    out += length > 0 ? base::printable(text.substr(0, length)) : "\xEF\xBF\xBD"; // U+FFFD
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   out += '"';

@@ -43,7 +43,8 @@ inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
                                           std::span(kShippedEndings).first(1)};
 inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
 
-// Path by name, sorted; empty without a data folder.
+// Path by name, sorted. Throws InputError where the folder cannot be read, which is empty only
+// where `data_folder` is.
 [[nodiscard]] std::map<std::string, std::string> shipped_files(const std::string& data_folder,
                                                                const Shipped& kind);
 // Path of one. UsageError: `unknown network profile "10gb"; did you mean "10gbe"?`.
@@ -52,10 +53,22 @@ inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEn
 // Neither a folder nor an ending.
 [[nodiscard]] bool is_shipped_name(std::string_view name);
 
+// What a string at this place of a scenario, a list of flows or a merge problem names. This is the
+// one list of keys that name files: Files asserts that nothing else is read. The content of these
+// files belongs to the identity of a sweep, and in an axis their names are relative to the file
+// that the axis was written in.
+enum class FileKind { none, trace, model, profile, cost, topology };
+[[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
+[[nodiscard]] inline bool names_file(std::string_view pointer) {
+  return file_kind_at(pointer) != FileKind::none;
+}
+
 class Files {
 public:
-  // `data_folder` holds models/ and topologies/ for names without a folder ("resnet50").
-  explicit Files(std::string data_folder) : data_folder_(std::move(data_folder)) {}
+  // `data_folder` holds models/ and topologies/ for names without a folder ("resnet50"). A file of
+  // `outputs` is refused as an input: the result would replace it.
+  explicit Files(std::string data_folder, std::vector<std::string> outputs = {})
+      : data_folder_(std::move(data_folder)), outputs_(std::move(outputs)) {}
 
   // `name` is a string value: a path relative to the file it was written in (to the working
   // directory if it came from a flag), or for models, profiles and topologies the name of a shipped
@@ -69,19 +82,22 @@ public:
   // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
-  // Every file read so far, sorted: part of a sweep's identity. Content, not place.
-  [[nodiscard]] std::vector<std::string> contents_so_far() const;
+  // 16 hex digits of the content of the file that the string at `pointer` names: part of a sweep's
+  // identity, wherever the file lies and however it is indented.
+  [[nodiscard]] std::string digest(const io::Json& name, std::string_view pointer);
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
 
 private:
   template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
 
-  io::Json read(const std::string& path); // remembers the content
+  // As read_named. Remembers the digest, and throws where the file has changed since.
+  io::Json read(const std::string& path, const io::Json& name);
   [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
 
   std::string data_folder_;
+  std::vector<std::string> outputs_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::string> contents_; // path -> canonical text
+  std::map<std::string, std::string> digests_; // of paths
   ByPath<std::pair<train::Trace, std::string>> traces_;
   ByPath<train::ModelTable> models_;
   ByPath<net::NetworkProfile> profiles_;
@@ -92,5 +108,11 @@ private:
 
 // `name` relative to the folder of the file it was written in.
 [[nodiscard]] std::string path_of(const io::Json& name);
+// The file at `path`, which `name` names. What cannot be read is blamed on the place of the name:
+// `s.json: /workload/trace: cannot read t.json: no such file or directory`.
+[[nodiscard]] io::Json read_named(const std::string& path, const io::Json& name);
+
+// 16 hex digits: 64-bit FNV-1a.
+[[nodiscard]] std::string fnv1a(std::string_view text);
 
 } // namespace stepsim::study

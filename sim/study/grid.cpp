@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "study/files.hpp"
 #include "study/result.hpp"
 #include "study/scenario.hpp"
 
@@ -21,13 +22,6 @@ io::Json& value_at(io::Json& root, std::string_view pointer) {
 }
 
 } // namespace
-
-bool names_file(std::string_view pointer) {
-  static constexpr std::array<std::string_view, 6> kFiles{
-      "/workload/trace",       "/workload/model",        "/cluster/network/calibration",
-      "/cluster/network/cost", "/cluster/topology/file", "/topology/file"};
-  return std::find(kFiles.begin(), kFiles.end(), pointer) != kFiles.end();
-}
 
 std::vector<std::int64_t> Grid::strides() const {
   // Leader of an axis: the first axis of its zip, else itself. Only leaders count as dimensions.
@@ -126,15 +120,25 @@ io::Json with_short_forms_expanded(io::Json scenario) {
 
 namespace {
 
-// Names of files stay relative to the file that the value was written in.
+// Names of files stay relative to the file that the value was written in. `placed` is `value` in
+// its place, a short form written out.
 void keep_files(io::Json& placed, const io::Json& value, const std::string& pointer) {
-  if (value.is_string() && names_file(pointer)) {
+  if (value.is_string() && placed.is_object()) {
+    const auto form = std::ranges::find(kShortForms, pointer, &ShortForm::pointer);
+    if (form != kShortForms.end()) {
+      keep_files(*placed.find(form->key), value, pointer + "/" + std::string(form->key));
+    }
+  } else if (value.is_string() && names_file(pointer)) {
     placed.set_origin(value.file_pointer(), pointer, 0);
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.as_object()) {
       if (io::Json* same = placed.find(key)) {
-        keep_files(*same, member, pointer + "/" + key);
+        keep_files(*same, member, pointer + "/" + io::escape_token(key));
       }
+    }
+  } else if (value.is_array() && placed.is_array()) {
+    for (std::size_t i = 0; i < value.as_array().size(); ++i) {
+      keep_files(placed.as_array()[i], value.as_array()[i], pointer + "/" + std::to_string(i));
     }
   }
 }

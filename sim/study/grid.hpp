@@ -12,6 +12,8 @@
 
 namespace stepsim::study {
 
+inline constexpr std::int64_t kMostReplications = 1'000'000'000;
+
 struct Axis {
   std::string pointer;          // "/cluster/nodes"
   std::vector<io::Json> values; // at least one
@@ -33,16 +35,12 @@ struct Grid {
   [[nodiscard]] std::vector<std::string> field_names() const;
 };
 
-// Whether a string at this place of a scenario is the name of a file: then it is relative to the
-// file that the axis was written in (to the working directory if it came from a flag), not to the
-// scenario's.
-[[nodiscard]] bool names_file(std::string_view pointer);
-
 // A scenario with its short forms written out, so that pointers reach every key:
 //     "compression": "topk"   ->   "compression": {"method": "topk"}
 [[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
 
-// The scenario tree with the point's values set.
+// The scenario tree with the point's values set. Names of files in it stay relative to the file
+// that the axis was written in (to the working directory if it came from a flag).
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 
 // `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit

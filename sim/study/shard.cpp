@@ -23,6 +23,9 @@ Shard checked(std::int64_t index, std::int64_t count, const std::string& text) {
   if (count < 1) {
     throw UsageError("--shard " + text + ": needs at least one shard");
   }
+  if (count > kMostShards) {
+    throw UsageError("--shard " + text + ": more than " + std::to_string(kMostShards) + " shards");
+  }
   if (index < 0 || index >= count) {
     throw UsageError("--shard " + text + ": index must be 0.." + std::to_string(count - 1));
   }
@@ -102,7 +105,7 @@ Shard shard_from_environment(const Environment& environment) {
   const Shard a = array.value_or(Shard{});
   const Shard s = rank.value_or(Shard{});
   std::int64_t count{};
-  if (__builtin_mul_overflow(a.count, s.count, &count)) {
+  if (__builtin_mul_overflow(a.count, s.count, &count) || count > kMostShards) {
     throw UsageError("--shard auto: too many shards");
   }
   return {a.index * s.count + s.index, count};

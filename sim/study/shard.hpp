@@ -10,9 +10,11 @@
 
 namespace stepsim::study {
 
+inline constexpr std::int64_t kMostShards = 1'000'000'000;
+
 struct Shard {
   std::int64_t index = 0;
-  std::int64_t count = 1; // index < count
+  std::int64_t count = 1; // index < count <= kMostShards
 
   // Of `points` points in the whole sweep.
   [[nodiscard]] std::int64_t points(std::int64_t total) const {

@@ -1,15 +1,14 @@
 #include "study/sweep.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -98,8 +97,8 @@ private:
     }
   }
 
-  void collect(const PointRunner& points) {
-    for (const auto& [text, count] : points.warnings()) {
+  void collect(const std::map<std::string, std::int64_t>& warnings) {
+    for (const auto& [text, count] : warnings) {
       report_.warnings[text] += count;
     }
   }
@@ -120,7 +119,7 @@ private:
       size.took(seconds_since(begin));
       write(chunk);
     }
-    collect(points);
+    collect(points.warnings());
   }
 
   // Takes the next chunk into the window, waiting for room; null when there is nothing left to do.
@@ -142,11 +141,19 @@ private:
     return &chunk;
   }
 
-  void work() {
-    PointRunner points(sweep_, files_);
-    NumberTexts numbers;
-    ChunkSize size;
+  void work(std::size_t index) {
+    {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [&] { return index >= allowed_ || begun_; });
+      if (index >= allowed_) {
+        return;
+      }
+    }
+    std::map<std::string, std::int64_t> warnings;
     try {
+      PointRunner points(sweep_, files_);
+      NumberTexts numbers;
+      ChunkSize size;
       while (Chunk* chunk = take(size.value())) {
         const auto begin = Clock::now();
         compute(points, numbers, *chunk);
@@ -157,13 +164,14 @@ private:
         }
         ready_.notify_one();
       }
+      warnings = points.warnings();
     } catch (...) {
       const std::scoped_lock lock(mutex_);
       failure_ = failure_ ? failure_ : std::current_exception();
       stopped_ = true;
     }
     const std::scoped_lock lock(mutex_);
-    collect(points);
+    collect(warnings);
     --working_;
     ready_.notify_one();
     room_.notify_all();
@@ -173,10 +181,11 @@ private:
     const auto jobs = static_cast<std::size_t>(
         std::min<std::int64_t>(options_.jobs, std::max<std::int64_t>(report_.points - next_, 1)));
     limit_ = 8 * jobs;
-    working_ = jobs;
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < jobs; ++i) {
-      threads.emplace_back([this] { work(); });
+    start_threads(threads, jobs);
+    if (threads.empty()) {
+      run_alone();
+      return;
     }
     try {
       write_in_order();
@@ -192,6 +201,34 @@ private:
     if (failure_) {
       std::rethrow_exception(failure_);
     }
+  }
+
+  // Up to `jobs` threads, which begin together. Where the system has no room for all of them, the
+  // last ones took what is missing for the work then: half of those that run end at once.
+  void start_threads(std::vector<std::thread>& threads, std::size_t jobs) {
+    allowed_ = jobs;
+    try {
+      threads.reserve(jobs);
+      while (threads.size() < jobs) {
+        threads.emplace_back([this, index = threads.size()] { work(index); });
+      }
+    } catch (const std::system_error&) { // no more threads
+    } catch (const std::bad_alloc&) {}
+    const std::size_t allowed = threads.size() < jobs ? threads.size() / 2 : jobs;
+    const auto tell = [&](bool begun) {
+      {
+        const std::scoped_lock lock(mutex_);
+        allowed_ = working_ = allowed;
+        begun_ = begun;
+      }
+      room_.notify_all();
+    };
+    tell(false);
+    for (; threads.size() > allowed; threads.pop_back()) {
+      threads.back().join();
+    }
+    report_.missing_threads = jobs - allowed;
+    tell(true);
   }
 
   // Until every thread has ended and the front of the window is not a finished chunk.
@@ -234,6 +271,8 @@ private:
   std::int64_t next_ = 0;
   std::deque<Chunk> window_; // addresses of chunks stay while others come and go at the ends
   std::size_t limit_ = 1;
+  std::size_t allowed_ = 0; // threads that work; the others end at once
+  bool begun_ = false;
   std::size_t working_ = 0;
   bool stopped_ = false;
   std::vector<std::string> spare_; // memory of written chunks
@@ -243,7 +282,8 @@ private:
 // Tries the failed points of an earlier run again and cuts off an incomplete last record. False if
 // interrupted; the file is then as before.
 bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, const Records& records,
-             const std::string& header, const Existing& existing, SweepReport& report) {
+             const std::string& header, const Existing& existing, io::OutputFile& file,
+             SweepReport& report) {
   struct Interrupted {};
   PointRunner points(sweep, files);
   NumberTexts numbers;
@@ -262,10 +302,9 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
     return line;
   };
   try {
-    const bool rewritten = !existing.failed.empty() &&
-                           replace_records(options.output, header, existing, options.format, again);
-    if (!rewritten && ::truncate(options.output.c_str(), static_cast<off_t>(existing.end)) != 0) {
-      throw SimulationError(options.output + ": cannot cut off the incomplete last line");
+    if (existing.failed.empty() ||
+        !replace_records(file, options.output, header, existing, options.format, again)) {
+      file.cut(existing.end); // the incomplete last line
     }
   } catch (const Interrupted&) {
     return false;
@@ -274,46 +313,46 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
   return true;
 }
 
-// Pipes and /dev/null are no output to protect.
-bool is_regular_file(const std::string& path) {
-  struct stat status {};
-  return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+[[noreturn]] void fail_exists(const SweepOptions& options) {
+  throw UsageError(options.output + " exists: use --resume or --force");
 }
 
 } // namespace
 
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options) {
-  const bool exists = is_regular_file(options.output);
-  if (exists && options.if_exists == IfExists::refuse) {
-    throw UsageError(options.output + " exists: use --resume or --force");
+  if (options.if_exists == IfExists::refuse && io::is_regular(options.output)) {
+    fail_exists(options); // before any work
   }
   check_some_point(sweep, files);
   const Records records(sweep.grid, options.format);
-  const std::string header =
-      records.header(options.tool, grid_hash(sweep, files.data_folder()), options.shard);
+  const std::string header = records.header(options.tool, grid_hash(sweep, files), options.shard);
   SweepReport report;
   report.points = options.shard.points(records.points());
+  io::OutputFile file(options.output, io::OutputFile::Mode::grow); // and nobody else's
+  if (file.size() > 0 && options.if_exists == IfExists::refuse) {
+    fail_exists(options); // another process was faster
+  }
   Existing existing;
-  if (exists && options.if_exists == IfExists::resume) {
+  if (file.size() > 0 && options.if_exists == IfExists::resume) {
     existing = scan_existing(options.output, header, options.shard, options.format);
     const auto failed = static_cast<std::int64_t>(existing.failed.size());
     report.resumed = existing.records - failed;
-    if (!tidy_up(sweep, files, options, records, header, existing, report)) {
+    if (!tidy_up(sweep, files, options, records, header, existing, file, report)) {
       report.interrupted = true;
       report.failed = failed;
       return report;
     }
   }
-  SweepOutput output(options.output,
-                     existing.end > 0 ? SweepOutput::Open::append : SweepOutput::Open::create);
+  SweepOutput output(file);
   if (existing.end == 0) {
+    file.cut(0);
     output.write(header);
   }
   if (existing.records > 0) {
     output.set_safe(options.shard.point(existing.records - 1));
   }
   Runner(sweep, files, options, records, output, report).run(existing.records);
-  output.close();
+  file.commit();
   return report;
 }
 
@@ -322,7 +361,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   check_some_point(sweep, files);
   const Records records(sweep.grid, options.format);
   SweepOutput output(&text);
-  output.write(records.header(options.tool, grid_hash(sweep, files.data_folder()), options.shard));
+  output.write(records.header(options.tool, grid_hash(sweep, files), options.shard));
   SweepReport report;
   report.points = options.shard.points(records.points());
   Runner(sweep, files, options, records, output, report).run(0);

@@ -34,9 +34,10 @@ struct SweepOptions {
 };
 
 struct SweepReport {
-  std::int64_t points = 0;  // of this shard
-  std::int64_t resumed = 0; // of them found finished
-  std::int64_t failed = 0;  // records with status error, in the whole file
+  std::int64_t points = 0;         // of this shard
+  std::int64_t resumed = 0;        // of them found finished
+  std::int64_t failed = 0;         // records with status error, in the whole file
+  std::size_t missing_threads = 0; // of `jobs`, for which the system had no room
   bool interrupted = false;
   std::string first_error;                      // of the first failed point of this run
   std::map<std::string, std::int64_t> warnings; // text -> points of this run

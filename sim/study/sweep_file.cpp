@@ -198,7 +198,8 @@ Sweep parse_sweep(const io::Json& tree) {
   for (const io::Json& zip : fields.array("zip", false)) {
     parse_zip(zip, problems, sweep.grid);
   }
-  sweep.grid.replications = fields.integer("replications", io::between(1, 1e9), 1);
+  sweep.grid.replications =
+      fields.integer("replications", io::between(1, static_cast<double>(kMostReplications)), 1);
   fields.no_more();
   problems.throw_if_any();
 
@@ -208,7 +209,7 @@ Sweep parse_sweep(const io::Json& tree) {
     problems.add(tree, "axes", error.what());
     problems.throw_if_any();
   }
-  io::Json base = scenario->is_string() ? io::read_json(path_of(*scenario)) : *scenario;
+  io::Json base = scenario->is_string() ? read_named(path_of(*scenario), *scenario) : *scenario;
   sweep.base = with_short_forms_expanded(std::move(base));
   if (const auto [a, reason] = unusable_axis(sweep); a < sweep.grid.axes.size()) {
     problems.add(axes[a], "field", reason);

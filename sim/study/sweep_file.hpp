@@ -28,6 +28,6 @@ struct Sweep {
 // with its defaults resolved, the contents of the files it names, the axes, zips and replications,
 // and the schema version. Paths, jobs, shards and output do not enter. A key that no point reads
 // may still change it.
-[[nodiscard]] std::string grid_hash(const Sweep& sweep, const std::string& data_folder);
+[[nodiscard]] std::string grid_hash(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -14,42 +14,14 @@ namespace {
 
 constexpr int kHashVersion = 1; // of the scenario schema
 
-std::string fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  }
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string digits(16, '0');
-  for (std::size_t i = 16; i-- > 0; hash >>= 4) {
-    digits[i] = kDigits[hash & 15];
-  }
-  return digits;
-}
-
 // Content of the file that the string at `pointer` names, or the string itself where it cannot be
 // read: the points that use it will tell.
-io::Json content_of(const io::Json& name, std::string_view pointer,
-                    const std::string& data_folder) {
-  Files files(data_folder);
+io::Json content_of(const io::Json& name, const std::string& pointer, Files& files) {
   try {
-    if (pointer == "/workload/trace") {
-      (void)files.trace(name);
-    } else if (pointer == "/workload/model") {
-      (void)files.model(name);
-    } else if (pointer == "/cluster/network/calibration") {
-      (void)files.profile(name);
-    } else {
-      (void)files.cost(name);
-    }
+    return io::Json("content " + files.digest(name, pointer));
   } catch (const InputError&) {
     return name;
   }
-  std::string all;
-  for (const std::string& content : files.contents_so_far()) {
-    all += content;
-  }
-  return io::Json("content " + fnv1a(all));
 }
 
 // 1.25e9 and 1250000000 are one number.
@@ -64,17 +36,15 @@ io::Json canonical_number(const io::Json& json) {
 }
 
 // `json` stands at `pointer` of a scenario: file names become contents.
-io::Json canonical(const io::Json& json, const std::string& pointer,
-                   const std::string& data_folder) {
+io::Json canonical(const io::Json& json, const std::string& pointer, Files& files) {
   if (json.is_string()) {
-    return names_file(pointer) ? content_of(json, pointer, data_folder) : json;
+    return names_file(pointer) ? content_of(json, pointer, files) : json;
   }
   if (json.is_object()) {
     io::Object object;
     for (const auto& [key, value] : json.as_object()) {
       if (!(pointer.empty() && key == "$schema")) {
-        object.emplace_back(key,
-                            canonical(value, pointer + "/" + io::escape_token(key), data_folder));
+        object.emplace_back(key, canonical(value, pointer + "/" + io::escape_token(key), files));
       }
     }
     return {std::move(object)};
@@ -82,7 +52,7 @@ io::Json canonical(const io::Json& json, const std::string& pointer,
   if (json.is_array()) {
     io::Array array;
     for (const io::Json& value : json.as_array()) {
-      array.push_back(canonical(value, pointer + "/-", data_folder));
+      array.push_back(canonical(value, pointer + "/-", files));
     }
     return {std::move(array)};
   }
@@ -105,22 +75,21 @@ void fill_in(io::Json& over, const io::Json& under) {
 
 } // namespace
 
-std::string grid_hash(const Sweep& sweep, const std::string& data_folder) {
+std::string grid_hash(const Sweep& sweep, Files& files) {
   const io::Json first = scenario_at(sweep.base, sweep.grid, 0);
   // The scenario as written, because a key that the first point ignores may matter to another, and
   // under it the defaults, so that writing a default does not make another sweep.
-  io::Json scenario = canonical(first, "", data_folder);
+  io::Json scenario = canonical(first, "", files);
   try {
-    Files files(data_folder);
     const Scenario resolved = parse_scenario(first, files, Leftovers::ignore);
-    fill_in(scenario, canonical(scenario_tree(resolved), "", data_folder));
+    fill_in(scenario, canonical(scenario_tree(resolved), "", files));
   } catch (const InputError&) { // the first point is one that fails
   } catch (const SimulationError&) {}
   io::Array axes;
   for (const Axis& axis : sweep.grid.axes) {
     io::Array values;
     for (const io::Json& value : axis.values) {
-      values.push_back(canonical(value, axis.pointer, data_folder));
+      values.push_back(canonical(value, axis.pointer, files));
     }
     axes.push_back(io::Json(io::Object{{"field", axis.pointer}, {"values", std::move(values)}}));
   }

@@ -1,14 +1,17 @@
 #include "study/sweep_merge.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
+#include <cassert>
+#include <iterator>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/error.hpp"
+#include "io/file.hpp"
 #include "io/json.hpp"
+#include "study/grid.hpp"
 #include "study/sweep_output.hpp"
 
 namespace stepsim::study {
@@ -45,12 +48,38 @@ struct Input {
   }
 };
 
-std::int64_t header_integer(const Input& input, std::string_view key) {
+std::int64_t header_integer(const Input& input, std::string_view key, std::int64_t least,
+                            std::int64_t most) {
   const io::Json* value = input.header.find(key);
-  if (value == nullptr || !value->is_integer() || value->as_integer() < 0) {
+  if (value == nullptr || !value->is_integer()) {
     throw InputError(input.path, "1", "no sweep output: the header has no " + std::string(key));
   }
+  if (value->as_integer() < least || value->as_integer() > most) {
+    throw InputError(input.path, "1",
+                     std::string(key) + " must be in [" + std::to_string(least) + ", " +
+                         std::to_string(most) + "], got " + std::to_string(value->as_integer()));
+  }
   return value->as_integer();
+}
+
+// The most points that the axes of the header can have: all combinations, replicated. Zipped axes
+// have fewer; which ones are zipped is not in the header.
+std::int64_t most_points(const Input& input) {
+  const io::Json* axes = input.header.find("axes");
+  if (axes == nullptr || !axes->is_array()) {
+    throw InputError(input.path, "1", "no sweep output: the header has no axes");
+  }
+  std::int64_t points = kMostReplications;
+  for (const io::Json& axis : axes->as_array()) {
+    const io::Json* values = axis.find("values");
+    if (values == nullptr || !values->is_array() || values->as_array().empty()) {
+      throw InputError(input.path, "1", "no sweep output: an axis of the header has no values");
+    }
+    if (__builtin_mul_overflow(points, std::ssize(values->as_array()), &points)) {
+      return std::numeric_limits<std::int64_t>::max();
+    }
+  }
+  return points;
 }
 
 Input open_input(const std::string& path) {
@@ -74,8 +103,9 @@ Input open_input(const std::string& path) {
   if (hash == nullptr || !hash->is_string()) {
     throw InputError(path, "1", "no sweep output: the header has no grid_hash");
   }
-  input.total = header_integer(input, "points_total");
-  input.shard = {header_integer(input, "shard"), header_integer(input, "shards")};
+  input.total = header_integer(input, "points_total", 1, most_points(input));
+  input.shard.count = header_integer(input, "shards", 1, kMostShards);
+  input.shard.index = header_integer(input, "shard", 0, input.shard.count - 1);
   if (input.format == RecordFormat::csv) {
     if (!input.reader->next(line, RecordFormat::jsonl)) {
       throw InputError(path, "", "no complete header: run this shard again");
@@ -119,9 +149,8 @@ std::string merged_header(const Input& input) {
   return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
 }
 
-// The record of `point`, or null; all inputs that hold it step on.
-const std::string* take(std::vector<Input>& inputs, std::int64_t point, std::string& row,
-                        bool& failed) {
+// The record of `point`, which an input holds; all inputs that hold it step on.
+void take(std::vector<Input>& inputs, std::int64_t point, std::string& row, bool& failed) {
   const Input* first = nullptr;
   for (Input& input : inputs) {
     if (input.mark.point != point) {
@@ -138,16 +167,76 @@ const std::string* take(std::vector<Input>& inputs, std::int64_t point, std::str
     }
     input.advance();
   }
-  return first == nullptr ? nullptr : &row;
+  assert(first != nullptr && "an input stands at the point");
 }
 
-void add_missing(MergeReport& report, std::int64_t point) {
-  if (!report.missing.empty() && report.missing.back().second + 1 == point) {
-    ++report.missing.back().second;
+// Points first..last are in no file.
+void add_missing(MergeReport& report, std::int64_t first, std::int64_t last, std::int64_t shards,
+                 std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
+  report.missing.emplace_back(first, last);
+  if (last - first >= shards - 1) {
+    absent.emplace(0, shards - 1);
+  } else if (first % shards <= last % shards) {
+    absent.emplace(first % shards, last % shards);
   } else {
-    report.missing.emplace_back(point, point);
+    absent.emplace(first % shards, shards - 1);
+    absent.emplace(0, last % shards);
   }
 }
+
+// `absent` holds ranges of indices, perhaps overlapping.
+void list_shards(MergeReport& report, std::int64_t shards,
+                 const std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
+  constexpr std::size_t kMostListed = 100;
+  std::int64_t next = 0; // all before are done
+  for (const auto& [first, last] : absent) {
+    std::int64_t index = std::max(first, next);
+    for (; index <= last && report.shards_to_run.size() < kMostListed; ++index) {
+      report.shards_to_run.push_back({index, shards});
+    }
+    report.more_shards_to_run += std::max<std::int64_t>(last - index + 1, 0);
+    next = std::max(next, last + 1);
+  }
+}
+
+// The first point that an input stands at, or `total`.
+std::int64_t next_point(const std::vector<Input>& inputs, std::int64_t total) {
+  std::int64_t next = total;
+  for (const Input& input : inputs) {
+    next = input.mark.point >= 0 ? std::min(next, input.mark.point) : next;
+  }
+  return next;
+}
+
+// A file that appears when it is complete. Devices and pipes, whose readers see every piece, get
+// nothing before all points are there.
+class MergedOutput {
+public:
+  explicit MergedOutput(const std::string& path) : path_(path) {
+    if (io::is_replaceable(path)) {
+      file_.emplace(path);
+    }
+  }
+  void write(std::string_view block) {
+    if (file_) {
+      file_->write(block);
+    } else {
+      text_ += block;
+    }
+  }
+  void commit() {
+    if (file_) {
+      file_->commit();
+    } else {
+      io::write_file(path_, text_);
+    }
+  }
+
+private:
+  std::string path_;
+  std::optional<io::OutputFile> file_;
+  std::string text_;
+};
 
 } // namespace
 
@@ -164,47 +253,33 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   MergeReport report;
   report.points = inputs.front().total;
   const std::int64_t count = inputs.front().shard.count;
-  std::set<std::int64_t> absent;
-  const std::string copy =
-      output == "-" ? "" : output + ".unfinished-" + std::to_string(static_cast<long>(getpid()));
-  std::string text; // standard output gets nothing before all points are there
-  try {
-    std::unique_ptr<SweepOutput> out =
-        copy.empty() ? std::make_unique<SweepOutput>(&text)
-                     : std::make_unique<SweepOutput>(copy, SweepOutput::Open::create);
-    std::string block = merged_header(inputs.front());
-    std::string row;
-    for (std::int64_t point = 0; point < report.points; ++point) {
-      bool failed = false;
-      if (take(inputs, point, row, failed) == nullptr) {
-        add_missing(report, point);
-        absent.insert(point % count);
-        continue;
-      }
-      report.failed += failed ? 1 : 0;
-      block.append(row).append("\n");
-      if (block.size() >= kBlock) {
-        out->write(block);
-        block.clear();
+  std::set<std::pair<std::int64_t, std::int64_t>> absent;
+  MergedOutput out(output);
+  std::string block = merged_header(inputs.front());
+  std::string row;
+  for (std::int64_t point = 0; point < report.points; ++point) {
+    if (const std::int64_t next = next_point(inputs, report.points); next > point) {
+      add_missing(report, point, next - 1, count, absent);
+      point = next;
+      if (point == report.points) {
+        break;
       }
     }
-    out->write(block);
-    out->close();
-    for (const std::int64_t index : absent) {
-      report.shards_to_run.push_back({index, count});
+    bool failed = false;
+    take(inputs, point, row, failed);
+    report.failed += failed ? 1 : 0;
+    block.append(row).append("\n");
+    if (block.size() >= kBlock) {
+      if (report.missing.empty()) { // else nothing is written
+        out.write(block);
+      }
+      block.clear();
     }
-    if (copy.empty() && report.missing.empty()) {
-      SweepOutput("-", SweepOutput::Open::append).write(text);
-    } else if (!copy.empty() && !report.missing.empty()) {
-      ::unlink(copy.c_str());
-    } else if (!copy.empty() && std::rename(copy.c_str(), output.c_str()) != 0) {
-      throw SimulationError(output + ": write failed");
-    }
-  } catch (...) {
-    if (!copy.empty()) {
-      ::unlink(copy.c_str());
-    }
-    throw;
+  }
+  list_shards(report, count, absent);
+  if (report.missing.empty()) {
+    out.write(block);
+    out.commit();
   }
   return report;
 }

@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -16,8 +15,7 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;
-
-std::string reason(int error) { return std::strerror(error); }
+constexpr std::chrono::seconds kSyncInterval{5};
 
 // The value of "key" in the flat text of a header, up to the next comma or brace.
 std::string_view header_value(std::string_view header, std::string_view key) {
@@ -33,53 +31,24 @@ std::string_view header_value(std::string_view header, std::string_view key) {
 
 } // namespace
 
-SweepOutput::SweepOutput(const std::string& path, Open mode) : path_(path) {
-  if (path == "-") {
-    descriptor_ = STDOUT_FILENO;
-    path_ = "standard output";
-    return;
-  }
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (mode == Open::create ? O_TRUNC : O_APPEND);
-  descriptor_ = ::open(path.c_str(), flags, 0666);
-  if (descriptor_ < 0) {
-    throw SimulationError(path + ": cannot write: " + reason(errno));
-  }
-}
-
-SweepOutput::~SweepOutput() {
-  if (descriptor_ > STDERR_FILENO) {
-    ::close(descriptor_);
-  }
-}
-
-void SweepOutput::fail(int error) const {
-  throw SimulationError(path_ + ": write failed: " + reason(error) +
-                        (safe_point_ < 0
-                             ? " (no point is safe)"
-                             : " (points 0.." + std::to_string(safe_point_) + " are safe)"));
-}
-
 void SweepOutput::write(std::string_view lines) {
   if (text_ != nullptr) {
     text_->append(lines);
     return;
   }
-  std::string_view rest = lines;
-  int error = 0;
-  while (!rest.empty() && error == 0) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
+  const std::uint64_t before = file_->written();
+  try {
+    file_->write(lines);
+    if (const auto now = std::chrono::steady_clock::now(); now - synced_ >= kSyncInterval) {
+      synced_ = now;
+      file_->sync();
     }
-    if (written <= 0) {
-      error = written < 0 ? errno : ENOSPC;
-    } else {
-      rest.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-  if (error != 0) {
-    note_last_record(lines.substr(0, lines.size() - rest.size()));
-    fail(error);
+  } catch (const SimulationError& error) {
+    note_last_record(lines.substr(0, file_->written() - before));
+    throw SimulationError(error.what() +
+                          (safe_point_ < 0
+                               ? std::string(" (no point is safe)")
+                               : " (points 0.." + std::to_string(safe_point_) + " are safe)"));
   }
   note_last_record(lines);
 }
@@ -100,21 +69,11 @@ void SweepOutput::note_last_record(std::string_view done) {
   }
 }
 
-void SweepOutput::close() {
-  if (descriptor_ > STDERR_FILENO) {
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (::close(descriptor) != 0) {
-      fail(errno);
-    }
-  }
-}
-
 RowReader::RowReader(const std::string& path) : path_(path) {
   struct stat status {};
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
-    throw InputError(path, "", "cannot read: " + reason(errno));
+    throw InputError(path, "", "cannot read: " + io::reason_text(errno));
   }
   if (S_ISDIR(status.st_mode)) {
     ::close(descriptor_);
@@ -134,7 +93,7 @@ bool RowReader::fill() {
     got = ::read(descriptor_, buffer_.data() + size, kBlock);
   } while (got < 0 && errno == EINTR);
   if (got < 0) {
-    throw InputError(path_, "", "cannot read: " + reason(errno));
+    throw InputError(path_, "", "cannot read: " + io::reason_text(errno));
   }
   buffer_.resize(size + static_cast<std::size_t>(got));
   return got > 0;
@@ -219,46 +178,35 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
   return existing;
 }
 
-bool replace_records(const std::string& path, std::string_view header, const Existing& existing,
-                     RecordFormat format,
+bool replace_records(io::OutputFile& file, const std::string& path, std::string_view header,
+                     const Existing& existing, RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again) {
-  const std::string copy = path + ".unfinished-" + std::to_string(static_cast<long>(getpid()));
-  try {
-    SweepOutput out(copy, SweepOutput::Open::create);
-    RowReader reader(path);
-    std::string_view row;
-    std::string block(header);
-    while (reader.offset() < header.size() && reader.next(row, RecordFormat::jsonl)) {}
-    auto failed = existing.failed.begin();
-    bool changed = false;
-    for (std::int64_t i = 0; i < existing.records && reader.next(row, format); ++i) {
-      if (failed != existing.failed.end() && *failed == i) {
-        const std::string line = again(i);
-        changed = changed || std::string_view(line).substr(0, line.size() - 1) != row;
-        block += line;
-        ++failed;
-      } else {
-        block.append(row).append("\n");
-      }
-      if (block.size() >= kBlock) {
-        out.write(block);
-        block.clear();
-      }
+  io::OutputFile copy = file.begin_rewrite();
+  RowReader reader(path);
+  std::string_view row;
+  std::string block(header);
+  while (reader.offset() < header.size() && reader.next(row, RecordFormat::jsonl)) {}
+  auto failed = existing.failed.begin();
+  bool changed = false;
+  for (std::int64_t i = 0; i < existing.records && reader.next(row, format); ++i) {
+    if (failed != existing.failed.end() && *failed == i) {
+      const std::string line = again(i);
+      changed = changed || std::string_view(line).substr(0, line.size() - 1) != row;
+      block += line;
+      ++failed;
+    } else {
+      block.append(row).append("\n");
     }
-    out.write(block);
-    out.close();
-    if (!changed) {
-      ::unlink(copy.c_str());
-      return false;
+    if (block.size() >= kBlock) {
+      copy.write(block);
+      block.clear();
     }
-    if (std::rename(copy.c_str(), path.c_str()) != 0) {
-      throw SimulationError(path + ": write failed: " + reason(errno));
-    }
-  } catch (...) {
-    ::unlink(copy.c_str());
-    throw;
   }
-  return true;
+  copy.write(block);
+  if (changed) {
+    file.end_rewrite(std::move(copy));
+  }
+  return changed;
 }
 
 } // namespace stepsim::study

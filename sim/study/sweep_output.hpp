@@ -2,42 +2,39 @@
 // Where a sweep's lines go, and what an interrupted sweep has left there. A file grows by whole
 // records in point order and nothing is ever buffered across a call, so that after a kill it is a
 // prefix of the finished file: complete lines, perhaps a piece of one more.
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/file.hpp"
 #include "study/shard.hpp"
 #include "study/sweep_records.hpp"
 
 namespace stepsim::study {
 
-// An open file, standard output ("-"), or a string in memory.
+// A growing file, or a string in memory.
 class SweepOutput {
 public:
-  enum class Open { create, append };
   explicit SweepOutput(std::string* text) : text_(text) {}
-  // create: empties the file. Throws SimulationError with the system's reason.
-  SweepOutput(const std::string& path, Open mode);
+  explicit SweepOutput(io::OutputFile& file) : file_(&file) {}
   SweepOutput(const SweepOutput&) = delete;
   SweepOutput& operator=(const SweepOutput&) = delete;
-  ~SweepOutput();
 
   // All of it, or SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: up to the
-  // last complete record.
+  // last complete record. Every few seconds what is written goes to the disk.
   void write(std::string_view lines);
-  void close(); // reports what the system only tells then
   void set_safe(std::int64_t point) { safe_point_ = point; } // the last one in the file already
 
 private:
   void note_last_record(std::string_view done);
-  [[noreturn]] void fail(int error) const;
 
-  std::string path_;
+  io::OutputFile* file_ = nullptr;
   std::string* text_ = nullptr;
-  int descriptor_ = -1;
   std::int64_t safe_point_ = -1;
+  std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
 // Reads rows in bounded memory.
@@ -77,11 +74,11 @@ struct Existing {
 [[nodiscard]] Existing scan_existing(const std::string& path, std::string_view header,
                                      const Shard& shard, RecordFormat format);
 
-// Copies the file up to its last complete record, with the records of `existing.failed` replaced by
-// `again(index)`, and puts the copy in its place. False, and the file as it was, if all of them
-// came out the same.
-bool replace_records(const std::string& path, std::string_view header, const Existing& existing,
-                     RecordFormat format,
+// Copies `file`, which is at `path`, up to its last complete record, with the records of
+// `existing.failed` replaced by `again(index)`, and goes on with the copy in its place. False, and
+// the file as it was, if all of them came out the same.
+bool replace_records(io::OutputFile& file, const std::string& path, std::string_view header,
+                     const Existing& existing, RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again);
 
 } // namespace stepsim::study

@@ -8,26 +8,11 @@
 
 #include "base/number_text.hpp"
 #include "base/random.hpp"
+#include "io/csv.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-// RFC 4180: quoted where it holds a comma, a quote or a line end.
-void append_csv_text(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    out += c;
-    if (c == '"') {
-      out += '"';
-    }
-  }
-  out += '"';
-}
 
 // Where the value of a summary key comes from; none for keys that are null in every summary.
 using Source = Records::Source;
@@ -151,7 +136,7 @@ void Records::append_text(std::string& out, std::string_view text) const {
     io::append_compact(out, io::Json(text));
     return;
   }
-  append_csv_text(out, text);
+  io::append_csv_cell(out, text);
 }
 
 // A text cell, null if empty; words of ours need no escapes.

@@ -85,6 +85,11 @@ RULES = [
     ("no exit below cli", r"(?<![\w.])(std::)?(exit|_exit|abort|quick_exit)\s*\(", BELOW_CLI),
     ("no printing below cli", r"std::(cout|cerr|clog)\b|(?<![\w])(std::)?f?printf\s*\(|\bputs\s*\(",
      BELOW_CLI),
+    ("files are written by sim/io/file_write only",
+     r"\bofstream\b|\bfopen\s*\(|\brename\s*\(|(?<!\w)::unlink\s*\(|\bO_(WRONLY|RDWR|CREAT)\b",
+     EVERYWHERE),
+    ("standard output is written by print_text and write_output", r"std::cout\b",
+     ["cli", "calibrate/program"]),
     ("no environment below cli", r"\bgetenv\b", BELOW_CLI),
     ("no unseeded randomness", r"\brandom_device\b|(?<![\w:.])s?rand\s*\(", EVERYWHERE),
     ("no wall clock below study", r"\b(system_clock|steady_clock)\b|\btime\s*\(\s*(0|nullptr)\s*\)",
@@ -99,6 +104,8 @@ TEST_RULES = [
 
 # (file without its suffix, rule) -> why it is allowed there.
 EXCEPTIONS = {
+    ("sim/io/file_target", "files are written by sim/io/file_write only"): "its targets and locks",
+    ("sim/io/file_write", "files are written by sim/io/file_write only"): "here",
     ("sim/io/json", "no shared_ptr"): "all nodes of a tree share the name of their file",
     ("sim/io/json_parse", "no shared_ptr"): "the same",
     ("sim/net/rank_fabric", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",

@@ -63,7 +63,8 @@ class Rules(unittest.TestCase):
             self.assertEqual(len(found(checks.check_includes, f"calibrate/{name}/a.cpp",
                                        line + "\n" + core)), problems, line)
         for name, line, problems in [("core", "void f() { std::cout << 1; }", 1),
-                                     ("program", "void f() { std::cout << 1; }", 0),
+                                     ("program", "void f() { std::cerr << 1; }", 0),
+                                     ("program", "void f() { std::cout << 1; }", 1),
                                      ("program", "struct A { virtual int f(); };", 1)]:
             self.assertEqual(len(found(checks.check_rules, f"calibrate/{name}/a.cpp",
                                        core + line + "\n")), problems, line)
@@ -75,7 +76,13 @@ class Rules(unittest.TestCase):
             self.assertEqual(self.rule("base", line), [], line)
 
     def test_printing_is_the_right_of_cli(self):
-        self.assertEqual(self.rule("cli", "void f() { std::cout << 1; }"), [])
+        self.assertEqual(self.rule("cli", "void f() { std::cerr << 1; }"), [])
+
+    def test_standard_output_and_files_have_one_writer(self):
+        for line in ["void f() { std::cout << 1; }", 'std::ofstream a("b");', 'auto a = fopen("b", "w");',
+                     "auto a = ::rename(b, c);", "auto a = ::unlink(b);",
+                     "auto a = ::open(b, O_WRONLY);"]:
+            self.assertEqual(len(self.rule("cli", line)), 1, line)
 
     def test_tests_compare_numbers_one_way(self):
         for line, problems in [("CHECK(a == doctest::Approx(1e-6).epsilon(1e-9));", 1),

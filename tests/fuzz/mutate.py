@@ -1,38 +1,35 @@
 #!/usr/bin/env python3
-"""Damaged copies of our own files through `check`, `run`, `plan`, `collective` and `import`: each
-gives an answer or one clean error, never a crash, a hang or a partial output.
+"""Damaged copies of our own files through every command that reads one: each gives an answer or one
+clean error, never a crash, a hang, memory out of proportion or a partial output.
 
-    mutate.py STEPSIM [--seed N] [--seconds S] [--count N]
+    mutate.py STEPSIM [--target WORD] [--seed N|moving] [--seconds S] [--count N]
 
+Targets (targets.py): our files through the command of their kind, shards through `merge`, outputs
+through `sweep --resume`, inputs of every importer, results through what reads results.
 Mutations: byte flips, cuts, doubled or removed pieces, removed keys, values replaced by awkward ones.
-Deterministic: mutation i of seed N is the same on every machine; the seed is printed. With --seconds
-(default 25) it ends early; --count is what a fast machine does in that time.
+Deterministic: mutation i of seed N is the same on every machine; the seed is printed. `moving` is
+another seed each time. With --seconds (default 25, for each seed) it ends early; --count is what a
+fast machine does in that time.
 """
 import argparse
 import copy
 import json
 import pathlib
 import random
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import targets  # noqa: E402
+
 TIME_LIMIT_S = 30
+MEMORY_LIMIT = 2 << 30
 CLEAN_EXITS = {0, 1, 2, 3, 4}
 AWKWARD = [0, -1, 1, 0.5, 1e308, -1e308, 1e-308, 2**53, 2**63, -(2**63), 1e19, "", "x", "25Gbps", None,
            True, [], {}, [[]], "/", "..", "\u0000"]
-
-
-def seeds():
-    """The files that are mutated, with the command that reads each."""
-    pairs = []
-    for folder, limit in (("examples", 100), ("topologies", 8), ("models", 3), ("traces", 2)):
-        files = sorted((ROOT / folder).glob("*.json"), key=lambda p: (p.stat().st_size, p.name))
-        pairs += [(path, json.loads(path.read_text())) for path in files[:limit]]
-    pairs += [(path, None) for path in sorted((ROOT / "tests/golden/input").glob("*.xml"))]
-    return pairs
 
 
 def paths_of(tree, prefix=()):
@@ -87,32 +84,47 @@ def mutate_bytes(data, rng):
     return bytes(data)
 
 
-def command_for(tree, name):
-    if tree is None:
-        return ["import", "nccl-topology", name, "-o", "out.json"]
-    kind = tree.get("kind")
-    if kind == "scenario":
-        return ["run", name, "-o", "out.json", "--json"]
-    if kind == "problem":
-        return ["plan", name, "-o", "out.json", "--json"]
-    if kind == "links":
-        return ["collective", "--op", "allreduce", "--algorithm", "ring,lp", "--ranks", "4", "--bytes",
-                "1kB", "--latency", "1us", "--bandwidth", "1GB/s", "--links", name, "-o", "out.json"]
-    if kind in ("topology", "network_calibration"):
-        return ["topologies", "show", "./" + name]
-    if kind == "model":
-        return ["models", "show", "./" + name]
-    if kind == "sweep":
-        return ["sweep", name, "--dry-run"]
-    return ["check", name, "--json"]
+def mutate_lines(data, rng):
+    """Lines of JSON: one of them changed as a tree, or lines left out, doubled, swapped."""
+    lines = data.splitlines(keepends=True)
+    at = rng.randrange(len(lines))
+    action = rng.random()
+    if action < 0.6:
+        head = b"# " if lines[at].startswith(b"# ") else b""
+        try:
+            tree = json.loads(lines[at][len(head):])
+        except ValueError: # a row of CSV
+            return mutate_bytes(data, rng)
+        lines[at] = head + mutate_tree(tree, rng) + b"\n"
+    elif action < 0.75:
+        del lines[at]
+    elif action < 0.9:
+        lines.insert(at, lines[at])
+    else:
+        other = rng.randrange(len(lines))
+        lines[at], lines[other] = lines[other], lines[at]
+    return b"".join(lines)
 
 
-def trouble(stepsim, arguments, folder):
+def mutant(seed, rng):
+    if rng.random() < 0.4 or seed.shape == "bytes":
+        return mutate_bytes(seed.content, rng)
+    if seed.shape == "lines":
+        return mutate_lines(seed.content, rng)
+    return mutate_tree(json.loads(seed.content), rng)
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
+def trouble(program, arguments, folder, has_sanitizer):
     """What is wrong with the answer to one command, or None."""
     before = set(folder.rglob("*"))
     try:
-        done = subprocess.run([stepsim] + arguments, cwd=folder, capture_output=True,
-                              timeout=TIME_LIMIT_S, stdin=subprocess.DEVNULL)
+        done = subprocess.run([program] + arguments, cwd=folder, capture_output=True,
+                              timeout=TIME_LIMIT_S, stdin=subprocess.DEVNULL,
+                              preexec_fn=None if has_sanitizer else limited)
     except subprocess.TimeoutExpired:
         return f"no answer in {TIME_LIMIT_S} s"
     error = done.stderr.decode(errors="replace")
@@ -121,54 +133,68 @@ def trouble(stepsim, arguments, folder):
         path.unlink()
     if done.returncode not in CLEAN_EXITS:
         return f"exit {done.returncode}: {error[-2000:]}"
-    if "internal error" in error:
+    if "internal error" in error or "out of memory" in error:
         return error
-    if done.returncode and left:
+    if done.returncode and left and arguments[0] != "sweep": # a sweep keeps the points that are done
         return f"left behind {[p.name for p in left]}"
-    if done.returncode and arguments[0] != "check" and not error.startswith("error: "):
+    if any("unfinished" in path.name for path in left):
+        return f"left behind {[p.name for p in left]}"
+    if done.returncode and arguments[0] != "check" and "error: " not in error and (
+            "missed" not in error):
         return f"exit {done.returncode} without an error: {error}"
     return None
+
+
+def fuzz(options, programs, target, seed):
+    """Number of mutants and of failures."""
+    has_sanitizer = b"__asan_init" in pathlib.Path(programs["stepsim"]).read_bytes()
+    failures = done = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        seeds = targets.TARGETS[target](programs, folder)
+        assert seeds, "nothing to mutate"
+        ends = time.monotonic() + options.seconds
+        for index in range(options.count):
+            if time.monotonic() > ends:
+                break
+            rng = random.Random(f"{seed}/{index}")
+            source = seeds[index % len(seeds)]
+            data = mutant(source, rng)
+            (folder / source.mutant).write_bytes(data)
+            program, *arguments = rng.choice(source.commands)
+            wrong = trouble(programs[program], arguments, folder, has_sanitizer)
+            (folder / source.mutant).unlink(missing_ok=True)
+            done += 1
+            if wrong:
+                failures += 1
+                kept = pathlib.Path(tempfile.gettempdir()) / (
+                    f"stepsim-mutant-{target}-{seed}-{index}-{source.mutant}")
+                kept.write_bytes(data)
+                print(f"target {target} seed {seed} mutation {index} of {source.name}: "
+                      f"{program} {' '.join(arguments)}: {wrong}\n  kept as {kept}")
+    print(f"target {target}, seed {seed}: {done} mutants of {len(seeds)} files, {failures} failures",
+          flush=True)
+    return done, failures
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("stepsim")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--target", choices=sorted(targets.TARGETS), default="files")
+    parser.add_argument("--seed", action="append", help="a number or `moving`; repeatable")
     parser.add_argument("--seconds", type=float, default=25)
     parser.add_argument("--count", type=int, default=1500)
     options = parser.parse_args()
-    stepsim = str(pathlib.Path(options.stepsim).resolve())
-    files = seeds()
-    assert files, "no example files"
-    ends = time.monotonic() + options.seconds
-    failures = 0
-    done = 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for path, tree in files:  # what examples refer to
-            (folder / path.name).write_bytes(path.read_bytes())
-        for index in range(options.count):
-            if time.monotonic() > ends:
-                break
-            rng = random.Random(f"{options.seed}/{index}")
-            path, tree = files[index % len(files)]
-            data = (mutate_tree(tree, rng) if rng.random() < 0.6 and tree is not None
-                    else mutate_bytes(path.read_bytes(), rng))
-            target = folder / f"mutant{path.suffix}"
-            target.write_bytes(data)
-            arguments = (["check", target.name] if rng.random() < 0.3 and tree is not None
-                         else command_for(tree, target.name))
-            wrong = trouble(stepsim, arguments, folder)
-            done += 1
-            if wrong:
-                failures += 1
-                kept = pathlib.Path(tempfile.gettempdir()) / (
-                    f"stepsim-mutant-{options.seed}-{index}{path.suffix}")
-                kept.write_bytes(data)
-                print(f"seed {options.seed} mutation {index} of {path.name}: "
-                      f"stepsim {' '.join(arguments)}: {wrong}\n  kept as {kept}")
-    print(f"seed {options.seed}: {done} mutants of {len(files)} files, {failures} failures")
-    return 1 if failures or done == 0 else 0
+    stepsim = pathlib.Path(options.stepsim).resolve()
+    programs = {"stepsim": str(stepsim), "stepsim-calibrate": str(stepsim) + "-calibrate"}
+    failed = False
+    for word in options.seed or ["1"]:
+        seed = random.SystemRandom().randrange(1 << 32) if word == "moving" else int(word)
+        done, failures = fuzz(options, programs, options.target, seed)
+        failed = failed or failures > 0 or done == 0
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"CPU of the programs: {(children.ru_utime + children.ru_stime) / 60:.1f} min")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -133,6 +133,88 @@ TEST_CASE("a symbolic link stays one and its target is replaced") {
   CHECK(read_text(folder.file("target")) == "new");
 }
 
+TEST_CASE("a link to nothing stays one and the file that it names is made") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("target", folder.file("link"));
+  write_file(folder.file("link"), "new");
+  CHECK(std::filesystem::is_symlink(folder.file("link")));
+  CHECK(read_text(folder.file("target")) == "new");
+  std::filesystem::create_symlink("circle", folder.file("circle"));
+  CHECK_THROWS_AS(write_file(folder.file("circle"), "new"), SimulationError);
+}
+
+TEST_CASE("a file that is replaced keeps its mode") {
+  const TemporaryFolder folder;
+  write_file(folder.file("private"), "old");
+  const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  std::filesystem::permissions(folder.file("private"), mode);
+  write_file(folder.file("private"), "new");
+  CHECK(std::filesystem::status(folder.file("private")).permissions() == mode);
+  CHECK(read_text(folder.file("private")) == "new");
+}
+
+TEST_CASE(
+    "what a killed process left beside a target is removed, what a living one writes is not") {
+  const TemporaryFolder folder;
+  (void)folder.put("out.unfinished", "half");
+  (void)folder.put("out.unfinished-2", "half");
+  {
+    OutputFile first(folder.file("out"));
+    OutputFile second(folder.file("out"));
+    CHECK(folder.files() == 2); // theirs
+    second.write("second");
+    second.commit();
+    first.write("first");
+    first.commit();
+  }
+  CHECK(folder.files() == 1);
+  CHECK(read_text(folder.file("out")) == "first");
+}
+
+TEST_CASE("a growing file keeps its content and is nobody else's") {
+  const TemporaryFolder folder;
+  (void)folder.put("out", "one");
+  OutputFile file(folder.file("out"), OutputFile::Mode::grow);
+  CHECK(file.size() == 3);
+  file.write(", two");
+  CHECK(read_text(folder.file("out")) == "one, two");
+  for (const auto mode : {OutputFile::Mode::grow, OutputFile::Mode::replace}) {
+    CHECK_THROWS_WITH_AS(OutputFile(folder.file("out"), mode),
+                         doctest::Contains("out: is being written by "), SimulationError);
+  }
+  {
+    OutputFile dropped = file.begin_rewrite();
+    dropped.write("three");
+  }
+  CHECK(read_text(folder.file("out")) == "one, two");
+  OutputFile copy = file.begin_rewrite();
+  copy.write("three");
+  file.end_rewrite(std::move(copy));
+  file.write(", four"); // goes on in the new file, which is locked too
+  CHECK(read_text(folder.file("out")) == "three, four");
+  CHECK_THROWS_AS(write_file(folder.file("out"), "five"), SimulationError);
+  file.cut(5);
+  file.write("!");
+  file.commit();
+  CHECK(read_text(folder.file("out")) == "three!");
+  write_file(folder.file("out"), "five");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("two names of one file are the same file, also through links") {
+  const TemporaryFolder folder;
+  (void)folder.put("a", "text");
+  (void)folder.put("b", "text");
+  std::filesystem::create_symlink("a", folder.file("soft"));
+  std::filesystem::create_hard_link(folder.file("a"), folder.file("hard"));
+  for (const char* name : {"a", "./a", "soft", "hard"}) {
+    CHECK(same_file(folder.file("a"), folder.file(name)));
+  }
+  CHECK(!same_file(folder.file("a"), folder.file("b")));
+  CHECK(!same_file(folder.file("a"), folder.file("none")));
+  CHECK(!same_file("/dev/null", "/dev/null")); // nothing there to protect
+}
+
 TEST_CASE("a full disk and an impossible target are simulation errors") {
   CHECK_THROWS_WITH_AS(write_file("/dev/full", "text"),
                        "/dev/full: write failed: No space left on device", SimulationError);

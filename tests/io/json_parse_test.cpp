@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 
@@ -159,4 +160,19 @@ TEST_CASE("any mutation of a text parses or fails cleanly") {
     }
   }
   CHECK(failed > 1000);
+}
+
+TEST_CASE("a tree takes memory in proportion to its file, whatever stands below a long key") {
+  const std::string key(100'000, 'k');
+  std::string text = "{\"" + key + "\": [";
+  for (int i = 0; i < 10'000; ++i) { // 1 GB of pointers
+    text += i == 0 ? "0" : ",0";
+  }
+  const Json json = parse_json(text + "]}", "a.json");
+  const Json& last = json.as_object()[0].second.as_array()[9'999];
+  CHECK(last.pointer() == "/" + key + "/9999");
+  CHECK(last.file() == "a.json");
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  CHECK(usage.ru_maxrss < 700'000); // kB
 }

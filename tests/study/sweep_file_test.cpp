@@ -35,7 +35,10 @@ std::string values(const std::string& axis) {
   return io::compact(io::Json(io::Array(sweep.grid.axes[0].values)));
 }
 
-std::string hash(const study::Sweep& sweep) { return study::grid_hash(sweep, STEPSIM_SOURCE_DIR); }
+std::string hash(const study::Sweep& sweep) {
+  study::Files files(STEPSIM_SOURCE_DIR);
+  return study::grid_hash(sweep, files);
+}
 
 } // namespace
 

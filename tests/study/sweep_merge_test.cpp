@@ -118,3 +118,42 @@ TEST_CASE("merge: files of different sweeps, shardings or formats are refused") 
                   InputError);
   CHECK(folder.count() == 2);
 }
+
+TEST_CASE("merge: a header that no sweep writes is an error of its file") {
+  const test::Folder folder("merge-header");
+  const study::Sweep sweep = test::small_sweep();
+  const std::string whole = test::sweep_text(sweep, RecordFormat::jsonl);
+  const auto with = [&](const std::string& before, const std::string& after) {
+    std::string text = whole;
+    text.replace(text.find(before), before.size(), after);
+    test::write_text(folder.file("bad"), text);
+  };
+  const std::string huge = "9000000000000000000";
+  for (const auto& [before, after] :
+       {std::pair<std::string, std::string>{"\"shards\":1", "\"shards\":0"},
+        {"\"shards\":1", "\"shards\":" + huge},
+        {"\"shard\":0", "\"shard\":1"},
+        {"\"points_total\":6", "\"points_total\":0"},
+        {"\"points_total\":6", "\"points_total\":" + huge},
+        {"\"axes\":", "\"axis\":"}}) {
+    CAPTURE(after);
+    with(before, after);
+    CHECK_THROWS_WITH_AS((void)study::merge_sweeps({folder.file("bad")}, folder.file("out")),
+                         doctest::Contains((folder.file("bad") + ":1: ").c_str()), InputError);
+  }
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("merge: of many missing points and shards only the first are listed") {
+  const test::Folder folder("merge-many");
+  std::string text = test::sweep_text(test::small_sweep(), RecordFormat::jsonl);
+  text.replace(text.find("\"points_total\":6"), 16, "\"points_total\":1000000000");
+  text.replace(text.find("\"shards\":1"), 10, "\"shards\":1000000");
+  test::write_text(folder.file("first"), text);
+  const auto report = study::merge_sweeps({folder.file("first")}, folder.file("out"));
+  using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  CHECK(report.missing == Ranges{{6, 999'999'999}});
+  CHECK(report.shards_to_run.size() == 100);
+  CHECK(report.more_shards_to_run == 1'000'000 - 100);
+  CHECK(folder.count() == 1);
+}

@@ -187,5 +187,5 @@ TEST_CASE("sweep: a full disk ends it with the points that are safe") {
 
 TEST_CASE("sweep: a target that cannot be written is named") {
   CHECK_THROWS_WITH_AS((void)run(test::options_for("/nowhere/out.jsonl")),
-                       doctest::Contains("/nowhere/out.jsonl: cannot write"), SimulationError);
+                       doctest::Contains("/nowhere/out.jsonl: write failed"), SimulationError);
 }

@@ -24,7 +24,8 @@ TEST_CASE("sweep: a header, then one flat record per point with the summary of i
   CHECK(header.find("schema_version")->as_integer() == 1);
   CHECK(header.find("tool")->as_string() == "stepsim test");
   CHECK(header.find("points_total")->as_integer() == test::kSmallPoints);
-  CHECK(header.find("grid_hash")->as_string() == study::grid_hash(sweep, STEPSIM_SOURCE_DIR));
+  study::Files named_files(STEPSIM_SOURCE_DIR);
+  CHECK(header.find("grid_hash")->as_string() == study::grid_hash(sweep, named_files));
   CHECK(header.find("shard")->as_integer() == 0);
   CHECK(header.find("shards")->as_integer() == 1);
   CHECK(io::compact(*header.find("axes")) ==

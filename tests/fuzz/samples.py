@@ -1,0 +1,106 @@
+"""Small inputs of every kind that the program reads from outside: logs, tables and recordings for the
+importers."""
+import json
+
+
+def osu():
+    return ("# OSU MPI-CUDA Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n" +
+            "".join(f"{4 << i:<10} {3.5 + 1.7 ** i:.2f}\n" for i in range(14))).encode()
+
+
+def nccl_tests():
+    rows = "".join(f"  {1 << i}  {1 << i - 2}  float  sum  -1  {10 + 1.5 ** (i - 10):.2f}  1.0  1.5  0"
+                   f"  {11 + 1.5 ** (i - 10):.2f}  1.0  1.5  0\n" for i in range(10, 24))
+    return ("# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 4 minBytes 1024\n" +
+            "".join(f"#  Rank  {r} Group  0 Pid 1{r} on host{r // 2} device  {r} [0000:0{r}:00] NVIDIA "
+                    "H100\n" for r in range(4)) +
+            "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong\n"
+            + rows + "# Avg bus bandwidth    : 1.5\n").encode()
+
+
+def nccl_json():
+    results = [{"size": 1 << i, "count": 1 << i - 2, "type": "float", "redop": "sum", "root": "-1",
+                "out_of_place": {"time": 10 + 1.5 ** (i - 10), "nwrong": 0},
+                "in_place": {"time": 9 + 1.5 ** (i - 10), "nwrong": "0"}} for i in range(10, 20)]
+    return json.dumps({"version": 2, "args": ["/opt/all_gather_perf", "-b", "8"],
+                       "config": {"devices": [{"hostname": f"h{r}", "device_info": "GPU"}
+                                              for r in range(4)]},
+                       "results": results, "average_bus_bandwidth": {"bandwidth": 1.5}}).encode()
+
+
+def caffe_log():
+    rows = [(0, 128, 30, 5), (1, 64, 30, 0), (2, 64, 0, 0), (3, 192, 12.5, 7)]
+    return "".join(f"I0219 a.cpp:112] [{', '.join(map(str, row))}]\n"
+                   for row in rows * 2).encode()
+
+
+def layer_table():
+    return (b"name,params,fwd_ms,bwd_ms,dtype,tensors\n"
+            b"conv,9408,1.5,3.0,float32,9408\n\"fully, connected\",2048000,0.5,1.25,float16,\n")
+
+
+def topology_xml():
+    gpus = "".join(f'<pci busid="0000:0{i}:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" '
+                   f'link_width="16"><gpu dev="{i}" sm="80" rank="{i}" gdr="1">'
+                   f'<nvlink target="0000:0{3 - i}:00.0" count="4" tclass="0x030200"/></gpu></pci>'
+                   for i in (1, 2))
+    return ('<system version="1"><cpu numaid="0" affinity="ff" arch="x86_64" vendor="GenuineIntel" '
+            f'familyid="6" modelid="85">{gpus}'
+            '<pci busid="0000:05:00.0" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="16">'
+            '<nic><net name="mlx5_0" dev="0" speed="100000" port="1" guid="0x1" maxconn="131072" '
+            'gdr="1"/></nic></pci></cpu></system>').encode()
+
+
+def kineto():
+    """Three steps of two layers, one kernel for each forward and backward."""
+    events = []
+    correlation = 0
+
+    def event(category, name, begin, duration, thread, **arguments):
+        events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": begin,
+                       "dur": duration, "args": arguments})
+
+    def kernel(begin, thread):
+        nonlocal correlation
+        correlation += 1
+        event("cuda_runtime", "cudaLaunchKernel", begin + 1, 2, thread, correlation=correlation)
+        event("kernel", f"kernel_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7,
+              device=0)
+
+    now, sequence = 1_000_000.5, 0
+    for step in range(3):
+        begin = now
+        numbers = []
+        for name in ("conv2d", "linear"):
+            sequence += 1
+            numbers.append(sequence)
+            event("cpu_op", "aten::" + name, now, 30, 101, **{"Sequence number": sequence})
+            kernel(now, 101)
+            now += 40
+        for number in reversed(numbers):
+            event("cpu_op", "autograd::engine::evaluate_function: ConvBackward0", now, 30, 202,
+                  **{"Sequence number": number, "Fwd thread id": 1})
+            kernel(now, 202)
+            now += 40
+            event("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
+                  now, 10, 202)
+            event("cpu_op", "torch::autograd::AccumulateGrad", now + 1, 5, 202,
+                  **{"Input Dims": [[64, 3, 7, 7]], "Input type": ["float"]})
+            now += 20
+        event("user_annotation", "Optimizer.step#SGD.step", now, 10, 101)
+        now += 20
+        event("user_annotation", f"ProfilerStep#{step + 3}", begin, now - begin, 101)
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}],
+                       "traceEvents": events}).encode()
+
+
+# Format -> file name, content and flags of `import FORMAT`.
+IMPORTS = {
+    "osu": ("osu.log", osu, ["--ranks", "8"]),
+    "nccl-tests": ("nccl.log", nccl_tests, []),
+    "nccl-tests, JSON": ("nccl.json", nccl_json, []),
+    "caffe-log": ("caffe.log", caffe_log, []),
+    "layer-table": ("layers.csv", layer_table, []),
+    "nccl-topology": ("machine.xml", topology_xml, []),
+    "kineto": ("rank0.pt.trace.json", kineto, []),
+}
