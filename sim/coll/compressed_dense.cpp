@@ -43,10 +43,15 @@ void ExchangeBuilder::add_powersgd() {
   if (gradient_.shapes.empty()) {
     flat = static_cast<double>(gradient_.elements);
   }
-  for (const double values : {left, right, flat}) {
+  for (const double values : {left, right}) { // of the factors, whose size is the method's own
     if (values > 0) {
-      add(ring(Op::allreduce, values * static_cast<double>(compression_.value_bytes)));
+      const std::int64_t size = compression_.value_bytes;
+      add(ring(Op::allreduce, values * static_cast<double>(size), size));
     }
+  }
+  if (flat > 0) { // as the gradient has them
+    const double each = dense_bytes() / static_cast<double>(gradient_.elements);
+    add(ring(Op::allreduce, flat * each, dense_value_bytes()));
   }
   exchange_.scattered = gradient_.elements;
 }
@@ -58,10 +63,12 @@ void ExchangeBuilder::add_packed(double bytes_per_rank) {
 }
 
 void ExchangeBuilder::add_fp16() {
-  constexpr std::int64_t kHalf = 2; // bytes per value
-  Collective collective = dense(static_cast<double>(kHalf * gradient_.elements));
-  collective.options.element_bytes = std::max<std::int64_t>(
-      1, collective.options.element_bytes * kHalf / compression_.value_bytes);
+  constexpr double kHalf = 2; // bytes per value; narrower ones stay
+  const double bytes = std::min(kHalf * static_cast<double>(gradient_.elements), dense_bytes());
+  Collective collective = dense(bytes);
+  const double element = static_cast<double>(collective.options.element_bytes);
+  collective.options.element_bytes =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(element * bytes / dense_bytes()));
   add(with_chosen_algorithm(collective));
   exchange_.scattered = gradient_.elements;
 }
@@ -74,7 +81,7 @@ void ExchangeBuilder::add_codec() {
   const double decode = compression_.scale_agreement ? 0 : per_byte(compression_.decode_Bps);
   if (compression_.scale_agreement) {
     const std::size_t tensors = std::max<std::size_t>(1, gradient_.shapes.size());
-    Collective scales = ring(Op::allreduce, kScaleBytes * static_cast<double>(tensors));
+    Collective scales = ring(Op::allreduce, kScaleBytes * static_cast<double>(tensors), 4);
     scales.reduction_s_per_byte = 0;
     scales.reduction_s_per_byte_rank.clear();
     add(std::move(scales));

@@ -65,11 +65,17 @@ void ExchangeBuilder::add_method() {
   }
 }
 
+double dense_bytes(const Compression& compression, const GradientPart& gradient) {
+  return gradient.bytes.value_or(static_cast<double>(gradient.elements) *
+                                 static_cast<double>(compression.value_bytes));
+}
+
 CompressedExchange compressed_exchange(const Compression& compression, const GradientPart& gradient,
                                        const Collective& base) {
   CompressedExchange exchange;
   exchange.ranks = base.ranks;
   exchange.elements = gradient.elements;
+  exchange.dense_bytes = dense_bytes(compression, gradient);
   const std::uint32_t shards = selecting_shards(compression, base);
   exchange.searched = (gradient.elements + shards - 1) / shards;
   if (row(compression.method).kind == CompressionKind::sparse) {

@@ -25,7 +25,10 @@ namespace stepsim::coll {
 struct GradientPart {
   std::int64_t elements{};
   std::vector<MatrixShape> shapes; // of its tensors; empty = one 1-D tensor
+  // M, by the type of its values; empty: as many bytes a value as the compression sends.
+  std::optional<double> bytes{};
 };
+[[nodiscard]] double dense_bytes(const Compression& compression, const GradientPart& gradient);
 
 // A collective that `groups` groups of ranks run side by side: local rank l of group g is the rank
 // g * group_stride + l * rank_stride. Groups do not disturb each other.
@@ -44,6 +47,7 @@ struct CompressedExchange {
   std::optional<std::pair<double, double>> formula_range_s; // topk_dsa [low, high]
   std::uint32_t ranks{};
   std::int64_t elements{};
+  double dense_bytes{};     // M
   std::int64_t searched{};  // elements that a rank selects from: all, or its shard
   std::int64_t k{};         // entries selected per rank, 0 for methods that do not select
   std::int64_t entries{};   // entries sent, k' = round(k selected_ratio)

@@ -16,10 +16,6 @@ double entry_bytes(const Compression& compression) { // E
   return static_cast<double>(compression.index_bytes + compression.value_bytes);
 }
 
-double dense_bytes(const Compression& compression, const CompressedExchange& exchange) { // M
-  return static_cast<double>(exchange.elements) * static_cast<double>(compression.value_bytes);
-}
-
 } // namespace
 
 double held_entries(const Compression& compression, const CompressedExchange& exchange,
@@ -41,7 +37,7 @@ double held_entries(const Compression& compression, const CompressedExchange& ex
 double held_bytes(const Compression& compression, const CompressedExchange& exchange,
                   std::uint32_t ranks) {
   return std::min(held_entries(compression, exchange, ranks) * entry_bytes(compression),
-                  dense_bytes(compression, exchange));
+                  exchange.dense_bytes);
 }
 
 double nonzero_blocks(double density, std::int64_t block) {
@@ -65,7 +61,7 @@ void add_formula(const Compression& compression, const Collective& base,
   const double L = ceil_log2(base.ranks);
   const double share = (P - 1) / P;
   const double list = static_cast<double>(exchange.entries) * entry_bytes(compression); // k E
-  const double dense = dense_bytes(compression, exchange);                              // M
+  const double dense = exchange.dense_bytes;                                            // M
   const double held = held_entries(compression, exchange, base.ranks);
   double seconds = 0;
   if (compression.method == CompressionMethod::sparcml_split) {

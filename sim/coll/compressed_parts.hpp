@@ -2,6 +2,7 @@
 // How the stages of a compressed exchange are made from the collective that the user asks for.
 // Internal to coll.
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "coll/compressed_exchange.hpp"
@@ -39,8 +40,11 @@ private:
   void add_fp16();
   void add_codec();
 
-  [[nodiscard]] double dense_bytes() const { // M
-    return static_cast<double>(gradient_.elements * compression_.value_bytes);
+  [[nodiscard]] double dense_bytes() const { return exchange_.dense_bytes; } // M
+  // Of one value of the dense gradient; 1 where values differ.
+  [[nodiscard]] std::int64_t dense_value_bytes() const {
+    const double each = dense_bytes() / static_cast<double>(gradient_.elements);
+    return each == std::floor(each) ? static_cast<std::int64_t>(each) : 1;
   }
   [[nodiscard]] double list_bytes() const { // k E
     const std::int64_t entry = compression_.index_bytes + compression_.value_bytes;
@@ -61,22 +65,21 @@ private:
     }
     return collective;
   }
-  // Dense values around a ring, whatever algorithm the base asks for.
-  [[nodiscard]] Collective ring(Op op, double bytes) const {
+  // Values of `value_bytes` around a ring, whatever algorithm the base asks for.
+  [[nodiscard]] Collective ring(Op op, double bytes, std::int64_t value_bytes) const {
     Collective collective = dense(bytes);
     collective.op = op;
     collective.algorithm = AlgorithmId::ring;
     collective.options = Options{};
     collective.options.chunking = base_.options.chunking;
     collective.options.reduction_mode = base_.options.reduction_mode;
-    collective.options.element_bytes = compression_.value_bytes;
+    collective.options.element_bytes = value_bytes;
     return collective;
   }
   // Lists: an empty one is sent too, adding costs nothing.
   [[nodiscard]] Collective lists(Op op, AlgorithmId algorithm, double bytes) const {
-    Collective collective = ring(op, bytes);
+    Collective collective = ring(op, bytes, 1);
     collective.algorithm = algorithm;
-    collective.options.element_bytes = 1;
     collective.options.empty_messages = true;
     collective.reduction_s_per_byte = 0;
     collective.reduction_s_per_byte_rank.clear();

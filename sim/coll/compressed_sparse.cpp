@@ -116,7 +116,7 @@ void ExchangeBuilder::add_hierarchical() {
   const auto in_nodes = [&](Collective collective) {
     exchange_.stages.push_back({on(std::move(collective), gpus, intra), nodes, gpus, 1});
   };
-  Collective sums = ring(Op::reduce_scatter, dense_bytes());
+  Collective sums = ring(Op::reduce_scatter, dense_bytes(), dense_value_bytes());
   sums.reduction_s_per_byte = gamma;
   in_nodes(std::move(sums));
   if (!base_.enter_s.empty()) {

@@ -183,7 +183,7 @@ double dense_ring_seconds(const Compression& compression, const GradientPart& gr
   Collective ring = base;
   ring.op = Op::allreduce;
   ring.algorithm = AlgorithmId::ring;
-  ring.bytes = static_cast<double>(gradient.elements * compression.value_bytes);
+  ring.bytes = dense_bytes(compression, gradient);
   return seconds(ring, automatic_method(ring));
 }
 

@@ -155,8 +155,9 @@ bool has_key(const CompressionRow& row, std::string_view key) {
   return std::ranges::find(row.keys, key) != row.keys.end();
 }
 
-double codec_ratio(CompressionMethod method) {
-  return method == Id::truncate16 ? 2 : method == Id::quantize8 ? 4 : 1;
+double codec_ratio(CompressionMethod method, double value_bytes) {
+  const double sent = method == Id::truncate16 ? 2 : method == Id::quantize8 ? 1 : value_bytes;
+  return std::max(1.0, value_bytes / sent);
 }
 
 std::int64_t selected_entries(const Compression& compression, std::int64_t elements) {

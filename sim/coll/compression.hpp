@@ -2,8 +2,9 @@
 // How a gradient is made smaller before it is sent, as plain values: the method, its parameters and
 // what compressing costs. `compressed_exchange.hpp` gives the messages and times.
 //
-//   dense      m elements of V bytes                         M = m V
-//   sparse     k = max(1, floor(density m)) entries of an index and a value, E = I + V bytes each
+//   dense      m elements, by the type of the gradient       M bytes
+//   sparse     k = max(1, floor(density m)) entries of an index and a value, E = I + V bytes each:
+//              V is the size of a value as it is sent, whatever the gradient's own
 //   codec      every value in fewer bits inside the ring     M / ratio on the wire
 //
 // Sources: SPA 2, 8, 11 (sparse, low-rank, quantised), PIP 6 (codecs).
@@ -81,7 +82,7 @@ struct Compression {
   std::optional<double> density;
   std::optional<std::int64_t> k;
   std::int64_t index_bytes = 4; // I
-  std::int64_t value_bytes = 4; // V
+  std::int64_t value_bytes = 4; // V, of an entry or a factor as it is sent
   SparseAllgather allgather = SparseAllgather::automatic;
   SparseBroadcast broadcast = SparseBroadcast::mst;
   ResidualMask residual_mask = ResidualMask::final;
@@ -92,7 +93,7 @@ struct Compression {
   std::int64_t iterations_per_epoch = 0; // 0 = no warm-up
   CompressCosts costs;
   // Codecs (PIP 6).
-  double ratio = 1;      // r: truncate16 2, quantize8 4
+  double ratio = 1;      // r = M / wire bytes: `codec_ratio` unless given
   double encode_Bps = 0; // of uncompressed bytes; 0 = free
   double decode_Bps = 0;
   bool count_scale_bytes = false;
@@ -127,8 +128,9 @@ struct CompressionRow {
 [[nodiscard]] const CompressionRow* compression_family(std::string_view word);
 // `unknown compression method "gtopk"; did you mean "gtopk_tree"?`
 [[nodiscard]] std::string unknown_compression(std::string_view word);
-// r of a codec unless `ratio` says otherwise: truncate16 2, quantize8 4, else 1.
-[[nodiscard]] double codec_ratio(CompressionMethod method);
+// r of a codec unless `ratio` says otherwise: truncate16 sends 2 bytes a value, quantize8 one, so
+// of 4-byte values r is 2 and 4. Values that are no larger stay: 1. Others: 1.
+[[nodiscard]] double codec_ratio(CompressionMethod method, double value_bytes = 4);
 
 // k of m elements: 0 for m = 0, else the given k, else max(1, floor(density m)) in double
 // arithmetic (SPA 2).

@@ -10,10 +10,6 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kDtypes{"float32", "float16", "bfloat16", "float64",
-                                                   "int64",   "int32",   "int8",     "uint8",
-                                                   "bool",    "float8"};
-constexpr std::array<std::int64_t, 10> kDtypeBytes{4, 2, 2, 8, 8, 4, 1, 1, 1, 1};
 constexpr std::array<std::string_view, 5> kProvenances{"measured", "imported", "assumed",
                                                        "synthetic", "scaled"};
 constexpr std::array<std::string_view, 2> kTimeBases{"kernel", "wall"};
@@ -36,7 +32,8 @@ std::string dtype(Fields& fields) {
     (void)fields.any("dtype");
     return "";
   }
-  return std::string(kDtypes[fields.word("dtype", kDtypes, std::nullopt)]);
+  const std::span<const std::string_view> words = train::dtype_words();
+  return std::string(words[fields.word("dtype", words, std::nullopt)]);
 }
 
 train::Tensor parse_tensor(const Json& json, Problems& problems) {
@@ -56,7 +53,7 @@ train::Tensor parse_tensor(const Json& json, Problems& problems) {
   if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
     problems.add(json, "shape", "does not make " + std::to_string(*tensor.elements) + " elements");
   }
-  const std::int64_t size = dtype_bytes(tensor.dtype);
+  const std::int64_t size = train::dtype_bytes(tensor.dtype);
   if (tensor.elements && tensor.bytes && size > 0 &&
       tensor.bytes->value != *tensor.elements * size) {
     problems.add(json, "bytes",
@@ -174,12 +171,6 @@ train::Checks parse_checks(const Json& json, Problems& problems) {
 }
 
 } // namespace
-
-std::int64_t dtype_bytes(std::string_view word) {
-  const auto* const found = std::find(kDtypes.begin(), kDtypes.end(), word);
-  return found == kDtypes.end() ? 0
-                                : kDtypeBytes[static_cast<std::size_t>(found - kDtypes.begin())];
-}
 
 train::Trace parse_trace(const Json& json) {
   Problems problems;

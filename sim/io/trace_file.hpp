@@ -14,7 +14,4 @@ namespace stepsim::io {
 // Every key of the format; empty lists are left out.
 [[nodiscard]] Json to_json(const train::Trace& trace);
 
-// Bytes of one element of a dtype word (float32 -> 4), 0 if unknown.
-[[nodiscard]] std::int64_t dtype_bytes(std::string_view dtype);
-
 } // namespace stepsim::io

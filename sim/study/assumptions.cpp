@@ -177,7 +177,8 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
   case coll::CompressionKind::dense:
     return;
   case coll::CompressionKind::codec:
-    if (compression.ratio != coll::codec_ratio(compression.method)) {
+    if (compression.ratio !=
+        coll::codec_ratio(compression.method, scenario.workload.bytes_per_value())) {
       add(parts, "ratio " + short_text(compression.ratio));
     }
     add(parts, coding_text(compression));

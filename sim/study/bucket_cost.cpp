@@ -41,16 +41,17 @@ ChannelTimes channel_times(const Scenario& scenario, const coll::CompressedExcha
           .scatter_s = work.scatter_s};
 }
 
-coll::GradientPart part_of_bytes(const coll::Compression& compression, double bytes) {
-  const auto value_bytes = static_cast<double>(compression.value_bytes);
-  return {.elements = static_cast<std::int64_t>(std::ceil(bytes / value_bytes)), .shapes = {}};
+coll::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
+  return {.elements = static_cast<std::int64_t>(std::ceil(bytes / bytes_per_value)),
+          .shapes = {},
+          .bytes = bytes};
 }
 
 // Channel seconds of a bucket of `bytes` dense bytes, by formula where there is one.
 double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
   const coll::Compression& compression = scenario.communication.compression;
-  const coll::CompressedExchange exchange =
-      coll::compressed_exchange(compression, part_of_bytes(compression, bytes), base);
+  const coll::CompressedExchange exchange = coll::compressed_exchange(
+      compression, part_of_bytes(bytes, scenario.workload.bytes_per_value()), base);
   double wire = 0;
   if (const auto form = coll::closed_form_seconds(exchange)) {
     wire = *form;
@@ -74,11 +75,7 @@ double formula_bytes(const Scenario& scenario, const plan::Group& group) {
 
 // powersgd sends the factors of whole tensors: the time of all of them, shared by bytes.
 plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base) {
-  plan::Group all;
-  for (std::uint32_t i = 0; i < scenario.workload.gradients.size(); ++i) {
-    all.items.push_back(i);
-    all.bytes += scenario.workload.gradients[i].bytes;
-  }
+  const plan::Group all = all_gradients(scenario);
   const auto seconds = [&](coll::Collective collective) {
     const coll::Compression& compression = scenario.communication.compression;
     const coll::CompressedExchange exchange =
@@ -96,6 +93,20 @@ plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base)
                                    bytes > 0 ? std::max(0.0, seconds(base) - startup) / bytes : 0}};
 }
 
+// Of the gradients of a group; of all of them where it is a size alone.
+double bytes_per_value(const Scenario& scenario, const plan::Group& group) {
+  std::int64_t bytes = 0;
+  std::int64_t values = 0;
+  for (const std::uint32_t item : group.items) {
+    if (item < scenario.workload.gradients.size()) { // else one that sends nothing
+      bytes += scenario.workload.gradients[item].bytes.value;
+      values += scenario.workload.gradients[item].values();
+    }
+  }
+  return values > 0 ? static_cast<double>(bytes) / static_cast<double>(values)
+                    : scenario.workload.bytes_per_value();
+}
+
 } // namespace
 
 bool exchanges(const Scenario& scenario) {
@@ -107,6 +118,25 @@ bool exchanges(const Scenario& scenario) {
 
 bool is_compressed(const Scenario& scenario) {
   return scenario.communication.compression.method != coll::CompressionMethod::none;
+}
+
+plan::Group all_gradients(const Scenario& scenario) {
+  plan::Group all;
+  for (std::uint32_t i = 0; i < scenario.workload.gradients.size(); ++i) {
+    all.items.push_back(i);
+    all.bytes += scenario.workload.gradients[i].bytes;
+  }
+  return all;
+}
+
+CodecTimes codec_times(const Scenario& scenario, double bytes) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
+  if (!coded || !exchanges(scenario)) {
+    return {};
+  }
+  const auto seconds = [bytes](double rate) { return rate > 0 ? bytes / rate : 0; };
+  return {seconds(compression.encode_Bps), seconds(compression.decode_Bps)};
 }
 
 plan::LinearCost extra_cost(const Scenario& scenario) {
@@ -121,13 +151,16 @@ plan::LinearCost extra_cost(const Scenario& scenario) {
 
 coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group) {
   const coll::Compression& compression = scenario.communication.compression;
-  coll::GradientPart part = part_of_bytes(compression, static_cast<double>(group.bytes.value));
+  coll::GradientPart part =
+      part_of_bytes(static_cast<double>(group.bytes.value), bytes_per_value(scenario, group));
   if (compression.method == coll::CompressionMethod::powersgd) {
     for (const std::uint32_t item : group.items) {
+      if (item >= scenario.workload.gradients.size()) {
+        continue; // one that sends nothing
+      }
       const train::Gradient& gradient = scenario.workload.gradients[item];
       if (gradient.shapes.empty()) {
-        part.shapes.push_back(
-            {part_of_bytes(compression, static_cast<double>(gradient.bytes.value)).elements, 1});
+        part.shapes.push_back({gradient.values(), 1});
       }
       part.shapes.insert(part.shapes.end(), gradient.shapes.begin(), gradient.shapes.end());
     }
@@ -213,13 +246,15 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
 BucketCost BucketCosts::compressed(const plan::Group& group) {
   const coll::Compression& compression = scenario_.communication.compression;
   const bool by_shape = compression.method == coll::CompressionMethod::powersgd;
-  if (const auto found = known_.find(group.bytes.value); found != known_.end() && !by_shape) {
+  const coll::GradientPart part = gradient_part(scenario_, group);
+  const std::pair key(group.bytes.value, part.elements);
+  if (const auto found = known_.find(key); found != known_.end() && !by_shape) {
     return found->second;
   }
   const auto bytes = static_cast<double>(group.bytes.value);
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.ranks());
-  const coll::CompressedExchange exchange = coll::compressed_exchange(
-      compression, gradient_part(scenario_, group), exchange_of(scenario_));
+  const coll::CompressedExchange exchange =
+      coll::compressed_exchange(compression, part, exchange_of(scenario_));
   const coll::ExchangeTime wire = coll::exchange_time(exchange, compression, scenario_.method);
   used_ = std::max(used_, wire.method);
   events_ += wire.events;
@@ -228,11 +263,9 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   BucketCost cost;
   cost.select_s = work.select_s;
   cost.residual_s = work.residual_s;
-  const bool codec = coll::row(compression.method).kind == coll::CompressionKind::codec;
-  if (codec && ranks > 1) {
-    cost.encode_s = compression.encode_Bps > 0 ? bytes / compression.encode_Bps : 0;
-    cost.decode_s = compression.decode_Bps > 0 ? bytes / compression.decode_Bps : 0;
-  }
+  const CodecTimes codec = codec_times(scenario_, bytes);
+  cost.encode_s = codec.encode_s;
+  cost.decode_s = codec.decode_s;
   cost.staging_s = times.staging_s;
   cost.wire_s = times.wire_s;
   cost.merge_s = times.merge_s;
@@ -242,7 +275,7 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.elements = exchange.elements;
   cost.k = exchange.k;
   cost.links = wire.links;
-  return known_[group.bytes.value] = cost;
+  return known_[key] = cost;
 }
 
 } // namespace stepsim::study

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "coll/compressed_exchange.hpp"
 #include "coll/evaluate.hpp"
@@ -50,7 +51,8 @@ private:
 
   const Scenario& scenario_;
   train::ExchangeTimes exchange_, broadcast_;
-  std::map<std::int64_t, BucketCost> known_; // compressed, by bytes
+  // Compressed, by bytes and elements.
+  std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;
   coll::Method used_ = coll::Method::closed_form;
   std::uint64_t events_{};
 };
@@ -61,6 +63,15 @@ private:
 
 // What a bucket of a gradient looks like to a compressor.
 [[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
+
+// All gradients as one message, without times.
+[[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
+
+// What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6).
+struct CodecTimes {
+  double encode_s{}, decode_s{};
+};
+[[nodiscard]] CodecTimes codec_times(const Scenario& scenario, double bytes);
 
 // The cost of a compressed exchange as planners see it: of the dense bytes of a bucket; linear
 // where it is. Staging, merge and scatter count in, as they hold the channel.

@@ -15,8 +15,7 @@ namespace {
 coll::Compression for_small_problem(const Scenario& scenario) {
   coll::Compression compression = scenario.communication.compression;
   if (compression.k) {
-    const auto elements = static_cast<double>(scenario.workload.bytes().value) /
-                          static_cast<double>(compression.value_bytes);
+    const auto elements = static_cast<double>(scenario.workload.values());
     compression.density =
         std::min(1.0, static_cast<double>(*compression.k) / std::max(1.0, elements));
     compression.k.reset();

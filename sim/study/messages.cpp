@@ -10,13 +10,6 @@ namespace stepsim::study {
 
 namespace {
 
-// Copies in and out of a merged buffer (MER 4.4).
-double copy_seconds(const Communication& communication, const plan::Group& group) {
-  return communication.copy_bandwidth_Bps > 0 && group.items.size() > 1
-             ? 4 * static_cast<double>(group.bytes.value) / communication.copy_bandwidth_Bps
-             : 0.0;
-}
-
 // OMGS counts selection, too, so its groups come from more than the cost of messages. Sizes are
 // bytes here: both costs are functions of them.
 plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
@@ -45,6 +38,12 @@ plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
 }
 
 } // namespace
+
+double copy_seconds(const Communication& communication, const plan::Group& group) {
+  return communication.copy_bandwidth_Bps > 0 && group.items.size() > 1
+             ? 4 * static_cast<double>(group.bytes.value) / communication.copy_bandwidth_Bps
+             : 0.0;
+}
 
 plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
   const Communication& communication = scenario.communication;

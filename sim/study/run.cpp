@@ -43,6 +43,21 @@ Result run_algorithm(const Scenario& scenario) {
   return {};
 }
 
+// Three regimes of loss (PKT 8): harmless, slower, never.
+void fill_convergence(const Convergence& convergence, Summary& summary) {
+  const double loss = summary.loss_fraction.value_or(0);
+  summary.converges = loss <= convergence.most;
+  if (!*summary.converges) {
+    return;
+  }
+  const double beyond =
+      std::max(0.0, loss - convergence.harmless) / (convergence.most - convergence.harmless);
+  summary.epochs = convergence.epochs_lossless * (1 + convergence.beta * beyond);
+  summary.time_to_accuracy_s = *summary.epochs *
+                               static_cast<double>(convergence.iterations_per_epoch) *
+                               *summary.iteration_time_s;
+}
+
 double dense_period(const Scenario& scenario, const Communication& communication) {
   Scenario dense = scenario;
   dense.communication = communication;
@@ -127,6 +142,9 @@ Result run(const Scenario& scenario) {
     apply_warmup(scenario, result);
   }
   check_limit(scenario, *result.summary.makespan_s);
+  if (scenario.training.convergence) {
+    fill_convergence(*scenario.training.convergence, result.summary);
+  }
   compare_with_dense(scenario, result.summary);
   return result;
 }

@@ -37,21 +37,6 @@ std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
-// Three regimes of loss (PKT 8): harmless, slower, never.
-void fill_convergence(const Convergence& convergence, Summary& summary) {
-  const double loss = summary.loss_fraction.value_or(0);
-  summary.converges = loss <= convergence.most;
-  if (!*summary.converges) {
-    return;
-  }
-  const double beyond =
-      std::max(0.0, loss - convergence.harmless) / (convergence.most - convergence.harmless);
-  summary.epochs = convergence.epochs_lossless * (1 + convergence.beta * beyond);
-  summary.time_to_accuracy_s = *summary.epochs *
-                               static_cast<double>(convergence.iterations_per_epoch) *
-                               *summary.iteration_time_s;
-}
-
 void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary) {
   std::vector<double> seconds;
   for (const train::JobMessage& message : job.messages) {
@@ -140,9 +125,6 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train:
   fill_speedup(scenario, single, period, summary);
   fill_messages(job, first, summary);
   fill_loss(scenario, steady, summary);
-  if (scenario.training.convergence) {
-    fill_convergence(*scenario.training.convergence, summary);
-  }
   summary.bottleneck = bottleneck(scenario, summary, result.links);
 }
 

@@ -70,6 +70,8 @@ struct MessageSeconds {
   double startup{};   // part of `exchange` that other messages do not slow; asc_wfbp, priority
 };
 
+// Copies in and out of a merged buffer (MER 4.4).
+[[nodiscard]] double copy_seconds(const Communication& communication, const plan::Group& group);
 // The plan of the scenario's schedule.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
 // Messages are reduce-scatters, each with an all-gather of its own (dear): those of a ring as

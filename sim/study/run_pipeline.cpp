@@ -35,8 +35,9 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Plan& plan, BucketC
   for (const plan::Group& group : plan.groups) {
     const BucketCost& cost = pieces.costs.emplace_back(costs(group));
     const double ready = std::max(done, group.ready.value);
+    const double copies = copy_seconds(scenario.communication, group);
     input.pieces.push_back(
-        {.compute_s = ready - done + cost.encode_s, .exchange_s = cost.exchange_s()});
+        {.compute_s = ready - done + cost.encode_s, .exchange_s = cost.exchange_s() + copies});
     done = ready;
     pieces.encode_s += cost.encode_s;
     pieces.decode_s += cost.decode_s;

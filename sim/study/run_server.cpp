@@ -1,49 +1,29 @@
 // parameter_server, mode async: nobody waits for anybody (PIP 3.3).
 #include <algorithm>
 
-#include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
+#include "study/server_exchange.hpp"
 #include "train/parameter_server.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-struct Server {
+train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& exchange) {
   train::AsyncInput input;
-  double codec_s{};
-  double wire_bytes{}; // of a push
-};
-
-Server server_of(const Scenario& scenario) {
-  const coll::Collective exchange = exchange_of(scenario);
-  const coll::Compression& compression = scenario.communication.compression;
-  const bool alone = scenario.cluster.ranks() == 1 &&
-                     scenario.communication.options.placement != coll::Placement::dedicated;
-  const auto bytes = static_cast<double>(scenario.workload.bytes().value);
-  Server server;
-  const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec && !alone;
-  const bool half = compression.method == coll::CompressionMethod::fp16;
-  const double ratio = half ? 2 : coded ? compression.ratio : 1;
-  const double encode = coded && compression.encode_Bps > 0 ? 1 / compression.encode_Bps : 0;
-  const double decode = coded && compression.decode_Bps > 0 ? 1 / compression.decode_Bps : 0;
-  server.codec_s = bytes * (encode + decode);
-  server.wire_bytes = alone ? 0 : bytes / ratio;
-  train::AsyncInput& input = server.input;
   input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   input.iterations = scenario.training.iterations;
   input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
-                    scenario.training.update.value + server.codec_s;
-  const double wire = server.wire_bytes * exchange.links.all.per_byte_s;
+                    scenario.training.update.value + exchange.codec_s;
   // A server decodes the push, adds it, and encodes the weights that it sends back.
-  input.link = {.latency_s = alone ? 0 : exchange.links.all.latency_s,
-                .push_s = wire,
-                .pull_s = wire,
-                .add_s = bytes * (exchange.reduction_s_per_byte + decode + encode)};
+  input.link = {.latency_s = exchange.server.links.all.latency_s,
+                .push_s = exchange.push_s(),
+                .pull_s = exchange.push_s(),
+                .add_s = exchange.add_s() + exchange.encode_s};
   input.servers = scenario.communication.options.servers;
   input.serial = scenario.training.serial_server;
   input.variability = scenario.variability;
-  return server;
+  return input;
 }
 
 // Worker 0, from weights to weights.
@@ -73,11 +53,13 @@ std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times
 
 } // namespace
 
-train::AsyncInput async_input(const Scenario& scenario) { return server_of(scenario).input; }
+train::AsyncInput async_input(const Scenario& scenario) {
+  return input_of(scenario, server_exchange(scenario));
+}
 
 Result run_async_server(const Scenario& scenario) {
-  const Server server = server_of(scenario);
-  const train::AsyncInput& input = server.input;
+  const ServerExchange exchange = server_exchange(scenario);
+  const train::AsyncInput input = input_of(scenario, exchange);
   const train::AsyncTimes times = train::run_async(input);
 
   Result result;
@@ -86,7 +68,7 @@ Result run_async_server(const Scenario& scenario) {
   result.events = times.updates.size() * 3; // arrivals at the three stations
   Summary& summary = result.summary;
   const double single = fill_work(scenario, summary);
-  summary.codec_compute_s = server.codec_s;
+  summary.codec_compute_s = exchange.codec_s;
   summary.iteration_time_s = times.period_s;
   summary.compute_s = *std::ranges::max_element(times.worker_compute_s);
   const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
@@ -97,7 +79,7 @@ Result run_async_server(const Scenario& scenario) {
   if (!scenario.variability.varies()) {
     summary.closed_form_s = train::async_period(input);
   }
-  summary.wire_bytes = server.wire_bytes;
+  summary.wire_bytes = exchange.server.bytes;
   fill_speedup(scenario, single, times.period_s, summary);
   fill_staleness(times.staleness, summary);
   summary.in_flight_gradients = 0;

@@ -1,108 +1,150 @@
 // parameter_server, mode sync, in one message, where workers differ: the server takes each push as
 // it comes (PIP 3.2). Other synchronous runs are run_sync with the parameter server as its
-// exchange.
+// exchange; this one starts from the same run of equal workers and replaces its times.
+//
+//   worker w   |lead|...weights are back...| rest |push ...        lead: next forward of layers
+//   server                                        |take, add, send|      without a gradient
 #include <algorithm>
 
 #include "coll/evaluate.hpp"
 #include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
+#include "study/server_exchange.hpp"
 #include "train/parameter_server.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
+coll::Collective slowed(coll::Collective collective, double factor, std::vector<double> enter_s) {
+  collective.links.all.latency_s *= factor;
+  collective.links.all.block_latency_s *= factor;
+  collective.links.all.per_byte_s *= factor;
+  if (collective.links.two_level) {
+    collective.links.two_level->intra.latency_s *= factor;
+    collective.links.two_level->intra.block_latency_s *= factor;
+    collective.links.two_level->intra.per_byte_s *= factor;
+  }
+  collective.reduction_s_per_byte *= factor;
+  collective.enter_s = std::move(enter_s);
+  return collective;
+}
+
 // End of a round of pushes, sums and pulls, from the same origin as the ready times.
 class ServerRounds {
 public:
-  explicit ServerRounds(const Scenario& scenario)
-      : collective_(exchange_of(scenario)), link_(async_input(scenario).link),
-        one_(scenario.communication.options.servers == 1) {
-    // A server decodes every push and encodes the sum once (PIP 6).
-    const coll::Compression& compression = scenario.communication.compression;
-    const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
-    const auto bytes = static_cast<double>(scenario.workload.bytes().value);
-    const double ratio = compression.method == coll::CompressionMethod::fp16 ? 2
-                         : coded                                             ? compression.ratio
-                                                                             : 1;
-    const auto rate = [&](double Bps) { return coded && Bps > 0 ? 1 / Bps : 0; };
-    const double add = collective_.reduction_s_per_byte + rate(compression.decode_Bps);
-    link_.add_s = bytes * add;
-    collective_.bytes = bytes / ratio;
-    collective_.reduction_s_per_byte = add * ratio;
-    const bool sharded = collective_.options.placement == coll::Placement::sharded;
-    const double servers = sharded ? static_cast<double>(collective_.ranks)
-                                   : static_cast<double>(collective_.options.servers);
-    encode_s_ = bytes * rate(compression.encode_Bps) / servers;
-  }
+  explicit ServerRounds(const Scenario& scenario) : exchange_(server_exchange(scenario)) {}
 
   // `factor` multiplies all times of the exchange.
-  [[nodiscard]] double end(const std::vector<double>& ready, double factor) {
-    if (one_) {
-      const train::ServerLink link{.latency_s = link_.latency_s * factor,
-                                   .push_s = link_.push_s * factor,
-                                   .pull_s = link_.pull_s * factor,
-                                   .add_s = link_.add_s * factor};
-      const bool colocated = collective_.options.placement != coll::Placement::dedicated;
-      return train::server_round_end(ready, link, colocated) + encode_s_ * factor;
+  [[nodiscard]] double end(std::vector<double> ready, double factor) {
+    for (const coll::Collective& each : exchange_.before) {
+      const coll::Evaluation evaluation = coll::events(slowed(each, factor, ready));
+      events_ += evaluation.events;
+      ready.assign(ready.size(), evaluation.seconds);
     }
-    coll::Collective round = collective_;
-    round.links.all.latency_s *= factor;
-    round.links.all.block_latency_s *= factor;
-    round.links.all.per_byte_s *= factor;
-    round.reduction_s_per_byte *= factor;
-    round.enter_s = ready;
-    const coll::Evaluation evaluation = coll::events(round);
+    const coll::Collective& server = exchange_.server;
+    const double rest = factor * (exchange_.encode_s / exchange_.servers + exchange_.extra_s);
+    if (by_formula()) {
+      const train::ServerLink link{.latency_s = server.links.all.latency_s * factor,
+                                   .push_s = exchange_.push_s() * factor,
+                                   .pull_s = exchange_.push_s() * factor,
+                                   .add_s = exchange_.add_s() * factor};
+      const bool colocated = server.options.placement != coll::Placement::dedicated;
+      return train::server_round_end(std::move(ready), link, colocated) + rest;
+    }
+    const coll::Evaluation evaluation = coll::events(slowed(server, factor, std::move(ready)));
     events_ += evaluation.events;
-    return evaluation.seconds + encode_s_ * factor;
+    return evaluation.seconds + rest;
+  }
+  [[nodiscard]] bool by_formula() const {
+    return exchange_.servers == 1 && !exchange_.server.links.two_level;
   }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
-  coll::Collective collective_;
-  train::ServerLink link_;
-  bool one_;
-  double encode_s_{};
+  ServerExchange exchange_;
   std::uint64_t events_{};
 };
+
+// One worker's computing, cut where an exchange waits for it or it for the exchange.
+struct Parts {
+  double lead_s{}; // forward of the first layers, which have no gradient and wait for nothing
+  double rest_s{}; // from the weights to the last gradient
+  double tail_s{}; // backward after the last gradient
+  [[nodiscard]] double all() const { return lead_s + rest_s + tail_s; }
+};
+
+Parts parts_of(const Scenario& scenario, double compute_s) {
+  Parts parts;
+  std::size_t first = scenario.workload.layers.size();
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    first = gradient.bytes.value > 0 ? std::min<std::size_t>(first, gradient.layer) : first;
+  }
+  const Communication& communication = scenario.communication;
+  for (std::size_t layer = 0; layer < first; ++layer) {
+    const train::WorkLayer& each = scenario.workload.layers[layer];
+    if (communication.next_forward == train::NextForward::per_layer) {
+      parts.lead_s += each.forward.value;
+    }
+    if (communication.overlap_backward) {
+      parts.tail_s += each.backward.value;
+    }
+  }
+  parts.rest_s = compute_s - parts.lead_s - parts.tail_s;
+  return parts;
+}
 
 // Sums over iterations, per worker.
 struct Totals {
   std::vector<double> compute_s, wait_s;
   double slowest_s{};
+  double periods_s{};
 };
 
-Totals run_rounds(const Scenario& scenario, double compute, ServerRounds& rounds, Result& result) {
+// The first round follows one that ended at 0, as long as those of equal workers.
+Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_s,
+                  ServerRounds& rounds, Result& result) {
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  Totals totals{std::vector<double>(workers), std::vector<double>(workers), 0};
-  std::vector<double> ready(workers);
+  Totals totals{std::vector<double>(workers), std::vector<double>(workers), 0, 0};
   const train::Jitter jitter(scenario.variability, workers);
-  double start = 0;
+  std::vector<double> ready(workers);
+  std::vector<double> free(workers); // the lead is done, from the end of the round before
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    free[w] = parts.tail_s + parts.lead_s * jitter.compute(w, 1) - exchange_s;
+  }
+  result.iterations.clear();
+  double origin = 0;
   for (std::int64_t t = 0; t < scenario.training.iterations; ++t) {
     double slowest = 0;
     for (std::uint32_t w = 0; w < workers; ++w) {
-      ready[w] = compute * jitter.compute(w, t + 1);
-      slowest = std::max(slowest, ready[w]);
+      const double factor = jitter.compute(w, t + 1);
+      ready[w] = std::max(0.0, free[w]) + parts.rest_s * factor;
+      totals.compute_s[w] += parts.all() * factor;
+      slowest = std::max(slowest, parts.all() * factor);
     }
     for (std::uint32_t w = 0; w < workers; ++w) {
-      totals.compute_s[w] += ready[w];
-      totals.wait_s[w] += slowest - ready[w];
+      totals.wait_s[w] += slowest - parts.all() * jitter.compute(w, t + 1);
     }
     totals.slowest_s += slowest;
+    const double last = *std::ranges::max_element(ready);
     const double took = rounds.end(ready, jitter.exchange(t + 1));
     result.iterations.push_back({.index = t,
-                                 .start_s = start,
-                                 .compute_end_s = start + slowest,
-                                 .exchange_start_s = start + *std::ranges::min_element(ready),
-                                 .exchange_end_s = start + took,
+                                 .start_s = origin,
+                                 .compute_end_s = origin + last,
+                                 .exchange_start_s = origin + *std::ranges::min_element(ready),
+                                 .exchange_end_s = origin + took,
                                  .iteration_time_s = took,
-                                 .exposed_communication_s = took - slowest,
+                                 .exposed_communication_s = std::max(0.0, took - slowest),
                                  .applied_gradient = t,
                                  .density = {},
                                  .k = {}});
-    start += took;
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      free[w] = ready[w] + parts.tail_s * jitter.compute(w, t + 1) +
+                parts.lead_s * jitter.compute(w, t + 2) - took;
+    }
+    origin += took;
   }
-  result.summary.makespan_s = start;
+  totals.periods_s = origin;
   return totals;
 }
 
@@ -118,27 +160,31 @@ double mean_period(const Scenario& scenario, const std::vector<Iteration>& itera
 } // namespace
 
 bool needs_server_rounds(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
   return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
          !scenario.training.async && scenario.variability.varies() &&
-         scenario.communication.schedule == plan::Schedule::single &&
-         !scenario.cluster.network.curve && scenario.cluster.ranks() > 1;
+         communication.schedule == plan::Schedule::single && !scenario.cluster.network.curve &&
+         scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact &&
+         scenario.method.value_or(coll::Method::events) == coll::Method::events;
 }
 
 Result run_server_rounds(const Scenario& scenario) {
+  Scenario equal = scenario;
+  equal.variability = {.seed = scenario.variability.seed};
+  Result result = run_sync(equal);
+  result.scenario = scenario;
+  Summary& summary = result.summary;
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   const auto count = static_cast<double>(scenario.training.iterations);
-  const double compute = async_input(scenario).compute_s;
+  const double equal_period = *summary.iteration_time_s;
+  const double exchange = *summary.communication_s;
+  const Parts parts = parts_of(scenario, *summary.compute_s);
   ServerRounds rounds(scenario);
-  const double exchange = rounds.end(std::vector<double>(workers, 0.0), 1);
-
-  Result result;
-  result.scenario = scenario;
-  const Totals totals = run_rounds(scenario, compute, rounds, result);
+  const Totals totals = run_rounds(scenario, parts, exchange, rounds, result);
   const double period = mean_period(scenario, result.iterations);
-  Summary& summary = result.summary;
   summary.iteration_time_s = period;
+  summary.makespan_s = *summary.makespan_s + totals.periods_s - count * equal_period;
   const double single = fill_work(scenario, summary);
-  summary.codec_compute_s = compute - single;
   summary.compute_s = totals.slowest_s / count;
   fill_communication(exchange, std::max(0.0, period - *summary.compute_s), summary);
   double waited = 0;
@@ -152,17 +198,19 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.straggler_wait_s = waited / workers;
   summary.staleness_mean = 0;
   summary.staleness_max = 0;
-  coll::Collective collective = exchange_of(scenario);
-  collective.bytes = static_cast<double>(scenario.workload.bytes().value);
-  summary.wire_bytes = coll::traffic(collective).max_per_rank;
+  // Formulas, bounds and the best merge are for equal workers.
+  summary.closed_form_s.reset();
+  summary.lower_bound_s.reset();
+  summary.merge_optimal_iteration_time_s.reset();
+  summary.merge_gap_to_optimal.reset();
   fill_speedup(scenario, single, period, summary);
-  summary.bottleneck = *summary.straggler_wait_s > kStragglerShare * period ? "straggler"
-                       : *summary.compute_s >= exchange                     ? "compute"
-                                                                            : "server";
-  const bool by_formula = scenario.communication.options.servers == 1;
-  result.method = coll::name(by_formula ? coll::Method::closed_form : coll::Method::events);
+  if (*summary.straggler_wait_s > kStragglerShare * period) {
+    summary.bottleneck = "straggler";
+  }
+  result.method =
+      coll::name(rounds.by_formula() ? coll::Method::closed_form : coll::Method::events);
   result.events = rounds.events();
-  add_common_warnings(scenario, {}, result);
+  result.warnings.emplace_back(kEqualWorkers);
   fill_interval(scenario, result);
   return result;
 }

@@ -156,6 +156,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   resolve_curve(tree, context, scenario);
   resolve_contention(tree, scenario);
   add_profile_warnings(scenario);
+  check_meaning(tree, context, scenario);
   problems.throw_if_any();
   check_schedule(tree, problems, scenario);
   problems.throw_if_any();

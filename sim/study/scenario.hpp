@@ -69,6 +69,8 @@ struct Cluster {
   Network network;
   io::Json topology;       // as written; null = a star of the nodes with the network's links
   io::Json rank_placement; // as written; null = packed
+  bool topology_gives_latency = false; // to alpha_beta, which has no latency of its own
+  bool topology_gives_bandwidth = false;
   // Where every rank is, then every dedicated server; null for alpha_beta.
   std::shared_ptr<const net::RankFabric> fabric;
   [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }

@@ -180,6 +180,18 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (network.model != NetworkModel::alpha_beta) {
     return; // the topology counts
   }
+  if (coll::row(scenario.communication.compression.method).method !=
+      coll::CompressionMethod::none) {
+    network.curve.reset(); // measured for dense gradients
+    scenario.training.exchange.reset();
+    if (network.bandwidth_Bps <= 0 && scenario.cluster.ranks() > 1) {
+      context.problems.add(
+          *io::resolve(tree, "/cluster/network"),
+          "a compressed exchange needs latency_s and bandwidth_Bps: measured costs "
+          "are of dense gradients");
+    }
+    return;
+  }
   if (scenario.training.exchange) {
     network.curve = plan::Cost{.base = plan::LinearCost{scenario.training.exchange->value, 0}};
     network.curve_source = "exchange_s given in the scenario";
@@ -199,6 +211,11 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   }
   if (!network.profile) {
     return; // could not be read
+  }
+  // A latency or bandwidth given beside the calibration wins over its curves, too.
+  if (!calibrated && (is_given(tree, "/cluster/network/latency_s") ||
+                      is_given(tree, "/cluster/network/bandwidth_Bps"))) {
+    return;
   }
   const net::NetworkProfile& profile = *network.profile;
   const std::string_view wanted = coll::name(scenario.communication.collective);

@@ -90,7 +90,6 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
   options.cost_form = static_cast<coll::CostForm>(fields.word("cost_form", kForms, 0));
   static constexpr std::array<std::string_view, 2> kStartup{"2(P-1)", "2P"};
   options.ring_startup_2p = fields.word("ring_startup", kStartup, 0) == 1;
-  context.needs_meaning(fields, "ring_startup", algorithm == AlgorithmId::ring, where);
   options.lp_last_hop = fields.boolean("lp_last_hop", true);
   context.needs_meaning(fields, "lp_last_hop", automatic || algorithm == AlgorithmId::lp, where);
   options.exchange_sizes = fields.boolean("exchange_sizes", false);
@@ -112,6 +111,21 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
       is_one_of(algorithm, {AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader}), where);
 }
 
+// A gradient of unknown length must hold whole values of its type (4 bytes where that is unknown).
+void check_whole_values(const io::Json& json, const ParseContext& context,
+                        const train::Workload& workload) {
+  for (const train::Gradient& gradient : workload.gradients) {
+    const std::int64_t known = train::dtype_bytes(gradient.dtype);
+    const std::int64_t size = known > 0 ? known : 4;
+    if (gradient.elements == 0 && gradient.bytes.value % size != 0) {
+      context.problems.add(json, std::to_string(gradient.bytes.value) +
+                                     " bytes is not a whole number of " + std::to_string(size) +
+                                     "-byte values");
+      return;
+    }
+  }
+}
+
 // `compression`, and the dense run that it is compared with.
 void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   const io::Json* json = fields.any("compression");
@@ -121,6 +135,8 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   Communication& out = scenario.communication;
   const coll::CompressionMethod method = compression_method(*json);
   const CompressionUse use{.gradient_bytes = scenario.workload.bytes().value,
+                           .elements = scenario.workload.values(),
+                           .bytes_per_value = scenario.workload.bytes_per_value(),
                            .ranks = scenario.cluster.ranks(),
                            .gpus_per_node = scenario.cluster.gpus_per_node,
                            .schedule = out.schedule,
@@ -131,6 +147,7 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   if (method == coll::CompressionMethod::none) {
     return;
   }
+  check_whole_values(*json, context, scenario.workload);
   if (method == coll::CompressionMethod::hierarchical_topk && !scenario.cluster.intra) {
     context.problems.add(fields.json(), "compression",
                          "hierarchical_topk needs /cluster/intra_network");

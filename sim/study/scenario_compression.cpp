@@ -123,22 +123,34 @@ std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context
   return densities;
 }
 
-void parse_codec(io::Fields& fields, const CompressionRow& row, Compression& out) {
-  const bool custom = row.method == CompressionMethod::custom;
-  const io::Range range = io::at_least(1);
-  out.ratio = custom ? fields.number("ratio", range)
-                     : fields.number("ratio", range, coll::codec_ratio(row.method));
+void parse_codec(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
+                 Compression& out) {
+  const double by_default = coll::codec_ratio(row.method, use.bytes_per_value);
+  out.ratio = fields.number("ratio", io::at_least(1), by_default);
   out.encode_Bps = fields.number("encode_Bps", io::at_least(0), 0);
   out.decode_Bps = fields.number("decode_Bps", io::at_least(0), 0);
   out.count_scale_bytes = fields.boolean("count_scale_bytes", false);
   out.scale_agreement = fields.boolean("scale_agreement", false);
 }
 
+// fp16 sends values of 2 bytes, so in training, where the gradient's type says how large its own
+// values are, nothing is left to choose.
+void parse_value_bytes(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
+                       Compression& out) {
+  const bool half = row.method == CompressionMethod::fp16 && use.elements;
+  out.value_bytes = fields.integer("value_bytes", io::at_least(1), half ? 2 : 4);
+  if (half && out.value_bytes != 2) {
+    fields.problems().add(fields.json(), "value_bytes",
+                          "must be 2: fp16 sends values of 2 bytes, got " +
+                              std::to_string(out.value_bytes));
+  }
+}
+
 // Elements of the whole gradient, where they are known and whole.
 std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& out,
                                         const CompressionUse& use) {
-  if (!use.gradient_bytes) {
-    return std::nullopt;
+  if (use.elements || !use.gradient_bytes) {
+    return use.elements;
   }
   const std::int64_t bytes = *use.gradient_bytes;
   if (bytes % out.value_bytes != 0) {
@@ -150,14 +162,23 @@ std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& o
   return bytes / out.value_bytes;
 }
 
-void parse_selection(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
-                     Compression& out) {
+void parse_selection(io::Fields& fields, const ParseContext& context, Compression& out) {
+  out.density = fields.optional_number("density", io::above_to(0, 1));
+  out.k = fields.optional_integer("k", io::Range{});
+  out.index_bytes = fields.integer("index_bytes", io::at_least(1), 4);
+  out.density_warmup = parse_warmup(fields, context);
+  out.iterations_per_epoch =
+      fields.optional_integer("iterations_per_epoch", io::at_least(1)).value_or(0);
+  out.selected_ratio = fields.number("selected_ratio", io::above_to(0, kMostRatio), 1);
+}
+
+// What goes together in a sparse method, and how many entries there can be.
+void check_selection(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
+                     const Compression& out) {
   const auto elements = elements_of(fields, out, use);
   if (fields.has("density") == fields.has("k")) {
     context.problems.add(fields.json(), "give exactly one of density and k");
   }
-  out.density = fields.optional_number("density", io::above_to(0, 1));
-  out.k = fields.optional_integer("k", io::Range{});
   const std::int64_t most = elements.value_or(std::numeric_limits<std::int64_t>::max());
   if (out.k && (*out.k < 1 || *out.k > most)) {
     const std::string range =
@@ -168,22 +189,60 @@ void parse_selection(io::Fields& fields, const ParseContext& context, const Comp
   if (fields.has("k") && use.schedule != plan::Schedule::single) {
     context.problems.add(fields.json(), "k", "k is only defined for schedule single; use density");
   }
-  out.index_bytes = fields.integer("index_bytes", io::at_least(1), 4);
   constexpr std::int64_t kLargestIndexed = std::int64_t{1} << 32;
   if (elements && *elements > kLargestIndexed && out.index_bytes <= 4) {
     context.problems.add(fields.json(), "index_bytes",
                          std::to_string(*elements) + " elements need index_bytes 8");
   }
-  out.density_warmup = parse_warmup(fields, context);
-  out.iterations_per_epoch =
-      fields.optional_integer("iterations_per_epoch", io::at_least(1)).value_or(0);
   if (!out.density_warmup.empty() && !fields.has("iterations_per_epoch")) {
     context.problems.add(fields.json(), "iterations_per_epoch", "required by density_warmup");
+  }
+  if (fields.has("iterations_per_epoch") && out.density_warmup.empty()) {
+    context.needs_meaning(fields, "iterations_per_epoch", false, "a constant density");
   }
   if (!out.density_warmup.empty() && fields.has("k")) {
     context.problems.add(fields.json(), "density_warmup", "needs density, not k");
   }
-  out.selected_ratio = fields.number("selected_ratio", io::above_to(0, kMostRatio), 1);
+}
+
+void parse_own_keys(io::Fields& fields, Compression& out) {
+  out.allgather = static_cast<coll::SparseAllgather>(fields.word("allgather", kAllgather, 0));
+  out.split_values_indices = fields.boolean("split_values_indices", false);
+  out.select_stream = static_cast<coll::SelectStream>(fields.word("select_stream", kStream, 0));
+  out.broadcast = static_cast<coll::SparseBroadcast>(fields.word("broadcast", kBroadcast, 0));
+  out.residual_mask = static_cast<coll::ResidualMask>(fields.word("residual_mask", kMask, 0));
+  out.round_barriers = fields.boolean("round_barriers", false);
+  out.support_overlap =
+      static_cast<coll::SupportOverlap>(fields.word("support_overlap", kOverlap, 0));
+  out.bits = fields.integer("bits", io::between(1, 32), 8);
+  out.bucket = fields.integer("bucket", io::at_least(1), 512);
+  out.rank = fields.optional_integer("rank", io::between(1, kMaxRank)).value_or(0);
+  out.block = fields.optional_integer("block", io::at_least(1)).value_or(0);
+  out.dense_warmup_iterations = fields.integer(kDenseStart, io::at_least(0), 512);
+}
+
+// The keys that have a meaning for a method, and the others.
+std::pair<io::Json, io::Json> split_keys(const io::Json& json, const CompressionRow& row) {
+  std::pair<io::Json, io::Json> parts{io::Object{}, io::Object{}};
+  for (const auto& [key, value] : json.as_object()) {
+    const bool own = key == "method" || coll::has_key(row, key);
+    (own ? parts.first : parts.second).set(key, value);
+  }
+  parts.first.set_origin(json.file_pointer(), json.pointer(), json.line());
+  parts.second.set_origin(json.file_pointer(), json.pointer(), json.line());
+  return parts;
+}
+
+Compression read_values(io::Fields& fields, const ParseContext& context, const CompressionRow& row,
+                        const CompressCosts& defaults, const CompressionUse& use) {
+  Compression out;
+  out.method = row.method;
+  parse_codec(fields, row, use, out);
+  parse_value_bytes(fields, row, use, out);
+  out.costs = parse_costs(fields, context, defaults);
+  parse_selection(fields, context, out);
+  parse_own_keys(fields, out);
+  return out;
 }
 
 void check_ranks(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
@@ -269,61 +328,41 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   }
   (void)fields.any(kDenseStart);
   fields.no_more();
-  out.method = row->method;
-  if (row->method == CompressionMethod::none) {
-    return out; // other keys are ignored
+  if (!fields.has("method")) { // an empty object is no compression
+    for (const auto& [key, value] : object.as_object()) {
+      if (fields.has(key)) {
+        context.problems.add(fields.json(), key, key + " needs a method beside it");
+      }
+    }
+    return out;
   }
+  // Values of keys without a meaning are read as well: a leftover is ignored, but it is valid.
+  const auto [own, others] = split_keys(object, *row);
+  io::Fields rest(others, context.problems);
+  (void)read_values(rest, context, coll::row(CompressionMethod::none), {}, {});
   const std::string where = "compression " + std::string(row->name);
-  for (const auto& [key, value] : object.as_object()) {
-    context.needs_meaning(fields, key, key == "method" || coll::has_key(*row, key), where);
+  for (const auto& [key, value] : others.as_object()) {
+    const bool waits = row->method == CompressionMethod::none;
+    context.needs_meaning(rest, key, waits, where);
   }
-  const auto with = [row](std::string_view key) { return coll::has_key(*row, key); };
-
-  if (row->kind == CompressionKind::codec) {
-    parse_codec(fields, *row, out);
-  } else {
-    out.value_bytes = fields.integer("value_bytes", io::at_least(1), 4);
-    out.costs = parse_costs(fields, context, defaults);
+  io::Fields values(own, context.problems);
+  out = read_values(values, context, *row, defaults, use);
+  for (const auto& [key, kind] :
+       {std::pair{"ratio", "a number"}, {"rank", "an integer"}, {"block", "an integer"}}) {
+    const bool by_default =
+        row->kind == CompressionKind::codec && row->method != CompressionMethod::custom;
+    if (coll::has_key(*row, key) && !by_default && !values.has(key)) {
+      context.problems.add(fields.json(), key, "required (" + std::string(kind) + ")");
+    }
   }
   if (row->kind == CompressionKind::sparse) {
-    parse_selection(fields, context, use, out);
-  }
-  if (with("allgather")) {
-    out.allgather = static_cast<coll::SparseAllgather>(fields.word("allgather", kAllgather, 0));
-    out.split_values_indices = fields.boolean("split_values_indices", false);
-  }
-  if (with("select_stream")) {
-    out.select_stream = static_cast<coll::SelectStream>(fields.word("select_stream", kStream, 0));
-  }
-  if (with("broadcast")) {
-    out.broadcast = static_cast<coll::SparseBroadcast>(fields.word("broadcast", kBroadcast, 0));
-  }
-  if (with("residual_mask")) {
-    out.residual_mask = static_cast<coll::ResidualMask>(fields.word("residual_mask", kMask, 0));
-    out.round_barriers = fields.boolean("round_barriers", false);
-  }
-  if (with("support_overlap")) {
-    out.support_overlap =
-        static_cast<coll::SupportOverlap>(fields.word("support_overlap", kOverlap, 0));
-  }
-  if (with("bits")) {
-    out.bits = fields.integer("bits", io::between(1, 32), 8);
-    out.bucket = fields.integer("bucket", io::at_least(1), 512);
-  }
-  if (with("rank")) {
-    out.rank = fields.integer("rank", io::between(1, kMaxRank));
-  }
-  if (with("block")) {
-    out.block = fields.integer("block", io::at_least(1));
-  }
-  if (with(kDenseStart)) {
-    out.dense_warmup_iterations = fields.integer(kDenseStart, io::at_least(0), 512);
+    check_selection(values, context, use, out);
   }
   if (const io::Json* baseline = fields.any("baseline");
       baseline != nullptr && !baseline->is_object() && !baseline->is_null()) {
     context.problems.add(*baseline, "must be an object, got " + io::shown(*baseline));
   }
-  check_ranks(fields, context, use, *row, out);
+  check_ranks(values, context, use, *row, out);
   add_warnings(*row, out, warnings);
   return out;
 }

@@ -102,9 +102,12 @@ bool ranks_share_hosts(const net::RankFabric& fabric, std::int64_t ranks) {
   return std::ranges::adjacent_find(hosts) != hosts.end();
 }
 
-// alpha_beta on a topology without latency and bandwidth of its own: the longest of the ways from
-// every rank to the next, and to the one half-way round, and the narrowest link on them.
-void measure_topology(const net::RankFabric& fabric, std::int64_t ranks, Network& network) {
+// What alpha_beta takes from a topology: the longest of the ways from every rank to the next, and
+// to the one half-way round, and the narrowest link on them.
+struct TopologyLink {
+  double latency_s{}, bandwidth_Bps{};
+};
+TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks) {
   double latency = 0;
   double bandwidth = INFINITY;
   for (std::int64_t src = 0; src < ranks; ++src) {
@@ -119,9 +122,27 @@ void measure_topology(const net::RankFabric& fabric, std::int64_t ranks, Network
       latency = std::max(latency, way);
     }
   }
-  network.latency_s = latency;
-  network.block_latency_s = latency;
-  network.bandwidth_Bps = std::isfinite(bandwidth) ? bandwidth : 1;
+  return {latency, std::isfinite(bandwidth) ? bandwidth : 1};
+}
+
+// Latency and bandwidth of the scenario and of its calibration win; the topology gives the rest.
+void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& cluster) {
+  Network& network = cluster.network;
+  const bool has_bandwidth = network.bandwidth_Bps > 0;
+  const bool has_latency = is_given(tree, "/cluster/network/latency_s") ||
+                           (network.profile.has_value() && has_bandwidth);
+  const TopologyLink link = measure_topology(fabric, cluster.ranks());
+  cluster.topology_gives_latency = !has_latency;
+  cluster.topology_gives_bandwidth = !has_bandwidth;
+  if (!has_latency) {
+    network.latency_s = link.latency_s;
+    if (!is_given(tree, "/cluster/network/block_latency_s")) {
+      network.block_latency_s = link.latency_s;
+    }
+  }
+  if (!has_bandwidth) {
+    network.bandwidth_Bps = link.bandwidth_Bps;
+  }
 }
 
 // What runs on a simulated network, and how.
@@ -288,9 +309,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   fabric->paths.seed = static_cast<std::uint64_t>(scenario.seed);
   if (!simulated) {
-    if (network.bandwidth_Bps <= 0) {
-      measure_topology(*fabric, cluster.ranks(), network);
-    }
+    fill_link(tree, *fabric, cluster);
     return;
   }
   if (!cluster.intra && ranks_share_hosts(*fabric, cluster.ranks())) {

@@ -54,6 +54,10 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
 // What the rest of the scenario says of a compressed gradient; empty = not known or not asked.
 struct CompressionUse {
   std::optional<std::int64_t> gradient_bytes{}; // of all gradients
+  // In training: values of all gradients, and the mean bytes of one, by their types. Empty: as many
+  // values of `value_bytes` as the bytes hold (a break-even problem has no types).
+  std::optional<std::int64_t> elements{};
+  double bytes_per_value = 4;
   std::optional<std::int64_t> ranks{};
   std::int64_t gpus_per_node = 1;
   plan::Schedule schedule = plan::Schedule::single; // `k` needs it
@@ -62,8 +66,9 @@ struct CompressionUse {
 
 // `/communication/compression`, a word or an object (SPA 1, 11, 14; PIP 6, 16). Its `costs`
 // override `defaults` (a profile's for this method) one by one. Keys without a meaning for the
-// method are leftovers; beside `none` all are ignored. Warnings of free compression and the like
-// are added.
+// method are leftovers. Beside an explicit `none` the other keys wait for another method, so that
+// `--over .../method=none,topk` works, but their values must be valid; without a method they are
+// errors. Warnings of free compression and the like are added.
 [[nodiscard]] coll::Compression parse_compression(const io::Json& json, const ParseContext& context,
                                                   const coll::CompressCosts& defaults,
                                                   const CompressionUse& use,
@@ -74,6 +79,14 @@ struct CompressionUse {
 [[nodiscard]] io::Json compression_baseline(const io::Json& json);
 // Resolved, with the keys that have a meaning for the method, less `baseline`.
 [[nodiscard]] io::Json compression_tree(const coll::Compression& compression);
+
+// Whether the file has a value there, null excepted.
+[[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);
+// Which keys go together: a problem for every key of the file that has no meaning beside the
+// others, unless leftovers are ignored. After everything else is known.
+void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// Takes keys without a meaning out of a resolved scenario, by the same rules.
+void drop_meaningless(const Scenario& scenario, io::Json& tree);
 
 // After everything else is known: the topology with its routes, the place of every rank and server,
 // the packet block, and what does not go together with a simulated network.

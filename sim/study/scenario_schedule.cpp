@@ -1,12 +1,12 @@
 // The schedule of a scenario and its option keys (MER 5, 6), and what goes with which schedule.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/number_text.hpp"
 #include "coll/compression.hpp"
-#include "io/trace_file.hpp"
 #include "study/bucket_cost.hpp"
 #include "study/run.hpp"
 #include "study/run_parts.hpp"
@@ -20,19 +20,6 @@ constexpr std::array<std::string_view, 14> kKeys{
     "bucket_bytes",    "first_bucket_bytes", "ddp_mode",    "fusion_bytes", "cycle_s",
     "phase_s",         "blocking",           "concurrency", "contention",   "preset",
     "partition_bytes", "credit_bytes",       "dear_layers", "prefetch"};
-
-// Bytes of one parameter's gradient; 4 where nothing says.
-std::int64_t element_bytes(const train::Workload& workload) {
-  for (const train::Gradient& gradient : workload.gradients) {
-    if (gradient.elements > 0 && gradient.bytes.value >= gradient.elements) {
-      return gradient.bytes.value / gradient.elements;
-    }
-    if (const std::int64_t bytes = io::dtype_bytes(gradient.dtype); bytes > 0) {
-      return bytes;
-    }
-  }
-  return 4;
-}
 
 void parse_one_channel(io::Fields& fields, plan::ScheduleOptions& options) {
   options.bucket_bytes = {
@@ -109,8 +96,9 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
   }
   const plan::Planner& planner = plan::planners()[chosen];
   scenario.communication.schedule = planner.schedule;
-  scenario.communication.schedule_options =
-      parse_schedule_options(fields, context, planner, element_bytes(scenario.workload));
+  scenario.communication.schedule_options = parse_schedule_options(
+      fields, context, planner,
+      static_cast<std::int64_t>(std::ceil(scenario.workload.bytes_per_value())));
 }
 
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {

@@ -49,6 +49,9 @@ io::Json inline_layers(const train::Workload& workload) {
   std::vector<std::string> dtypes(workload.layers.size());
   std::vector<io::Array> shapes(workload.layers.size());
   for (const train::Gradient& gradient : workload.gradients) {
+    for (const coll::MatrixShape& shape : gradient.shapes) { // one: inline layers are one tensor
+      shapes[gradient.layer] = {shape.rows, shape.columns};
+    }
     bytes[gradient.layer] += gradient.bytes.value;
     dtypes[gradient.layer] = gradient.dtype;
     if (!gradient.shapes.empty()) { // one tensor a layer
@@ -122,17 +125,23 @@ io::Json workloads_tree(const Scenario& scenario) {
   return list;
 }
 
-io::Json cluster_tree(const Cluster& cluster) {
+io::Json cluster_tree(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
   const Network& network = cluster.network;
   io::Json net{io::Object{
       {"model", nullptr}, {"reduction_Bps", network.reduction_Bps}, {"copy_engines", 2}}};
   const bool topology_counts = cluster.fabric && !cluster.topology.is_null();
-  if (!topology_counts) {
-    net.set("latency_s", network.latency_s);
+  // A measured curve counts instead; beside a calibration a given link would win over its curves.
+  const bool curve_counts = network.curve && !scenario.training.exchange;
+  if (!topology_counts && !curve_counts) {
+    if (!cluster.topology_gives_latency) {
+      net.set("latency_s", network.latency_s);
+    }
     net.set("block_latency_s", network.block_latency_s);
     net.set("efficiency", network.efficiency);
   }
-  if (network.bandwidth_Bps > 0 && !topology_counts) {
+  if (network.bandwidth_Bps > 0 && !topology_counts && !curve_counts &&
+      !cluster.topology_gives_bandwidth) {
     net.set("bandwidth_Bps", network.bandwidth_Bps);
   }
   if (!network.calibration.empty()) {
@@ -225,6 +234,8 @@ io::Json communication_tree(const Scenario& scenario) {
        communication.next_forward == train::NextForward::barrier ? "barrier" : "per_layer"}};
   if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
     tree.set("collective", communication.calibrated ? "calibrated" : coll::name(algorithm));
+  }
+  if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd) {
     tree.set("exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce");
   }
   if (automatic && !options.candidates.empty()) {
@@ -270,13 +281,14 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"method", scenario.method ? coll::name(*scenario.method) : std::string_view("auto")},
       {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
       {"workload", workloads_tree(scenario)},
-      {"cluster", cluster_tree(scenario.cluster)},
+      {"cluster", cluster_tree(scenario)},
       {"training", training_tree(scenario)},
       {"communication", communication_tree(scenario)},
       {"variability", variability_tree(scenario.variability)}};
   if (!scenario.name.empty()) {
     tree.set("name", scenario.name);
   }
+  drop_meaningless(scenario, tree);
   return tree;
 }
 

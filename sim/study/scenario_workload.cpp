@@ -28,8 +28,11 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
     value.backward = Seconds{layer.number("backward_s", io::at_least(0))};
     value.gradient_bytes =
         Bytes{layer.integer("gradient_bytes", io::between(0, 9007199254740992.0))};
+    const std::span<const std::string_view> types = train::dtype_words();
+    const bool typed = layer.has("dtype");
+    const std::size_t type = layer.word("dtype", types, 0);
     train::Tensor tensor{.elements = {},
-                         .dtype = layer.string("dtype", ""),
+                         .dtype = typed ? std::string(types[type]) : "",
                          .bytes = value.gradient_bytes,
                          .bucket = {},
                          .name = {}};
@@ -40,11 +43,13 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
       elements *= static_cast<double>(tensor.shape.back());
     }
     const double bytes_each = static_cast<double>(value.gradient_bytes->value) / elements;
-    if (!tensor.shape.empty() && bytes_each != 2 && bytes_each != 4) {
+    const std::int64_t known = train::dtype_bytes(tensor.dtype);
+    if (!tensor.shape.empty() &&
+        (typed ? bytes_each != static_cast<double>(known) : bytes_each != 2 && bytes_each != 4)) {
       context.problems.add(json, "shape",
                            base::significant(elements) + " elements do not make " +
-                               std::to_string(value.gradient_bytes->value) +
-                               " bytes of 2 or 4 bytes each");
+                               std::to_string(value.gradient_bytes->value) + " bytes of " +
+                               (typed ? std::to_string(known) : "2 or 4") + " bytes each");
     }
     if ((!tensor.dtype.empty() || !tensor.shape.empty()) && value.gradient_bytes->value > 0) {
       value.tensors.push_back(std::move(tensor));

@@ -34,12 +34,12 @@ bool is_plain_ring(const Scenario& scenario) {
 }
 
 // Equal workers in step that send gradients as they are, with nothing beside the network on the
-// channel.
+// channel; times alone are asked for.
 bool is_plain_training(const Scenario& scenario) {
   const plan::LinearCost extra = extra_cost(scenario);
   return scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
-         !scenario.training.exchange && extra.startup_s == 0 && extra.per_byte_s == 0 &&
-         !is_compressed(scenario) && !scenario.variability.varies();
+         !scenario.training.exchange && !scenario.training.convergence && extra.startup_s == 0 &&
+         extra.per_byte_s == 0 && !is_compressed(scenario) && !scenario.variability.varies();
 }
 
 } // namespace

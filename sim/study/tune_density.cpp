@@ -72,11 +72,7 @@ Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files&
   const Scenario scenario = parse_scenario(values.scenario, files, Leftovers::ignore);
   Tuning tuning;
   tuning.exact = true;
-  Search search{values,
-                files,
-                tuning.warnings,
-                scenario.workload.bytes().value / scenario.communication.compression.value_bytes,
-                {}};
+  Search search{values, files, tuning.warnings, scenario.workload.values(), {}};
   search.tried = run_points(values.scenario, std::string(kPointer), values.values, files, options,
                             tuning.warnings);
   if (const TunePoint least = search.run(1); !least.error.empty()) {

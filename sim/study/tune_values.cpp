@@ -9,6 +9,7 @@
 #include "study/grid.hpp"
 #include "study/run.hpp"
 #include "study/scenario.hpp"
+#include "study/scenario_parts.hpp"
 #include "study/tune_parts.hpp"
 
 namespace stepsim::study {
@@ -185,16 +186,17 @@ void width_values(Setup& setup) {
 }
 
 void density_values(Setup& setup) {
-  setup.set("/communication/compression/k", nullptr);
-  setup.set("/communication/compression/density", 0.001);
-  setup.parse();
-  const coll::CompressionRow& method = coll::row(setup.scenario.communication.compression.method);
+  const io::Json* given = io::resolve(setup.out.scenario, "/communication/compression");
+  const coll::CompressionRow& method =
+      coll::row(given != nullptr ? compression_method(*given) : coll::CompressionMethod::none);
   if (method.kind != coll::CompressionKind::sparse) {
     throw UsageError("--knob density: compression " + std::string(method.name) +
                      " selects no entries; --set /communication/compression/method=topk");
   }
-  const std::int64_t elements =
-      setup.scenario.workload.bytes().value / setup.scenario.communication.compression.value_bytes;
+  setup.set("/communication/compression/k", nullptr);
+  setup.set("/communication/compression/density", 0.001);
+  setup.parse();
+  const std::int64_t elements = setup.scenario.workload.values();
   if (elements < 1) {
     throw UsageError("--knob density: the workload has no gradients");
   }

@@ -5,6 +5,7 @@
 // make it.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ namespace stepsim::train {
 enum class Provenance { measured, imported, assumed, synthetic, scaled };
 [[nodiscard]] std::string_view name(Provenance provenance);
 [[nodiscard]] std::optional<Provenance> parse_provenance(std::string_view word);
+
+// Words of element types, and the bytes of one value: float32 4; 0 for an unknown word.
+[[nodiscard]] std::span<const std::string_view> dtype_words();
+[[nodiscard]] std::int64_t dtype_bytes(std::string_view dtype);
 
 struct Tensor {
   std::optional<std::int64_t> elements;

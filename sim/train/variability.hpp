@@ -6,6 +6,7 @@
 //   uniform      1 + h (2u - 1), h = sqrt(3) cv           exponential  -ln(1 - u), cv = 1
 //   lognormal    exp(sigma z - sigma^2 / 2), sigma^2 = ln(1 + cv^2), z standard normal
 //   gamma        shape 1 / cv^2, scale cv^2               empirical    factors[floor(u length)]
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -29,7 +30,11 @@ struct Variability {
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool random() const { return compute_cv > 0 || exchange_cv > 0; }
-  [[nodiscard]] bool varies() const { return random() || !stragglers.empty(); }
+  // A factor of 1 is none.
+  [[nodiscard]] bool varies() const {
+    return random() || std::any_of(stragglers.begin(), stragglers.end(),
+                                   [](const Straggler& each) { return each.factor != 1; });
+  }
 };
 
 // What is constant over a run, computed once: many draws from one Variability. It must outlive this

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <numeric>
 #include <ranges>
 #include <utility>
@@ -9,6 +10,22 @@
 namespace stepsim::train {
 
 namespace {
+
+constexpr std::int64_t kAssumedValueBytes = 4; // float32
+
+// Of a trace's tensor: as told, by its shape, or by its dtype; 0 = unknown.
+std::int64_t elements_of(const Tensor& tensor, Bytes bytes) {
+  if (tensor.elements) {
+    return *tensor.elements;
+  }
+  if (!tensor.shape.empty()) {
+    const double count =
+        std::accumulate(tensor.shape.begin(), tensor.shape.end(), 1.0, std::multiplies<>());
+    return count <= static_cast<double>(bytes.value) ? static_cast<std::int64_t>(count) : 0;
+  }
+  const std::int64_t size = dtype_bytes(tensor.dtype);
+  return size > 0 && bytes.value % size == 0 ? bytes.value / size : 0;
+}
 
 struct TensorItem { // what a layer contributes, before granularity is applied
   std::int64_t elements{};
@@ -33,7 +50,11 @@ using LayerItems = std::vector<std::vector<TensorItem>>; // [layer][tensor], gra
 TensorItem joined(const std::vector<TensorItem>& items) {
   TensorItem sum = items.front();
   for (const TensorItem& item : items | std::views::drop(1)) {
-    sum.elements += item.elements;
+    const auto is_known = [](const TensorItem& each) {
+      return each.elements > 0 || each.bytes.value == 0;
+    };
+    const bool known = is_known(sum) && is_known(item);
+    sum.elements = known ? sum.elements + item.elements : 0;
     sum.bytes += item.bytes;
     sum.registration = std::min(sum.registration, item.registration);
     sum.is_weight = sum.is_weight || item.is_weight;
@@ -117,6 +138,15 @@ std::vector<Seconds> forward_times(const ModelTable& table, const std::vector<st
 
 } // namespace
 
+std::int64_t Gradient::values() const {
+  if (elements > 0) {
+    return elements;
+  }
+  const std::int64_t known = dtype_bytes(dtype);
+  const std::int64_t size = known > 0 ? known : kAssumedValueBytes;
+  return bytes.value / size + (bytes.value % size == 0 ? 0 : 1);
+}
+
 Seconds Workload::forward() const {
   return std::accumulate(layers.begin(), layers.end(), Seconds{},
                          [](Seconds sum, const WorkLayer& layer) { return sum + layer.forward; });
@@ -131,6 +161,18 @@ Seconds Workload::backward() const {
 Bytes Workload::bytes() const {
   return std::accumulate(gradients.begin(), gradients.end(), Bytes{},
                          [](Bytes sum, const Gradient& gradient) { return sum + gradient.bytes; });
+}
+
+std::int64_t Workload::values() const {
+  return std::accumulate(
+      gradients.begin(), gradients.end(), std::int64_t{},
+      [](std::int64_t sum, const Gradient& each) { return sum + each.values(); });
+}
+
+double Workload::bytes_per_value() const {
+  const std::int64_t count = values();
+  return count > 0 ? static_cast<double>(bytes().value) / static_cast<double>(count)
+                   : static_cast<double>(kAssumedValueBytes);
 }
 
 Workload workload_from_trace(const Trace& trace, Granularity granularity) {
@@ -152,7 +194,8 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
         });
     if (sized) {
       for (const Tensor& tensor : layer.tensors) {
-        list.push_back({tensor.elements.value_or(0), *tensor.bytes, tensor.dtype, 0, false, {}});
+        list.push_back(
+            {elements_of(tensor, *tensor.bytes), *tensor.bytes, tensor.dtype, 0, false, {}});
         if (!tensor.shape.empty()) {
           list.back().shapes = {matrix_of(tensor.shape)};
         }

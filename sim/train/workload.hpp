@@ -35,6 +35,9 @@ struct Gradient {
   std::int64_t registration{};             // position in registration order
   bool measured_order = false;             // the ready order was seen, not assumed
   std::vector<coll::MatrixShape> shapes{}; // of its tensors; empty = unknown
+  // `elements`, else as many values of the dtype as fill the bytes; 4 bytes each where neither is
+  // known.
+  [[nodiscard]] std::int64_t values() const;
 };
 
 struct Workload {
@@ -49,6 +52,9 @@ struct Workload {
   [[nodiscard]] Seconds forward() const;
   [[nodiscard]] Seconds backward() const;
   [[nodiscard]] Bytes bytes() const;
+  [[nodiscard]] std::int64_t values() const;
+  // Mean over all gradients; 4 without any.
+  [[nodiscard]] double bytes_per_value() const;
 };
 
 enum class Granularity { tensor, layer, weight }; // MOD 8

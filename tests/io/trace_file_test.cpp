@@ -96,9 +96,9 @@ TEST_CASE("wrong traces are refused with pointer and rule") {
 }
 
 TEST_CASE("sizes of dtypes") {
-  CHECK(dtype_bytes("float32") == 4);
-  CHECK(dtype_bytes("bfloat16") == 2);
-  CHECK(dtype_bytes("int64") == 8);
-  CHECK(dtype_bytes("bool") == 1);
-  CHECK(dtype_bytes("text") == 0);
+  CHECK(train::dtype_bytes("float32") == 4);
+  CHECK(train::dtype_bytes("bfloat16") == 2);
+  CHECK(train::dtype_bytes("int64") == 8);
+  CHECK(train::dtype_bytes("bool") == 1);
+  CHECK(train::dtype_bytes("text") == 0);
 }

@@ -76,6 +76,50 @@ TEST_CASE("compression: every default of the interface") {
   CHECK(q.bucket == 512);
 }
 
+TEST_CASE("compression: keys without a method are errors, an empty object is no compression") {
+  CHECK(parsed("{}").compression == coll::Compression{});
+  CHECK(problem_of("{}").empty());
+  const std::string density = "t.json: /density: density needs a method beside it";
+  CHECK(problem_of(R"({"density": 0.001})") == density);
+  CHECK(problem_of(R"({"density": 7})") == density);
+  CHECK(problem_of(R"({"method": null, "density": 0.001})") == density);
+  CHECK(problem_of(R"({"density": 0.001})", {.leftovers = Leftovers::ignore}) == density);
+  CHECK(problem_of(R"({"encode_Bps": 1e9})") ==
+        "t.json: /encode_Bps: encode_Bps needs a method beside it");
+}
+
+TEST_CASE("compression: values beside none, and leftovers of other methods, must be valid") {
+  CHECK(problem_of(R"({"method": "none", "density": 7})") ==
+        "t.json: /density: must be in (0, 1], got 7");
+  CHECK(problem_of(R"({"method": "none", "bits": 99})") ==
+        "t.json: /bits: must be an integer in [1, 32], got 99");
+  CHECK(problem_of(R"({"method": "none", "costs": {"select_s": -1}})") ==
+        "t.json: /costs/select_s: must be >= 0, got -1");
+  const With leftovers{.leftovers = Leftovers::ignore};
+  CHECK(problem_of(R"({"method": "fp16", "density": 7})", leftovers) ==
+        "t.json: /density: must be in (0, 1], got 7");
+  const Parsed codec = parsed(R"({"method": "topk", "density": 0.5, "ratio": 3})", leftovers);
+  CHECK(codec.problem.empty());
+  CHECK(codec.compression.ratio == 1); // of another method: ignored
+}
+
+TEST_CASE("compression: a codec's ratio and the size of halves follow the gradient's type") {
+  const auto use = [](double bytes_per_value) {
+    return With{.use = {.elements = 1000, .bytes_per_value = bytes_per_value}};
+  };
+  const auto ratio = [&](const std::string& method, double bytes_per_value) {
+    return parsed("\"" + method + "\"", use(bytes_per_value)).compression.ratio;
+  };
+  CHECK(ratio("truncate16", 4) == 4.0 / 2); // 2 bytes a value are sent
+  CHECK(ratio("truncate16", 2) == 2.0 / 2);
+  CHECK(ratio("quantize8", 4) == 4.0 / 1); // one byte a value
+  CHECK(ratio("quantize8", 2) == 2.0 / 1);
+  CHECK(ratio("quantize8", 1) == 1);
+  CHECK(parsed(R"({"method": "fp16", "value_bytes": 2})", use(4)).problem.empty());
+  CHECK(problem_of(R"({"method": "fp16", "value_bytes": 4})", use(4)) ==
+        "t.json: /value_bytes: must be 2: fp16 sends values of 2 bytes, got 4");
+}
+
 TEST_CASE("compression: none beside other keys ignores them, unknown ones excepted") {
   const Parsed none = parsed(R"({"method": "none", "density": 0.001, "bits": 4})");
   CHECK(none.problem.empty());
