@@ -134,8 +134,8 @@ std::string times_text(const study::Result& result) {
          share ? percent_cell(*seconds / *summary.iteration_time_s) : std::string("-")});
   };
   row("iteration time", summary.iteration_time_s);
-  // Only synchronous steps wait for the slowest worker in forward and backward.
-  const bool slowest = !result.step.next_forward_s.empty() && !result.workers.empty();
+  // Asynchronous workers wait for nobody: theirs is the mean.
+  const bool slowest = summary.straggler_wait_s.value_or(0) > 0;
   const std::string whose = slowest ? " (slowest worker)" : "";
   row("  forward" + whose, summary.forward_s);
   row("  backward" + whose, summary.backward_s);
@@ -146,10 +146,21 @@ std::string times_text(const study::Result& result) {
     }
   };
   row_if("  codec", summary.codec_compute_s);
-  row_if("  select", summary.select_s);
-  row_if("  residual", summary.residual_s);
+  const bool side = result.scenario.communication.compression.select_stream ==
+                    coll::SelectStream::side; // selects next to backward
+  if (side) {
+    row_if("  select and residual, not hidden", summary.compress_s);
+  } else {
+    row_if("  select", summary.select_s);
+    row_if("  residual", summary.residual_s);
+  }
   row("  exposed communication", summary.exposed_communication_s);
+  row_if("  waiting for input", summary.input_wait_s);
   row_if("waiting for slower workers, mean", summary.straggler_wait_s);
+  if (side) {
+    row_if("select, all", summary.select_s);
+    row_if("residual, all", summary.residual_s);
+  }
   row("communication, all", summary.communication_s);
   if (summary.staging_s.value_or(0) + summary.merge_s.value_or(0) + summary.scatter_s.value_or(0) >
       0) {
@@ -213,7 +224,7 @@ std::string buckets_text(const study::Result& result) {
   if (result.buckets.empty()) {
     return "";
   }
-  Table table{{"bucket", "gradients", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
+  Table table{{"bucket", "layers", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
                "algorithm"},
               {}};
   const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;

@@ -123,6 +123,21 @@ double lp_allreduce_slow_additions(const Symbols& s, const Blocks& blocks) {
   return std::max((2 * s.P - 1) * t.tau + (s.P + t.m - 2) * t.g, sums_passed + t.m * t.tau);
 }
 
+std::optional<double> lp_slow_additions_seconds(const Collective& collective) {
+  const Options& options = collective.options;
+  if (collective.algorithm != AlgorithmId::lp || collective.op != Op::allreduce ||
+      options.cost_form != CostForm::exact || !options.lp_last_hop || !collective.homogeneous()) {
+    return std::nullopt;
+  }
+  const Symbols s = symbols(collective);
+  const Blocks blocks = *resolve_blocks(collective);
+  const BlockTimes t = block_times(s, blocks);
+  if (s.serial || t.delta != 0 || t.g <= t.tau) {
+    return std::nullopt;
+  }
+  return lp_allreduce_slow_additions(s, blocks);
+}
+
 std::optional<ClosedForm> lp_broadcast(const Collective& collective) { return exact(collective); }
 std::optional<ClosedForm> lp_reduce(const Collective& collective) { return exact(collective); }
 std::optional<ClosedForm> lp_allreduce(const Collective& collective) { return exact(collective); }

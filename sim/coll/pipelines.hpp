@@ -14,12 +14,15 @@ namespace stepsim::coll {
                                                 const Blocks& blocks);
 
 // Allreduce with overlapped additions slower than the hops, g > tau, equal blocks, with last hop
-// and delta = 0 (derived; equal to max_plus). For the block search only: COL 3 d leaves this case
-// to max_plus.
+// and delta = 0 (derived; equal to max_plus). For the block search and for planners: COL 3 d leaves
+// the time of a run in this case to max_plus.
 //   max((2P-1) tau + (P+m-2) g, u + m tau), u = (P-1) tau + (P+m-3) g, or m tau for P = 2
 // First term: the tail adds the last block, which then travels around; u: the last sender but one
 // has passed on all partial sums.
 [[nodiscard]] double lp_allreduce_slow_additions(const Symbols& s, const Blocks& blocks);
+// The same for a collective in its own blocks, for planners that cost many sizes; empty outside
+// that case.
+[[nodiscard]] std::optional<double> lp_slow_additions_seconds(const Collective& collective);
 
 // D_r and D_b: slots until the first block has passed both trees, up and down.
 struct TreeDepths {

@@ -108,7 +108,19 @@ bool wants(AskedMethod asked, Method method, Method automatic) {
   return false;
 }
 
+namespace {
+
+void check_range(double seconds) {
+  constexpr double kMicroseconds = 1e6; // as tables show times
+  if (!std::isfinite(seconds * kMicroseconds)) {
+    throw SimulationError("the times of the collective are beyond the range of numbers");
+  }
+}
+
+} // namespace
+
 void fill_comparison(CollectiveRecord& record) {
+  check_range(record.seconds);
   double least = record.seconds;
   double most = record.seconds;
   int present = 0;
@@ -176,6 +188,7 @@ CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, boo
   record.bytes = total_bytes(collective);
   record.traffic = traffic(collective);
   record.lower_bounds = lower_bound(collective);
+  check_range(record.lower_bounds.seconds()); // evaluators need times that can be compared
   fill_inputs(record, collective);
   fill_forms(record, collective);
 

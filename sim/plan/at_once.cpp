@@ -43,7 +43,9 @@ std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double l
     if (std::min(startup_end, data_end) > limit) {
       break;
     }
-    if (data_end <= startup_end) { // ends first, then starts
+    // Ends first, then starts; times may be beyond the range of numbers.
+    const bool ends = ending != nullptr && (starting == nullptr || !(startup_end < data_end));
+    if (ends) {
       channel.clock = ending->until;
       channel.now = data_end;
       --channel.moving;

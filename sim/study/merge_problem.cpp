@@ -25,22 +25,32 @@ plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
           }}};
 }
 
+// A dense message: a measured curve; where start-up and data must be separable or `by_formula`, the
+// closed form; else as the run evaluates it.
+plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
+  if (!exchanges(scenario)) {
+    return {.base = plan::LinearCost{}};
+  }
+  if (scenario.cluster.network.curve) {
+    return *scenario.cluster.network.curve;
+  }
+  const bool separable = plan::planner(scenario.communication.schedule).needs_linear_cost();
+  return by_formula || separable ? train::planner_cost(exchange_of(scenario))
+                                 : train::merge_cost(exchange_of(scenario), scenario.method);
+}
+
 // What the planner sees of one message.
-plan::Cost channel_cost(const Scenario& scenario) {
+plan::Cost channel_cost(const Scenario& scenario, bool by_formula) {
   if (is_compressed(scenario)) {
     return compressed_cost(scenario);
   }
-  plan::Cost cost = scenario.cluster.network.curve.value_or(plan::Cost{});
-  if (!scenario.cluster.network.curve) {
-    cost = train::planner_cost(exchange_of(scenario));
-  } else if (!exchanges(scenario)) {
-    cost = plan::Cost{.base = plan::LinearCost{}};
-  }
+  plan::Cost cost = dense_cost(scenario, by_formula);
   const plan::LinearCost extra = extra_cost(scenario);
   if (extra.startup_s > 0 || extra.per_byte_s > 0) {
     cost = with_extra(std::move(cost), extra);
   }
-  if (scenario.communication.schedule != plan::Schedule::priority) { // whose chunks are not merged
+  const bool merges = scenario.communication.schedule != plan::Schedule::priority; // cuts chunks
+  if (merges && exchanges(scenario)) {
     cost.copy_bandwidth_Bps = scenario.communication.copy_bandwidth_Bps;
   }
   return cost;
@@ -117,9 +127,11 @@ plan::Problem merge_problem(const Scenario& scenario) {
   if (problem.items.empty()) { // no layer has a gradient: one that sends nothing
     problem.items.push_back({.ready = t, .bytes = Bytes{0}});
   }
-  problem.cost = channel_cost(scenario);
+  problem.cost = channel_cost(scenario, false);
   return problem;
 }
+
+plan::Cost formula_cost(const Scenario& scenario) { return channel_cost(scenario, true); }
 
 train::StepInput step_input(const Scenario& scenario) {
   train::StepInput input;

@@ -1,7 +1,9 @@
 // From a plan to the messages of a step: which schedule sends them, in which phases, by the cost
 // that planners see or by what the evaluators say.
 #include <algorithm>
+#include <cmath>
 
+#include "base/error.hpp"
 #include "plan/omgs.hpp"
 #include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
@@ -9,6 +11,16 @@
 namespace stepsim::study {
 
 namespace {
+
+// Where nothing is sent nothing waits for its turn: groups are ready when their gradients are.
+void wait_for_gradients_only(const plan::Problem& problem, plan::Plan& plan) {
+  for (plan::Group& group : plan.groups) {
+    group.ready = {};
+    for (const std::uint32_t item : group.items) {
+      group.ready = std::max(group.ready, problem.items[item].ready);
+    }
+  }
+}
 
 // OMGS counts selection, too, so its groups come from more than the cost of messages. Sizes are
 // bytes here: both costs are functions of them.
@@ -39,17 +51,39 @@ plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
 
 } // namespace
 
-double copy_seconds(const Communication& communication, const plan::Group& group) {
-  return communication.copy_bandwidth_Bps > 0 && group.items.size() > 1
-             ? 4 * static_cast<double>(group.bytes.value) / communication.copy_bandwidth_Bps
+double copy_seconds(const Scenario& scenario, const plan::Group& group) {
+  const double rate = scenario.communication.copy_bandwidth_Bps;
+  const auto merged = std::ranges::count_if(group.items, [&](std::uint32_t item) {
+    return scenario.workload.gradients[item].bytes.value > 0;
+  });
+  return rate > 0 && merged > 1 && exchanges(scenario)
+             ? 4 * static_cast<double>(group.bytes.value) / rate
              : 0.0;
 }
 
+void check_range(const plan::Problem& problem) {
+  double end = problem.items.empty() ? 0 : problem.items.back().ready.value;
+  for (const plan::Item& item : problem.items) {
+    const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+    const auto bytes = static_cast<double>(item.bytes.value);
+    end += linear != nullptr && bytes > 0 ? linear->startup_s + linear->per_byte_s * bytes : 0;
+  }
+  if (!std::isfinite(end)) {
+    throw SimulationError(std::string(kBeyondNumbers));
+  }
+}
+
 plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
+  check_range(problem); // planners compare times
   const Communication& communication = scenario.communication;
-  return communication.schedule == plan::Schedule::omgs
-             ? omgs_plan(scenario, problem)
-             : plan::make_plan(problem, communication.schedule, communication.schedule_options);
+  plan::Plan plan =
+      communication.schedule == plan::Schedule::omgs
+          ? omgs_plan(scenario, problem)
+          : plan::make_plan(problem, communication.schedule, communication.schedule_options);
+  if (!exchanges(scenario)) {
+    wait_for_gradients_only(problem, plan);
+  }
+  return plan;
 }
 
 bool has_all_gathers(const Scenario& scenario) {
@@ -90,6 +124,14 @@ std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan
   return seconds;
 }
 
+MessageSeconds message_seconds(const plan::Problem& problem, const BucketCost& cost,
+                               plan::Schedule schedule) {
+  const bool phases = plan::planner(schedule).needs_linear_cost();
+  return {.exchange = cost.exchange_s(),
+          .broadcast = cost.broadcast_s,
+          .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0};
+}
+
 double startup_seconds(const plan::Problem& problem, double seconds) {
   const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
   return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
@@ -104,7 +146,7 @@ train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
   input.all_gathers = schedule == plan::Schedule::dear;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const plan::Group& group = plan.groups[g];
-    const double copies = copy_seconds(communication, group);
+    const double copies = copy_seconds(scenario, group);
     train::Message& message = input.messages.emplace_back();
     message.bytes = static_cast<double>(group.bytes.value);
     message.ready_s = group.ready.value;

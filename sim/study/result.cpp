@@ -8,6 +8,7 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::array kSummaryFields{
+    SummaryField{"closed_form_is_bound", &Summary::closed_form_is_bound},
     SummaryField{"closed_form_s", &Summary::closed_form_s},
     SummaryField{"codec_compute_s", &Summary::codec_compute_s},
     SummaryField{"communication_s", &Summary::communication_s},
@@ -57,7 +58,13 @@ constexpr std::array kSummaryFields{
     SummaryField{"stale_fraction", &Summary::stale_fraction},
     SummaryField{"effective_loss", &Summary::effective_loss},
     SummaryField{"epochs", &Summary::epochs},
-    SummaryField{"time_to_accuracy_s", &Summary::time_to_accuracy_s}};
+    SummaryField{"time_to_accuracy_s", &Summary::time_to_accuracy_s},
+    SummaryField{"input_wait_s", &Summary::input_wait_s},
+    SummaryField{"merge_certified_optimal", &Summary::merge_certified_optimal},
+    SummaryField{"bottleneck", &Summary::bottleneck},
+    SummaryField{"baseline", &Summary::baseline},
+    SummaryField{"converges", &Summary::converges},
+    SummaryField{"staleness_histogram", &Summary::staleness_histogram}};
 
 io::Json number_or_null(const std::optional<double>& value) {
   return value ? io::Json(*value) : io::Json();
@@ -66,6 +73,27 @@ io::Json number_or_null(const std::optional<double>& value) {
 io::Json text_or_null(const std::string& text) {
   return text.empty() ? io::Json() : io::Json(text);
 }
+
+template <class Value, class Tree> io::Json list(const std::vector<Value>& values, Tree tree) {
+  io::Array array;
+  for (const Value& value : values) {
+    array.push_back(tree(value));
+  }
+  return array;
+}
+
+// What a summary field holds, one function per kind.
+struct FieldJson {
+  const Summary& summary;
+  io::Json operator()(SummaryNumber number) const { return number_or_null(summary.*number); }
+  io::Json operator()(SummaryFlag flag) const {
+    return summary.*flag ? io::Json(*(summary.*flag)) : io::Json();
+  }
+  io::Json operator()(SummaryWord word) const { return text_or_null(summary.*word); }
+  io::Json operator()(SummaryCounts counts) const {
+    return list(summary.*counts, [](std::int64_t count) { return io::Json(count); });
+  }
+};
 
 // "merge_gap_to_optimal" -> {"merge": {"gap_to_optimal": ..}}, likewise "fct_".
 io::Json nested(const io::Object& flat) {
@@ -174,30 +202,16 @@ io::Json network_tree(const Network& network) {
       {"queue_discipline", packets ? io::Json(name(options.queue_discipline)) : io::Json()}};
 }
 
-template <class Value, class Tree> io::Json list(const std::vector<Value>& values, Tree tree) {
-  io::Array array;
-  for (const Value& value : values) {
-    array.push_back(tree(value));
-  }
-  return array;
-}
-
 } // namespace
 
 std::span<const SummaryField> summary_fields() { return kSummaryFields; }
 
 io::Object flat_summary(const Summary& summary) {
   io::Object flat;
-  flat.reserve(kSummaryFields.size() + 4);
+  flat.reserve(kSummaryFields.size());
   for (const SummaryField& field : kSummaryFields) {
-    flat.emplace_back(field.key, number_or_null(summary.*field.value));
+    flat.emplace_back(field.key, std::visit(FieldJson{summary}, field.value));
   }
-  flat.emplace_back("merge_certified_optimal", summary.merge_certified_optimal
-                                                   ? io::Json(*summary.merge_certified_optimal)
-                                                   : io::Json());
-  flat.emplace_back("bottleneck", text_or_null(summary.bottleneck));
-  flat.emplace_back("baseline", text_or_null(summary.baseline));
-  flat.emplace_back("converges", summary.converges ? io::Json(*summary.converges) : io::Json());
   return flat;
 }
 
@@ -212,9 +226,6 @@ io::Json result_tree(const Result& result) {
                                                   : io::Json()},
                              {"extrapolation_factor", number_or_null(result.extrapolation_factor)}};
   }
-  io::Json summary = nested(flat_summary(result.summary));
-  summary.set("staleness_histogram", list(result.summary.staleness_histogram,
-                                          [](std::int64_t count) { return io::Json(count); }));
   return io::Object{
       {"schema_version", 1},
       {"kind", "result"},
@@ -224,7 +235,7 @@ io::Json result_tree(const Result& result) {
       {"label", text_or_null(network.label)},
       {"calibration", std::move(calibration)},
       {"network", network_tree(network)},
-      {"summary", std::move(summary)},
+      {"summary", nested(flat_summary(result.summary))},
       {"iterations", list(result.iterations, iteration_tree)},
       {"workers", list(result.workers, worker_tree)},
       {"buckets", list(result.buckets, bucket_tree)},

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "io/json.hpp"
@@ -19,12 +20,14 @@ struct Summary {
   std::optional<double> iteration_time_s, forward_s, backward_s, update_s, codec_compute_s,
       compute_s;
   std::optional<double> communication_s, exposed_communication_s, overlap_fraction;
+  std::optional<double> input_wait_s; // of the slowest worker; in synchronous steps
   std::optional<double> speedup, scaling_efficiency, samples_per_s;
   std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
   std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s;
   std::optional<double> iteration_time_low_s, iteration_time_high_s;
   std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
   std::optional<bool> merge_certified_optimal;
+  std::optional<bool> closed_form_is_bound; // closed_form_s: an upper bound, not the time
   // Pipelined and parameter-server training (PIP 11, 15).
   std::optional<double> pipeline_width, staleness_mean, staleness_max, in_flight_gradients;
   std::optional<double> codec_hops;
@@ -43,11 +46,16 @@ struct Summary {
   std::string baseline; // of speedup, in words
 };
 
-// One numeric key of the summary: how JSON, CSV, tables, `compare` and `solve` reach it. Nested
-// keys are joined by "_" ("merge_gap_to_optimal").
+// One key of the summary: the only list from which `run`, the records of sweeps, `compare` and
+// `solve` take keys and values. Nested keys are joined by "_" ("merge_gap_to_optimal").
+using SummaryNumber = std::optional<double> Summary::*;
+using SummaryFlag = std::optional<bool> Summary::*;
+using SummaryWord = std::string Summary::*; // null where empty
+using SummaryCounts = std::vector<std::int64_t> Summary::*;
 struct SummaryField {
   std::string_view key;
-  std::optional<double> Summary::*value;
+  std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
+  [[nodiscard]] bool is_number() const { return std::holds_alternative<SummaryNumber>(value); }
 };
 [[nodiscard]] std::span<const SummaryField> summary_fields();
 
@@ -144,7 +152,7 @@ struct Result {
 
 // Meta: tool, version, git, command, wall_s; the caller adds it (it may differ between equal runs).
 [[nodiscard]] io::Json result_tree(const Result& result);
-// Flat: summary keys, nested ones joined by "_", nulls kept.
+// All summary fields in order: nested keys joined by "_", nulls kept.
 [[nodiscard]] io::Object flat_summary(const Summary& summary);
 
 } // namespace stepsim::study

@@ -1,8 +1,8 @@
 #include "study/run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "base/counter_hash.hpp"
 #include "base/error.hpp"
@@ -16,8 +16,9 @@ namespace stepsim::study {
 namespace {
 
 void check_limit(const Scenario& scenario, double makespan) {
-  if (!std::isfinite(makespan)) {
-    throw SimulationError("the times of the run are beyond the range of numbers");
+  constexpr double kMicroseconds = 1e6; // as tables show times
+  if (!std::isfinite(makespan * kMicroseconds)) {
+    throw SimulationError(std::string(kBeyondNumbers));
   }
   if (makespan > scenario.simulated_limit.value) {
     throw SimulationError("the run lasts " + base::significant(makespan) +
@@ -145,6 +146,10 @@ Result run(const Scenario& scenario) {
   if (scenario.training.convergence) {
     fill_convergence(*scenario.training.convergence, result.summary);
   }
+  Summary& summary = result.summary;
+  if (summary.closed_form_s && !summary.closed_form_is_bound) {
+    summary.closed_form_is_bound = false;
+  }
   compare_with_dense(scenario, result.summary);
   return result;
 }
@@ -156,21 +161,62 @@ std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication) {
              : base::hash(seed, kStream, static_cast<std::uint64_t>(replication)) >> 11;
 }
 
+namespace {
+
+// Times become means over replications, so that their parts still add up; speeds follow from them.
+void average(const std::vector<Summary>& all, Summary& summary) {
+  const auto mean = [&](SummaryNumber number) -> std::optional<double> {
+    double sum = 0;
+    for (const Summary& each : all) {
+      if (!(each.*number)) {
+        return std::nullopt;
+      }
+      sum += *(each.*number);
+    }
+    return sum / static_cast<double>(all.size());
+  };
+  const double first_period = *summary.iteration_time_s;
+  double alone = 0; // sum over replications
+  for (const Summary& each : all) {
+    alone += each.scaling_efficiency.value_or(0) * *each.iteration_time_s;
+  }
+  for (const SummaryNumber number :
+       {&Summary::iteration_time_s, &Summary::forward_s, &Summary::backward_s, &Summary::update_s,
+        &Summary::codec_compute_s, &Summary::compute_s, &Summary::select_s, &Summary::residual_s,
+        &Summary::compress_s, &Summary::input_wait_s, &Summary::straggler_wait_s,
+        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s}) {
+    summary.*number = mean(number);
+  }
+  fill_communication(*mean(&Summary::communication_s), *mean(&Summary::exposed_communication_s),
+                     summary);
+  const double period = *summary.iteration_time_s;
+  if (summary.scaling_efficiency && period > 0 && *summary.scaling_efficiency > 0) {
+    const double workers = *summary.speedup / *summary.scaling_efficiency;
+    summary.scaling_efficiency = std::min(1.0, alone / static_cast<double>(all.size()) / period);
+    summary.speedup = workers * *summary.scaling_efficiency;
+  }
+  if (summary.samples_per_s) {
+    *summary.samples_per_s *= first_period / period;
+  }
+}
+
+} // namespace
+
 Result run_replications(const Scenario& scenario, std::int64_t replications) {
   Result result = run(scenario);
+  std::vector<Summary> all{result.summary};
   std::vector<double> periods{*result.summary.iteration_time_s};
   Scenario other = scenario;
   for (std::int64_t r = 1; r < replications; ++r) {
     other.variability.seed = replication_seed(scenario.variability.seed, r);
-    periods.push_back(*run(other).summary.iteration_time_s);
+    all.push_back(run(other).summary);
+    periods.push_back(*all.back().iteration_time_s);
   }
   if (replications > 1) {
-    const base::Interval interval = base::mean_interval_95(periods);
-    result.summary.iteration_time_s = std::midpoint(interval.low, interval.high);
-    result.summary.iteration_time_low_s = interval.low;
-    result.summary.iteration_time_high_s = interval.high;
-    result.warnings.push_back("iteration_time_s is the mean of " + std::to_string(replications) +
-                              " replications; the other figures are of the first");
+    average(all, result.summary);
+    set_interval(scenario, base::mean_interval_95(periods), result.summary);
+    result.warnings.push_back("times and speeds are means of " + std::to_string(replications) +
+                              " replications; buckets, iterations and the rest are of the first");
   }
   return result;
 }

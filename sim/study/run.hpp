@@ -24,8 +24,8 @@ inline constexpr std::string_view kEqualWorkers =
 // Replications run the same scenario with other random factors: the first with the scenario's own
 // seed, the others with seeds made from it and their number.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);
-// Mean iteration time of several replications, with its 95 % interval (Student's t); everything
-// else is that of the first.
+// Mean times of several replications, with the 95 % interval of the iteration time (Student's t);
+// everything that is no time or speed of the summary is that of the first.
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
 
 // The collective of the scenario without its bytes, and the merge problem its planner sees.

@@ -7,6 +7,7 @@
 #include "base/statistics.hpp"
 #include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
+#include "train/alone.hpp"
 
 namespace stepsim::study {
 
@@ -53,12 +54,16 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& pl
     const plan::Group& group = plan.groups[g];
     Bucket& bucket = buckets.emplace_back();
     bucket.index = static_cast<std::int64_t>(g);
-    bucket.first = std::ranges::min(group.items) + std::int64_t{1};
-    bucket.last = std::ranges::max(group.items) + std::int64_t{1};
+    const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
+    bucket.first = layers;
     bucket.bytes = group.bytes;
     bucket.items = static_cast<std::int64_t>(group.items.size());
     for (const std::uint32_t item : group.items) {
-      bucket.elements += scenario.workload.gradients[item].elements;
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const std::int64_t number = layers - gradient.layer; // from 1, backward order
+      bucket.first = std::min(bucket.first, number);
+      bucket.last = std::max(bucket.last, number);
+      bucket.elements += gradient.elements;
     }
     bucket.algorithm = costs[g].algorithm;
   }
@@ -81,11 +86,35 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
   }
 }
 
-double fill_work(const Scenario& scenario, Summary& summary) {
+void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary) {
   summary.forward_s = scenario.workload.forward().value;
   summary.backward_s = scenario.workload.backward().value;
   summary.update_s = scenario.training.update.value;
-  return *summary.forward_s + *summary.backward_s + *summary.update_s;
+  summary.codec_compute_s = codec_s;
+  summary.compute_s = compute_s;
+  const double nominal =
+      *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
+  constexpr double kRounding = 1e-12;
+  if (nominal > 0 && std::abs(compute_s - nominal) > kRounding * nominal) {
+    for (std::optional<double>* part :
+         {&summary.forward_s, &summary.backward_s, &summary.update_s, &summary.codec_compute_s}) {
+      **part *= compute_s / nominal;
+    }
+  }
+}
+
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
+                     bool to_next_backward) {
+  const Training& training = scenario.training;
+  return train::alone_seconds({.forward_s = scenario.workload.forward().value,
+                               .backward_s = scenario.workload.backward().value,
+                               .update_s = training.update.value,
+                               .input_s = training.input.value,
+                               .input_pipelined = training.input_pipelined,
+                               .to_next_backward = to_next_backward},
+                              scenario.variability,
+                              static_cast<std::uint32_t>(scenario.cluster.ranks()), first + 1,
+                              last + 1);
 }
 
 void fill_communication(double communication_s, double exposed_s, Summary& summary) {
@@ -128,7 +157,7 @@ void fill_speedup(const Scenario& scenario, double single_s, double period_s, Su
   const auto workers = static_cast<double>(scenario.cluster.ranks());
   summary.baseline = "one worker: forward, backward and update without communication";
   if (period_s > 0) {
-    summary.scaling_efficiency = single_s / period_s;
+    summary.scaling_efficiency = std::min(single_s, period_s) / period_s;
     summary.speedup = workers * *summary.scaling_efficiency;
     if (scenario.workload.batch_size) {
       summary.samples_per_s =
@@ -159,9 +188,42 @@ void fill_interval(const Scenario& scenario, Result& result) {
     }
     means.push_back(sum / static_cast<double>(end - begin));
   }
-  const base::Interval interval = base::mean_interval_95(means);
-  result.summary.iteration_time_low_s = interval.low;
-  result.summary.iteration_time_high_s = interval.high;
+  set_interval(scenario, base::mean_interval_95(means), result.summary);
+}
+
+void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary) {
+  const train::Variability& variability = scenario.variability;
+  const train::Jitter jitter(variability, static_cast<std::uint32_t>(scenario.cluster.ranks()));
+  const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
+                     !scenario.training.async;
+  const double least = (waits ? jitter.slowest() : jitter.fastest()) *
+                       train::least_factor(variability, variability.compute_cv) *
+                       (scenario.workload.forward().value + scenario.workload.backward().value +
+                        scenario.training.update.value);
+  const double mean = *summary.iteration_time_s;
+  summary.iteration_time_low_s = std::min(mean, std::max(interval.low, least));
+  summary.iteration_time_high_s = std::max(mean, interval.high);
+}
+
+void warn_below_bound(double bound_s, Result& result) {
+  constexpr double kRounding = 1e-9;
+  const train::Variability& variability = result.scenario.variability;
+  if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
+    return;
+  }
+  const bool random = variability.random();
+  result.warnings.push_back(
+      "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
+      (random ? std::string(train::kJitterLaws[static_cast<std::size_t>(variability.law)]) +
+                    " factors below 1 were drawn (/variability), which shorten computing and "
+                    "transfers below bytes / bandwidth"
+              : std::string("/variability/stragglers has factors below 1")) +
+      (result.summary.lower_bound_s ? "; lower_bound_s counts the factors" : ""));
+}
+
+double bound_of(double bound_s, double time_s) {
+  constexpr double kRounding = 1e-12;
+  return bound_s <= time_s * (1 + kRounding) ? std::min(bound_s, time_s) : bound_s;
 }
 
 } // namespace stepsim::study

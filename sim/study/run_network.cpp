@@ -110,19 +110,23 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train:
   const std::size_t first = first_steady(scenario, job.iterations);
   const auto steady = std::span(job.iterations).subspan(first);
   using Run = train::JobIteration;
-  const double single = fill_work(scenario, summary);
   const double period = mean_of(steady, [](const Run& run) { return run.period_s; });
   summary.iteration_time_s = period;
-  summary.codec_compute_s = 0;
-  summary.compute_s = mean_of(steady, [](const Run& run) { return run.compute_s; });
+  const double work = mean_of(steady, [](const Run& run) { return run.mean_work_s; });
+  const double compute = mean_of(steady, [](const Run& run) { return run.compute_s; });
+  constexpr double kRounding = 1e-9; // times count from the start of the run
+  fill_work(scenario, 0, std::abs(compute - work) > kRounding * period ? compute : work, summary);
   fill_communication(mean_of(steady, [](const Run& run) { return run.communication_s; }),
                      mean_of(steady, [](const Run& run) { return run.exposed_s; }), summary);
-  summary.straggler_wait_s = std::max(0.0, *summary.compute_s - single);
+  summary.straggler_wait_s = std::max(0.0, *summary.compute_s - work);
   summary.makespan_s = job.iterations.back().end_s;
   summary.wire_bytes = exchanges(scenario) ? bytes_sent(scenario, plan) : 0;
   summary.staleness_mean = 0;
   summary.staleness_max = 0;
-  fill_speedup(scenario, single, period, summary);
+  fill_speedup(scenario,
+               alone_seconds(scenario, static_cast<std::int64_t>(first),
+                             static_cast<std::int64_t>(job.iterations.size()) - 1, true),
+               period, summary);
   fill_messages(job, first, summary);
   fill_loss(scenario, steady, summary);
   summary.bottleneck = bottleneck(scenario, summary, result.links);
@@ -276,6 +280,9 @@ Result run_network(const Scenario& scenario) {
     fill_tensors(job, result);
   }
   fill_interval(first, result);
+  warn_below_bound(first.workload.forward().value + first.workload.backward().value +
+                       first.training.update.value,
+                   result);
   if (jobs > 1) {
     result.jobs = times_of_jobs(scenario, planned, run);
   } else {

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/statistics.hpp"
 #include "plan/problem.hpp"
 #include "study/result.hpp"
 #include "study/run.hpp"
 #include "study/scenario.hpp"
 #include "train/parameter_server.hpp"
 #include "train/step.hpp"
+#include "train/varied_steps.hpp"
 
 namespace stepsim::study {
 
@@ -39,18 +41,43 @@ struct BucketCost;
 [[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
 // Warnings of the workload, the scenario, the plan and the calibration's range.
 void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);
-// forward_s, backward_s and update_s of the workload; returns their sum, the iteration of one
-// worker alone.
-double fill_work(const Scenario& scenario, Summary& summary);
+// forward_s, backward_s and update_s of the workload, with `codec_s` codec_compute_s and compute_s;
+// in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
+void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
+// The iteration of one worker alone with the factors drawn in iterations first..last (from 0).
+// `to_next_backward`: as synchronous steps count, else forward and backward belong together.
+[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
+                                   bool to_next_backward);
 // communication_s, exposed_communication_s and overlap_fraction, 1 where nothing is sent.
 void fill_communication(double communication_s, double exposed_s, Summary& summary);
 // staleness_mean, _max and _histogram.
 void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
 // speedup, scaling_efficiency and samples_per_s of workers that each take `period_s` per iteration,
-// against one worker that takes `single_s`.
+// against one worker that takes `single_s`. The efficiency is at most 1: a mean over few iterations
+// may leave out work that the baseline has, which is at most the period then.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
 // 95 % interval of the iteration time from batch means of `iterations`; random variation only.
 void fill_interval(const Scenario& scenario, Result& result);
+// The interval, but not below what the slowest worker (asynchronous: the fastest) computes with the
+// least factor of the law, and not above or below the mean.
+void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary);
+// A warning where random factors or fast workers make the iteration shorter than `bound_s`, which
+// holds for mean times.
+void warn_below_bound(double bound_s, Result& result);
+// What the messages of an iteration hold the channel for at least; empty where no bound is known.
+[[nodiscard]] std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
+                                                                 const plan::Problem& problem);
+// Of the period of equal workers with mean times.
+[[nodiscard]] std::optional<double> period_lower_bound(const Scenario& scenario,
+                                                       const plan::Problem& problem);
+// `bound_s`, but not above `time_s` by rounding.
+[[nodiscard]] double bound_of(double bound_s, double time_s);
+// The cost of merge_problem with the closed form also where that is an upper bound.
+[[nodiscard]] plan::Cost formula_cost(const Scenario& scenario);
+// The best merge, evaluated as the run is, and the period by formula.
+class BucketCosts;
+void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                BucketCosts& costs, Summary& summary);
 // Buckets without times.
 [[nodiscard]] std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
                                                 std::span<const BucketCost> costs);
@@ -70,19 +97,26 @@ struct MessageSeconds {
   double startup{};   // part of `exchange` that other messages do not slow; asc_wfbp, priority
 };
 
-// Copies in and out of a merged buffer (MER 4.4).
-[[nodiscard]] double copy_seconds(const Communication& communication, const plan::Group& group);
-// The plan of the scenario's schedule.
+// Copies in and out of a merged buffer (MER 4.4); empty gradients are not merged.
+[[nodiscard]] double copy_seconds(const Scenario& scenario, const plan::Group& group);
+// Infinite times are an error wherever they are met.
+inline constexpr std::string_view kBeyondNumbers =
+    "the times of the run are beyond the range of numbers";
+// Throws SimulationError where gradients or messages take longer than numbers can say.
+void check_range(const plan::Problem& problem);
+// The plan of the scenario's schedule; checks the range.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
 // Messages are reduce-scatters, each with an all-gather of its own (dear): those of a ring as
 // evaluators know them, where the second is true; otherwise two halves of an all-reduce.
 [[nodiscard]] bool has_all_gathers(const Scenario& scenario);
 [[nodiscard]] bool splits_exchange(const Scenario& scenario);
-// The messages of a plan by the cost that its planner sees.
+// The messages of a plan by the cost of `problem`, and by the evaluators of the run.
 [[nodiscard]] std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
                                                           const plan::Problem& problem,
                                                           const plan::Plan& plan,
                                                           plan::Schedule schedule);
+[[nodiscard]] MessageSeconds message_seconds(const plan::Problem& problem, const BucketCost& cost,
+                                             plan::Schedule schedule);
 // Start-up of a message that takes `seconds`, 0 where the cost is not linear.
 [[nodiscard]] double startup_seconds(const plan::Problem& problem, double seconds);
 

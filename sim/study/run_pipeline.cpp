@@ -20,7 +20,8 @@ struct Pieces {
 };
 
 // Backward is cut where buckets become ready; what is left after the last one sends nothing.
-Pieces cut_into_pieces(const Scenario& scenario, const plan::Plan& plan, BucketCosts& costs) {
+Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
+                       const plan::Plan& plan, BucketCosts& costs) {
   Pieces pieces;
   const Training& training = scenario.training;
   train::PipelineInput& input = pieces.input;
@@ -34,10 +35,14 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Plan& plan, BucketC
   double done = 0;
   for (const plan::Group& group : plan.groups) {
     const BucketCost& cost = pieces.costs.emplace_back(costs(group));
-    const double ready = std::max(done, group.ready.value);
-    const double copies = copy_seconds(scenario.communication, group);
-    input.pieces.push_back(
-        {.compute_s = ready - done + cost.encode_s, .exchange_s = cost.exchange_s() + copies});
+    double gradients = 0; // ready; the group may wait for a tick
+    for (const std::uint32_t item : group.items) {
+      gradients = std::max(gradients, problem.items[item].ready.value);
+    }
+    const double ready = std::max(done, gradients);
+    input.pieces.push_back({.compute_s = ready - done + cost.encode_s,
+                            .exchange_s = cost.exchange_s() + copy_seconds(scenario, group),
+                            .delay_s = std::max(0.0, group.ready.value - ready)});
     done = ready;
     pieces.encode_s += cost.encode_s;
     pieces.decode_s += cost.decode_s;
@@ -56,7 +61,9 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Plan& plan, BucketC
 std::optional<double> closed_form(const train::PipelineInput& input, double compute,
                                   double exchange) {
   const std::int64_t width = train::effective_width(input);
-  const bool by_formula = input.pieces.size() == 1 || width > 1;
+  const bool delayed = std::ranges::any_of(
+      input.pieces, [](const train::PipelinePiece& piece) { return piece.delay_s > 0; });
+  const bool by_formula = !delayed && (input.pieces.size() == 1 || width > 1);
   if (input.variability.varies() || !by_formula || width > input.iterations) {
     return std::nullopt;
   }
@@ -87,8 +94,8 @@ void time_buckets(const train::PipelineInput& input, const train::PipelineTimes&
   double free = last.exchange_start_s - last.start_s;
   for (std::size_t g = 0; g < buckets.size(); ++g) {
     ready += input.pieces[g].compute_s;
-    buckets[g].ready_s = ready;
-    buckets[g].start_s = std::max(free, ready);
+    buckets[g].ready_s = ready + input.pieces[g].delay_s;
+    buckets[g].start_s = std::max(free, buckets[g].ready_s);
     buckets[g].end_s = free = buckets[g].start_s + input.pieces[g].exchange_s;
   }
 }
@@ -112,11 +119,10 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   const train::PipelineInput& input = pieces.input;
   const double exchange = train::exchange_seconds(input);
   Summary summary;
-  const double single = fill_work(scenario, summary);
-  summary.codec_compute_s = pieces.encode_s + pieces.decode_s;
-  const double compute = single + *summary.codec_compute_s;
+  fill_work(scenario, pieces.encode_s + pieces.decode_s, times.compute_s, summary);
+  const double compute = scenario.workload.forward().value + scenario.workload.backward().value +
+                         training.update.value + pieces.encode_s + pieces.decode_s;
   summary.iteration_time_s = times.period_s;
-  summary.compute_s = times.compute_s;
   fill_communication(exchange, times.exposed_s, summary);
   summary.straggler_wait_s = times.straggler_wait_s;
   summary.makespan_s = times.makespan_s;
@@ -126,7 +132,9 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   summary.paper_form_s = static_cast<double>(training.iterations) / width * (compute + exchange);
   summary.pipeline_width = width;
   summary.wire_bytes = pieces.wire_bytes;
-  fill_speedup(scenario, single, times.period_s, summary);
+  fill_speedup(scenario,
+               alone_seconds(scenario, training.iterations / 2, training.iterations - 1, false),
+               times.period_s, summary);
   fill_staleness(train::pipeline_staleness(input, training.drain), summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
   fill_compression(scenario, pieces.costs, summary);
@@ -158,9 +166,10 @@ std::vector<Iteration> iterations_of(const train::PipelineTimes& times) {
 } // namespace
 
 Result run_pipeline(const Scenario& scenario) {
-  const plan::Plan plan = plan_of(scenario, merge_problem(scenario));
+  const plan::Problem problem = merge_problem(scenario);
+  const plan::Plan plan = plan_of(scenario, problem);
   BucketCosts costs(scenario, measured_curve(scenario));
-  Pieces pieces = cut_into_pieces(scenario, plan, costs);
+  Pieces pieces = cut_into_pieces(scenario, problem, plan, costs);
   Result result;
   result.scenario = scenario;
   pieces.input.width = width_of(scenario.training, pieces.input, result.warnings);
@@ -182,6 +191,10 @@ Result run_pipeline(const Scenario& scenario) {
                                 .transfer_s = train::exchange_seconds(pieces.input)});
     }
     fill_interval(scenario, result);
+    // Computing and the channel with mean times, whichever takes longer.
+    warn_below_bound(
+        std::max(train::compute_seconds(pieces.input), train::exchange_seconds(pieces.input)),
+        result);
   }
   return result;
 }

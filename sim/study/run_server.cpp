@@ -67,10 +67,9 @@ Result run_async_server(const Scenario& scenario) {
   result.method = coll::name(coll::Method::events);
   result.events = times.updates.size() * 3; // arrivals at the three stations
   Summary& summary = result.summary;
-  const double single = fill_work(scenario, summary);
-  summary.codec_compute_s = exchange.codec_s;
   summary.iteration_time_s = times.period_s;
-  summary.compute_s = *std::ranges::max_element(times.worker_compute_s);
+  const bool varies = scenario.variability.varies();
+  fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
   const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
                             input.link.add_s / input.servers;
   fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
@@ -80,7 +79,10 @@ Result run_async_server(const Scenario& scenario) {
     summary.closed_form_s = train::async_period(input);
   }
   summary.wire_bytes = exchange.server.bytes;
-  fill_speedup(scenario, single, times.period_s, summary);
+  const double share = input.compute_s > 0 ? 1 - exchange.codec_s / input.compute_s : 1;
+  fill_speedup(scenario,
+               varies ? share * times.alone_compute_s : input.compute_s - exchange.codec_s,
+               times.period_s, summary);
   fill_staleness(times.staleness, summary);
   summary.in_flight_gradients = 0;
   const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
@@ -104,6 +106,7 @@ Result run_async_server(const Scenario& scenario) {
     }
   }
   fill_interval(scenario, result);
+  warn_below_bound(train::async_period(input), result);
   return result;
 }
 

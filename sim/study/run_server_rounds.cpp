@@ -94,12 +94,16 @@ Parts parts_of(const Scenario& scenario, double compute_s) {
   return parts;
 }
 
-// Sums over iterations, per worker.
+// Sums over the iterations that count, per worker.
 struct Totals {
   std::vector<double> compute_s, wait_s;
   double slowest_s{};
   double periods_s{};
 };
+
+std::int64_t discarded(const Scenario& scenario) {
+  return scenario.training.discard_iterations.value_or(0);
+}
 
 // The first round follows one that ended at 0, as long as those of equal workers.
 Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_s,
@@ -119,13 +123,16 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
     for (std::uint32_t w = 0; w < workers; ++w) {
       const double factor = jitter.compute(w, t + 1);
       ready[w] = std::max(0.0, free[w]) + parts.rest_s * factor;
-      totals.compute_s[w] += parts.all() * factor;
       slowest = std::max(slowest, parts.all() * factor);
     }
-    for (std::uint32_t w = 0; w < workers; ++w) {
-      totals.wait_s[w] += slowest - parts.all() * jitter.compute(w, t + 1);
+    if (t >= discarded(scenario)) {
+      for (std::uint32_t w = 0; w < workers; ++w) {
+        const double computes = parts.all() * jitter.compute(w, t + 1);
+        totals.compute_s[w] += computes;
+        totals.wait_s[w] += slowest - computes;
+      }
+      totals.slowest_s += slowest;
     }
-    totals.slowest_s += slowest;
     const double last = *std::ranges::max_element(ready);
     const double took = rounds.end(ready, jitter.exchange(t + 1));
     result.iterations.push_back({.index = t,
@@ -149,7 +156,7 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
 }
 
 double mean_period(const Scenario& scenario, const std::vector<Iteration>& iterations) {
-  const auto discard = static_cast<std::size_t>(scenario.training.discard_iterations.value_or(0));
+  const auto discard = static_cast<std::size_t>(discarded(scenario));
   double sum = 0;
   for (std::size_t t = discard; t < iterations.size(); ++t) {
     sum += iterations[t].iteration_time_s;
@@ -175,17 +182,18 @@ Result run_server_rounds(const Scenario& scenario) {
   result.scenario = scenario;
   Summary& summary = result.summary;
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const auto count = static_cast<double>(scenario.training.iterations);
+  const auto count = static_cast<double>(scenario.training.iterations - discarded(scenario));
   const double equal_period = *summary.iteration_time_s;
   const double exchange = *summary.communication_s;
+  const double codec = *summary.codec_compute_s;
   const Parts parts = parts_of(scenario, *summary.compute_s);
   ServerRounds rounds(scenario);
   const Totals totals = run_rounds(scenario, parts, exchange, rounds, result);
   const double period = mean_period(scenario, result.iterations);
   summary.iteration_time_s = period;
-  summary.makespan_s = *summary.makespan_s + totals.periods_s - count * equal_period;
-  const double single = fill_work(scenario, summary);
-  summary.compute_s = totals.slowest_s / count;
+  summary.makespan_s = *summary.makespan_s + totals.periods_s -
+                       static_cast<double>(scenario.training.iterations) * equal_period;
+  fill_work(scenario, codec, totals.slowest_s / count, summary);
   fill_communication(exchange, std::max(0.0, period - *summary.compute_s), summary);
   double waited = 0;
   for (std::uint32_t w = 0; w < workers; ++w) {
@@ -203,7 +211,10 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.lower_bound_s.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();
-  fill_speedup(scenario, single, period, summary);
+  fill_speedup(
+      scenario,
+      alone_seconds(scenario, discarded(scenario), scenario.training.iterations - 1, false), period,
+      summary);
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }
@@ -212,6 +223,7 @@ Result run_server_rounds(const Scenario& scenario) {
   result.events = rounds.events();
   result.warnings.emplace_back(kEqualWorkers);
   fill_interval(scenario, result);
+  warn_below_bound(equal_period, result);
   return result;
 }
 

@@ -45,9 +45,9 @@ void show_hidden_selection(const Scenario& scenario, const train::StepInput& inp
   for (const train::Message& message : input.messages) {
     selected = std::max(selected, message.ready_s);
   }
-  const double visible = std::min(selected - step.backward_s, step.exposed_s);
+  const double visible = std::min(selected - step.backward_s, *summary.exposed_communication_s);
   summary.compress_s = visible;
-  fill_communication(*summary.communication_s, step.exposed_s - visible, summary);
+  fill_communication(*summary.communication_s, *summary.exposed_communication_s - visible, summary);
 }
 
 // Buckets are listed as they were launched; `priority` keeps its chunks by urgency until here.
@@ -69,15 +69,20 @@ void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::Ste
 }
 
 // Everything that is different when workers are.
-void fill_varied(const Scenario& scenario, const train::StepInput& input,
-                 const train::StepTimes& step, Result& result) {
+void fill_varied(const Scenario& scenario, const plan::Problem& problem,
+                 const train::StepInput& input, const train::StepTimes& step, Result& result) {
   const std::int64_t iterations = scenario.training.iterations;
   const std::int64_t discard =
       scenario.training.discard_iterations.value_or(iterations > 1 ? 1 : 0);
+  Summary& summary = result.summary;
+  const double bound_of_means = summary.lower_bound_s.value_or(
+      step.forward_s + step.backward_s); // the law's factors left out
+  const bool bounded = summary.lower_bound_s.has_value();
   const train::VariedSteps varied = train::run_varied_steps(
       input, scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks()), iterations,
-      discard);
-  Summary& summary = result.summary;
+      discard,
+      bounded ? message_bounds(scenario, problem).value_or(train::MessageBounds{})
+              : train::MessageBounds{});
   const double nominal = step.forward_s + step.backward_s + step.update_s;
   const double slowest = nominal > 0 ? varied.compute_s / nominal : 1;
   for (std::optional<double>* part :
@@ -88,15 +93,21 @@ void fill_varied(const Scenario& scenario, const train::StepInput& input,
     }
   }
   summary.iteration_time_s = varied.period_s;
+  summary.input_wait_s = varied.input_wait_s;
   fill_communication(varied.communication_s, varied.exposed_s, summary);
   summary.straggler_wait_s = varied.straggler_wait_s;
   summary.makespan_s = varied.makespan_s;
-  fill_speedup(scenario, train::run_step(step_input(scenario)).period_s, varied.period_s, summary);
-  // Formulas, bounds and the best merge are for equal workers.
+  fill_speedup(scenario, alone_seconds(scenario, discard, iterations - 1, true), varied.period_s,
+               summary);
+  // Formulas and the best merge are for equal workers; bounds count the factors drawn.
   summary.closed_form_s.reset();
-  summary.lower_bound_s.reset();
+  summary.closed_form_is_bound.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();
+  if (bounded) {
+    summary.lower_bound_s = bound_of(varied.lower_bound_s, varied.period_s);
+  }
+  warn_below_bound(bound_of_means, result);
   if (varied.straggler_wait_s > kStragglerShare * varied.period_s) {
     summary.bottleneck = "straggler";
   }
@@ -126,15 +137,12 @@ Result run_sync(const Scenario& scenario) {
   const plan::Problem problem = merge_problem(scenario);
   plan::Plan plan = plan_of(scenario, problem);
   const plan::Schedule schedule = scenario.communication.schedule;
-  const bool phases = plan::planner(schedule).needs_linear_cost();
   BucketCosts bucket_costs(scenario, measured_curve(scenario));
   std::vector<BucketCost> costs;
   std::vector<MessageSeconds> seconds;
   for (const plan::Group& group : plan.groups) {
     const BucketCost& cost = costs.emplace_back(bucket_costs(group));
-    seconds.push_back({.exchange = cost.exchange_s(),
-                       .broadcast = cost.broadcast_s,
-                       .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0});
+    seconds.push_back(message_seconds(problem, cost, schedule));
   }
   train::StepInput input = step_input(scenario, plan, seconds, schedule);
   const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
@@ -146,7 +154,9 @@ Result run_sync(const Scenario& scenario) {
   result.events = bucket_costs.events();
   add_common_warnings(scenario, plan, result);
   result.summary = summarize(scenario, problem, plan, step, costs, added);
-  show_hidden_selection(scenario, input, step, result.summary);
+  if (!is_compressed(scenario)) {
+    fill_merge(scenario, problem, plan, bucket_costs, result.summary);
+  }
   if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
     result.summary.closed_form_s = step.period_s;
   }
@@ -155,8 +165,9 @@ Result run_sync(const Scenario& scenario) {
   result.layers = layer_list(scenario, input, step);
   result.iterations = iteration_list(scenario, step);
   if (scenario.variability.varies()) {
-    fill_varied(scenario, input, step, result);
+    fill_varied(scenario, problem, input, step, result);
   }
+  show_hidden_selection(scenario, input, step, result.summary);
   fill_links(costs, result);
   result.step = std::move(step);
   return result;

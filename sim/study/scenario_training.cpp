@@ -189,9 +189,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   train::Variability& out = scenario.variability;
   out.seed = static_cast<std::uint64_t>(scenario.seed);
-  static constexpr std::array<std::string_view, 5> kLaws{"lognormal", "uniform", "exponential",
-                                                         "gamma", "empirical"};
-  out.law = static_cast<train::JitterLaw>(fields.word("distribution", kLaws, 0));
+  out.law = static_cast<train::JitterLaw>(fields.word("distribution", train::kJitterLaws, 0));
   const double most = out.law == train::JitterLaw::uniform ? 1 / std::sqrt(3.0) : 1e3;
   out.compute_cv = fields.number("compute_cv", io::between(0, most), 0);
   out.exchange_cv = fields.number("exchange_cv", io::between(0, most), 0);
@@ -211,7 +209,8 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
     context.problems.add(fields.json(), "factors", "needs at least one factor");
   }
   context.needs_meaning(fields, "factors", empirical || out.factors.empty(),
-                        "distribution " + std::string(kLaws[static_cast<std::size_t>(out.law)]));
+                        "distribution " +
+                            std::string(train::kJitterLaws[static_cast<std::size_t>(out.law)]));
   parse_stragglers(fields, context, scenario);
   if (scenario.training.sync.value > 0 && out.varies()) {
     scenario.warnings.emplace_back("sync_s beside jitter or stragglers counts their waiting twice");
@@ -278,17 +277,16 @@ io::Json training_tree(const Scenario& scenario) {
 }
 
 io::Json variability_tree(const train::Variability& variability) {
-  static constexpr std::array<std::string_view, 5> kLaws{"lognormal", "uniform", "exponential",
-                                                         "gamma", "empirical"};
   io::Array stragglers;
   for (const train::Straggler& straggler : variability.stragglers) {
     stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},
                                     {"factor", straggler.factor}});
   }
-  io::Json tree = io::Object{{"compute_cv", variability.compute_cv},
-                             {"exchange_cv", variability.exchange_cv},
-                             {"distribution", kLaws[static_cast<std::size_t>(variability.law)]},
-                             {"stragglers", std::move(stragglers)}};
+  io::Json tree =
+      io::Object{{"compute_cv", variability.compute_cv},
+                 {"exchange_cv", variability.exchange_cv},
+                 {"distribution", train::kJitterLaws[static_cast<std::size_t>(variability.law)]},
+                 {"stragglers", std::move(stragglers)}};
   if (!variability.factors.empty()) {
     io::Array factors;
     for (const double factor : variability.factors) {

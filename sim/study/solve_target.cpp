@@ -49,7 +49,9 @@ constexpr std::array kRequirements{
 void require_metric(std::string_view metric) {
   std::vector<std::string_view> known;
   for (const SummaryField& field : summary_fields()) {
-    known.push_back(field.key);
+    if (field.is_number()) {
+      known.push_back(field.key);
+    }
   }
   if (std::ranges::find(known, metric) == known.end()) {
     std::ranges::sort(known);

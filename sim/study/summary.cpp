@@ -13,76 +13,46 @@ namespace stepsim::study {
 
 namespace {
 
-// The step with every message costed as the planner costs it.
+// The step with every message costed as `problem` says.
 double planned_period(const Scenario& scenario, const plan::Problem& problem,
                       const plan::Plan& plan, plan::Schedule schedule) {
   const auto seconds = planned_seconds(scenario, problem, plan, schedule);
   return train::run_step(step_input(scenario, plan, seconds, schedule)).period_s;
 }
 
-// MER 3: any order and partition, linear cost.
-std::optional<double> period_lower_bound(const plan::Problem& problem, const Scenario& scenario) {
-  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
-  if (linear == nullptr || problem.items.empty() || scenario.communication.reduce_broadcast) {
-    return std::nullopt;
+// The best merge with every message evaluated as the run evaluates its own.
+double optimal_period(const Scenario& scenario, const plan::Problem& problem, BucketCosts& costs) {
+  constexpr plan::Schedule kOptimal = plan::Schedule::optimal;
+  const plan::Plan best = plan::make_plan(problem, kOptimal);
+  const auto period = [&](const Scenario& run, BucketCosts& evaluate) {
+    std::vector<MessageSeconds> seconds;
+    for (const plan::Group& group : best.groups) {
+      seconds.push_back(message_seconds(problem, evaluate(group), kOptimal));
+    }
+    return train::run_step(step_input(run, best, seconds, kOptimal)).period_s;
+  };
+  if (!has_all_gathers(scenario)) {
+    return period(scenario, costs);
   }
-  // Several messages at once move data faster than one.
-  const Communication& communication = scenario.communication;
-  const double slowdown = communication.schedule == plan::Schedule::asc_wfbp
-                              ? plan::least_slowdown(communication.schedule_options)
-                              : 1;
-  const train::Workload& workload = scenario.workload;
-  const double forward = workload.forward().value;
-  const double backward = workload.backward().value;
-  double total = 0;
-  double first_layer = 0;
-  for (const train::Gradient& gradient : workload.gradients) {
-    const auto bytes = static_cast<double>(gradient.bytes.value);
-    total += bytes;
-    first_layer += gradient.layer == 0 ? bytes : 0;
-  }
-  double bound = forward + backward;
-  if (first_layer > 0) {
-    bound =
-        std::max(bound, backward + linear->startup_s + linear->per_byte_s * first_layer + forward);
-  }
-  if (total > 0) {
-    const auto first = std::ranges::find_if(
-        problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
-    bound = std::max(bound, first->ready.value + linear->startup_s +
-                                linear->per_byte_s * total * slowdown +
-                                workload.layers.back().forward.value);
-  }
-  return bound;
+  Scenario whole = scenario; // whose messages are not split
+  whole.communication.schedule = kOptimal;
+  BucketCosts evaluate(whole, measured_curve(whole));
+  return period(whole, evaluate);
+}
+
+// The closed form of some message is an upper bound.
+bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
+  coll::Collective collective = exchange_of(scenario);
+  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
+           collective.bytes = static_cast<double>(group.bytes.value);
+           const coll::Collective asked = coll::with_chosen_algorithm(collective);
+           const auto form = asked.homogeneous() ? coll::closed_form(asked) : std::nullopt;
+           return form && form->upper_bound;
+         });
 }
 
 constexpr double kHiddenShare =
     0.01; // exposed communication below 1 % of the period: compute-bound
-
-void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                Summary& summary) {
-  const plan::Schedule schedule = scenario.communication.schedule;
-  if (schedule == plan::Schedule::mg_wfbp) {
-    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
-    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
-  }
-  if (scenario.communication.reduce_broadcast) {
-    return; // the planner's cost is the reduce alone: no optimum of the whole exchange
-  }
-  constexpr plan::Schedule kOptimal = plan::Schedule::optimal;
-  const double planned = planned_period(scenario, problem, plan, schedule);
-  const double best =
-      schedule == kOptimal
-          ? planned
-          : planned_period(scenario, problem, plan::make_plan(problem, kOptimal), kOptimal);
-  summary.merge_optimal_iteration_time_s = best;
-  if (plan::planner(schedule).needs == plan::Needs::cost) { // one channel, as the optimum
-    summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, planned / best - 1) : 0;
-  }
-  if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
-    summary.closed_form_s = planned;
-  }
-}
 
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
 // the work of compressing.
@@ -194,6 +164,34 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
   return bandwidth >= reduction ? "bandwidth" : "reduction";
 }
 
+void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                BucketCosts& costs, Summary& summary) {
+  const plan::Schedule schedule = scenario.communication.schedule;
+  if (schedule == plan::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
+    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
+  }
+  if (scenario.communication.reduce_broadcast) {
+    return; // the planner's cost is the reduce alone: no optimum of the whole exchange
+  }
+  const bool one_channel = plan::planner(schedule).needs == plan::Needs::cost;
+  const double period = *summary.iteration_time_s;
+  double best =
+      schedule == plan::Schedule::optimal ? period : optimal_period(scenario, problem, costs);
+  // Planners see equal parts and formulas where evaluators may know better.
+  best = one_channel ? std::min(best, period) : best;
+  summary.merge_optimal_iteration_time_s = best;
+  if (one_channel) {
+    summary.merge_gap_to_optimal = best > 0 ? period / best - 1 : 0;
+  }
+  if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
+    plan::Problem formula = problem;
+    formula.cost = formula_cost(scenario);
+    summary.closed_form_s = planned_period(scenario, formula, plan, schedule);
+    summary.closed_form_is_bound = formula_is_bound(scenario, plan);
+  }
+}
+
 void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
                       Summary& summary) {
   if (!is_compressed(scenario)) {
@@ -250,12 +248,15 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
   summary.straggler_wait_s = 0;
   summary.makespan_s = train::makespan_s(step, scenario.training.iterations);
 
+  summary.input_wait_s = step.input_wait_s;
+
   const train::StepTimes alone = train::run_step(step_input(scenario));
   fill_speedup(scenario, alone.period_s, step.period_s, summary);
   fill_compression(scenario, costs, summary);
   if (!is_compressed(scenario)) {
-    summary.lower_bound_s = period_lower_bound(problem, scenario);
-    fill_merge(scenario, problem, plan, summary);
+    if (const auto bound = period_lower_bound(scenario, problem)) {
+      summary.lower_bound_s = bound_of(*bound, step.period_s);
+    }
   }
   const bool hidden = plan.groups.empty() || step.exposed_s <= kHiddenShare * step.period_s;
   summary.bottleneck = hidden ? "compute" : largest_part(scenario, plan, costs);

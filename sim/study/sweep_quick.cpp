@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plan/planners.hpp"
+#include "study/run_parts.hpp"
 
 namespace stepsim::study {
 
@@ -161,6 +162,7 @@ QuickRun::Period QuickRun::period_of(double end) const {
   const double busy = forward_total_s_ + backward_s_ + result.exposed;
   const double with_input = input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy;
   result.period = with_input + update_s_;
+  result.input_wait = with_input - busy;
   return result;
 }
 
@@ -201,18 +203,20 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const Costs& co
   }
   double bound = forward_work_s_ + backward_work_s_;
   if (first_layer_bytes_ > 0) {
-    bound = std::max(bound, backward_work_s_ + costs.startup[k] +
-                                costs.per_byte[k] * first_layer_bytes_ + forward_work_s_);
+    const double first_layer = costs.startup[k] + costs.per_byte[k] * first_layer_bytes_;
+    bound = std::max(bound, backward_work_s_ + first_layer + forward_work_s_);
   }
-  bound = std::max(bound, items_.ready_s.front() + costs.startup[k] +
-                              costs.per_byte[k] * total_bytes_ + forward_s_.back());
-  summary.lower_bound_s = bound;
+  const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_;
+  bound = std::max(bound, items_.ready_s.front() + all + forward_s_.back());
+  summary.lower_bound_s = bound_of(bound, step.period);
   const double best = scenario_.communication.schedule == plan::Schedule::optimal
                           ? step.period
-                          : period_of(best_end).period;
+                          : std::min(period_of(best_end).period, step.period);
   summary.merge_optimal_iteration_time_s = best;
-  summary.merge_gap_to_optimal = best > 0 ? std::max(0.0, step.period / best - 1) : 0;
+  summary.merge_gap_to_optimal = best > 0 ? step.period / best - 1 : 0;
   summary.closed_form_s = step.period;
+  summary.closed_form_is_bound = false;
+  summary.input_wait_s = step.input_wait;
   const bool hidden = step.exposed <= kHiddenShare * step.period;
   const char* largest =
       totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]

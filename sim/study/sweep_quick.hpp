@@ -60,7 +60,7 @@ private:
     Lanes latency{}, bandwidth{}, reduction{}, wire{};
   };
   struct Period {
-    double exposed{}, period{};
+    double exposed{}, period{}, input_wait{};
   };
 
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}

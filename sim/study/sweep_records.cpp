@@ -12,22 +12,6 @@
 
 namespace stepsim::study {
 
-namespace {
-
-// Where the value of a summary key comes from; none for keys that are null in every summary.
-using Source = Records::Source;
-std::optional<Source> word_source(std::string_view key) {
-  if (key == "bottleneck") {
-    return Source::bottleneck;
-  }
-  if (key == "baseline") {
-    return Source::baseline;
-  }
-  return key == "merge_certified_optimal" ? std::optional(Source::certified) : std::nullopt;
-}
-
-} // namespace
-
 void NumberTexts::append(std::string& out, double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   Entry& entry = entries_[base::mix64(bits) % entries_.size()];
@@ -70,15 +54,8 @@ Records::Records(const Grid& grid, RecordFormat format)
     add("replication", Source::replication);
   }
   const auto summary_begin = static_cast<std::ptrdiff_t>(columns.size());
-  const auto fields = summary_fields();
-  for (const auto& [key, value] : flat_summary(Summary{})) {
-    const auto found = std::find_if(fields.begin(), fields.end(),
-                                    [&](const SummaryField& field) { return field.key == key; });
-    if (found != fields.end()) {
-      columns.push_back({key, Source::number, 0, found->value, ""});
-    } else {
-      add(key, word_source(key).value_or(Source::none));
-    }
+  for (const SummaryField& field : summary_fields()) {
+    columns.push_back({std::string(field.key), Source::summary, 0, &field, ""});
   }
   const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };
   std::sort(columns.begin() + summary_begin, columns.end(), by_key);
@@ -87,7 +64,7 @@ Records::Records(const Grid& grid, RecordFormat format)
   if (format == RecordFormat::jsonl) {
     std::sort(columns.begin(), columns.end(), by_key);
   }
-  // Keys, separators and columns without values join the text before the next value.
+  // Keys and separators are the text before a value.
   const bool json = format == RecordFormat::jsonl;
   end_ = json ? "{" : "";
   for (Column& column : columns) {
@@ -97,12 +74,8 @@ Records::Records(const Grid& grid, RecordFormat format)
       io::append_compact(end_, io::Json(column.key));
       end_ += ':';
     }
-    if (column.source == Source::none) {
-      end_.append(json ? "null" : "");
-    } else {
-      column.prefix = std::exchange(end_, std::string());
-      columns_.push_back(std::move(column));
-    }
+    column.prefix = std::exchange(end_, std::string());
+    columns_.push_back(std::move(column));
   }
   end_.append(json ? "}\n" : "\n");
 }
@@ -164,11 +137,40 @@ void Records::append_json(std::string& out, const io::Json& value) const {
   }
 }
 
+// As `flat_summary`, and null where a number is beyond the range of numbers.
+void Records::append_summary(std::string& out, const SummaryField& field, const Summary& summary,
+                             NumberTexts& numbers) const {
+  const std::string_view null = format_ == RecordFormat::jsonl ? "null" : "";
+  if (const auto* number = std::get_if<SummaryNumber>(&field.value)) {
+    const std::optional<double>& value = summary.**number;
+    if (value && std::isfinite(*value)) {
+      numbers.append(out, *value);
+    } else {
+      out += null;
+    }
+  } else if (const auto* flag = std::get_if<SummaryFlag>(&field.value)) {
+    const std::optional<bool>& value = summary.**flag;
+    out += value ? std::string_view(*value ? "true" : "false") : null;
+  } else if (const auto* word = std::get_if<SummaryWord>(&field.value)) {
+    append_word(out, summary.**word);
+  } else {
+    std::string text = "[";
+    for (const std::int64_t count : summary.*std::get<SummaryCounts>(field.value)) {
+      text += text.size() > 1 ? "," : "";
+      base::append_integer(text, count);
+    }
+    text += ']';
+    if (format_ == RecordFormat::jsonl) {
+      out += text;
+    } else if (text.size() > 2) {
+      io::append_csv_cell(out, text);
+    }
+  }
+}
+
 void Records::append_value(std::string& out, const Column& column, std::int64_t point,
                            const PointOutcome& outcome, NumberTexts& numbers) const {
   const bool failed = !outcome.error.empty();
-  const Summary& summary = outcome.summary;
-  const std::string_view null = format_ == RecordFormat::jsonl ? "null" : "";
   switch (column.source) {
   case Source::record:
     append_word(out, "point");
@@ -187,33 +189,18 @@ void Records::append_value(std::string& out, const Column& column, std::int64_t 
   case Source::replication:
     base::append_integer(out, point % replications_);
     return;
-  case Source::number: {
-    const std::optional<double>& value = summary.*column.number;
-    if (failed || !value || !std::isfinite(*value)) {
-      out += null;
+  case Source::summary:
+    if (failed) {
+      out += format_ == RecordFormat::jsonl ? "null" : "";
     } else {
-      numbers.append(out, *value);
+      append_summary(out, *column.field, outcome.summary, numbers);
     }
-    return;
-  }
-  case Source::bottleneck:
-    append_word(out, failed ? "" : summary.bottleneck);
-    return;
-  case Source::baseline:
-    append_word(out, failed ? "" : summary.baseline);
-    return;
-  case Source::certified:
-    out += failed || !summary.merge_certified_optimal
-               ? null
-               : (*summary.merge_certified_optimal ? "true" : "false");
     return;
   case Source::method:
     append_word(out, failed ? "" : outcome.method);
     return;
   case Source::error:
     append_word(out, outcome.error);
-    return;
-  case Source::none:
     return;
   }
 }

@@ -47,21 +47,8 @@ private:
 
 class Records {
 public:
-  // Where a column's value comes from; none: always null.
-  enum class Source {
-    record,
-    point,
-    status,
-    axis,
-    replication,
-    number,
-    bottleneck,
-    baseline,
-    certified,
-    method,
-    error,
-    none
-  };
+  // Where a column's value comes from; `summary`: a field of result.hpp.
+  enum class Source { record, point, status, axis, replication, summary, method, error };
 
   Records(const Grid& grid, RecordFormat format);
 
@@ -80,11 +67,13 @@ private:
     std::string key;
     Source source{};
     std::size_t axis{};
-    std::optional<double> Summary::*number{};
-    std::string prefix; // text before the value: separator, in JSON the key, columns always null
+    const SummaryField* field{};
+    std::string prefix; // text before the value: separator, in JSON the key
   };
   void append_value(std::string& out, const Column& column, std::int64_t point,
                     const PointOutcome& outcome, NumberTexts& numbers) const;
+  void append_summary(std::string& out, const SummaryField& field, const Summary& summary,
+                      NumberTexts& numbers) const;
   void append_word(std::string& out, std::string_view word) const;
   void append_text(std::string& out, std::string_view text) const;
   void append_json(std::string& out, const io::Json& value) const;
@@ -95,8 +84,8 @@ private:
   std::vector<std::int64_t> strides_;
   std::vector<std::vector<std::string>> axis_texts_; // [axis][value]
   std::vector<std::string> keys_;                    // of all columns, in order
-  std::vector<Column> columns_;                      // those that are not always null
-  std::string end_; // behind the last value: columns always null, brace, line end
+  std::vector<Column> columns_;
+  std::string end_; // behind the last value: brace, line end
 };
 
 // What existing output says, without parsing whole records: point number and whether it failed.

@@ -65,8 +65,8 @@ struct Painter {
                               .texts = {{"algorithm", bucket.algorithm}},
                               .numbers = {{"bucket", static_cast<double>(bucket.index)},
                                           {"bytes", static_cast<double>(bucket.bytes.value)},
-                                          {"first_item", static_cast<double>(bucket.first)},
-                                          {"last_item", static_cast<double>(bucket.last)}}});
+                                          {"first_layer", static_cast<double>(bucket.first)},
+                                          {"last_layer", static_cast<double>(bucket.last)}}});
   }
 
   // The compute span of an iteration of pipe_sgd, with the gradient that its step applies, and an

@@ -1,8 +1,9 @@
 #pragma once
 // How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
 // planners see: the closed form of the chosen collective with parts of exactly n / P (max_plus
-// where there is no closed form; on a fabric by events at powers of two and linear in between), or
-// a cost or calibration curve where one is given (MER 4.1).
+// where there is no closed form; on a fabric by events, and streams of blocks without a formula by
+// max_plus, at powers of two and linear in between), or a cost or calibration curve where one is
+// given (MER 4.1).
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,6 +25,13 @@ namespace stepsim::train {
 // two of them and below the first two, never falling. A size asked for has all sizes up to the next
 // of them simulated, once. Copies of the cost share what is known.
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
+
+// The same for planners that need no a + b m, by the evaluator of the run (`method` as asked for):
+// max_plus where the closed form is an upper bound. Such times are the largest of several a + b m,
+// so they are linear between the few sizes where another one becomes the largest; those are found
+// by halving, and whole bytes between them cost nothing.
+[[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
+                                    std::optional<coll::Method> method);
 
 struct Exchange {
   double seconds{};

@@ -118,7 +118,8 @@ struct JobIteration {
   double exchange_start_s{}, exchange_end_s{};
   double end_s{};           // start of the next; after the last: all updates done
   double period_s{};        // from the last worker's start of backward to the next such
-  double compute_s{};       // of it: backward, update and forward of the slowest worker
+  double compute_s{};       // the rest of it: computing, and waiting for slower workers
+  double mean_work_s{};     // what a worker computes of it, mean over workers
   double exposed_s{};       // by how much it were shorter if messages took no time
   double communication_s{}; // while any message is under way
   std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // of messages

@@ -55,8 +55,8 @@ void JobWorkers::record(JobResult& result) const {
       const double backward = jitter_.compute(w, i + 1) * backward_s_;
       const double factor = jitter_.compute(w, i + 2);
       record.compute_end_s = std::max(record.compute_end_s, backward_start_s_[at(i, w)] + backward);
-      record.compute_s =
-          std::max(record.compute_s, backward + factor * (job_.update_s + forward_s_));
+      record.mean_work_s +=
+          (backward + factor * (job_.update_s + forward_s_)) / static_cast<double>(job_.workers);
       update = std::max(update, factor * job_.update_s);
     }
     record.exchange_start_s = record.compute_end_s;
@@ -69,6 +69,7 @@ void JobWorkers::record(JobResult& result) const {
     constexpr double kRounding = 1e-12; // of the clock
     const double exposed = next - next_start_without_messages(i);
     record.exposed_s = exposed > kRounding * next ? exposed : 0;
+    record.compute_s = record.period_s - record.exposed_s;
   }
   result.pieces.resize(job_.pieces.size());
   std::size_t begin = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace stepsim::train {
 
@@ -47,9 +48,16 @@ Served serve(Server& server, const AsyncInput& input, double arrive) {
 struct Worker {
   std::int64_t iterations{}; // updates whose weights are back
   std::int64_t read_version{};
-  double compute_sum{};
+  std::vector<double> computed_s{}; // [iteration], the one under way last
   double received{};
   double half_received{}; // after half of its iterations
+
+  // Of the second half of the iterations whose weights are back.
+  [[nodiscard]] double mean_computed_s() const {
+    const auto begin = computed_s.begin() + iterations / 2;
+    return std::accumulate(begin, computed_s.begin() + iterations, 0.0) /
+           static_cast<double>(iterations - iterations / 2);
+  }
 };
 
 } // namespace
@@ -86,7 +94,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   heap.reserve(input.workers);
   const auto compute = [&](std::uint32_t w) {
     const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
-    workers[w].compute_sum += seconds;
+    workers[w].computed_s.push_back(seconds);
     heap.push_back({workers[w].received + seconds + input.link.latency_s, w});
     std::push_heap(heap.begin(), heap.end(), kLater);
   };
@@ -121,21 +129,30 @@ AsyncTimes run_async(const AsyncInput& input) {
       worker.half_received = update.received_s;
     }
   }
+  double complete = 0;    // workers with an iteration
+  double share = 0;       // of computing in the cycles of all workers
+  double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     const Worker& worker = workers[w];
-    // The iteration under way when the run ends is counted with its computing.
-    const auto computed = static_cast<double>(worker.iterations + 1);
-    times.worker_compute_s.push_back(worker.compute_sum / computed);
-    if (worker.iterations == 0) {
+    if (worker.iterations == 0) { // none is complete: what is under way
+      times.worker_compute_s.push_back(worker.computed_s.front());
       times.worker_wait_s.push_back(0);
       continue;
     }
     const std::int64_t counted = worker.iterations - worker.iterations / 2;
-    const double cycle = (worker.received - worker.half_received) / static_cast<double>(counted);
-    times.worker_wait_s.push_back(std::max(0.0, cycle - times.worker_compute_s.back()));
+    const double computed = worker.mean_computed_s();
+    const double cycle =
+        std::max(computed, (worker.received - worker.half_received) / static_cast<double>(counted));
+    times.worker_compute_s.push_back(computed);
+    times.worker_wait_s.push_back(cycle - computed);
     times.throughput_per_s += 1 / cycle;
+    share += cycle > 0 ? computed / cycle : 0;
+    alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
+    ++complete;
   }
   times.period_s = input.workers / times.throughput_per_s;
+  times.compute_s = times.period_s * share / complete;
+  times.alone_compute_s = complete / alone_per_s;
   return times;
 }
 

@@ -53,6 +53,11 @@ struct AsyncTimes {
   double period_s{};         // of one worker, harmonic mean over workers, second half of its run
   double throughput_per_s{}; // updates: workers / period
   double makespan_s{};       // all weights are back
+  // Of the same iterations: computing in the mean iteration, the rest of the period is its
+  // exchange; and the iteration of a worker alone, with the same random factors, as fast as the
+  // fastest worker.
+  double compute_s{};
+  double alone_compute_s{};
   StalenessCounts staleness;
   std::vector<double> worker_compute_s; // [worker] mean per iteration
   std::vector<double> worker_wait_s;    // the rest: from the end of computing to new weights

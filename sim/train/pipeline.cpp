@@ -103,7 +103,8 @@ PipelineIteration one_iteration(const PipelineInput& input, double gate, double 
       worker.clock = channel.advance(worker.clock, worker.factor * piece.compute_s, worker.cursor);
     }
     if (piece.exchange_s > 0) {
-      const double start = channel.send(latest(workers), exchange_factor * piece.exchange_s);
+      const double start =
+          channel.send(latest(workers) + piece.delay_s, exchange_factor * piece.exchange_s);
       iteration.exchange_start_s = sent ? iteration.exchange_start_s : start;
       sent = true;
     }
@@ -125,23 +126,41 @@ double drained(const PipelineTimes& times, double clock, double application) {
   return clock;
 }
 
-// Sums over iterations become means; workers that were not simulated are like the first.
-void fill_means(const PipelineInput& input, std::size_t simulated, PipelineTimes& times) {
+// Of the iterations that count, the second half: sums of what resources do.
+struct Work {
+  double slowest_s{};  // the slowest worker of every iteration
+  double exchange_s{}; // the channel
+};
+
+// Sums become means; workers that were not simulated are like the first.
+void fill_means(const PipelineInput& input, std::size_t simulated, const Work& work,
+                PipelineTimes& times) {
   const std::int64_t half = input.iterations / 2;
+  const auto counted = static_cast<double>(input.iterations - half);
   double half_end = 0;
   if (half > 0) {
     const PipelineIteration& middle = times.iterations[static_cast<std::size_t>(half - 1)];
     half_end = std::max(middle.exchange_end_s, middle.compute_end_s);
   }
-  times.period_s = (times.makespan_s - half_end) / static_cast<double>(input.iterations - half);
-  constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
-  const double left = times.period_s - times.compute_s;
-  times.exposed_s = left > kRounding * times.makespan_s ? left : 0;
+  times.period_s = (times.makespan_s - half_end) / counted;
   for (std::size_t w = 0; w < times.workers.size(); ++w) {
     PipelineWorker& worker = times.workers[w];
-    worker.compute_s = w < simulated ? worker.compute_s / static_cast<double>(input.iterations)
-                                     : times.workers[0].compute_s;
-    worker.straggler_wait_s = std::max(0.0, times.compute_s - worker.compute_s);
+    worker.compute_s = w < simulated ? worker.compute_s / counted : times.workers[0].compute_s;
+    if (input.variability.random()) {
+      times.period_s = std::max(times.period_s, worker.compute_s);
+    }
+  }
+  if (input.variability.random()) {
+    times.period_s = std::max(times.period_s, work.exchange_s / counted);
+  }
+  constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
+  const double slowest = work.slowest_s / counted;
+  const double left = times.period_s - slowest;
+  times.exposed_s = left > kRounding * times.makespan_s ? left : 0;
+  times.compute_s = left < -kRounding * times.makespan_s ? times.period_s : slowest;
+  for (PipelineWorker& worker : times.workers) {
+    const double wait = times.compute_s - worker.compute_s;
+    worker.straggler_wait_s = wait > kRounding * times.makespan_s ? wait : 0;
     times.straggler_wait_s += worker.straggler_wait_s / input.workers;
   }
 }
@@ -210,22 +229,26 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
   times.iterations.resize(static_cast<std::size_t>(input.iterations));
   times.workers.resize(input.workers);
   const double compute = compute_seconds(input);
-  double slowest_sum = 0;
+  const double exchange = exchange_seconds(input);
+  Work work;
   for (std::int64_t t = 1; t <= input.iterations; ++t) {
     const PipelineStep step = pipeline_step(t, width, input.warmup_iterations, input.warmup_switch);
+    const double counts = t > input.iterations / 2 ? 1 : 0;
     double slowest = 0;
     for (std::uint32_t w = 0; w < workers.size(); ++w) {
       workers[w].factor = jitter.compute(w, t);
-      times.workers[w].compute_s += workers[w].factor * compute;
+      times.workers[w].compute_s += counts * workers[w].factor * compute;
       slowest = std::max(slowest, workers[w].factor * compute);
     }
-    slowest_sum += slowest;
+    const double exchange_factor = jitter.exchange(t);
+    work.slowest_s += counts * slowest;
+    work.exchange_s += counts * exchange_factor * exchange;
     const double gate =
         step.waits_for > 0
             ? times.iterations[static_cast<std::size_t>(step.waits_for - 1)].exchange_end_s
             : 0;
     PipelineIteration& iteration = times.iterations[static_cast<std::size_t>(t - 1)];
-    iteration = one_iteration(input, gate, jitter.exchange(t), workers, channel);
+    iteration = one_iteration(input, gate, exchange_factor, workers, channel);
     if (step.applies > 0) {
       iteration.applied_gradient = step.applies;
     }
@@ -233,13 +256,12 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
 
   const PipelineIteration& last = times.iterations.back();
   times.makespan_s = std::max(last.exchange_end_s, last.compute_end_s);
-  times.compute_s = slowest_sum / static_cast<double>(input.iterations);
   times.pending = input.iterations - last_applied(input, width);
   for (std::uint32_t w = 0; w < workers.size(); ++w) {
     const double application = jitter.straggler(w) * input.application_s;
     times.drained_s = std::max(times.drained_s, drained(times, workers[w].clock, application));
   }
-  fill_means(input, workers.size(), times);
+  fill_means(input, workers.size(), work, times);
   return times;
 }
 

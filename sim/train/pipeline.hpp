@@ -22,6 +22,7 @@ enum class WarmupSwitch { skip, block };
 struct PipelinePiece { // of backward, in backward order
   double compute_s{};  // backward of its layers and encoding
   double exchange_s{}; // 0 = nothing to send
+  double delay_s{};    // not sent before that after computing: the tick of horovod's cycle
 };
 
 struct PipelineInput {
@@ -52,16 +53,21 @@ struct PipelineIteration {
 };
 
 struct PipelineWorker {
-  double compute_s{};        // mean busy time per iteration, without the slowdown
-  double straggler_wait_s{}; // mean of max over workers of c_w[t], minus c_w[t]
+  double compute_s{};        // mean busy time of the iterations that count, without the slowdown
+  double straggler_wait_s{}; // compute_s of all, minus that
 };
 
 struct PipelineTimes {
   std::vector<PipelineIteration> iterations;
   std::vector<PipelineWorker> workers;
-  double period_s{};   // (comm[T] - comm[T/2]) / (T - T/2); T = 1: makespan
-  double compute_s{};  // mean over iterations of the slowest worker's busy time
-  double exposed_s{};  // max(0, period - compute); what a slowdown costs is in it
+  // (comm[T] - comm[T/2]) / (T - T/2), T = 1: makespan; with random factors not less than what the
+  // busiest worker and the channel do for these iterations, which is longer where some of it was
+  // done before comm[T/2].
+  double period_s{};
+  // Mean over these iterations of the slowest worker's busy time; at most the period, because
+  // workers that run ahead make up for their slow iterations.
+  double compute_s{};
+  double exposed_s{};  // period - compute; what a slowdown costs is in it
   double makespan_s{}; // end of the last exchange
   // The pending gradients applied as well: on every worker, one after the other as they arrive
   // (PIP 8), at mean times; stragglers take longer.

@@ -79,7 +79,31 @@ double factor(const Variability& variability, double cv, double empirical_scale,
   return 1;
 }
 
+// What makes the mean of an empirical list 1.
+double scale_of(const std::vector<double>& list) {
+  return list.empty()
+             ? 1
+             : static_cast<double>(list.size()) / std::accumulate(list.begin(), list.end(), 0.0);
+}
+
 } // namespace
+
+double least_factor(const Variability& variability, double cv) {
+  if (cv <= 0) {
+    return 1;
+  }
+  switch (variability.law) {
+  case JitterLaw::uniform:
+    return 1 - std::min(std::sqrt(3.0) * cv, 1.0);
+  case JitterLaw::empirical:
+    return *std::ranges::min_element(variability.factors) * scale_of(variability.factors);
+  case JitterLaw::lognormal:
+  case JitterLaw::exponential:
+  case JitterLaw::gamma:
+    return 0;
+  }
+  return 0;
+}
 
 Jitter::Jitter(const Variability& variability, std::uint32_t workers)
     : variability_(&variability), stragglers_(workers, 1.0) {
@@ -87,11 +111,7 @@ Jitter::Jitter(const Variability& variability, std::uint32_t workers)
     assert(straggler.worker < workers && straggler.factor > 0 && "a straggler is a worker");
     stragglers_[straggler.worker] = straggler.factor;
   }
-  const std::vector<double>& list = variability.factors;
-  if (!list.empty()) {
-    empirical_scale_ =
-        static_cast<double>(list.size()) / std::accumulate(list.begin(), list.end(), 0.0);
-  }
+  empirical_scale_ = scale_of(variability.factors);
 }
 
 double Jitter::compute(std::uint32_t worker, std::int64_t iteration) const {

@@ -7,12 +7,16 @@
 //   lognormal    exp(sigma z - sigma^2 / 2), sigma^2 = ln(1 + cv^2), z standard normal
 //   gamma        shape 1 / cv^2, scale cv^2               empirical    factors[floor(u length)]
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace stepsim::train {
 
 enum class JitterLaw { lognormal, uniform, exponential, gamma, empirical };
+inline constexpr std::array<std::string_view, 5> kJitterLaws{"lognormal", "uniform", "exponential",
+                                                             "gamma", "empirical"};
 
 struct Straggler {
   std::uint32_t worker{};
@@ -37,6 +41,10 @@ struct Variability {
   }
 };
 
+// The least factor that the law can draw with this coefficient of variation; 0 for laws whose
+// factors come as near to 0 as numbers do.
+[[nodiscard]] double least_factor(const Variability& variability, double cv);
+
 // What is constant over a run, computed once: many draws from one Variability. It must outlive this
 // object.
 class Jitter {
@@ -48,6 +56,8 @@ public:
   [[nodiscard]] double exchange(std::int64_t iteration) const;
   // The constant part of `compute`.
   [[nodiscard]] double straggler(std::uint32_t worker) const { return stragglers_[worker]; }
+  [[nodiscard]] double fastest() const { return *std::ranges::min_element(stragglers_); }
+  [[nodiscard]] double slowest() const { return *std::ranges::max_element(stragglers_); }
 
 private:
   const Variability* variability_;

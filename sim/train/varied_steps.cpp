@@ -72,12 +72,14 @@ double largest(const std::vector<double>& x) { return *std::max_element(x.begin(
 // rounding does not grow with the length of a run.
 class Runner {
 public:
-  Runner(const StepInput& step, const Variability& variability, std::uint32_t workers)
-      : step_(step), jitter_(variability, workers), sending_(sending_of(step)),
+  Runner(const StepInput& step, const Variability& variability, std::uint32_t workers,
+         const MessageBounds& bounds)
+      : step_(step), bounds_(bounds), jitter_(variability, workers), sending_(sending_of(step)),
         waits_(waits_of(step)), updates_(layer_updates(step)), ready_(step.messages.size()),
         layer_ready_(step.forward_s.size()), done_(step.forward_s.size()), x_(workers),
         backward_start_(workers), factor_(workers), next_factor_(workers) {
     forward_ = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
+    backward_ = std::accumulate(step.backward_s.rbegin(), step.backward_s.rend(), 0.0);
     const bool any_bytes = std::any_of(step.gradient_bytes.begin(), step.gradient_bytes.end(),
                                        [](double bytes) { return bytes > 0; });
     root_updates_ = step.reduce_broadcast && !step.messages.empty();
@@ -106,7 +108,9 @@ public:
     (void)forward();
     const double without_messages = largest(x_);
     x_.swap(backward_end_);
-    send(jitter_.exchange(iteration_), 1);
+    const double exchange_factor = jitter_.exchange(iteration_);
+    record.lower_bound_s = lower_bound(exchange_factor);
+    send(exchange_factor, 1);
     const double finish = std::max(sent_.finish_s, layer_ready_.front());
     record.exchange_start_s =
         origin_ + (sent_.start_s.empty()
@@ -120,8 +124,9 @@ public:
     const double exposed = with_messages - without_messages;
     constexpr double kRounding = 1e-12;
     record.exposed_s = exposed > kRounding * with_messages ? exposed : 0.0;
-    const double input_wait = load_input();
-    start_s_ = origin_ + first_forward + input_wait;
+    record.compute_s = record.exposed_s > 0 ? without_messages : with_messages;
+    record.input_wait_s = load_input();
+    start_s_ = origin_ + first_forward + record.input_wait_s;
     record.period_s = largest(x_);
     origin_ += record.period_s;
     for (std::size_t w = 0; w < x_.size(); ++w) {
@@ -131,8 +136,13 @@ public:
     return record;
   }
 
-  // Of the iteration that `next` gave last.
-  [[nodiscard]] const std::vector<double>& factors() const { return next_factor_; }
+  // Of the iteration that `next` gave last: what a worker computes in the period, its backward and
+  // the forward and update after it. All workers count the root's update.
+  [[nodiscard]] double work_s(std::size_t worker) const {
+    const double update_factor = factor_[root_updates_ ? 0 : worker];
+    return next_factor_[worker] * backward_ + factor_[worker] * forward_ +
+           update_factor * step_.update_s;
+  }
   [[nodiscard]] double busy_s() const { return sent_.busy_s; }
   [[nodiscard]] double drained_s() const { return drained_s_; }
 
@@ -141,6 +151,26 @@ private:
     for (std::size_t w = 0; w < factors.size(); ++w) {
       factors[w] = jitter_.compute(static_cast<std::uint32_t>(w), iteration);
     }
+  }
+
+  // As the bound of equal workers (MER 3), with the factors of this period: some worker computes
+  // backward and forward; the last forward follows the messages of layer 0, and all messages.
+  [[nodiscard]] double lower_bound(double exchange_factor) const {
+    double bound = 0;
+    double last_forward = 0;
+    for (std::size_t w = 0; w < x_.size(); ++w) {
+      bound = std::max(bound, x_[w] + next_factor_[w] * forward_);
+      last_forward = std::max(last_forward, next_factor_[w]);
+    }
+    if (bounds_.first_layer_s > 0) {
+      bound = std::max(bound, layer_ready_.front() + exchange_factor * bounds_.first_layer_s +
+                                  last_forward * forward_);
+    }
+    if (bounds_.all_s > 0) {
+      bound = std::max(bound, layer_ready_[bounds_.first_sender] + exchange_factor * bounds_.all_s +
+                                  last_forward * step_.forward_s.back());
+    }
+    return bound;
   }
 
   void backward() {
@@ -212,6 +242,7 @@ private:
   }
 
   const StepInput& step_;
+  MessageBounds bounds_;
   Jitter jitter_;
   plan::Sending sending_;
   std::vector<Wait> waits_;
@@ -221,7 +252,7 @@ private:
   std::vector<double> x_, backward_start_, backward_end_; // [worker]
   std::vector<double> factor_, next_factor_;
   plan::SendTimes sent_;
-  double forward_{}, first_update_{};
+  double forward_{}, backward_{}, first_update_{};
   bool root_updates_{};
   std::int64_t iteration_{};
   double origin_{}, start_s_{}, drained_s_{};
@@ -230,44 +261,40 @@ private:
 } // namespace
 
 VariedSteps run_varied_steps(const StepInput& step, const Variability& variability,
-                             std::uint32_t workers, std::int64_t iterations, std::int64_t discard) {
+                             std::uint32_t workers, std::int64_t iterations, std::int64_t discard,
+                             const MessageBounds& bounds) {
   assert(workers >= 1 && iterations >= 1 && discard >= 0 && discard < iterations);
   assert(!step.forward_s.empty() && step.forward_s.size() == step.backward_s.size());
-  Runner runner(step, variability, workers);
+  Runner runner(step, variability, workers, bounds);
   VariedSteps run;
   run.iterations.reserve(static_cast<std::size_t>(iterations));
   run.workers.resize(workers);
-  std::vector<double> factor_sums(workers); // of the iterations that count
-  double slowest_sum = 0;
+  const auto counted = static_cast<double>(iterations - discard);
   for (std::int64_t k = 0; k < iterations; ++k) {
     const VariedIteration& record = run.iterations.emplace_back(runner.next());
     if (k < discard) {
       continue;
     }
     run.period_s += record.period_s;
+    run.compute_s += record.compute_s;
     run.exposed_s += record.exposed_s;
+    run.input_wait_s += record.input_wait_s;
+    run.lower_bound_s += record.lower_bound_s;
     run.communication_s += runner.busy_s();
-    const std::vector<double>& factors = runner.factors();
-    for (std::size_t w = 0; w < factors.size(); ++w) {
-      factor_sums[w] += factors[w];
+    for (std::size_t w = 0; w < workers; ++w) {
+      run.workers[w].compute_s += runner.work_s(w);
     }
-    slowest_sum += largest(factors);
   }
-  const auto counted = static_cast<double>(iterations - discard);
-  run.period_s /= counted;
-  run.exposed_s /= counted;
-  run.communication_s /= counted;
-  const double slowest = slowest_sum / counted;
-  const double forward = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
-  const double backward = std::accumulate(step.backward_s.rbegin(), step.backward_s.rend(), 0.0);
-  run.forward_s = slowest * forward;
-  run.backward_s = slowest * backward;
-  run.update_s = slowest * step.update_s;
-  run.compute_s = run.forward_s + run.backward_s + run.update_s;
-  for (std::size_t w = 0; w < workers; ++w) {
-    run.workers[w].compute_s = (forward + backward + step.update_s) * (factor_sums[w] / counted);
-    run.workers[w].straggler_wait_s = std::max(0.0, run.compute_s - run.workers[w].compute_s);
-    run.straggler_wait_s += run.workers[w].straggler_wait_s / static_cast<double>(workers);
+  for (double* mean : {&run.period_s, &run.compute_s, &run.exposed_s, &run.input_wait_s,
+                       &run.lower_bound_s, &run.communication_s}) {
+    *mean /= counted;
+  }
+  for (VariedWorker& worker : run.workers) {
+    constexpr double kRounding = 1e-12; // of computing
+    worker.compute_s /= counted;
+    const double wait = run.compute_s - worker.compute_s;
+    worker.straggler_wait_s = wait > kRounding * run.compute_s ? wait : 0;
+    run.straggler_wait_s += worker.straggler_wait_s / static_cast<double>(workers);
   }
   run.makespan_s = runner.drained_s();
   return run;

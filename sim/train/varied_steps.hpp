@@ -7,8 +7,11 @@
 //   messages   by the discipline of the step, from ready(l), all durations times e
 //   forward    x_w = max(x_w, done(l)) + f' (u(l) + t_f(l)), f' of iteration t + 1
 //
-// A period lasts from the start of backward of the slowest worker to the next. Where workers are
-// equal this is `run_step`. O(iterations x workers x layers), nothing allocated per iteration.
+// A period lasts from the start of backward of the slowest worker to the next. Its parts add up to
+// it: computing, which is what would be left if messages took no time (the way from worker to
+// worker that waits for nothing but slower workers), exposed communication, and waiting for input.
+// Where workers are equal this is `run_step`. O(iterations x workers x layers), nothing allocated
+// per iteration.
 #include <cstdint>
 #include <vector>
 
@@ -17,19 +20,32 @@
 
 namespace stepsim::train {
 
+// Lower bounds of the messages of one iteration, whatever their order and partition, with mean
+// times (MER 3).
+struct MessageBounds {
+  std::uint32_t first_sender{}; // the layer whose backward makes the first bytes ready
+  double first_layer_s = 0;     // the channel carries the bytes of layer 0; 0 = it has none
+  double all_s = 0;             // .. and all bytes; 0 = there are none
+};
+
 struct VariedIteration {
   double start_s{};       // the first worker starts its forward
   double compute_end_s{}; // backward of the last worker
   double exchange_start_s{}, exchange_end_s{};
-  double period_s{};
+  double period_s{};     // = compute + exposed + input wait
+  double compute_s{};    // the period if messages took no time and input were there
+  double input_wait_s{}; // by how much loading delays the last worker
   // What the period would be shorter by if messages took no time: waiting for slower workers is no
   // communication.
   double exposed_s{};
+  // No order and partition of messages gives a shorter period, with the factors drawn and from
+  // where the workers were when the period began.
+  double lower_bound_s{};
 };
 
 struct VariedWorker {
-  double compute_s{};        // mean busy time c_w per iteration
-  double straggler_wait_s{}; // mean of max over workers of c_w, minus c_w
+  double compute_s{};        // mean busy time c_w of the periods that count
+  double straggler_wait_s{}; // computing of all workers, minus c_w
 };
 
 struct VariedSteps {
@@ -37,9 +53,10 @@ struct VariedSteps {
   std::vector<VariedWorker> workers;
   // Means over the iterations that are not discarded.
   double period_s{};
-  double compute_s{};                           // of the slowest worker
-  double forward_s{}, backward_s{}, update_s{}; // its parts
+  double compute_s{};
   double exposed_s{};
+  double input_wait_s{};
+  double lower_bound_s{};
   double communication_s{};
   double straggler_wait_s{}; // over workers
   double makespan_s{};       // all messages and updates of the last iteration
@@ -48,6 +65,6 @@ struct VariedSteps {
 // `discard`: iterations left out of the means, fewer than `iterations`.
 [[nodiscard]] VariedSteps run_varied_steps(const StepInput& step, const Variability& variability,
                                            std::uint32_t workers, std::int64_t iterations,
-                                           std::int64_t discard);
+                                           std::int64_t discard, const MessageBounds& bounds = {});
 
 } // namespace stepsim::train

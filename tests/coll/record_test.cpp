@@ -160,3 +160,16 @@ TEST_CASE("record: warnings tell what the numbers do not") {
   c.enter_s = {0, 0, 1, 0};
   CHECK(warns(make_record(c, AskedMethod::automatic), "fixed share"));
 }
+
+TEST_CASE("record: times beyond the range of numbers are an error by every method") {
+  for (const Id algorithm : {Id::ring, Id::mst, Id::lp, Id::recursive_doubling}) {
+    for (const AskedMethod method :
+         {AskedMethod::automatic, AskedMethod::closed_form, AskedMethod::events,
+          AskedMethod::max_plus, AskedMethod::all}) {
+      const Collective late = point(Op::allreduce, algorithm, 4, 1e6, {1e308, 1e-9, 0});
+      const Collective slow = point(Op::allreduce, algorithm, 4, 1e6, {1e-6, 1e305, 0});
+      CHECK_THROWS_AS((void)make_record(late, method, false), stepsim::SimulationError);
+      CHECK_THROWS_AS((void)make_record(slow, method, false), stepsim::SimulationError);
+    }
+  }
+}

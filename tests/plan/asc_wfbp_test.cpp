@@ -1,6 +1,7 @@
 // Several messages at once: MER 6.1 and the cases F of MER 14.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -184,6 +185,18 @@ TEST_CASE("the planner on small problems of one channel (MER B1, B2, B6)") {
     ready.push_back(0.99 * i);
   }
   CHECK(finish(problem_of(ready, std::vector<double>(12, 1.0), linear(1, 1))) == near(14.01));
+}
+
+TEST_CASE("at once: messages that last for ever end, one after the other") {
+  const double forever = std::numeric_limits<double>::infinity();
+  for (const double data : {1.0, forever}) {
+    for (const double startup : {0.0, 1.0, forever}) {
+      const std::vector<double> ends =
+          ends_of({{0, startup, data}, {forever, 1, 1}, {forever, startup, data}}, at_once(2));
+      CHECK(ends.size() == 3);
+      CHECK_FALSE(ends[2] < forever);
+    }
+  }
 }
 
 TEST_CASE("at once: random messages against a simulation from event to event") {

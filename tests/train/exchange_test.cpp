@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/random.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
@@ -53,6 +54,31 @@ TEST_CASE("exchange: the curve is exact at powers of two, never falls and stays 
       coll::Collective one = collective;
       one.bytes = bytes;
       CHECK(cost.seconds(bytes, 1) == within(coll::seconds(one, coll::Method::events), kExact));
+    }
+  }
+}
+
+TEST_CASE("exchange: where the closed form is an upper bound, planners see what the run takes") {
+  base::RandomStream random({.seed = 71});
+  for (const Id algorithm : {Id::recursive_doubling, Id::mst, Id::be, Id::ring}) {
+    for (const std::uint32_t ranks : {3U, 5U, 6U, 7U, 8U, 12U}) {
+      CAPTURE(int(algorithm));
+      CAPTURE(ranks);
+      const coll::Collective collective =
+          point(coll::Op::allreduce, algorithm, ranks, 0, {5e-5, 8e-10, random.uniform(0, 4e-9)});
+      const plan::Cost cost = merge_cost(collective, std::nullopt);
+      for (int trial = 0; trial < 50; ++trial) {
+        coll::Collective one = collective;
+        one.options.chunking = coll::Chunking::real;
+        one.bytes = static_cast<double>(random.integer(1, 10'000'000));
+        CAPTURE(one.bytes);
+        CHECK(cost.seconds(one.bytes, 1) == within(coll::max_plus(one).seconds, kExact));
+        CHECK(cost.seconds(one.bytes, 1) <=
+              planner_cost(collective).seconds(one.bytes, 1) * (1 + kExact));
+      }
+      CHECK(cost.seconds(0, 1) == 0);
+      // A run by the formula takes the formula.
+      CHECK(merge_cost(collective, coll::Method::closed_form).is_linear());
     }
   }
 }
