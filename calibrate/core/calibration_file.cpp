@@ -31,6 +31,28 @@ io::Json estimate(double value, const std::optional<base::Interval>& interval) {
   return io::Object{{"value", value}, {"low", interval->low}, {"high", interval->high}};
 }
 
+// Names of the values that a fit holds at 0 because the data want less: no measurements of 0.
+using NamedValue = std::pair<std::string_view, double>;
+std::vector<std::string> held_at_bound(std::initializer_list<NamedValue> values) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) {
+    if (value == 0) {
+      names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> held_at_bound(const net::CurveSegment& segment) {
+  return held_at_bound({{"startup_s", segment.startup_s}, {"per_byte_s", segment.per_byte_s}});
+}
+
+void set_at_bound(io::Json& tree, const std::vector<std::string>& names) {
+  if (!names.empty()) {
+    tree.set("at_bound", io::Array(names.begin(), names.end()));
+  }
+}
+
 io::Json text_or_null(const std::string& text) {
   return text.empty() ? io::Json() : io::Json(text);
 }
@@ -111,12 +133,16 @@ void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class
                                    {"bandwidth_Bps", 1 / beta},
                                    {"reduction_Bps", gamma > 0 ? 1 / gamma : 0.0}});
   }
-  tree.set("links", io::Array{io::Object{
-                        {"class", link_class},
-                        {"latency_s", estimate(alpha, link.fit.intervals[0])},
-                        {"per_byte_s", estimate(beta, link.fit.intervals[1])},
-                        {"block_latency_s", io::Json()},
-                        {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}}});
+  io::Json of_class =
+      io::Object{{"class", link_class},
+                 {"latency_s", estimate(alpha, link.fit.intervals[0])},
+                 {"per_byte_s", estimate(beta, link.fit.intervals[1])},
+                 {"block_latency_s", io::Json()},
+                 {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}};
+  if (link.fit.identifiable[0]) {
+    set_at_bound(of_class, held_at_bound({{"latency_s", alpha}}));
+  }
+  tree.set("links", io::Array{std::move(of_class)});
 }
 
 } // namespace
@@ -164,6 +190,11 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   }
   for (const GroupFit& fit : fits) {
     warnings.insert(warnings.end(), fit.warnings.begin(), fit.warnings.end());
+    const auto held = [](const net::CurveSegment& segment) { return segment.startup_s == 0; };
+    if (std::ranges::any_of(fit.curve, held)) {
+      warnings.push_back(fit.group.text() +
+                         ": the start-up is held at 0, its bound, because the data want less");
+    }
   }
   if (link && !link->adds) {
     warnings.push_back("nothing is added in " + joined(link->used) +
@@ -187,6 +218,7 @@ io::Array segments_tree(std::span<const net::CurveSegment> curve) {
                                   {"to_bytes", segment.to_bytes},
                                   {"startup_s", segment.startup_s},
                                   {"per_byte_s", segment.per_byte_s}});
+    set_at_bound(segments.back(), held_at_bound(segment));
   }
   return segments;
 }

@@ -31,7 +31,6 @@ constexpr CommandText kText{
 };
 
 constexpr std::array<std::string_view, 2> kActions{"list", "show"};
-constexpr std::array<std::string_view, 3> kGranularities{"tensor", "layer", "weight"};
 constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
 
 struct ModelsOptions {
@@ -262,7 +261,7 @@ int models(const Invocation& invocation) {
     return kOk;
   }
   require_word("ACTION", options.action, kActions);
-  require_word("--granularity", options.granularity, kGranularities);
+  require_word("--granularity", options.granularity, train::kGranularities);
   require_word("--order", options.order, kOrders);
   study::Files files(invocation.data_folder, {common.output});
   if (options.action == "list") {

@@ -47,9 +47,8 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
     if (planner == nullptr) {
       throw UsageError("--planners: " + study::unknown_schedule(word));
     }
-    if (planner->needs_forward()) {
-      throw UsageError("--planners: schedule " + std::string(word) +
-                       " needs layers with forward times: use it in a scenario (stepsim run)");
+    if (!planner->fits_problem_files()) {
+      throw UsageError("--planners: " + study::not_for_problem_files(*planner));
     }
     if (std::find(chosen.begin(), chosen.end(), planner) == chosen.end()) {
       chosen.push_back(planner);
@@ -62,7 +61,7 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
 std::string planner_list() {
   std::vector<HelpRow> rows;
   for (const plan::Planner& planner : plan::planners()) {
-    if (!planner.needs_forward()) {
+    if (planner.fits_problem_files()) {
       rows.emplace_back(planner.name, planner.summary);
     }
   }

@@ -14,6 +14,7 @@
 #include "cli/simulation_meta.hpp"
 #include "io/file.hpp"
 #include "io/timeline.hpp"
+#include "study/measured_exchanges.hpp"
 #include "study/run.hpp"
 
 namespace stepsim::cli {
@@ -149,6 +150,11 @@ int run(const Invocation& invocation) {
   const auto started = std::chrono::steady_clock::now();
   study::Result result = run_scenario(scenario, tree, options.flags, replications);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
+  result.defaults = study::defaults_that_decide(tree, scenario);
+  result.measured_exchanges = study::measured_exchanges(scenario);
+  if (auto warning = study::far_exchanges(scenario, result.measured_exchanges)) {
+    result.warnings.push_back(std::move(*warning));
+  }
   if (!options.timeline.empty()) {
     write_timeline(options, common, result);
   }

@@ -20,9 +20,12 @@ void append_line(std::string& out, std::string_view label, std::string_view text
   out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
 }
 
-std::string network_text(const study::Network& network) {
+std::string network_text(const study::Cluster& cluster) {
+  const study::Network& network = cluster.network;
   std::string text;
-  if (network.curve) {
+  if (!cluster.has_network) {
+    text = "one node";
+  } else if (network.curve) {
     text = "alpha_beta, cost of a message from " + network.curve_source;
   } else {
     text = "alpha_beta, " + base::readable_rate(network.bandwidth_Bps * network.efficiency) + ", " +
@@ -34,6 +37,12 @@ std::string network_text(const study::Network& network) {
   if (!network.calibration.empty()) {
     text += "; profile " + network.calibration + " (" + network.label +
             (network.grade.empty() ? "" : ", grade " + network.grade) + ")";
+  }
+  if (cluster.intra && cluster.gpus_per_node > 1) {
+    text +=
+        "; inside a node " + base::readable_rate(1 / cluster.intra->per_byte_s) + ", " +
+        base::readable_seconds(cluster.intra->latency_s) + " per message" +
+        (cluster.intra_calibration.empty() ? "" : " (profile " + cluster.intra_calibration + ")");
   }
   return text;
 }
@@ -100,8 +109,7 @@ std::string setting_text(const study::Result& result) {
               std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
                   (cluster.nodes == 1 ? " node x " : " nodes x ") +
                   std::to_string(cluster.gpus_per_node) + ")");
-  append_line(out, "network",
-              cluster.fabric ? fabric_text(cluster) : network_text(cluster.network));
+  append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
   const std::size_t messages = result.buckets.size();
   if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
     append_line(out, "training", training_text(result));
@@ -256,11 +264,37 @@ std::string buckets_text(const study::Result& result) {
   return out;
 }
 
+// What the trace itself saw, at its own number of ranks.
+std::string measured_text(const study::Result& result) {
+  if (result.measured_exchanges.empty()) {
+    return "";
+  }
+  const std::string ranks = std::to_string(*result.scenario.workload.measured_ranks) + " ranks";
+  Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}, {}};
+  for (const study::MeasuredExchange& each : result.measured_exchanges) {
+    if (table.rows.size() == kMaxBuckets) {
+      break;
+    }
+    table.rows.push_back(
+        {"measured bucket " + std::to_string(each.index),
+         base::significant(static_cast<double>(each.bytes.value) / 1e3),
+         milliseconds_cell(each.measured_s), milliseconds_cell(each.simulated_s),
+         each.simulated_s > 0 ? cell(each.measured_s / each.simulated_s) : std::string("-")});
+  }
+  return "\n" + table_text(table);
+}
+
+std::string assumed_text(const study::Result& result) {
+  const std::string text = study::defaults_text(result.defaults);
+  return text.empty() ? "" : "\nassumed: " + text + "\n";
+}
+
 } // namespace
 
 std::string run_text(const study::Result& result) {
   return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
-         buckets_text(result) + jobs_text(result) + links_text(result);
+         buckets_text(result) + measured_text(result) + jobs_text(result) + links_text(result) +
+         assumed_text(result);
 }
 
 } // namespace stepsim::cli

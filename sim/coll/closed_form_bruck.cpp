@@ -1,4 +1,8 @@
-// Bruck (COL 5.3): L = ceil(log2 P) rounds with 1, 2, 4, .. parts, any P, no fold.
+// Bruck (COL 5.3): L = ceil(log2 P) rounds with 1, 2, 4, .. parts, any P, no fold. The rounds are
+// blocking: a rank starts a round when it has finished the one before, as an implementation does
+// that waits for its receive before it sends again. One `ready` time per rank (COL 3) says just
+// that. Where P is no power of two the last round sends only some of the parts, and on unequal
+// links a rank then waits for parts that it does not pass on.
 #include "coll/closed_form.hpp"
 
 #include <algorithm>

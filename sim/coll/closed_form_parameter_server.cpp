@@ -1,6 +1,9 @@
 // Parameter server (COL 5.10): all push at once, each of S servers adds what it got and sends it
-// back; its port carries P (dedicated) or P-1 (colocated) messages of n/S each way.
+// back; its port carries P (dedicated) or P-1 (colocated) messages of n/S each way. On two levels
+// the interface that c ranks share carries c n (derived): every flow gets at least the smaller of
+// its two fair shares, and the busiest port has no more to give.
 #include "coll/closed_form.hpp"
+#include "coll/uniform.hpp"
 
 #include <algorithm>
 
@@ -13,7 +16,7 @@ std::optional<ClosedForm> parameter_server_allreduce(const Collective& collectiv
   double added = 0; // bytes added by a server, in units of n
   switch (collective.options.placement) {
   case Placement::dedicated:
-    wire = std::max(s.P / servers, 1.0);
+    wire = std::max<double>(s.P / servers, ranks_per_interface(collective));
     added = s.P / servers;
     break;
   case Placement::colocated:

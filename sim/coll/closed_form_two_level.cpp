@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "coll/closed_form.hpp"
+#include "coll/uniform.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -24,7 +25,7 @@ Levels levels_of(const Collective& collective) {
   levels.nodes = (ranks + two.gpus_per_node - 1) / two.gpus_per_node;
   levels.per_node = std::min(two.gpus_per_node, ranks);
   levels.equal_nodes = ranks % two.gpus_per_node == 0 || levels.nodes == 1;
-  levels.sharing = (levels.per_node + two.nics_per_node - 1) / two.nics_per_node;
+  levels.sharing = ranks_per_interface(collective);
   levels.intra = two.intra;
   levels.inter = collective.links.all;
   return levels;

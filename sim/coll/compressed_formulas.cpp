@@ -44,13 +44,21 @@ double nonzero_blocks(double density, std::int64_t block) {
   return -std::expm1(static_cast<double>(block) * std::log1p(-density));
 }
 
-void add_formula(const Compression& compression, const Collective& base,
-                 CompressedExchange& exchange) {
+std::optional<UniformCost> formula_cost(const Collective& base) {
   Collective probe = base;
   probe.op = Op::allreduce;
   probe.algorithm = AlgorithmId::ring;
   probe.bytes = 1;
-  const std::optional<UniformCost> cost = uniform_cost(probe);
+  if (const auto& two = base.links.two_level; two && base.ranks > two->gpus_per_node) {
+    probe.links.all.per_byte_s *= ranks_per_interface(base);
+    probe.links.two_level.reset();
+  }
+  return uniform_cost(probe);
+}
+
+void add_formula(const Compression& compression, const Collective& base,
+                 CompressedExchange& exchange) {
+  const std::optional<UniformCost> cost = formula_cost(base);
   if (!cost) {
     throw SimulationError(std::string(row(compression.method).name) +
                           ": the closed form needs identical ranks entering together");

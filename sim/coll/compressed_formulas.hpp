@@ -1,7 +1,10 @@
 #pragma once
 // The formulas of SPA 11 that are no collectives: how lists grow when they are summed, and the
 // times of methods without a schedule. Internal to coll.
+#include <optional>
+
 #include "coll/compressed_exchange.hpp"
+#include "coll/uniform.hpp"
 
 namespace stepsim::coll {
 
@@ -15,6 +18,11 @@ namespace stepsim::coll {
 
 // D: the fraction of blocks of `block` elements with an entry, at random positions.
 [[nodiscard]] double nonzero_blocks(double density, std::int64_t block);
+
+// The link that formulas see, which know one level only: on nodes with several ranks each rank has
+// its share of an interface all the time, so that a node never sends more than its interfaces
+// carry. Empty where ranks or links differ.
+[[nodiscard]] std::optional<UniformCost> formula_cost(const Collective& base);
 
 // Sets formula_s (and formula_range_s) of a method without a schedule. Throws SimulationError where
 // ranks or links differ.

@@ -1,6 +1,8 @@
 #pragma once
 // The price of one algorithm, as `auto` and the crossover search compare them, and the check that
 // no time lies below its physical bound.
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "coll/evaluate.hpp"
@@ -22,6 +24,11 @@ namespace stepsim::coll {
 // algorithm on two levels, but not the ring and the pipeline in rank order, which leave every node
 // once.
 [[nodiscard]] bool shares_interfaces(const Collective& collective);
+
+// What to say where a node has several interfaces and the algorithm leaves it through one of them
+// only: a flat ring, a pipeline and leaders cross the border of every node once (COL 5.9). Empty
+// otherwise.
+[[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
 // The static share of `hierarchical` (COL 5.9) fits transfers of equal size that start together;
 // others overlap differently.

@@ -56,6 +56,7 @@ public:
   [[nodiscard]] std::uint32_t receive_port(std::uint32_t rank) const { return send_port(rank) + 1; }
   [[nodiscard]] std::uint32_t ports() const { return 2 * nodes_ * levels_.nics_per_node; }
   [[nodiscard]] const LinkCost& between_nodes() const { return inter_; }
+  [[nodiscard]] const LinkCost& inside_nodes() const { return levels_.intra; }
 
 private:
   TwoLevel levels_;

@@ -89,6 +89,7 @@ bool shares_interfaces(const Collective& collective) {
   case AlgorithmId::hierarchical:
   case AlgorithmId::hierarchical_leader:
   case AlgorithmId::ring:
+  case AlgorithmId::parameter_server: // max_plus_defined
     return false;
   case AlgorithmId::lp:
     return !collective.chain.empty();
@@ -97,11 +98,28 @@ bool shares_interfaces(const Collective& collective) {
   case AlgorithmId::bruck:
   case AlgorithmId::recursive_doubling:
   case AlgorithmId::double_binary_tree:
-  case AlgorithmId::parameter_server:
   case AlgorithmId::automatic:
     return true;
   }
   return true;
+}
+
+std::optional<std::string> idle_interfaces(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  if (!two || collective.links.fabric || collective.ranks <= two->gpus_per_node) {
+    return std::nullopt;
+  }
+  const std::uint32_t nics = std::min(two->nics_per_node, two->gpus_per_node);
+  const bool crosses_once = collective.algorithm == AlgorithmId::ring ||
+                            (collective.algorithm == AlgorithmId::lp && collective.chain.empty()) ||
+                            collective.algorithm == AlgorithmId::hierarchical_leader;
+  if (nics <= 1 || !crosses_once) {
+    return std::nullopt;
+  }
+  const bool flat = collective.algorithm != AlgorithmId::hierarchical_leader;
+  return std::string(flat ? "a flat " : "") + std::string(name(collective.algorithm)) +
+         " uses one of the " + std::to_string(nics) + " interfaces of a node" +
+         (collective.op == Op::allreduce ? "; hierarchical uses them all" : "");
 }
 
 Method automatic_method(const Collective& asked) {
@@ -119,13 +137,10 @@ Method automatic_method(const Collective& asked) {
       return Method::closed_form;
     }
   }
-  const bool several_servers =
-      collective.algorithm == AlgorithmId::parameter_server &&
-      (collective.options.servers > 1 || collective.options.placement == Placement::sharded);
-  if (several_servers || shares_interfaces(collective)) {
-    return Method::events;
-  }
-  return Method::max_plus;
+  const bool one_by_one = collective.algorithm == AlgorithmId::parameter_server
+                              ? max_plus_defined(collective)
+                              : !shares_interfaces(collective);
+  return one_by_one ? Method::max_plus : Method::events;
 }
 
 double seconds(const Collective& asked, Method method) {

@@ -11,6 +11,7 @@
 #include "coll/fabric_links.hpp"
 #include "coll/link_costs.hpp"
 #include "coll/partition.hpp"
+#include "coll/server_links.hpp"
 #include "coll/uniform.hpp"
 #include "engine/event_queue.hpp"
 #include "net/fair_ports.hpp"
@@ -38,8 +39,8 @@ Servers servers_of(const Collective& collective) {
     throw SimulationError(std::string(name(collective.op)) + " has no algorithm parameter_server");
   }
   const Links& links = collective.links;
-  if (!links.fabric && (links.two_level || links.pairs_only || !links.pairs.empty())) {
-    throw SimulationError("parameter_server needs equal links on one level");
+  if (!links.fabric && (links.pairs_only || !links.pairs.empty())) {
+    throw SimulationError("parameter_server needs equal links between nodes");
   }
   const bool sharded = options.placement == Placement::sharded;
   const Servers result{collective.ranks, sharded ? collective.ranks : options.servers,
@@ -124,12 +125,13 @@ private:
     const std::uint32_t host = servers_.host(server);
     const auto [src, dst] = push ? std::pair(worker, host) : std::pair(host, worker);
     const LinkCost& link = links_.cost(src, dst);
+    const PortPair ports = ports_of(links_, src, dst);
     const net::Transfer transfer{.id = static_cast<std::uint32_t>(flows_.size()),
                                  .latency_s = link.latency_s,
                                  .per_byte_s = link.per_byte_s,
                                  .bytes = parts_.bytes(server, 1),
-                                 .send_port = 2 * src,
-                                 .receive_port = 2 * dst + 1,
+                                 .send_port = ports.send,
+                                 .receive_port = ports.receive,
                                  .src = src,
                                  .dst = dst};
     double latency = link.latency_s;
@@ -221,6 +223,12 @@ Evaluation parameter_server_events(const Collective& collective, bool with_trans
     result.links = run.network().level().link_use(result.seconds);
     return result;
   }
+  if (collective.links.two_level) {
+    const std::uint32_t dedicated = servers.dedicated ? servers.servers : 0;
+    const ServerNodes nodes(collective.links, servers.workers, dedicated);
+    net::FairPorts ports(nodes.capacities());
+    return ServerRun(collective, servers, nodes, std::move(ports), with_transfer_times).run();
+  }
   const EqualLinks links{collective.links.all};
   net::FairPorts ports(std::vector<double>(std::size_t{2} * (servers.workers + servers.servers),
                                            1 / links.all.per_byte_s));
@@ -232,9 +240,12 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
     return nothing_to_do(collective, with_transfer_times);
   }
   const Servers servers = servers_of(collective);
-  if (servers.servers != 1) {
-    throw SimulationError("max_plus is not defined for " + std::to_string(servers.servers) +
-                          " parameter servers; use events");
+  if (!max_plus_defined(collective)) {
+    throw SimulationError("max_plus is not defined for " +
+                          (servers.servers != 1
+                               ? std::to_string(servers.servers) + " parameter servers"
+                               : std::string("a parameter server on a worker of several nodes")) +
+                          "; use events");
   }
   if (with_transfer_times) {
     // Pushes share the port of the server, so that their busy times need the flows.
@@ -294,7 +305,9 @@ bool max_plus_defined(const Collective& collective) {
   if (collective.algorithm != AlgorithmId::parameter_server || is_empty(collective)) {
     return true;
   }
-  return servers_of(collective).servers == 1;
+  // One port that all transfers share: a node's interfaces see fewer of them, never more.
+  const Servers servers = servers_of(collective);
+  return servers.servers == 1 && (!collective.links.two_level || servers.dedicated);
 }
 
 } // namespace stepsim::coll

@@ -81,6 +81,9 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
                          "max_plus is exact");
     }
   }
+  if (auto idle = idle_interfaces(collective)) {
+    warnings.push_back(std::move(*idle));
+  }
   if (record.method == Method::max_plus && static_share_estimates(collective)) {
     warnings.push_back("max_plus gives every rank a fixed share of its interface, but transfers "
                        "differ in size or start; events is exact");

@@ -7,6 +7,7 @@
 #include "coll/evaluate.hpp"
 #include "coll/fabric_links.hpp"
 #include "coll/schedule_parts.hpp"
+#include "coll/uniform.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -127,8 +128,6 @@ void add_shard_phases(Schedule& schedule, const Collective& collective, const Le
     const Partition shards =
         Partition::equal(collective.bytes, levels.per_node, collective.options);
     const Index first_step = schedule.steps();
-    const std::uint32_t nics =
-        collective.links.two_level ? collective.links.two_level->nics_per_node : 1;
     // Neighbouring local indices with shards of one size make one phase: there are at most two.
     for (Index first = 0, end = 0; first < levels.per_node; first = end) {
       const double bytes = shards.bytes(first, 1);
@@ -148,7 +147,7 @@ void add_shard_phases(Schedule& schedule, const Collective& collective, const Le
       list.offset = shards.begin(first);
       list.group_bytes = bytes;
       list.first_step = first_step;
-      list.nic_share = static_cast<std::uint32_t>((levels.per_node + nics - 1) / nics);
+      list.nic_share = ranks_per_interface(collective);
       add_flat_phases(list, Op::allreduce, algorithm);
     }
   }

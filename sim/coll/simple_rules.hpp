@@ -11,6 +11,9 @@
 //   FullExchange     log2 P     everybody exchanges and adds the whole range, or (growing) a part
 //                               of its own size for each number of contributions in the sum
 //   Bruck            L steps    all-gather of any P, or its reverse, a reduce-scatter
+//                               (blocking rounds: a rank sends when the round before is complete,
+//                               though for P that is no power of two it may not forward what it
+//                               waits for)
 //   Fold             1 step     ranks beyond the largest power of two q give rank r - q all they
 //                               have, or get the result back
 #include <algorithm>

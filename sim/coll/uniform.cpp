@@ -44,11 +44,12 @@ std::optional<LinkCost> common_link(const Collective& collective) {
   }
   const bool takes_levels = collective.algorithm == AlgorithmId::hierarchical ||
                             collective.algorithm == AlgorithmId::hierarchical_leader;
-  if (takes_levels || links.two_level->gpus_per_node == 1) {
+  const bool other_machines = collective.algorithm == AlgorithmId::parameter_server &&
+                              collective.options.placement == Placement::dedicated;
+  if (takes_levels || other_machines || links.two_level->gpus_per_node == 1) {
     return cost;
   }
-  if (collective.ranks <= links.two_level->gpus_per_node &&
-      collective.algorithm != AlgorithmId::parameter_server) {
+  if (collective.ranks <= links.two_level->gpus_per_node) {
     return links.two_level->intra;
   }
   return std::nullopt;
@@ -74,6 +75,12 @@ std::optional<UniformCost> uniform_cost(const Collective& collective) {
 }
 
 bool Collective::homogeneous() const { return uniform_cost(*this).has_value(); }
+
+std::uint32_t ranks_per_interface(const Collective& collective) {
+  const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
+  const std::uint32_t local = std::min(two.gpus_per_node, collective.ranks);
+  return (local + two.nics_per_node - 1) / two.nics_per_node;
+}
 
 double total_bytes(const Collective& collective) {
   if (collective.op == Op::allgatherv && !collective.sizes.empty()) {

@@ -13,9 +13,13 @@ struct UniformCost {
 };
 
 // Empty where links, reduction rates or entry times differ. The two-level algorithms count as
-// uniform on two levels; a flat one only if a single level is left (one node, or one rank per
-// node). Nothing is uniform on a fabric.
+// uniform on two levels, and so do dedicated parameter servers, which are on other machines; a flat
+// one only if a single level is left (one node, or one rank per node). Nothing is uniform on a
+// fabric.
 [[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective& collective);
+
+// c of COL 5.9: ranks behind the busiest interface of a node; 1 on one level.
+[[nodiscard]] std::uint32_t ranks_per_interface(const Collective& collective);
 
 // Total bytes: the sum of `sizes` for allgatherv with sizes, else `bytes`.
 [[nodiscard]] double total_bytes(const Collective& collective);

@@ -183,9 +183,8 @@ void check_algorithm(Findings& findings, const Collective& collective) {
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     const Links& links = collective.links;
-    if (!links.fabric && (links.pairs_only || !links.pairs.empty() ||
-                          (links.two_level && links.two_level->gpus_per_node > 1))) {
-      findings.push_back({"algorithm", "parameter_server needs equal links on one level"});
+    if (!links.fabric && (links.pairs_only || !links.pairs.empty())) {
+      findings.push_back({"algorithm", "parameter_server needs equal links between nodes"});
     }
     if (options.servers < 1) {
       findings.push_back({"servers", "must be an integer >= 1, got 0"});

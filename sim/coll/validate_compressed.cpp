@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/number_text.hpp"
+#include "coll/compressed_formulas.hpp"
 #include "coll/validate.hpp"
 
 namespace stepsim::coll {
@@ -90,7 +91,7 @@ std::vector<Finding> validate(const Compression& compression,
     findings.push_back({"method", name + " is a formula, which knows no topology"});
   } else if (base.links.fabric && asked != AskedMethod::automatic && asked != AskedMethod::events) {
     findings.push_back({"method", "only events knows a topology; use --method events"});
-  } else if (!simulated && !base.homogeneous()) {
+  } else if (!simulated && !formula_cost(base)) {
     findings.push_back({"method", name + " has no closed form at these values"});
   } else if (simulated && asked == AskedMethod::closed_form &&
              !closed_form_seconds(compressed_exchange(compression, {elements, shapes}, base))) {

@@ -204,6 +204,7 @@ train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& op
   const std::vector<BlobName> names = find_names(*last, options, input.name(), trace.warnings);
   trace.layers = layers_of(*last, names);
   trace.time_basis = "kernel";
+  trace.granularity = train::Granularity::layer; // S-SGD of Caffe sends the blobs of a layer as one
   trace.warnings.emplace_back("forward is not logged: forward = 0.5 x backward (assumed)");
   trace.warnings.emplace_back(
       "only layers with parameters were timed: pooling, ReLU, LRN, concat and loss are missing");

@@ -252,6 +252,7 @@ train::Trace import_layer_table(const std::string& file, const ImportOptions& op
   train::Trace trace;
   trace.name = result_name(options, file);
   trace.source = make_source("layer-table", options);
+  trace.granularity = train::Granularity::tensor; // the rows list them, or are one each
   trace.source->files.push_back(input.file);
   std::vector<base::Problem> problems;
   for (std::size_t i = 1; i < rows.size(); ++i) {

@@ -65,10 +65,12 @@ void keep_largest_group(KinetoRank& rank) {
 }
 
 void warn_about_times(KinetoRank& rank) {
-  std::vector<std::size_t> shorter;
-  std::ranges::copy_if(rank.used, std::back_inserter(shorter), [&](std::size_t i) {
-    return rank.steps[i].times.busy > rank.steps[i].times.wall;
-  });
+  std::vector<std::size_t> shorter; // of all steps: the trace lists those left out too
+  for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+    if (rank.steps[i].times.busy > rank.steps[i].times.wall) {
+      shorter.push_back(i);
+    }
+  }
   if (!shorter.empty()) {
     const std::string others =
         shorter.size() == 1 ? "" : " and of " + counted(shorter.size() - 1, "other step");

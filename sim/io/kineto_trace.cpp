@@ -185,6 +185,7 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   }
   const bool wall = options.time == TimeBasis::wall || options.measured_step;
   trace.time_basis = wall ? "wall" : "kernel";
+  trace.granularity = train::Granularity::tensor;
   if (wall) {
     scale_times(trace, wall_factor(ranks, options.measured_step));
   }

@@ -122,6 +122,15 @@ void parse_network(Fields& fields, net::NetworkProfile& profile) {
   });
 }
 
+// Names of values that a fit held at 0; for readers of the file.
+void skip_at_bound(Fields& fields) {
+  for (const Json& name : fields.array("at_bound", false)) {
+    if (!name.is_string()) {
+      fields.problems().add(name, "must be the name of a value, got " + shown(name));
+    }
+  }
+}
+
 void parse_links(Fields& fields, net::NetworkProfile& profile) {
   for (const Json& json : fields.array("links", false)) {
     Fields link(json, fields.problems());
@@ -143,6 +152,7 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
       (void)duplex.optional_number("exchange", above(0));
       (void)duplex.optional_number("shift", above(0));
     });
+    skip_at_bound(link);
     link.no_more();
   }
 }
@@ -158,6 +168,7 @@ net::CurveSegment parse_segment(const Json& json, double after, Problems& proble
   if (segment.from_bytes < after) {
     problems.add(json, "from_bytes", "segments must be ascending and disjoint");
   }
+  skip_at_bound(fields);
   fields.no_more();
   return segment;
 }

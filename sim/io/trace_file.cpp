@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "io/reader.hpp"
 #include "io/source_json.hpp"
@@ -193,6 +194,13 @@ train::Trace parse_trace(const Json& json) {
     trace.time_basis = kTimeBases[fields.word("time_basis", kTimeBases, std::nullopt)];
   }
   (void)fields.any("time_basis");
+  if (fields.has("granularity")) {
+    // Traces do not say which tensor is a weight.
+    static constexpr auto kWords = std::span(train::kGranularities).first<2>();
+    trace.granularity =
+        static_cast<train::Granularity>(fields.word("granularity", kWords, std::nullopt));
+  }
+  (void)fields.any("granularity");
   trace.time_scale = fields.number("time_scale", above(0), 1);
   const auto layers = fields.array("layers", true);
   if (const Json* list = fields.any("layers");

@@ -132,6 +132,9 @@ Json to_json(const train::Trace& trace) {
   json.set("ranks", or_null(trace.ranks));
   json.set("batch_size", or_null(trace.batch_size));
   json.set("time_basis", or_null(trace.time_basis));
+  if (trace.granularity) {
+    json.set("granularity", train::kGranularities[static_cast<std::size_t>(*trace.granularity)]);
+  }
   json.set("time_scale", trace.time_scale);
   set_list(json, "layers", trace.layers);
   json.set("update_s", trace.update.value);

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_byt
                                                         "credit_bytes"};
 constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
 
-constexpr std::array<Planner, 13> kPlanners{{
+constexpr std::array<Planner, 14> kPlanners{{
     {Schedule::wfbp,
      "wfbp",
      "one message per gradient, as soon as it is ready",
@@ -77,6 +77,13 @@ constexpr std::array<Planner, 13> kPlanners{{
      {},
      send_in_order,
      Needs::selection_costs},
+    {Schedule::trace,
+     "trace",
+     "the buckets that the trace was measured with",
+     plan_trace,
+     {},
+     send_in_order,
+     Needs::buckets},
 }};
 
 // The problem without its items of 0 bytes, and where the others came from.

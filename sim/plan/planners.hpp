@@ -26,6 +26,7 @@ enum class Schedule {
   priority,
   dear,
   omgs,
+  trace,
 };
 
 inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
@@ -77,6 +78,7 @@ enum class Needs : std::uint8_t {
   linear_forward,  // also forward times: times of its plans mean nothing alone
   forward,         // any cost
   selection_costs, // of a sparse compression: no planner of this table (omgs.hpp)
+  buckets,         // a measured bucket of every item with bytes
 };
 
 struct Planner {
@@ -92,7 +94,11 @@ struct Planner {
     return needs == Needs::linear_cost || needs == Needs::linear_forward;
   }
   [[nodiscard]] bool needs_forward() const {
-    return needs != Needs::cost && needs != Needs::linear_cost;
+    return needs != Needs::cost && needs != Needs::linear_cost && needs != Needs::buckets;
+  }
+  // Problem files give neither forward times nor measured buckets.
+  [[nodiscard]] bool fits_problem_files() const {
+    return !needs_forward() && needs != Needs::buckets;
   }
 };
 

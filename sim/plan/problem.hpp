@@ -28,6 +28,7 @@ struct Item {
   std::int64_t ready_order{};  // position in the measured gradient-ready order
   std::int64_t registration{}; // position in registration (forward) order
   bool sparse_gradient{};      // ddp: a bucket of its own
+  std::int64_t bucket = -1;    // trace: its measured bucket in launch order; -1 = unknown
 };
 
 struct Problem {

@@ -39,5 +39,6 @@ Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& options);
 Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
 Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
 Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
+Plan plan_trace(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -88,6 +88,8 @@ std::string schedule_text(const Communication& communication) {
     return dear_text(options);
   case plan::Schedule::omgs:
     return "gradients merged by the OMGS rule";
+  case plan::Schedule::trace:
+    return "the measured buckets";
   }
   return {};
 }

@@ -67,6 +67,7 @@ double planned_seconds(const Scenario& scenario, const coll::Collective& base, d
 double formula_bytes(const Scenario& scenario, const plan::Group& group) {
   coll::Collective base = exchange_of(scenario);
   base.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1};
+  base.links.two_level.reset();
   base.reduction_s_per_byte = 0;
   const coll::CompressedExchange exchange = coll::compressed_exchange(
       scenario.communication.compression, gradient_part(scenario, group), base);
@@ -80,12 +81,18 @@ plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base)
     const coll::Compression& compression = scenario.communication.compression;
     const coll::CompressedExchange exchange =
         coll::compressed_exchange(compression, gradient_part(scenario, all), collective);
-    return base.links.fabric
-               ? coll::exchange_time(exchange, compression, coll::Method::events).seconds
-               : coll::closed_form_seconds(exchange).value_or(0);
+    if (base.links.fabric) {
+      return coll::exchange_time(exchange, compression, coll::Method::events).seconds;
+    }
+    const std::optional<double> form = coll::closed_form_seconds(exchange);
+    return form ? *form
+                : coll::exchange_time(exchange, compression, coll::Method::max_plus).seconds;
   };
   coll::Collective latency = base;
   latency.links.all.per_byte_s = 0;
+  if (latency.links.two_level) {
+    latency.links.two_level->intra.per_byte_s = 0;
+  }
   latency.reduction_s_per_byte = 0;
   const double startup = base.links.fabric ? 0 : seconds(latency);
   const auto bytes = static_cast<double>(all.bytes.value);

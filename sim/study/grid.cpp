@@ -92,10 +92,13 @@ struct ShortForm {
   std::string_view key; // of the object that a word stands for
 };
 // Of scenarios and of lists of flows.
-constexpr std::array kShortForms{
-    ShortForm{"/communication/compression", "method"}, ShortForm{"/cluster/topology", "file"},
-    ShortForm{"/cluster/network/packet/transport", "kind"}, ShortForm{"/topology", "file"},
-    ShortForm{"/network/packet/transport", "kind"}};
+constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
+                                 ShortForm{"/cluster/topology", "file"},
+                                 ShortForm{"/cluster/network", "calibration"},
+                                 ShortForm{"/cluster/intra_network", "calibration"},
+                                 ShortForm{"/cluster/network/packet/transport", "kind"},
+                                 ShortForm{"/topology", "file"},
+                                 ShortForm{"/network/packet/transport", "kind"}};
 
 bool may_hold_short_form(std::string_view pointer) {
   return std::ranges::any_of(

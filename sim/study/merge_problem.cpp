@@ -121,7 +121,8 @@ plan::Problem merge_problem(const Scenario& scenario) {
          .dtype = dtype.first->second,
          .layer = gradient.layer,
          .ready_order = gradient.measured_order ? position : count - 1 - gradient.registration,
-         .registration = gradient.registration});
+         .registration = gradient.registration,
+         .bucket = gradient.bucket});
     ++position;
   }
   if (problem.items.empty()) { // no layer has a gradient: one that sends nothing

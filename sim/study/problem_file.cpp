@@ -102,10 +102,8 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
       problems.add(options, unknown_schedule(name));
       continue;
     }
-    if (planner->needs_forward()) {
-      problems.add(options, "schedule " + name +
-                                " needs layers with forward times: use it in a scenario "
-                                "(stepsim run)");
+    if (!planner->fits_problem_files()) {
+      problems.add(options, not_for_problem_files(*planner));
       continue;
     }
     io::Fields keys(options, problems);
@@ -126,10 +124,17 @@ plan::ScheduleOptions ProblemFile::options_of(plan::Schedule schedule) const {
   return {};
 }
 
+std::string not_for_problem_files(const plan::Planner& planner) {
+  return "schedule " + std::string(planner.name) +
+         (planner.needs_forward() ? " needs layers with forward times"
+                                  : " needs the measured buckets of a trace") +
+         ": use it in a scenario (stepsim run)";
+}
+
 std::string unknown_schedule(std::string_view name) {
   std::vector<std::string_view> known;
   for (const plan::Planner& planner : plan::planners()) {
-    if (!planner.needs_forward()) {
+    if (planner.fits_problem_files()) {
       known.push_back(planner.name);
     }
   }

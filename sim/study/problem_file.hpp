@@ -29,5 +29,7 @@ struct ProblemFile {
 
 // `unknown schedule "mgwfbp"; did you mean "mg_wfbp"?`
 [[nodiscard]] std::string unknown_schedule(std::string_view name);
+// Why a schedule has no place in a problem file.
+[[nodiscard]] std::string not_for_problem_files(const plan::Planner& planner);
 
 } // namespace stepsim::study

@@ -245,6 +245,19 @@ io::Json result_tree(const Result& result) {
       {"jobs", list(result.jobs, job_tree)},
       {"events", static_cast<std::int64_t>(result.events)},
       {"packet_hops", result.packet_hops ? io::Json(*result.packet_hops) : io::Json()},
+      {"defaults", list(result.defaults,
+                        [](const DefaultValue& each) {
+                          return io::Json(io::Object{{"pointer", each.pointer},
+                                                     {"value", each.value},
+                                                     {"reason", each.reason}});
+                        })},
+      {"measured_buckets", list(result.measured_exchanges,
+                                [](const MeasuredExchange& each) {
+                                  return io::Json(io::Object{{"index", each.index},
+                                                             {"bytes", each.bytes.value},
+                                                             {"measured_s", each.measured_s},
+                                                             {"simulated_s", each.simulated_s}});
+                                })},
       {"warnings", list(result.warnings, [](const std::string& text) { return io::Json(text); })}};
 }
 

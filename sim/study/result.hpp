@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/json.hpp"
+#include "study/defaults.hpp"
 #include "study/network_result.hpp"
 #include "study/scenario.hpp"
 
@@ -128,6 +129,15 @@ struct LinkHeat {
 };
 inline constexpr std::size_t kHotLinks = 8; // with a counter in the timeline
 
+// A bucket of the imported trace: how long its exchange took there, and how long it takes here with
+// as many ranks.
+struct MeasuredExchange {
+  std::int64_t index{};
+  Bytes bytes;
+  double measured_s{}; // median over the steps of the trace
+  double simulated_s{};
+};
+
 struct Result {
   Scenario scenario;
   std::string method; // closed_form, max_plus, events
@@ -144,6 +154,8 @@ struct Result {
   // How far ranks and messages leave the range of the calibration: 1 inside; empty where the
   // calibration gives no range.
   std::optional<double> extrapolation_factor;
+  std::vector<DefaultValue> defaults;               // of `run`, which knows the file
+  std::vector<MeasuredExchange> measured_exchanges; // of `run` on an imported trace
   std::vector<std::string> warnings;
   train::StepTimes step; // for the timeline, as the next
   std::vector<MessageLife> messages;

@@ -5,6 +5,7 @@
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
+#include "coll/cost.hpp"
 #include "study/bucket_cost.hpp"
 #include "study/run_parts.hpp"
 #include "train/alone.hpp"
@@ -76,6 +77,10 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
   append(result.warnings, plan.warnings);
   if (!exchanges(scenario)) {
     result.warnings.emplace_back("one worker: no communication");
+  } else if (!scenario.cluster.network.curve && !is_compressed(scenario)) {
+    if (auto idle = coll::idle_interfaces(exchange_of(scenario))) {
+      result.warnings.push_back(std::move(*idle));
+    }
   }
   result.extrapolation_factor =
       extrapolation_factor(scenario.cluster.network, scenario.cluster.ranks(), plan);

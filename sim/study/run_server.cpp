@@ -1,6 +1,7 @@
 // parameter_server, mode async: nobody waits for anybody (PIP 3.3).
 #include <algorithm>
 
+#include "coll/uniform.hpp"
 #include "study/run_parts.hpp"
 #include "study/server_exchange.hpp"
 #include "train/parameter_server.hpp"
@@ -15,10 +16,14 @@ train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& excha
   input.iterations = scenario.training.iterations;
   input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
                     scenario.training.update.value + exchange.codec_s;
+  // Workers of a node share its interfaces, which then carry more gradients than a server's port.
+  const double servers = scenario.communication.options.servers;
+  const double crowd = coll::ranks_per_interface(exchange.server) * servers / input.workers;
+  const double wire_s = exchange.push_s() * std::max(1.0, crowd);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
   input.link = {.latency_s = exchange.server.links.all.latency_s,
-                .push_s = exchange.push_s(),
-                .pull_s = exchange.push_s(),
+                .push_s = wire_s,
+                .pull_s = wire_s,
                 .add_s = exchange.add_s() + exchange.encode_s};
   input.servers = scenario.communication.options.servers;
   input.serial = scenario.training.serial_server;

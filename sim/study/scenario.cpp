@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/reader.hpp"
+#include "study/grid.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -112,6 +113,11 @@ void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool 
 }
 
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
+  for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {
+    if (const io::Json* word = io::resolve(tree, network); word != nullptr && word->is_string()) {
+      return parse_scenario(with_short_forms_expanded(tree), files, leftovers);
+    }
+  }
   io::Problems problems;
   const ParseContext context{problems, files, leftovers};
   Scenario scenario;
@@ -154,6 +160,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   resolve_fabric(tree, context, scenario);
   problems.throw_if_any();
   resolve_curve(tree, context, scenario);
+  require_networks(tree, context, scenario);
   resolve_contention(tree, scenario);
   add_profile_warnings(scenario);
   check_meaning(tree, context, scenario);

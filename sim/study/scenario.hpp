@@ -66,6 +66,8 @@ struct Cluster {
   std::int64_t gpus_per_node = 1;
   std::int64_t nics_per_node = 1;
   std::optional<coll::LinkCost> intra;
+  std::string intra_calibration; // file or name as written, "" = none
+  bool has_network = true;       // one node alone may do without
   Network network;
   io::Json topology;       // as written; null = a star of the nodes with the network's links
   io::Json rank_placement; // as written; null = packed
@@ -118,7 +120,7 @@ struct Communication {
   coll::AlgorithmId collective = coll::AlgorithmId::ring;
   bool calibrated = false; // `collective` is "calibrated": a library's measured curve
   coll::Options options;   // chunking real by default here
-  plan::Schedule schedule = plan::Schedule::wfbp;
+  plan::Schedule schedule = plan::Schedule::ddp;
   plan::ScheduleOptions schedule_options;
   double copy_bandwidth_Bps = 0; // 0 = no copies
   bool reduce_broadcast = false; // `exchange`

@@ -16,16 +16,58 @@ namespace {
 
 constexpr double kMaxRanks = 1 << 20;
 
+// The link class of a profile that joins GPUs of one node, the fastest first.
+const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
+  for (const std::string_view name : {"nvlink", "pcie", "host"}) {
+    const auto link = std::ranges::find(profile.links, name, &net::LinkClass::name);
+    if (link != profile.links.end() && link->per_byte_s > 0) {
+      return &*link;
+    }
+  }
+  return nullptr;
+}
+
+// Latency and bandwidth of a profile as the network inside a node: its link class there, else its
+// network block.
+std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profile,
+                                               const io::Json& place, const ParseContext& context) {
+  if (const net::LinkClass* link = class_in_node(profile)) {
+    return coll::LinkCost{link->latency_s, link->latency_s, link->per_byte_s};
+  }
+  if (!profile.latency_s || profile.bandwidth_Bps.value_or(0) <= 0) {
+    context.problems.add(place, "profile " + profile.name +
+                                    " gives no latency and bandwidth of a network inside a node");
+    return std::nullopt;
+  }
+  return coll::LinkCost{*profile.latency_s, *profile.latency_s, 1 / *profile.bandwidth_Bps};
+}
+
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
   if (json == nullptr || json->is_null()) {
     return;
   }
   io::Fields intra(*json, context.problems);
+  std::optional<coll::LinkCost> of_profile;
+  if (intra.has("calibration")) {
+    cluster.intra_calibration = intra.string("calibration");
+    if (const io::Json& place = *intra.any("calibration"); place.is_string()) {
+      of_profile = intra_of_profile(context.files.profile(place), place, context);
+    }
+  }
+  const io::Range latency = io::at_least(0);
+  const io::Range bandwidth = io::above(0);
   coll::LinkCost cost;
-  cost.latency_s = intra.number("latency_s", io::at_least(0));
+  if (of_profile) { // values next to it win
+    cost.latency_s = intra.number("latency_s", latency, of_profile->latency_s);
+    cost.per_byte_s = intra.has("bandwidth_Bps") ? 1 / intra.number("bandwidth_Bps", bandwidth)
+                                                 : of_profile->per_byte_s;
+    (void)intra.any("bandwidth_Bps");
+  } else {
+    cost.latency_s = intra.number("latency_s", latency);
+    cost.per_byte_s = 1 / intra.number("bandwidth_Bps", bandwidth);
+  }
   cost.block_latency_s = cost.latency_s;
-  cost.per_byte_s = 1 / intra.number("bandwidth_Bps", io::above(0));
   intra.no_more();
   cluster.intra = cost;
 }
@@ -110,7 +152,11 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
 
   const io::Json* network_json = fields.any("network");
   if (network_json == nullptr || network_json->is_null()) {
-    context.problems.add(fields.json(), "network", "required");
+    cluster.has_network = false;
+    const io::Json* nodes = fields.any("nodes");
+    if (nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1) {
+      context.problems.add(fields.json(), "network", "required");
+    }
     return;
   }
   io::Fields part(*network_json, context.problems);
@@ -135,12 +181,22 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
       apply_profile(context.files.profile(place), place, link_given, context, network);
     }
   }
+  if (network.profile && !cluster.intra && cluster.gpus_per_node > 1) {
+    if (const net::LinkClass* link = class_in_node(*network.profile)) {
+      cluster.intra = coll::LinkCost{link->latency_s, link->latency_s, link->per_byte_s};
+    }
+  }
   network.curve = parse_cost(part, context, scenario);
   // Values beside a profile win; without one, latency and bandwidth are required, but not with a
   // topology, a cost or measured curves (resolve_curve says so where none of those fits).
   const bool curves = network.profile && !network.profile->collectives.empty();
-  const bool optional = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
-                        !cluster.topology.is_null();
+  const bool known = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
+                     !cluster.topology.is_null();
+  const bool given = part.has("latency_s") || part.has("bandwidth_Bps");
+  // One node sends nothing to others.
+  cluster.has_network =
+      known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
+  const bool optional = known || !cluster.has_network;
   const io::Range latency = io::at_least(0);
   const io::Range bandwidth = io::above(0);
   network.latency_s = optional ? part.number("latency_s", latency, network.latency_s)
@@ -240,6 +296,39 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "
                                  "collective calibrated");
   }
+}
+
+namespace {
+
+// Messages of dense exchanges take what a curve says; compressed ones still use the links.
+bool uses_links(const Scenario& scenario) {
+  return !scenario.training.exchange &&
+         (!scenario.cluster.network.curve ||
+          scenario.communication.compression.method != coll::CompressionMethod::none);
+}
+
+} // namespace
+
+void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  const io::Json* place = io::resolve(tree, "/cluster");
+  const bool servers = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
+                       scenario.communication.options.placement == coll::Placement::dedicated;
+  if (!cluster.has_network && servers) {
+    context.problems.add(*place, "network", "required: dedicated servers are on other machines");
+  }
+  if (cluster.gpus_per_node == 1 || cluster.intra || !uses_links(scenario) ||
+      !context.problems.empty()) {
+    return;
+  }
+  if (cluster.network.model != NetworkModel::alpha_beta || !cluster.topology.is_null()) {
+    return; // resolve_fabric knows which ranks share a host
+  }
+  context.problems.add(*place, "intra_network",
+                       "missing: " + std::to_string(cluster.gpus_per_node) +
+                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
+                           "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
+                           "{\"latency_s\", \"bandwidth_Bps\"}");
 }
 
 void add_profile_warnings(Scenario& scenario) {

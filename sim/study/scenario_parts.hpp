@@ -46,6 +46,11 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
                                                            const ParseContext& context,
                                                            const plan::Planner& planner,
                                                            std::int64_t bytes_of_element = 4);
+// What a scenario without `schedule` has: the measured buckets of its trace, else ddp; single where
+// training is not synchronous.
+[[nodiscard]] plan::Schedule default_schedule(const Scenario& scenario);
+// The buckets of every job's trace hold all its gradients: schedule trace can send them.
+[[nodiscard]] bool has_measured_buckets(const Scenario& scenario);
 // `schedule` with its keys; after workload and training are known.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 // What the rest of the scenario must be for its schedule (MER 12); after everything else is known.
@@ -96,6 +101,9 @@ void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& n
 
 // After cluster and communication are known: the measured curve that stands for the evaluators.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// GPUs of one node need a network inside it: given, or of the calibration (its link class nvlink,
+// pcie or host). Nothing is needed where a curve, exchange_s or a topology stands for the links.
+void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 // How much messages slow each other: the authors' 0.5 was fitted to measured all-reduces, which
 // leave a link idle. Where times follow from latency and bandwidth alone two at once share the
 // link, 1, unless the scenario says otherwise; less than that is beyond the link, with a warning.

@@ -79,9 +79,21 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
   return options;
 }
 
+bool has_measured_buckets(const Scenario& scenario) {
+  return scenario.workload.buckets_cover_gradients() &&
+         std::ranges::all_of(scenario.other_jobs, [](const OtherJob& job) {
+           return job.workload.buckets_cover_gradients();
+         });
+}
+
+plan::Schedule default_schedule(const Scenario& scenario) {
+  return scenario.training.algorithm != TrainingAlgorithm::sync_sgd ? plan::Schedule::single
+         : has_measured_buckets(scenario)                           ? plan::Schedule::trace
+                                                                    : plan::Schedule::ddp;
+}
+
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
-  const bool sync = scenario.training.algorithm == TrainingAlgorithm::sync_sgd;
-  const plan::Schedule by_default = sync ? plan::Schedule::wfbp : plan::Schedule::single;
+  const plan::Schedule by_default = default_schedule(scenario);
   std::vector<std::string_view> words;
   std::size_t fallback = 0;
   for (const plan::Planner& planner : plan::planners()) {
@@ -112,7 +124,12 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   if (async && planner.schedule != plan::Schedule::single) {
     problems.add(where, "schedule", schedule + " is not defined for mode async");
   }
-  if (planner.needs == plan::Needs::cost || simulates_messages(scenario)) {
+  if (planner.needs == plan::Needs::buckets && !has_measured_buckets(scenario)) {
+    problems.add(where, "schedule",
+                 schedule + " needs a trace whose measured buckets hold all gradients");
+  }
+  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets ||
+      simulates_messages(scenario)) {
     return;
   }
   const coll::CompressionMethod method = communication.compression.method;

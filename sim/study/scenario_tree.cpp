@@ -40,8 +40,7 @@ std::string_view word(plan::Prefetch prefetch) {
 }
 
 std::string_view word(train::Granularity granularity) {
-  static constexpr std::array<std::string_view, 3> kWords{"tensor", "layer", "weight"};
-  return kWords[static_cast<std::size_t>(granularity)];
+  return train::kGranularities[static_cast<std::size_t>(granularity)];
 }
 
 io::Json inline_layers(const train::Workload& workload) {
@@ -133,7 +132,7 @@ io::Json cluster_tree(const Scenario& scenario) {
   const bool topology_counts = cluster.fabric && !cluster.topology.is_null();
   // A measured curve counts instead; beside a calibration a given link would win over its curves.
   const bool curve_counts = network.curve && !scenario.training.exchange;
-  if (!topology_counts && !curve_counts) {
+  if (!topology_counts && !curve_counts && cluster.has_network) {
     if (!cluster.topology_gives_latency) {
       net.set("latency_s", network.latency_s);
     }
@@ -158,8 +157,12 @@ io::Json cluster_tree(const Scenario& scenario) {
   add_fabric_keys(cluster, tree, net);
   tree.set("network", std::move(net));
   if (cluster.intra) {
-    tree.set("intra_network", io::Object{{"latency_s", cluster.intra->latency_s},
-                                         {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}});
+    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s},
+                              {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}}};
+    if (!cluster.intra_calibration.empty()) {
+      intra.set("calibration", cluster.intra_calibration);
+    }
+    tree.set("intra_network", std::move(intra));
   }
   return tree;
 }

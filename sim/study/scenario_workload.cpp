@@ -1,4 +1,3 @@
-#include <array>
 #include <string>
 #include <utility>
 
@@ -8,8 +7,6 @@
 namespace stepsim::study {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> kGranularities{"tensor", "layer", "weight"};
 
 // Layers written into the scenario itself: the first keys of a trace's layers.
 train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
@@ -93,7 +90,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
     io::Fields device(*json, context.problems);
     profile.device = train::DeviceSpeed{};
     profile.device->flops = {device.number("flops_Ps", io::above(0))};
-    profile.device->utilization = device.number("utilization", io::above_to(0, 1), 1);
+    profile.device->utilization = device.number("utilization", io::above_to(0, 1), train::kUsualUtilization);
     device.no_more();
   }
   profile.backward_factor = fields.number("backward_factor", io::at_least(0), 2);
@@ -155,9 +152,10 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
   WorkloadSource& source = scenario.workload_source;
   const int given = static_cast<int>(fields.has("trace")) + static_cast<int>(fields.has("model")) +
                     static_cast<int>(fields.has("layers"));
-  const auto granularity =
-      static_cast<train::Granularity>(fields.word("granularity", kGranularities, 0));
-  source.profile.granularity = granularity;
+  const bool says_granularity = fields.has("granularity");
+  train::Granularity& granularity = source.profile.granularity;
+  granularity =
+      static_cast<train::Granularity>(fields.word("granularity", train::kGranularities, 0));
   if (given != 1) {
     context.problems.add(fields.json(), "give exactly one of trace, model, layers");
     for (const std::string_view key :
@@ -189,6 +187,9 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
       if (fields.any("trace")->is_string()) {
         const auto& [trace, path] = context.files.trace(*fields.any("trace"));
         check_complete(trace, path);
+        if (!says_granularity) {
+          granularity = trace.granularity.value_or(train::Granularity::tensor);
+        }
         scenario.workload = workload_from_trace(trace, granularity);
       }
     } else {

@@ -17,7 +17,7 @@ namespace {
 
 bool is_static_schedule(plan::Schedule schedule) {
   return schedule == plan::Schedule::wfbp || schedule == plan::Schedule::single ||
-         schedule == plan::Schedule::ddp;
+         schedule == plan::Schedule::ddp || schedule == plan::Schedule::trace;
 }
 
 bool is_known_schedule(plan::Schedule schedule) {

@@ -228,15 +228,16 @@ void schedule_values(Setup& setup) {
   const bool sparse = coll::row(setup.scenario.communication.compression.method).kind ==
                       coll::CompressionKind::sparse;
   for (const plan::Planner& planner : plan::planners()) {
-    const bool fits = planner.schedule != Schedule::exhaustive && // optimal finds the same
-                      (planner.needs != plan::Needs::selection_costs || sparse);
+    const bool fits =
+        planner.schedule != Schedule::exhaustive && // optimal finds the same
+        (planner.needs != plan::Needs::selection_costs || sparse) &&
+        (planner.needs != plan::Needs::buckets || has_measured_buckets(setup.scenario));
     if (fits) {
       setup.out.values.emplace_back(planner.name);
     }
   }
   setup.out.exact = true;
-  setup.out.default_value =
-      setup.scenario.training.algorithm == TrainingAlgorithm::sync_sgd ? "wfbp" : "single";
+  setup.out.default_value = plan::planner(default_schedule(setup.scenario)).name;
 }
 
 } // namespace

@@ -24,7 +24,8 @@ double planned_seconds(const coll::Collective& collective) {
       return *seconds;
     }
   }
-  return coll::max_plus(collective).seconds;
+  return coll::max_plus_defined(collective) ? coll::max_plus(collective).seconds
+                                            : coll::events(collective).seconds;
 }
 
 // Streams of blocks without a formula: each size costs a search for its block and thousands of

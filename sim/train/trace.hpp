@@ -3,6 +3,7 @@
 // it produces (IO 3). Layers in forward order, tensors of a layer in gradient-ready order (a bias
 // before its weight). The file format is docs/file-formats.md; io reads and writes it, importers
 // make it.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,6 +23,11 @@ enum class Provenance { measured, imported, assumed, synthetic, scaled };
 // Words of element types, and the bytes of one value: float32 4; 0 for an unknown word.
 [[nodiscard]] std::span<const std::string_view> dtype_words();
 [[nodiscard]] std::int64_t dtype_bytes(std::string_view dtype);
+
+// What one gradient of a workload is: a parameter tensor, a layer, or a weight with its neighbours
+// (MOD 8).
+enum class Granularity { tensor, layer, weight };
+inline constexpr std::array<std::string_view, 3> kGranularities{"tensor", "layer", "weight"};
 
 struct Tensor {
   std::optional<std::int64_t> elements;
@@ -99,6 +105,9 @@ struct Trace {
   std::optional<std::int64_t> batch_size;
   std::optional<std::string> time_basis; // "kernel" or "wall"
   double time_scale = 1.0;
+  // What the source sends as one message or reports as one gradient; empty = unknown. A workload
+  // follows it unless it says otherwise.
+  std::optional<Granularity> granularity;
   std::vector<Layer> layers; // forward order, at least one
   Seconds update, input, other, framework;
   std::vector<MeasuredBucket> buckets;

@@ -33,6 +33,7 @@ struct TensorItem { // what a layer contributes, before granularity is applied
   std::string dtype;
   std::int64_t registration{};
   bool is_weight = false; // two dimensions or more
+  std::int64_t bucket = -1;
   std::vector<coll::MatrixShape> shapes{};
 };
 
@@ -58,6 +59,7 @@ TensorItem joined(const std::vector<TensorItem>& items) {
     sum.bytes += item.bytes;
     sum.registration = std::min(sum.registration, item.registration);
     sum.is_weight = sum.is_weight || item.is_weight;
+    sum.bucket = item.bucket == sum.bucket ? sum.bucket : -1;
     sum.shapes.insert(sum.shapes.end(), item.shapes.begin(), item.shapes.end());
     if (item.dtype != sum.dtype) {
       sum.dtype.clear();
@@ -110,7 +112,8 @@ void append_gradients(Workload& workload, LayerItems layers, Granularity granula
                                     .dtype = std::move(item.dtype),
                                     .registration = item.registration,
                                     .measured_order = measured_order,
-                                    .shapes = std::move(item.shapes)});
+                                    .shapes = std::move(item.shapes),
+                                    .bucket = item.bucket});
     }
   }
 }
@@ -175,6 +178,13 @@ double Workload::bytes_per_value() const {
                    : static_cast<double>(kAssumedValueBytes);
 }
 
+bool Workload::buckets_cover_gradients() const {
+  const auto count = static_cast<std::int64_t>(buckets.size());
+  return count > 0 && std::ranges::all_of(gradients, [&](const Gradient& gradient) {
+           return gradient.bytes.value == 0 || (gradient.bucket >= 0 && gradient.bucket < count);
+         });
+}
+
 Workload workload_from_trace(const Trace& trace, Granularity granularity) {
   Workload workload{.name = trace.name,
                     .provenance = trace.provenance,
@@ -182,7 +192,9 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .layers = {},
                     .gradients = {},
                     .update = trace.update + trace.framework,
-                    .warnings = trace.warnings};
+                    .warnings = trace.warnings,
+                    .buckets = trace.buckets,
+                    .measured_ranks = trace.ranks};
   LayerItems items;
   for (const Layer& layer : trace.layers) {
     assert(layer.forward && layer.backward && layer.gradient_bytes && "times and sizes are known");
@@ -194,15 +206,17 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
         });
     if (sized) {
       for (const Tensor& tensor : layer.tensors) {
-        list.push_back(
-            {elements_of(tensor, *tensor.bytes), *tensor.bytes, tensor.dtype, 0, false, {}});
+        list.push_back({.elements = elements_of(tensor, *tensor.bytes),
+                        .bytes = *tensor.bytes,
+                        .dtype = tensor.dtype,
+                        .bucket = tensor.bucket.value_or(-1)});
         if (!tensor.shape.empty()) {
           list.back().shapes = {matrix_of(tensor.shape)};
         }
       }
     } else if (layer.gradient_bytes->value > 0) {
       const std::string dtype = layer.tensors.empty() ? "" : layer.tensors.front().dtype;
-      list.push_back({0, *layer.gradient_bytes, dtype, 0, false, {}});
+      list.push_back({.bytes = *layer.gradient_bytes, .dtype = dtype});
     }
   }
   // Registration order is not in a trace: the reverse of the ready order stands in for it (MOD 7).
@@ -225,7 +239,9 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
                     .layers = {},
                     .gradients = {},
                     .update = {},
-                    .warnings = {"layer times are synthetic: shares of MACs, not measurements"}};
+                    .warnings = {"layer times are synthetic: shares of MACs, not measurements"},
+                    .buckets = {},
+                    .measured_ranks = {}};
   const std::vector<std::size_t> order = table.execution_order();
   const std::vector<Seconds> forward = forward_times(table, order, options);
   const double forward_total = options.measured ? options.measured->forward.value : 0;

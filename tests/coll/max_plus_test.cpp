@@ -454,5 +454,27 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS((void)max_plus(collective), "no link 0 -> 2", SimulationError);
 }
 
+TEST_CASE("bruck: rounds are blocking, so a slow pair of links is waited for in every round") {
+  // Three ranks, one byte each, links 0 -> 1 and 1 -> 0 ten times slower. Each of the four rounds
+  // takes as long as its slow link, because the next one starts when this one has ended: rank 0
+  // waits for 1 -> 0 in the first round before it sends over 0 -> 1 in the second, and so on. By
+  // data alone the second round could start at once, as rank 0 passes nothing on: 2 slow
+  // transfers each way and 2 fast ones.
+  constexpr double kFast = 1;  // s/byte
+  constexpr double kSlow = 10; // s/byte
+  Collective collective;
+  collective.op = Op::allreduce;
+  collective.algorithm = AlgorithmId::bruck;
+  collective.ranks = 3;
+  collective.bytes = 3;
+  collective.links.all = {0, 0, kFast};
+  collective.links.pairs = {{0, 1, {0, 0, kSlow}}, {1, 0, {0, 0, kSlow}}};
+  const double blocking = 4 * kSlow;
+  const double by_data = 2 * kSlow + 2 * kFast;
+  CHECK(max_plus(collective).seconds == within(blocking, 1e-12));
+  CHECK(events(collective).seconds == within(blocking, 1e-12));
+  CHECK(by_data < blocking);
+}
+
 } // namespace
 } // namespace stepsim::coll

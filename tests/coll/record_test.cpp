@@ -38,6 +38,40 @@ TEST_CASE("record: bus bandwidth of the published log rows, 8 ranks") {
   CHECK(bus_factor(Op::reduce, 4) == 1);
 }
 
+TEST_CASE("record: a flat ring over nodes with several interfaces says that it uses one") {
+  Collective ring = point(Op::allreduce, Id::ring, 80, 1e6, kRates);
+  ring.links.two_level = TwoLevel{8, 8, {1e-6, 1e-6, 1e-11}};
+  const std::string words = "a flat ring uses one of the 8 interfaces of a node; hierarchical uses "
+                            "them all";
+  CHECK(warns(make_record(ring, AskedMethod::automatic), words));
+  Collective one = ring;
+  one.links.two_level->nics_per_node = 1;
+  CHECK_FALSE(warns(make_record(one, AskedMethod::automatic), "interfaces of a node"));
+  // The warning is true: the time is that of one interface.
+  CHECK(make_record(ring, AskedMethod::automatic).seconds ==
+        make_record(one, AskedMethod::automatic).seconds);
+  Collective all = ring;
+  all.algorithm = Id::hierarchical;
+  CHECK_FALSE(warns(make_record(all, AskedMethod::automatic), "interfaces of a node"));
+  Collective gather = ring;
+  gather.op = Op::allgather;
+  CHECK(warns(make_record(gather, AskedMethod::automatic), "a flat ring uses one of the 8"));
+  Collective inside = ring;
+  inside.ranks = 8; // one node
+  CHECK_FALSE(warns(make_record(inside, AskedMethod::automatic), "interfaces of a node"));
+}
+
+TEST_CASE("record: algorithms that are said to use one interface are no faster with more") {
+  for (const Id algorithm : {Id::ring, Id::lp, Id::hierarchical_leader}) {
+    Collective several = point(Op::allreduce, algorithm, 12, 1e6, kRates);
+    several.links.two_level = TwoLevel{4, 4, {1e-6, 1e-6, 1e-11}};
+    CHECK(warns(make_record(several, AskedMethod::automatic), "one of the 4 interfaces"));
+    Collective one = several;
+    one.links.two_level->nics_per_node = 1;
+    CHECK(events(several).seconds == near(events(one).seconds));
+  }
+}
+
 TEST_CASE("record: a ring by all three methods") {
   const double n = 8e6;
   const double seconds = 14 * kRates.alpha + 7.0 / 8 * n * (2 * kRates.beta + kRates.gamma);

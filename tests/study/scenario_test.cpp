@@ -41,7 +41,7 @@ TEST_CASE("the smallest scenario has every default") {
   CHECK(scenario.training.iterations == 10);
   CHECK(scenario.communication.collective == coll::AlgorithmId::ring);
   CHECK(scenario.communication.options.chunking == coll::Chunking::real);
-  CHECK(scenario.communication.schedule == plan::Schedule::wfbp);
+  CHECK(scenario.communication.schedule == plan::Schedule::ddp);
   CHECK(scenario.communication.schedule_options.bucket_bytes.value == 25 << 20);
 }
 

@@ -1,0 +1,59 @@
+// What a fit leaves in a file: values that are held at 0 are named.
+#include "calibrate/core/calibration_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "calibrate/curves.hpp"
+#include "io/profile_file.hpp"
+
+using namespace stepsim;
+using namespace stepsim::calibrate;
+
+namespace {
+
+Group group_of(const std::vector<Datum>& data) {
+  Group group;
+  group.op = "sendrecv";
+  group.ranks = 2;
+  group.passes = 1;
+  for (const Datum& datum : data) {
+    group.points.push_back({datum.bytes, datum.seconds, datum.seconds, datum.seconds, 1});
+    group.repetitions.push_back({datum, 0});
+  }
+  return group;
+}
+
+io::Json tree_of(const std::vector<GroupFit>& fits) {
+  io::Samples samples;
+  samples.source.format = "csv";
+  return calibration_tree(std::vector{samples}, fits, std::nullopt, {"lab", "test", "", "network"});
+}
+
+const io::Json* at_bound(const io::Json& tree) {
+  return io::resolve(tree, "/collectives/0/segments/0/at_bound");
+}
+
+} // namespace
+
+TEST_CASE("a start-up that is held at 0 is named in the file, and warned about") {
+  // t = 1 ns/B n - 500 ns: the free optimum is below 0.
+  const std::vector<GroupFit> fits{fit_group(group_of(powers(10, 23, 1, -0.5e-6, 1e-9)), {})};
+  const io::Json tree = tree_of(fits);
+  CHECK(fits[0].line.startup_at_bound);
+  REQUIRE(at_bound(tree) != nullptr);
+  CHECK(io::compact(*at_bound(tree)) == "[\"startup_s\"]");
+  const std::vector<std::string> warnings = all_warnings({}, fits, std::nullopt);
+  CHECK(std::ranges::count(warnings, "sendrecv P=2: the start-up is held at 0, its bound, because "
+                                     "the data want less") == 1);
+  CHECK(io::parse_profile(tree).collectives[0].segments[0].startup_s == 0); // read back
+}
+
+TEST_CASE("a fit inside its bounds names nothing") {
+  const std::vector<GroupFit> fits{fit_group(group_of(powers(10, 23, 1, 5e-6, 1e-9)), {})};
+  CHECK(at_bound(tree_of(fits)) == nullptr);
+  CHECK(all_warnings({}, fits, std::nullopt).empty());
+}
