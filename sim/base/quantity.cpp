@@ -138,7 +138,8 @@ QuantityResult value_of(Parts parts, QuantityKind kind, BareNumber bare) {
   }
   if (parts.unit.empty()) {
     const double value = scaled(parts.number, 0);
-    const bool allowed = kind == QuantityKind::ratio || bare == BareNumber::si || value == 0.0;
+    const bool has_own_unit = kind == QuantityKind::ratio || kind == QuantityKind::size;
+    const bool allowed = has_own_unit || bare == BareNumber::si || value == 0.0;
     if (!allowed) {
       return "unit missing (" + unit_list(kind) + ")";
     }

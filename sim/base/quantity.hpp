@@ -4,7 +4,8 @@
 //     25Gbps = 3.125e9    25MiB = 26214400    5us = 5e-6    90% = 0.9
 // Lists `1,10,40Gbps` (a unit holds for all entries before it without one) and ranges
 // `4:64:x2` (geometric), `1:9:+2` (arithmetic), the end included if hit within 1e-9 relative.
-// Errors are returned as the text behind `--flag VALUE: `. JSON files take no units; the key does.
+// Errors are returned as the text behind `--flag VALUE: `. JSON files hold such texts too, wherever
+// a key has a unit or is a fraction; a bare number there is in the unit that the key names.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ namespace stepsim::base {
 enum class QuantityKind { time, size, rate, flops, ratio, count };
 
 // refused: a bare number needs its unit (except 0); SI: it is taken in the SI unit, as in values
-// that are set through a JSON pointer. Counts and ratios are always bare.
+// that are set through a JSON pointer. Counts are always bare; ratios and sizes (bytes) may be.
 enum class BareNumber { refused, si };
 
 using QuantityResult = std::variant<double, std::string>;                  // value or error
@@ -29,8 +30,8 @@ inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // of
 [[nodiscard]] QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
                                                      BareNumber bare = BareNumber::refused);
 
-// The kind that a JSON key's suffix tells: latency_s, size_bytes, bandwidth_Bps, flops_Ps. None for
-// other keys, also for per_byte_s.
+// The kind that a JSON key's suffix tells: latency_s, size_bytes, bandwidth_Bps, flops_Ps, and
+// times per element such as select_s_per_element. None for other keys, also for per_byte_s.
 [[nodiscard]] std::optional<QuantityKind> kind_of_key(std::string_view key);
 // "seconds", "bytes", "bytes/s", "FLOP/s", "1" (ratio, count).
 [[nodiscard]] std::string_view si_unit(QuantityKind kind);

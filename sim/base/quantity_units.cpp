@@ -166,7 +166,7 @@ std::optional<QuantityKind> kind_of_key(std::string_view key) {
   if (key.ends_with("_bytes") || key == "bytes") {
     return size;
   }
-  if (key.ends_with("_s")) {
+  if (key.ends_with("_s") || key.find("_s_per_e") != std::string_view::npos) {
     return time;
   }
   return std::nullopt;

@@ -32,6 +32,10 @@ std::string_view word_of(Format format) {
     return "jsonl";
   case Format::csv:
     return "csv";
+  case Format::html:
+    return "html";
+  case Format::markdown:
+    return "markdown";
   }
   return "";
 }
@@ -76,6 +80,33 @@ bool is_number_like(std::string_view text) {
   return text.size() > 1 && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
 }
 
+// Flags that people try for keys of a scenario.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKeysOfFlags{{
+    {"--nodes", "/cluster/nodes"},
+    {"--ranks", "/cluster/nodes"},
+    {"--workers", "/cluster/nodes"},
+    {"--gpus-per-node", "/cluster/gpus_per_node"},
+    {"--nics-per-node", "/cluster/nics_per_node"},
+    {"--bandwidth", "/cluster/network/bandwidth_Bps"},
+    {"--latency", "/cluster/network/latency_s"},
+    {"--topology", "/cluster/topology"},
+    {"--trace", "/workload/trace"},
+    {"--model", "/workload/model"},
+    {"--batch-size", "/workload/batch_size"},
+    {"--iterations", "/training/iterations"},
+    {"--schedule", "/communication/schedule"},
+    {"--collective", "/communication/collective"},
+    {"--bucket-bytes", "/communication/bucket_bytes"},
+    {"--compression", "/communication/compression/method"},
+    {"--density", "/communication/compression/density"},
+}};
+
+std::string_view pointer_of_flag(std::string_view name) {
+  const auto* found =
+      std::ranges::find(kKeysOfFlags, name, [](const auto& row) { return row.first; });
+  return found == kKeysOfFlags.end() ? std::string_view() : found->second;
+}
+
 // CLI11 reports unknown options after missing ones; a misspelt required option would then only be
 // "missing".
 void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -100,6 +131,19 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
       }
       const std::vector<std::string_view> known(names.begin(), names.end());
       const std::string typed = is_long ? name : argument;
+      if (name == "--over" && app.get_option_no_throw("--set") != nullptr) {
+        throw UsageError("--over: use compare or sweep");
+      }
+      const std::string_view pointer =
+          app.get_option_no_throw("--set") == nullptr ? std::string_view() : pointer_of_flag(name);
+      if (!pointer.empty()) {
+        const bool follows = equals == std::string::npos && i + 1 < arguments.size();
+        const std::string value = equals != std::string::npos ? argument.substr(equals + 1)
+                                  : follows                   ? arguments[i + 1]
+                                                              : "VALUE";
+        throw UsageError(name + ": unknown option; use --set " + std::string(pointer) + "=" +
+                         base::shown_value(value));
+      }
       throw UsageError(base::shown_value(typed) + ": unknown option" +
                        base::did_you_mean(is_long ? typed : "-" + typed, known));
     }
@@ -133,15 +177,23 @@ void read_arguments(CLI::App& app, const CommandText& text,
   }
 }
 
-// Also what the name of the file asks for: `-o x.csv` must not hold JSON.
-void require_format(const CommandText& text, const Common& common) {
+// Also what the name of the file asks for: `-o x.csv` must not hold JSON. Text of a command without
+// tables in Markdown may stand in a file .md all the same.
+void require_format(const CommandText& text, Common& common) {
+  const auto writes = [&](Format format) {
+    return std::ranges::find(text.formats, format) != text.formats.end();
+  };
+  if (common.format.empty() && !common.json && common.output.ends_with(".md") &&
+      !writes(Format::markdown) && writes(Format::table)) {
+    common.format = word_of(Format::table);
+  }
   if (!common.format.empty()) {
-    std::array<std::string_view, kAllFormats.size()> words;
-    std::ranges::transform(kAllFormats, words.begin(), word_of);
+    std::array<std::string_view, kTableFormats.size()> words;
+    std::ranges::transform(kTableFormats, words.begin(), word_of);
     require_word("--format", common.format, words);
   }
   const Format format = format_of(common, text.formats.front());
-  if (std::ranges::find(text.formats, format) == text.formats.end()) {
+  if (!writes(format)) {
     const std::string asked = !common.format.empty() ? "--format " + common.format
                                                      : "-o " + base::shown_value(common.output);
     throw UsageError(asked + ": " + full_name(text) + " writes " + words_of(text.formats) +
@@ -201,6 +253,9 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   refuse_common_files(app);
   require_word("--color", common.color, kColors);
   require_word("--progress", common.progress, kProgress);
+  if (text.program == CommandText{}.program) { // calibration measures, undisturbed
+    common.work.begin(common.progress, common.quiet, full_name(text));
+  }
   return true;
 }
 
@@ -226,7 +281,7 @@ void require_word(std::string_view flag, std::string_view value,
 
 Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
-    return *std::ranges::find(kAllFormats, common.format, word_of);
+    return *std::ranges::find(kTableFormats, common.format, word_of);
   }
   if (common.json) {
     return Format::json;
@@ -238,6 +293,12 @@ Format format_of(const Common& common, Format fallback) {
   }
   if (name.ends_with(".jsonl")) {
     return Format::jsonl;
+  }
+  if (name.ends_with(".html")) {
+    return Format::html;
+  }
+  if (name.ends_with(".md")) {
+    return Format::markdown;
   }
   return name.ends_with(".csv") ? Format::csv : fallback;
 }
@@ -258,6 +319,16 @@ bool use_color(std::string_view choice, Stream stream) {
   }
   const int descriptor = stream == Stream::output ? STDOUT_FILENO : STDERR_FILENO;
   return isatty(descriptor) != 0 && variable("TERM") != "dumb";
+}
+
+std::function<void(std::int64_t, std::int64_t)> counting(const Common& common) {
+  return [&common, last = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {
+    if (last < 0 || done < last) {
+      common.work.count(total, done);
+    }
+    last = done;
+    common.work.update(done);
+  };
 }
 
 io::Json meta(const Invocation& invocation) {

@@ -17,11 +17,13 @@
 // is seen by the .cpp files of this folder only.
 #include <array>
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "io/json.hpp"
 
 namespace CLI {
@@ -52,13 +54,17 @@ struct Common {
   bool json = false;
   bool quiet = false;
   std::string output = "-"; // file, "-" = standard output
-  std::string format;       // json, jsonl, csv, table; "" = by --json, the file's name, the command
+  std::string format;       // word of a Format; "" = by --json, the file's name, the command
   std::string color = "auto";
   std::string progress = "auto";
+  mutable Progress work; // shown while the command works, by `parse` and the command's counting
 };
 
-enum class Format { table, json, jsonl, csv };
+enum class Format { table, json, jsonl, csv, html, markdown };
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
+// Of commands whose answer is tables.
+inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
+                                          Format::table, Format::html,  Format::markdown};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
 
@@ -101,12 +107,16 @@ void print_text(std::string_view text);
 void print_beside(std::string_view text, const Common& common);
 // Each warning once on standard error, `warning: ...`, one line each.
 void print_warnings(std::span<const std::string> warnings, const Common& common);
+// What studies call after each point: the first call says how many there are, and a count that
+// falls begins another round.
+[[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
+counting(const Common& common);
 // A remark of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);
 // Lines on standard error whatever --quiet says.
 void print_error_lines(std::string_view lines);
 // "error: message", one line on standard error; gives the code back.
-int report_error(std::string_view message, int code);
+int report_error(std::string_view message, int code, std::string_view color = "auto");
 // A word as one could paste it into a shell.
 [[nodiscard]] std::string quoted_word(const std::string& word);
 

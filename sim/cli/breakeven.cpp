@@ -78,6 +78,8 @@ std::string text_in(Format format, const study::BreakEvenFile& file) {
   require_finite(tree);
   switch (format) {
   case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
     return text_of(file);
   case Format::json:
     return io::pretty(tree);

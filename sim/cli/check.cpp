@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
+#include "cli/check_lines.hpp"
 #include "cli/commands.hpp"
 #include "cli/links_file.hpp"
 #include "io/cost_file.hpp"
@@ -20,6 +21,7 @@
 #include "io/trace_file.hpp"
 #include "study/breakeven.hpp"
 #include "study/flows.hpp"
+#include "study/grid.hpp"
 #include "study/problem_file.hpp"
 #include "study/scenario.hpp"
 #include "study/semantics.hpp"
@@ -95,6 +97,18 @@ Warnings check_semantics(const io::Json& tree, study::Files&) {
   return study::semantics_warnings(file);
 }
 
+// Of a result, the scenario inside it, which `run` takes.
+Warnings check_result(const io::Json& tree, study::Files& files) {
+  const io::Json* scenario = tree.find("scenario");
+  if (scenario == nullptr || tree.find("summary") == nullptr) {
+    throw InputError(std::string(tree.file()), scenario == nullptr ? "/scenario" : "/summary",
+                     "required");
+  }
+  (void)study::parse_scenario(study::with_short_forms_expanded(*scenario), files,
+                              study::Leftovers::ignore);
+  return {};
+}
+
 struct Kind {
   std::string_view name;
   std::string_view key; // tells the kind of a file that does not say it
@@ -104,6 +118,7 @@ struct Kind {
 constexpr std::array kKinds{
     Kind{"scenario", "workload", check_scenario},
     Kind{"sweep", "axes", check_sweep},
+    Kind{"result", "", check_result},
     Kind{"trace", "layers", check_trace},
     Kind{"model", "",
          [](const io::Json& tree, study::Files&) -> Warnings {
@@ -150,9 +165,6 @@ constexpr std::array kKinds{
          }},
 };
 
-// Written by commands, read by scripts.
-constexpr std::array<std::string_view, 1> kUnchecked{"result"};
-
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");
   if (word == nullptr) {
@@ -165,18 +177,12 @@ const Kind* kind_of(const io::Json& tree, Checked& checked) {
     checked.errors.push_back({std::string(tree.file()), "/kind", "required: which kind of file"});
     return nullptr;
   }
-  std::vector<std::string_view> known(kUnchecked.begin(), kUnchecked.end());
+  std::vector<std::string_view> known;
   for (const Kind& kind : kKinds) {
     if (word->is_string() && word->as_string() == kind.name) {
       return &kind;
     }
     known.push_back(kind.name);
-  }
-  if (word->is_string() && std::ranges::find(kUnchecked, word->as_string()) != kUnchecked.end()) {
-    checked.kind = word->as_string();
-    checked.warnings.push_back("files of kind " + checked.kind +
-                               " are not checked beyond their syntax");
-    return nullptr;
   }
   checked.errors.push_back({std::string(tree.file()), "/kind",
                             word->is_string() ? base::unknown_word("kind", word->as_string(), known)
@@ -187,6 +193,10 @@ const Kind* kind_of(const io::Json& tree, Checked& checked) {
 Checked check_file(const std::string& name, study::Files& files) {
   Checked checked{name, "", {}, {}};
   try {
+    if (is_lines_file(name)) {
+      const CheckedLines lines = check_lines(name);
+      return {name, lines.kind, lines.errors, lines.warnings};
+    }
     const io::Json tree = io::read_json(name);
     if (tree.is_array()) { // bytes per rank of `collective --sizes`
       checked.kind = "sizes";

@@ -8,14 +8,18 @@
 #include "base/error.hpp"
 #include "cli/collective_flags.hpp"
 #include "cli/collective_record.hpp"
+#include "cli/collective_sums.hpp"
 #include "cli/collective_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/help.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/crossovers.hpp"
+#include "coll/evaluate.hpp"
 #include "coll/validate.hpp"
+#include "coll/work.hpp"
 #include "study/rows.hpp"
+#include "study/work_estimate.hpp"
 
 namespace stepsim::cli {
 
@@ -38,6 +42,7 @@ constexpr CommandText kText{
     " --bytes 100MB --density 0.001 --latency 436us --bandwidth 111111111.1111111B/s",
     "--json prints one record per line for every combination; the keys are described in\n"
     "docs/algorithms.md, the files of --links and --sizes in docs/file-formats.md.",
+    kTableFormats,
 };
 
 constexpr std::array<std::string_view, 5> kMethods{"auto", "closed_form", "max_plus", "events",
@@ -50,6 +55,7 @@ struct CollectiveOptions {
   bool crossovers = false;
   bool transfers = false;
   bool per_rank = false;
+  std::string max_seconds;
 };
 
 coll::AskedMethod asked_method(std::string_view word) {
@@ -142,42 +148,6 @@ void refuse_invalid(const CollectiveOptions& options, const Point& point) {
   throw UsageError((flag.empty() ? first.what : flag) + ": " + first.message);
 }
 
-// A record and the sum over operations it belongs to.
-struct Times {
-  std::optional<double> closed_form_s, max_plus_s, events_s;
-  double seconds{};
-
-  void add(const Times& other) {
-    const auto sum = [](const std::optional<double>& a, const std::optional<double>& b) {
-      return a && b ? std::optional(*a + *b) : std::nullopt;
-    };
-    closed_form_s = sum(closed_form_s, other.closed_form_s);
-    max_plus_s = sum(max_plus_s, other.max_plus_s);
-    events_s = sum(events_s, other.events_s);
-    seconds += other.seconds;
-  }
-};
-
-Times times_of(const coll::CollectiveRecord& record) {
-  return {record.closed_form_s, record.max_plus_s, record.events_s, record.seconds};
-}
-
-io::Json or_null(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
-}
-
-io::Json inputs_tree(std::string_view kind, const coll::Collective& collective) {
-  const double rate =
-      collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
-  const coll::LinkCost& link = collective.links.all;
-  const bool one_link = !collective.links.pairs_only && link.per_byte_s > 0;
-  return io::Object{{"record", kind},
-                    {"ranks", static_cast<std::int64_t>(collective.ranks)},
-                    {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()},
-                    {"bandwidth_Bps", one_link ? io::Json(1 / link.per_byte_s) : io::Json()},
-                    {"reduction_Bps", rate}};
-}
-
 struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
@@ -196,16 +166,6 @@ coll::CollectiveRecord evaluate(const CollectiveOptions& options, const Point& p
       throw;
     }
     throw InputError(options.flags.links, "/links", error.what()); // a pair without a link
-  }
-}
-
-// The rates as typed: 1 / (1 / rate) may differ in the last digit.
-void set_typed_rates(const CollectiveGrid& grid, std::int64_t point, io::Json& tree) {
-  if (const std::optional<double> rate = grid.value(point, "--bandwidth")) {
-    tree.set("bandwidth_Bps", *rate);
-  }
-  if (tree.find("reduction_Bps")->as_double() > 0) {
-    tree.set("reduction_Bps", grid.value(point, "--reduction-rate").value_or(0));
   }
 }
 
@@ -238,59 +198,6 @@ io::Json full_tree(const CollectiveOptions& options, const Point& point,
   return tree;
 }
 
-void add_crossovers(const CollectiveGrid& grid, Output& output) {
-  std::vector<coll::AlgorithmId> algorithms;
-  for (const double word : grid.axis("--algorithm").values) {
-    const auto algorithm = static_cast<coll::AlgorithmId>(static_cast<int>(word));
-    if (!compression_method(word) && algorithm != coll::AlgorithmId::automatic &&
-        std::ranges::find(algorithms, algorithm) == algorithms.end()) {
-      algorithms.push_back(algorithm);
-    }
-  }
-  const auto& bytes = grid.axis("--bytes").values;
-  const auto [low, high] = std::minmax_element(bytes.begin(), bytes.end());
-  if (algorithms.size() < 2 || *low == *high) {
-    throw UsageError("--crossovers: needs two algorithms or more and a range of --bytes");
-  }
-  for (std::int64_t point = 0; point < grid.points(); ++point) {
-    if (!grid.is_first(point, "--algorithm") || !grid.is_first(point, "--bytes")) {
-      continue;
-    }
-    const coll::Collective collective = grid.at(point);
-    for (const coll::Crossover& crossover :
-         coll::find_crossovers(collective, algorithms, std::max(1.0, *low), *high)) {
-      io::Json tree = inputs_tree("crossover", collective);
-      tree.set("op", coll::name(collective.op));
-      tree.set("below", coll::name(crossover.below));
-      tree.set("above", coll::name(crossover.above));
-      tree.set("bytes", crossover.bytes);
-      set_typed_rates(grid, point, tree);
-      output.extra.push_back(std::move(tree));
-    }
-  }
-}
-
-void add_sums(const CollectiveGrid& grid, const std::vector<Times>& times, Output& output) {
-  const auto ops = static_cast<std::int64_t>(grid.axis("--op").values.size());
-  const std::int64_t per_op = grid.points() / ops; // the operation varies slowest
-  for (std::int64_t point = 0; ops > 1 && point < per_op; ++point) {
-    Times sum = times[static_cast<std::size_t>(point)];
-    for (std::int64_t op = 1; op < ops; ++op) {
-      sum.add(times[static_cast<std::size_t>(point + op * per_op)]);
-    }
-    const coll::Collective collective = grid.at(point);
-    io::Json tree = inputs_tree("sum", collective);
-    tree.set("algorithm", coll::name(collective.algorithm));
-    tree.set("bytes", collective.bytes);
-    tree.set("closed_form_s", or_null(sum.closed_form_s));
-    tree.set("max_plus_s", or_null(sum.max_plus_s));
-    tree.set("events_s", or_null(sum.events_s));
-    tree.set("seconds", sum.seconds);
-    set_typed_rates(grid, point, tree);
-    output.extra.push_back(std::move(tree));
-  }
-}
-
 void add_options(CLI::App& app, CollectiveOptions& options) {
   add_collective_flags(app, options.flags);
   constexpr const char* kGroup = "Answer";
@@ -299,6 +206,7 @@ void add_options(CLI::App& app, CollectiveOptions& options) {
                  "auto")
       ->type_name("WORD")
       ->group(kGroup);
+  add_max_seconds_flag(app, options.max_seconds, kGroup);
   app.add_flag("--crossovers", options.crossovers,
                "also the sizes at which the cheapest algorithm changes")
       ->group(kGroup);
@@ -308,15 +216,68 @@ void add_options(CLI::App& app, CollectiveOptions& options) {
       ->group(kGroup);
 }
 
+bool is_table(Format format) {
+  return format == Format::table || format == Format::html || format == Format::markdown;
+}
+
+// CPU time of the evaluators that are asked for.
+double work_seconds(const CollectiveOptions& options, const Point& point) {
+  if (point.compression) {
+    return 0;
+  }
+  const auto of = [&](coll::Method method) {
+    return coll::evaluation_seconds(point.collective, method);
+  };
+  switch (asked_method(options.method)) {
+  case coll::AskedMethod::automatic:
+    return of(coll::automatic_method(point.collective));
+  case coll::AskedMethod::closed_form:
+    return of(coll::Method::closed_form);
+  case coll::AskedMethod::max_plus:
+    return of(coll::Method::max_plus);
+  case coll::AskedMethod::events:
+    return of(coll::Method::events);
+  case coll::AskedMethod::all:
+    return of(coll::Method::max_plus) + of(coll::Method::events);
+  }
+  return 0;
+}
+
+// The table, and crossovers and sums below it: sentences on the terminal, a table of them
+// elsewhere.
+std::string table_of(const Table& table, const std::vector<io::Json>& extra, Format format) {
+  const std::string sentences = extra_text(extra);
+  std::vector<Table> tables{table};
+  if (format == Format::table) {
+    return tables_in(format, tables) + sentences;
+  }
+  Table& below = tables.emplace_back();
+  below.headings = {"crossovers and sums"};
+  std::string_view rest = sentences;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    if (end > 0) {
+      below.rows.push_back({std::string(rest.substr(0, end))});
+    }
+    rest.remove_prefix(end + 1);
+  }
+  tables.resize(sentences.empty() ? 1 : 2);
+  return tables_in(format, tables);
+}
+
 // Everything as text in the asked format; JSON and CSV records one by one.
 std::string render(const CollectiveOptions& options, const CollectiveGrid& grid, Format format,
-                   Output& output) {
+                   Output& output, const Common& common) {
+  const auto progress = counting(common);
+  const double longest = max_seconds(options.max_seconds);
   std::string text;
   std::vector<Times> times;
   std::vector<coll::CollectiveRecord> records; // table only
   std::vector<io::Object> rows;                // csv only
   for (std::int64_t point = 0; point < grid.points(); ++point) {
+    progress(point, grid.points());
     const Point asked = point_of(grid, point);
+    study::refuse_long_work(work_seconds(options, asked), longest);
     coll::CollectiveRecord record = evaluate(options, asked);
     times.push_back(times_of(record));
     for (const std::string& warning : record.warnings) {
@@ -324,7 +285,7 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
     }
     io::Json tree = full_tree(options, asked, record);
     set_typed_rates(grid, point, tree);
-    if (format == Format::table) {
+    if (is_table(format)) {
       records.push_back(std::move(record));
     } else if (format == Format::csv) {
       rows.push_back(flattened(tree));
@@ -333,21 +294,21 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
       text += '\n';
     }
   }
-  add_sums(grid, times, output);
+  add_sums(grid, times, output.extra);
   for (const io::Json& tree : output.extra) {
     require_finite(tree);
     if (format == Format::csv) {
       rows.push_back(flattened(tree));
-    } else if (format != Format::table) {
+    } else if (!is_table(format)) {
       text += io::compact(tree) + "\n";
     }
   }
   if (format == Format::csv) {
     return csv_text(rows);
   }
-  return format == Format::table
-             ? collective_table(grid, records, options.method == "all") + extra_text(output.extra)
-             : text;
+  return is_table(format) ? table_of(collective_table(grid, records, options.method == "all"),
+                                     output.extra, format)
+                          : text;
 }
 
 std::string algorithm_list() {
@@ -388,9 +349,9 @@ int collective(const Invocation& invocation) {
   }
   Output output;
   if (options.crossovers) {
-    add_crossovers(grid, output);
+    add_crossovers(grid, output.extra);
   }
-  write_output(common, render(options, grid, format_of(common, Format::table), output));
+  write_output(common, render(options, grid, format_of(common, Format::table), output, common));
   print_warnings(output.warnings, common);
   return kOk;
 }

@@ -2,7 +2,6 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/table.hpp"
 
 namespace stepsim::cli {
 
@@ -27,9 +26,11 @@ std::string algorithm_text(const coll::CollectiveRecord& record) {
   return text;
 }
 
+} // namespace
+
 // Columns of what varies, then of what is asked for.
-Table make_table(const CollectiveGrid& grid, const std::vector<coll::CollectiveRecord>& records,
-                 bool all) {
+Table collective_table(const CollectiveGrid& grid,
+                       const std::vector<coll::CollectiveRecord>& records, bool all) {
   const bool varied_network = grid.varies("--latency") || grid.varies("--bandwidth");
   Table table{{"op", "algorithm", "ranks", "bytes"}, {}};
   const auto add = [&table](std::initializer_list<const char*> headings) {
@@ -77,13 +78,6 @@ Table make_table(const CollectiveGrid& grid, const std::vector<coll::CollectiveR
     table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-} // namespace
-
-std::string collective_table(const CollectiveGrid& grid,
-                             const std::vector<coll::CollectiveRecord>& records, bool all_methods) {
-  return table_text(make_table(grid, records, all_methods));
 }
 
 std::string extra_text(const std::vector<io::Json>& extra) {

@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "cli/collective_flags.hpp"
+#include "cli/table.hpp"
 #include "coll/record.hpp"
 #include "io/json.hpp"
 
 namespace stepsim::cli {
 
 // `records` in the order of the grid's points. Columns: what varies, then times, bandwidths, gap.
-[[nodiscard]] std::string collective_table(const CollectiveGrid& grid,
-                                           const std::vector<coll::CollectiveRecord>& records,
-                                           bool all_methods);
+[[nodiscard]] Table collective_table(const CollectiveGrid& grid,
+                                     const std::vector<coll::CollectiveRecord>& records,
+                                     bool all_methods);
 // One line per crossover or sum; empty without any.
 [[nodiscard]] std::string extra_text(const std::vector<io::Json>& extra);
 

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -25,13 +24,16 @@ constexpr CommandText kText{
     "SCENARIO",
     "Runs every combination of the given values and lists them, the shortest iteration first, "
     "with\n"
-    "the ratio to it.",
+    "the ratio to it. Where the number of workers varies the rows stay in order, and the most "
+    "samples\n"
+    "per second are the best.",
     "stepsim compare scenario.json --over /communication/schedule=wfbp,single,ddp,mg_wfbp,optimal\n"
     "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
     " --over /cluster/nodes=8,64\n"
     "stepsim compare scenario.json --algorithms all --over "
     "/cluster/network/bandwidth_Bps=1,10,100Gbps",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
+    kTableFormats,
 };
 
 std::vector<io::Object> records_of(const study::Comparison& comparison) {
@@ -42,13 +44,24 @@ std::vector<io::Object> records_of(const study::Comparison& comparison) {
   return records;
 }
 
+// `best`: the index of the best row, null if all failed, and what made it so.
+io::Object tree_of(const study::Comparison& comparison) {
+  const study::Ranking& ranking = comparison.ranking;
+  return {{"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
+          {"best_by", study::kBestBy[static_cast<std::size_t>(ranking.by)]},
+          {"rows", comparison.rows}};
+}
+
 std::string text_in(Format format, const study::Comparison& comparison, bool algorithms) {
   switch (format) {
   case Format::table:
-    return algorithms ? algorithm_table(comparison.rows, comparison.varied)
-                      : record_table(comparison.rows, comparison.varied);
+  case Format::html:
+  case Format::markdown:
+    return tables_in(format, algorithms ? algorithm_tables(comparison.rows, comparison.varied)
+                                        : record_tables({comparison.rows, comparison.varied,
+                                                         comparison.ranking, comparison.ranks}));
   case Format::json:
-    return io::pretty(io::Object{{"rows", comparison.rows}});
+    return io::pretty(algorithms ? io::Object{{"rows", comparison.rows}} : tree_of(comparison));
   case Format::jsonl:
     return jsonl_text(records_of(comparison));
   case Format::csv:
@@ -65,8 +78,6 @@ void show(const study::Comparison& comparison, const Common& common, bool algori
                           std::to_string(comparison.rows.size()) + " combinations failed");
   }
 }
-
-int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 std::string algorithms_help() {
   std::vector<HelpRow> columns;
@@ -107,7 +118,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
   study::refuse_contradictions(chosen, set, axes);
   try {
     show(study::compare_alternatives(scenario, axes, chosen, files,
-                                     {.jobs = cores(), .break_even = flags.break_even}),
+                                     {.jobs = default_jobs(), .break_even = flags.break_even}),
          common, true);
   } catch (const InputError& error) {
     rethrow_for_flags(error, scenario, over);
@@ -120,6 +131,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
 int compare(const Invocation& invocation) {
   std::string file;
   std::vector<std::string> over, algorithms;
+  std::string best;
   bool break_even = false;
   ScenarioFlags flags;
   CLI::App app;
@@ -134,6 +146,10 @@ int compare(const Invocation& invocation) {
   app.add_flag("--break-even", break_even,
                "with --algorithms: the bandwidths between 10 Mb/s and 10 Tb/s at which each "
                "compression is faster than dense training that overlaps with backward");
+  app.add_option("--best", best,
+                 "what makes a row the best: iteration_time, throughput or efficiency; default "
+                 "iteration_time, where the number of workers varies throughput")
+      ->type_name("WORD");
   add_scenario_flags(app, flags);
   app.footer(algorithms_help());
   Common common;
@@ -145,6 +161,15 @@ int compare(const Invocation& invocation) {
   }
   if (algorithms.empty() && break_even) {
     throw UsageError("--break-even needs --algorithms");
+  }
+  if (!best.empty() && !algorithms.empty()) {
+    throw UsageError("--best goes with --over alone; --algorithms lists by iteration time");
+  }
+  std::optional<study::BestBy> best_by;
+  if (!best.empty()) {
+    require_word("--best", best, study::kBestBy);
+    best_by = static_cast<study::BestBy>(std::ranges::find(study::kBestBy, best) -
+                                         study::kBestBy.begin());
   }
   if (!algorithms.empty()) {
     return compare_algorithms(invocation, common, read_scenario_tree(file, flags), over,
@@ -158,10 +183,13 @@ int compare(const Invocation& invocation) {
                      " combinations are too many to compare; use stepsim sweep");
   }
   study::Files files(invocation.data_folder, {common.output});
-  const int jobs = cores();
   const study::Comparison comparison = [&] {
     try {
-      return study::compare(sweep, files, jobs);
+      return study::compare(sweep, files,
+                            {.jobs = default_jobs(),
+                             .best_by = best_by,
+                             .max_seconds = max_seconds(flags),
+                             .progress = counting(common)});
     } catch (const InputError& error) {
       rethrow_for_flags(error, sweep.base, over);
     }

@@ -169,6 +169,8 @@ std::string curves_text(Format format, const Curves& found, const study::CurveOp
                         const std::vector<std::string>& warnings) {
   switch (format) {
   case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
     return table_of(found, options);
   case Format::csv:
     return points_csv(found);

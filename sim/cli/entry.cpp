@@ -28,24 +28,47 @@ void open_standard_descriptors() {
 
 } // namespace
 
+namespace {
+
+// What --color says, which may be wrong or follow what is wrong.
+std::string_view color_choice(int argc, char** argv) {
+  constexpr std::string_view kFlag = "--color";
+  std::string_view choice = "auto";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == kFlag && i + 1 < argc) {
+      choice = argv[i + 1];
+    } else if (word.starts_with(kFlag) && word.substr(kFlag.size()).starts_with("=")) {
+      choice = word.substr(kFlag.size() + 1);
+    }
+  }
+  return choice == "always" || choice == "never" ? choice : "auto";
+}
+
+} // namespace
+
 int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
   open_standard_descriptors();
   handle_interrupts();
+  const std::string_view color = color_choice(argc, argv);
+  const auto report = [color](std::string_view message, int code) {
+    return report_error(message, code, color);
+  };
   try {
     return dispatch(argc, argv);
   } catch (const UsageError& error) {
-    return report_error(error.what(), kUsage);
+    return report(error.what(), kUsage);
   } catch (const InputError& error) {
     for (const base::Problem& problem : error.problems()) {
-      report_error(problem.text(), kBadInput);
+      report(problem.text(), kBadInput);
     }
     return kBadInput;
   } catch (const SimulationError& error) {
-    return report_error(error.what(), kSimulationError);
+    return report(error.what(), kSimulationError);
   } catch (const std::bad_alloc&) {
-    return report_error("out of memory", kSimulationError);
+    return report("out of memory", kSimulationError);
   } catch (const std::exception& error) {
-    return report_error(std::string("internal error: ") + error.what(), kSimulationError);
+    return report(std::string("internal error: ") + error.what(), kSimulationError);
   }
 }
 

@@ -1,8 +1,11 @@
 #include "cli/flag_values.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
 #include "base/number_text.hpp"
+#include "study/work_estimate.hpp"
 
 namespace stepsim::cli {
 
@@ -45,6 +48,24 @@ std::int64_t count(std::string_view flag, std::string_view text, io::Range range
     refuse(flag, text, "must be an integer up to 9e15");
   }
   return static_cast<std::int64_t>(value);
+}
+
+void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group) {
+  app.add_option("--max-seconds", text,
+                 "refuses a run whose estimated CPU time is longer; default 600")
+      ->type_name("TIME")
+      ->group(group);
+}
+
+double max_seconds(const std::string& text) {
+  if (text.empty()) {
+    return study::kMaxSeconds;
+  }
+  const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    refuse("--max-seconds", text, *message);
+  }
+  return std::get<double>(parsed);
 }
 
 std::vector<std::string_view> split(std::string_view list) {

@@ -13,6 +13,10 @@
 #include "base/quantity.hpp"
 #include "io/reader.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace stepsim::cli {
 
 // At commas; "a,,b" has an empty word.
@@ -22,6 +26,11 @@ namespace stepsim::cli {
 [[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
                               io::Range range = {});
 [[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
+
+// --max-seconds, of commands that may work for hours: adds it; its value, in seconds with or
+// without the unit, kMaxSeconds where it is not given.
+void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group = "Options");
+[[nodiscard]] double max_seconds(const std::string& text);
 
 // "--ranks 0: must be an integer >= 1, got 0".
 [[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,

@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/import_topology.hpp"
+#include "cli/imported.hpp"
 #include "cli/version.hpp"
 #include "io/import_caffe_log.hpp"
 #include "io/import_detect.hpp"
@@ -53,6 +54,7 @@ struct ImportFlags { // as typed
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
   std::string op, ranks, value, column;
   TopologyFlags topology;
+  bool allow_unknown_sizes = false;
 };
 
 // A flag that belongs to other formats is an error, not silence.
@@ -148,62 +150,33 @@ const std::string& single_file(const ImportFlags& flags) {
   return flags.files.front();
 }
 
-struct Imported {
-  io::Json tree;
-  std::string summary;
-  std::vector<std::string> warnings;
-};
-
-std::string milliseconds(double seconds) { return base::significant(seconds * 1e3) + " ms"; }
-
-Imported imported_trace(const train::Trace& trace) {
-  double forward = 0;
-  double backward = 0;
-  double bytes = 0;
-  std::size_t tensors = 0;
-  for (const train::Layer& layer : trace.layers) {
-    forward += layer.forward.value_or(Seconds{0}).value;
-    backward += layer.backward.value_or(Seconds{0}).value;
-    bytes += static_cast<double>(layer.gradient_bytes.value_or(Bytes{0}).value);
-    tensors += layer.tensors.size();
+// A trace whose gradients have no sizes cannot be run: it is refused here, where something can be
+// done about it, and not when it is used.
+void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
+  const auto unknown = std::ranges::count_if(
+      trace.layers, [](const train::Layer& layer) { return !layer.gradient_bytes; });
+  const bool some = std::ranges::any_of(trace.layers, [](const train::Layer& layer) {
+    return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
+  });
+  if (flags.allow_unknown_sizes || (unknown == 0 && some)) {
+    return;
   }
-  std::string text = base::printable(trace.name) + ": " + std::to_string(trace.layers.size()) +
-                     " layers, " + std::to_string(tensors) + " gradient tensors, " +
-                     base::readable_bytes(bytes) + ", " +
-                     std::string(train::name(trace.provenance)) + "\n";
-  text += "forward " + milliseconds(forward) + ", backward " + milliseconds(backward) +
-          ", update " + milliseconds((trace.update + trace.framework).value) + ", input " +
-          milliseconds(trace.input.value) + "\n";
-  if (!trace.buckets.empty()) {
-    text += std::to_string(trace.buckets.size()) + " measured buckets";
-    if (trace.checks) {
-      text += ", " + std::to_string(trace.checks->steps_used) + " steps used, " +
-              std::to_string(trace.checks->backward_matched) + " of " +
-              std::to_string(trace.checks->backward_nodes) + " backward nodes matched";
-    }
-    text += "\n";
-  }
-  return {io::to_json(trace), text, trace.warnings};
+  const std::string which = unknown > 0
+                                ? "the gradient sizes of " + std::to_string(unknown) + " of " +
+                                      std::to_string(trace.layers.size()) + " layers are unknown"
+                                : "no layer has a gradient";
+  const std::string remedy =
+      flags.format != "kineto" ? "; a column with the parameters of each layer gives them"
+      : flags.model.empty()
+          ? "; record the trace with record_shapes=True, or name its model: --model"
+          : "";
+  throw InputError(flags.files.front(), "",
+                   which + remedy + " (--allow-unknown-sizes writes the times alone)");
 }
 
-Imported imported_cost(const io::OsuLog& log) {
-  const io::CostPoints cost = io::cost_of(log);
-  return {io::to_json(cost),
-          base::printable(cost.name) + ": " + cost.op + " with " + std::to_string(cost.ranks) +
-              " ranks, " + std::to_string(cost.table.size()) + " sizes, " +
-              base::readable_bytes(cost.table.front().first) + " to " +
-              base::readable_bytes(cost.table.back().first) + "\n",
-          {}};
-}
-
-Imported imported_samples(const io::Samples& samples) {
-  std::string text;
-  for (const io::SampleSet& set : samples.sets) {
-    text += base::printable(samples.name) + ": " + base::printable(set.op) + " with " +
-            std::to_string(set.ranks) + " ranks, " + (set.column.empty() ? "" : set.column + ", ") +
-            std::to_string(set.samples.size()) + " times\n";
-  }
-  return {io::to_json(samples), text, samples.warnings};
+Imported imported_sized(const train::Trace& trace, const ImportFlags& flags) {
+  require_sizes(trace, flags);
+  return imported_trace(trace);
 }
 
 Imported imported_nccl_tests(const ImportFlags& flags) {
@@ -234,7 +207,7 @@ Imported imported_topology(const ImportFlags& flags) {
 
 Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
   if (flags.format == "layer-table") {
-    return imported_trace(io::import_layer_table(single_file(flags), common_options(flags)));
+    return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
   }
   if (flags.format == "caffe-log") {
     const std::vector<train::ModelTable> tables = shipped_models(files);
@@ -242,7 +215,7 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
     if (!flags.model.empty()) {
       options.model = flags.model;
     }
-    return imported_trace(io::import_caffe_log(single_file(flags), options));
+    return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
   }
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
@@ -273,7 +246,23 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
   const std::vector<train::ModelTable> tables = shipped_models(files);
   io::KinetoOptions options = kineto_options(flags);
   options.models = tables;
-  return imported_trace(io::import_kineto(flags.files, options));
+  std::vector<std::string> remarks;
+  Imported imported = imported_sized(io::import_kineto(flags.files, options, &remarks), flags);
+  for (const std::string& remark : remarks) {
+    imported.summary += remark + "\n";
+  }
+  return imported;
+}
+
+// The importers of other formats would say what is missing in them, and not what the file is.
+void refuse_kineto_trace(const std::string& file) {
+  if (file == "-") {
+    return;
+  }
+  const auto detected = io::detect_format(io::head_of(file));
+  if (detected.format == io::ImportFormat::kineto) {
+    throw InputError(file, "", io::import_first(*detected.format));
+  }
 }
 
 void resolve_format(ImportFlags& flags, const Common& common) {
@@ -316,6 +305,9 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "scale to this unprofiled step time, e.g. 90ms", kKineto);
   add("--backward-ratio", flags.backward_ratio, "R",
       "backward = R x forward, for forward-only traces; marks the result assumed", kKineto);
+  app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
+               "writes a trace without gradient sizes, for its times alone; run refuses it")
+      ->group("kineto, layer-table");
   constexpr const char* kTimes = "osu, nccl-tests";
   add("--ranks", flags.ranks, "N", "number of ranks; required for osu, whose files do not say",
       kTimes);
@@ -352,6 +344,9 @@ int import_files(const Invocation& invocation) {
   }
   resolve_format(flags, common);
   refuse_foreign_flags(flags, flags.format);
+  if (flags.format != "kineto") {
+    refuse_kineto_trace(flags.files.front());
+  }
   if (common.output != "-") {
     flags.name = io::stem_of(common.output);
   }

@@ -1,13 +1,19 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
 #include <CLI/CLI.hpp>
 
+#include <array>
+
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/entry.hpp"
+#include "io/import_detect.hpp"
 #include "study/sweep_merge.hpp"
 
 namespace stepsim::cli {
 
 namespace {
+
+constexpr std::array kRecordFormats{Format::jsonl, Format::json, Format::csv};
 
 constexpr CommandText kText{
     "merge",
@@ -16,7 +22,20 @@ constexpr CommandText kText{
     "sweep writes in one piece, byte for byte. Missing points: exit 4, nothing is written.",
     "stepsim merge out.shard-*-of-4.jsonl -o out.jsonl",
     "The records are described in docs/file-formats.md and schemas/point.schema.json.",
+    kRecordFormats,
 };
+
+// Records are joined as they are: another format than that of the shards is not to be had.
+void require_format_of_shards(const std::string& shard, const Common& common) {
+  const std::string head = io::head_of(shard);
+  const bool csv = head.starts_with('#');
+  const Format asked = format_of(common, csv ? Format::csv : Format::jsonl);
+  if (!head.empty() && csv != (asked == Format::csv)) {
+    throw UsageError(shard + " is " + (csv ? "CSV" : "JSON Lines") +
+                     ", and merge joins records as they are: " +
+                     (csv ? "--format csv, -o FILE.csv" : "--format jsonl, -o FILE.jsonl"));
+  }
+}
 
 std::string ranges_text(const study::MergeReport& report) {
   constexpr std::size_t kMost = 20;
@@ -42,6 +61,7 @@ int merge(const Invocation& invocation) {
   if (!parse(app, kText, invocation, common)) {
     return kOk;
   }
+  require_format_of_shards(shards.front(), common);
   const study::MergeReport report = study::merge_sweeps(shards, common.output);
   if (!report.missing.empty()) {
     std::int64_t missing = 0;
@@ -52,7 +72,7 @@ int merge(const Invocation& invocation) {
                              " points are missing: " + ranges_text(report) +
                              "; nothing written. Run again:";
     const std::string output = common.output == "-" ? "FILE" : common.output;
-    (void)report_error(text, kTargetNotMet);
+    (void)report_error(text, kTargetNotMet, common.color);
     for (const study::Shard& shard : report.shards_to_run) {
       print_error_lines("  stepsim sweep SWEEP --shard " + std::to_string(shard.index) + "/" +
                         std::to_string(shard.count) + " -o " + quoted_word(output) + " --resume\n");

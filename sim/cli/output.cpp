@@ -87,6 +87,7 @@ void write_named(const std::string& path, std::string_view text) {
 }
 
 void write_output(const Common& common, std::string_view text) {
+  common.work.end();
   const bool table = format_of(common, Format::table) == Format::table;
   write_named(common.output, table ? base::printable_lines(text) : std::string(text));
 }
@@ -106,6 +107,7 @@ void print_beside(std::string_view text, const Common& common) {
 
 void print_warnings(std::span<const std::string> warnings, const Common& common) {
   const bool color = use_color(common.color, Stream::error);
+  common.work.hide();
   for (const std::string& warning : warnings) {
     std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << base::printable(warning)
               << '\n';
@@ -114,6 +116,7 @@ void print_warnings(std::span<const std::string> warnings, const Common& common)
 
 void print_note(std::string_view note, const Common& common) {
   if (!common.quiet) {
+    common.work.hide();
     std::cerr << base::printable(note) << '\n';
   }
 }
@@ -122,8 +125,8 @@ void print_error_lines(std::string_view lines) {
   std::cerr << base::printable_lines(lines) << std::flush;
 }
 
-int report_error(std::string_view message, int code) {
-  const bool color = use_color("auto", Stream::error);
+int report_error(std::string_view message, int code, std::string_view choice) {
+  const bool color = use_color(choice, Stream::error);
   std::cerr << (color ? "\x1b[31merror:\x1b[0m " : "error: ") << base::printable(message) << '\n';
   return code;
 }

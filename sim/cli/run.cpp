@@ -11,11 +11,14 @@
 #include "cli/flag_values.hpp"
 #include "cli/run_text.hpp"
 #include "cli/scenario_input.hpp"
+#include "cli/scenario_source.hpp"
 #include "cli/simulation_meta.hpp"
 #include "io/file.hpp"
 #include "io/timeline.hpp"
 #include "study/measured_exchanges.hpp"
 #include "study/run.hpp"
+#include "study/sweep_base.hpp"
+#include "study/work_estimate.hpp"
 
 namespace stepsim::cli {
 
@@ -24,15 +27,19 @@ namespace {
 constexpr CommandText kText{
     "run",
     "SCENARIO",
-    "Predicts the time of one training iteration, where it goes and what was sent when.",
+    "Predicts the time of one training iteration, where it goes and what was sent when. A result "
+    "is\nrun again by the scenario inside it, a sweep's output point by point.",
     "stepsim run scenario.json\n"
     "stepsim run scenario.json --set /cluster/nodes=64"
     " --set /cluster/network/bandwidth_Bps=25Gbps\n"
-    "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz",
+    "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz\n"
+    "stepsim run sweep.jsonl --point 17",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json; a\n"
     "timeline opens in https://ui.perfetto.dev and chrome://tracing.",
     kJsonOrTable,
 };
+
+constexpr double kShownEstimate = 2; // s
 
 struct RunOptions {
   std::string file;
@@ -107,6 +114,27 @@ void check_timeline_flags(const RunOptions& options, const Common& common) {
   }
 }
 
+// The record that the sweep has of this point says the same, unless files have changed since.
+void warn_of_other_record(const io::Json& record, const RunOptions& options,
+                          study::Result& result) {
+  const bool changed = !options.flags.set.empty() || !options.flags.method.empty() ||
+                       !options.flags.seed.empty() || !options.replications.empty();
+  const io::Json* status = record.find("status");
+  if (changed || status == nullptr || *status != io::Json("ok")) {
+    return;
+  }
+  for (const auto& [key, value] : study::flat_summary(result.summary)) {
+    const io::Json* recorded = record.find(key);
+    if (recorded != nullptr && io::compact(*recorded) != io::compact(value)) {
+      result.warnings.push_back("point " + options.flags.point + " of " + options.file + " has " +
+                                key + " " + io::compact(*recorded) + ", this run " +
+                                io::compact(value) +
+                                ": a file that it names, or stepsim, has changed since");
+      return;
+    }
+  }
+}
+
 } // namespace
 
 int run(const Invocation& invocation) {
@@ -137,9 +165,16 @@ int run(const Invocation& invocation) {
   check_timeline_flags(options, common);
   const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, options.timeline});
-  const io::Json tree = read_scenario_tree(options.file, options.flags);
-  const study::Scenario scenario =
-      load_scenario(tree, files, options.flags, study::Leftovers::refuse);
+  const ScenarioSource source = read_scenario_source(options.file, options.flags.point);
+  io::Json tree = source.tree;
+  apply_flags(tree, options.flags);
+  const bool written = options.flags.point.empty(); // by a user, key by key
+  study::Scenario scenario = load_scenario(
+      tree, files, options.flags, written ? study::Leftovers::refuse : study::Leftovers::ignore);
+  if (source.replication > 0) {
+    scenario.variability.seed =
+        study::replication_seed(scenario.variability.seed, source.replication);
+  }
   const std::int64_t replications =
       options.replications.empty() ? 1
                                    : count("--replications", options.replications, io::at_least(0));
@@ -147,8 +182,14 @@ int run(const Invocation& invocation) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");
   }
+  const double estimate = study::estimated_seconds(scenario) * static_cast<double>(replications);
+  study::refuse_long_work(estimate, max_seconds(options.flags));
+  if (estimate > kShownEstimate) {
+    common.work.estimate(estimate);
+  }
   const auto started = std::chrono::steady_clock::now();
   study::Result result = run_scenario(scenario, tree, options.flags, replications);
+  warn_of_other_record(source.record, options, result);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
   result.defaults = study::defaults_that_decide(tree, scenario);
   result.measured_exchanges = study::measured_exchanges(scenario);
@@ -160,6 +201,8 @@ int run(const Invocation& invocation) {
   }
   if (format == Format::json) {
     io::Json out = study::result_tree(result);
+    io::Json& inside = *out.find("scenario");
+    inside = study::with_names_relative_to(std::move(inside), common.output, tree);
     out.set("meta", result.packet_hops ? simulation_meta(invocation, result.events,
                                                          result.packet_hops, simulation.count())
                                        : meta(invocation));

@@ -132,10 +132,7 @@ std::string times_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   Table table{{"", "[ms]", "share"}, {}};
   const auto row = [&](const std::string& label, std::optional<double> seconds) {
-    constexpr double kRounding = 1e-12; // what differences of equal times leave behind
-    if (seconds && *seconds < kRounding * summary.iteration_time_s.value_or(0)) {
-      seconds = 0;
-    }
+    seconds = part_of(seconds, summary.iteration_time_s);
     const bool share = seconds && summary.iteration_time_s && *summary.iteration_time_s > 0;
     table.rows.push_back(
         {label, milliseconds_cell(seconds),
@@ -184,7 +181,7 @@ std::string verdict_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
   append_line(out, "overlap",
-              summary.overlap_fraction ? percent_cell(summary.overlap_fraction) +
+              summary.overlap_fraction ? percent_cell(part_of(summary.overlap_fraction, 1)) +
                                              " of communication hidden behind computation"
                                        : std::string("no communication"));
   const study::Scenario& scenario = result.scenario;
@@ -236,6 +233,7 @@ std::string buckets_text(const study::Result& result) {
                "algorithm"},
               {}};
   const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
+  const std::optional<double> step_s = result.summary.iteration_time_s;
   for (const study::Bucket& bucket : result.buckets) {
     if (table.rows.size() == kMaxBuckets) {
       break;
@@ -246,8 +244,8 @@ std::string buckets_text(const study::Result& result) {
              (bucket.last == bucket.first ? "" : ".." + std::to_string(bucket.last)),
          base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
          milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
-         milliseconds_cell(bucket.end_s), pipelined ? "-" : milliseconds_cell(bucket.exposed_s),
-         bucket.algorithm});
+         milliseconds_cell(bucket.end_s),
+         pipelined ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)), bucket.algorithm});
   }
   std::string out = table_text(table);
   out.insert(0, 1, '\n');

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/flag_values.hpp"
+#include "cli/scenario_source.hpp"
 #include "study/grid.hpp"
 #include "study/run.hpp"
 
@@ -62,9 +63,12 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
                  "auto, closed_form, max_plus or events; default the scenario's")
       ->type_name("WORD");
   app.add_option("--seed", flags.seed, "integer; default the scenario's")->type_name("N");
+  add_max_seconds_flag(app, flags.max_seconds);
+  app.add_option("--point", flags.point, "the file is the output of a sweep: its point N, from 0")
+      ->type_name("N");
 }
 
-io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags) {
+void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
     require_word("--method", flags.method, kMethods);
   }
@@ -72,7 +76,6 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   if (!flags.seed.empty()) {
     seed = count("--seed", flags.seed, io::at_least(0));
   }
-  io::Json tree = study::with_short_forms_expanded(io::read_json(file));
   for (const std::string& text : flags.set) {
     try {
       auto [pointer, value] = study::parse_set(text);
@@ -88,6 +91,13 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   if (!flags.seed.empty()) {
     io::assign(tree, "/seed", seed);
   }
+}
+
+double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
+
+io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags) {
+  io::Json tree = read_scenario_source(file, flags.point).tree;
+  apply_flags(tree, flags);
   return tree;
 }
 

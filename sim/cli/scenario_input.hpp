@@ -15,13 +15,22 @@ struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
   std::string method;           // "" = the file's
   std::string seed;             // "" = the file's
+  std::string max_seconds;      // "" = the default
+  std::string point;            // of a sweep's output; "" = the file is none
 };
 
-// Adds --set, --method and --seed.
+// Adds --set, --method, --seed, --max-seconds and --point.
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
-// The file with its short forms expanded and the flags applied, in their order.
+// The tree with the flags applied, in their order. Its short forms stay expanded.
+void apply_flags(io::Json& tree, const ScenarioFlags& flags);
+
+// The file with its short forms expanded and the flags applied, in their order. A result stands for
+// the scenario inside it, the output of a sweep with --point for that point's.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
+
+// Estimated CPU seconds of one run above which it is refused.
+[[nodiscard]] double max_seconds(const ScenarioFlags& flags);
 
 // Throws a UsageError that names the flag if a flag has set the value of the first problem.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags);

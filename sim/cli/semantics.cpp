@@ -6,6 +6,7 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "cli/commands.hpp"
+#include "cli/entry.hpp"
 #include "study/semantics.hpp"
 
 namespace stepsim::cli {
@@ -151,7 +152,7 @@ int semantics(const Invocation& invocation) {
   print_warnings(warnings, common);
   if (difference) {
     return report_error(name + ": " + difference->pointer + ": " + difference->message,
-                        kTargetNotMet);
+                        kTargetNotMet, common.color);
   }
   return kOk;
 }

@@ -10,7 +10,7 @@
 #include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
-#include "cli/progress.hpp"
+#include "cli/entry.hpp"
 #include "cli/scenario_input.hpp"
 #include "cli/table.hpp"
 #include "cli/unit_text.hpp"
@@ -205,6 +205,8 @@ std::string text_in(Format format, const study::SolveProblem& problem,
   require_finite(tree);
   switch (format) {
   case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
     return solution_text(problem, solution);
   case Format::json:
     return io::pretty(tree);
@@ -240,13 +242,8 @@ int solve(const Invocation& invocation) {
   const study::SolveProblem problem = read_problem(flags, files);
   study::RowsOptions options;
   options.jobs = default_jobs();
-  std::optional<Progress> progress;
-  options.progress = [&](std::int64_t done, std::int64_t total) {
-    if (!progress) {
-      progress.emplace(common, total);
-    }
-    progress->update(done);
-  };
+  options.max_seconds = max_seconds(flags.scenario);
+  options.progress = counting(common);
   const study::Solution solution = [&] {
     try {
       return study::solve(problem, files, options);
@@ -254,7 +251,6 @@ int solve(const Invocation& invocation) {
       rethrow(error, problem);
     }
   }();
-  progress.reset();
   print_warnings(solution.warnings, common);
   write_output(common, text_in(format, problem, solution));
   if (!solution.crossings.empty()) {
@@ -265,7 +261,7 @@ int solve(const Invocation& invocation) {
                           field_text(problem, problem.high) +
                           "; closest: " + metric_text(problem, solution.closest->metric_value) +
                           " at " + field_text(problem, solution.closest->value),
-                      kTargetNotMet);
+                      kTargetNotMet, common.color);
 }
 
 } // namespace stepsim::cli

@@ -13,7 +13,6 @@
 #include "cli/commands.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/over_flags.hpp"
-#include "cli/progress.hpp"
 #include "cli/record_table.hpp"
 #include "cli/scenario_input.hpp"
 #include "cli/version.hpp"
@@ -36,6 +35,7 @@ constexpr CommandText kText{
     "The sweep file is described in docs/file-formats.md and schemas/sweep.schema.json; job "
     "arrays,\n"
     "GNU parallel and mpirun in examples/README.md.",
+    kTableFormats,
 };
 
 struct SweepFlags {
@@ -74,8 +74,8 @@ study::Environment environment() {
 }
 
 study::Sweep read_sweep(const SweepFlags& flags) {
-  const bool changed =
-      !flags.scenario.set.empty() || !flags.scenario.method.empty() || !flags.scenario.seed.empty();
+  const bool changed = !flags.scenario.point.empty() || !flags.scenario.set.empty() ||
+                       !flags.scenario.method.empty() || !flags.scenario.seed.empty();
   if (!flags.over.empty()) {
     const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
     if (study::is_sweep(tree)) {
@@ -176,6 +176,17 @@ int finish(const study::SweepReport& report) {
   return kOk;
 }
 
+// Ranks of each row, which may be a shard's.
+std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
+                                        const std::vector<io::Json>& rows) {
+  const std::vector<std::int64_t> all = study::ranks_of_points(sweep);
+  std::vector<std::int64_t> ranks;
+  for (const io::Json& row : rows) {
+    ranks.push_back(all[static_cast<std::size_t>(row.find("point")->as_integer())]);
+  }
+  return ranks;
+}
+
 // All rows at once, for people.
 int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                 const Common& common) {
@@ -185,6 +196,7 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
                      " points is of no use: give -o FILE.jsonl or -o FILE.csv");
   }
   options.format = study::RecordFormat::jsonl;
+  options.progress = counting(common);
   std::string text;
   const study::SweepReport report = study::run_sweep(sweep, files, options, text);
   std::vector<io::Json> rows;
@@ -196,22 +208,19 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     lines.remove_prefix(end + 1);
   }
   print_report(report, common);
-  write_output(common, record_table(rows, sweep.grid.field_names()));
+  const std::vector<std::int64_t> ranks = ranks_of_rows(sweep, rows);
+  const study::Ranking ranking = study::rank_rows(rows, ranks);
+  write_output(common, tables_in(format_of(common, Format::table),
+                                 record_tables({rows, sweep.grid.field_names(), ranking, ranks})));
   return finish(report);
 }
 
 int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                   Format format, const Common& common) {
   options.format = format == Format::csv ? study::RecordFormat::csv : study::RecordFormat::jsonl;
-  std::optional<Progress> progress;
-  options.progress = [&](std::int64_t done, std::int64_t total) {
-    if (!progress) {
-      progress.emplace(common, total, done);
-    }
-    progress->update(done);
-  };
+  options.progress = counting(common);
   const study::SweepReport report = study::run_sweep(sweep, files, options);
-  progress.reset();
+  common.work.end();
   print_report(report, common);
   if (options.output != "-" && report.interrupted) {
     print_note(options.output +
@@ -274,6 +283,7 @@ int sweep(const Invocation& invocation) {
   options.output = study::shard_file_name(common.output, options.shard);
   options.tool = "stepsim " + std::string(version());
   options.interrupted = interrupted;
+  options.max_seconds = max_seconds(flags.scenario);
   const bool to_file = common.output != "-";
   const Format format = format_of(common, to_file ? Format::jsonl : Format::table);
   if (to_file && format == Format::json && common.output.ends_with(".json")) {
@@ -290,8 +300,10 @@ int sweep(const Invocation& invocation) {
       return dry_run(sweep, files, options, common);
     }
     catch_interrupts();
-    return format == Format::table ? print_table(sweep, files, options, common)
-                                   : write_records(sweep, files, options, format, common);
+    const bool as_table =
+        format == Format::table || format == Format::html || format == Format::markdown;
+    return as_table ? print_table(sweep, files, options, common)
+                    : write_records(sweep, files, options, format, common);
   } catch (const InputError& error) {
     rethrow_for_flags(error, sweep.base, flags.over);
   }

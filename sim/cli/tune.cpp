@@ -10,8 +10,8 @@
 #include "base/number_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/csv.hpp"
+#include "cli/entry.hpp"
 #include "cli/help.hpp"
-#include "cli/progress.hpp"
 #include "cli/scenario_input.hpp"
 #include "cli/table.hpp"
 #include "cli/unit_text.hpp"
@@ -199,6 +199,8 @@ std::string text_in(Format format, const study::TuneProblem& problem, const stud
   require_finite(tree);
   switch (format) {
   case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
     return best_text(problem, tuning) + "\n" + references_text(problem, tuning) + "\n" +
            curve_text(problem, tuning);
   case Format::json:
@@ -276,21 +278,13 @@ int tune(const Invocation& invocation) {
   if (flags.dry_run) {
     return dry_run(problem, values, files, options, common);
   }
-  std::optional<Progress> progress;
-  std::int64_t last_done = 0;
-  options.progress = [&](std::int64_t done, std::int64_t total) {
-    if (!progress || done <= last_done) { // another round
-      progress.emplace(common, total);
-    }
-    last_done = done;
-    progress->update(done);
-  };
+  options.max_seconds = max_seconds(flags.scenario);
+  options.progress = counting(common);
   const study::Tuning tuning = study::tune(problem, values, files, options);
-  progress.reset();
   print_warnings(tuning.warnings, common);
   write_output(common, text_in(format, problem, tuning));
   if (!tuning.best) {
-    return report_error("no density is as fast as dense training", kTargetNotMet);
+    return report_error("no density is as fast as dense training", kTargetNotMet, common.color);
   }
   return kOk;
 }

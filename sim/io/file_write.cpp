@@ -101,7 +101,9 @@ struct OutputFile::State {
       }
     }
     remove_abandoned(target);
-    sync_folder(target);
+    if (target.kind == Target::Kind::absent) {
+      sync_folder(target);
+    }
   }
 
   void put(const char* bytes, std::size_t size) {

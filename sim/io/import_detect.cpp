@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
@@ -164,22 +166,39 @@ DetectedFormat detect_format(std::string_view head) {
   return detect_text(head);
 }
 
+std::string import_first(ImportFormat format) {
+  const std::string word(name(format));
+  const std::string what = format == ImportFormat::kineto ? "a Kineto trace" : "input of " + word;
+  return "this is " + what + ": stepsim import " + word + " FILE -o T.json";
+}
+
+std::string head_of(const std::string& path) {
+  std::string head;
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return head; // what a pipe gives is gone once it is read
+  }
+  ByteSource source(path);
+  for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
+    head += chunk;
+    if (head.size() >= kHead) {
+      break;
+    }
+  }
+  return head;
+}
+
 ImportFormat detect_file(const std::string& path) {
   if (path == "-") {
     throw UsageError("import auto: give the format for standard input");
   }
-  ByteSource source(path);
-  std::string head;
-  for (std::string_view chunk = source.next(); !chunk.empty() && head.size() < kHead;
-       chunk = source.next()) {
-    head += chunk;
-  }
+  const std::string head = head_of(path);
   if (head.empty()) {
-    throw InputError(source.name(), "", "empty");
+    throw InputError(path, "", "empty");
   }
   const DetectedFormat detected = detect_format(head);
   if (!detected.format) {
-    throw InputError(source.name(), "",
+    throw InputError(path, "",
                      detected.advice.empty() ? "unknown format: name it, stepsim import FORMAT FILE"
                                              : detected.advice);
   }

@@ -29,6 +29,13 @@ struct DetectedFormat {
 };
 [[nodiscard]] DetectedFormat detect_format(std::string_view head);
 
+// For commands that read our files only: "this is a Kineto trace: stepsim import kineto FILE -o
+// T.json".
+[[nodiscard]] std::string import_first(ImportFormat format);
+
+// The first bytes of a file (inflated), as many as formats are told apart by; none of a pipe.
+[[nodiscard]] std::string head_of(const std::string& path);
+
 // Of a file; throws InputError `x.bin: unknown format: ...`. Not for standard input, which cannot
 // be read twice (UsageError).
 [[nodiscard]] ImportFormat detect_file(const std::string& path);

@@ -65,7 +65,8 @@ std::vector<std::pair<std::string, std::string>> options_given(const KinetoOptio
 
 } // namespace
 
-train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options) {
+train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options,
+                           std::vector<std::string>* remarks) {
   check_options(files, options);
   train::Source source = make_source("kineto", options.common);
   source.options = options_given(options);
@@ -76,7 +77,7 @@ train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOp
     source.files.push_back(source_file(file, bytes.file_bytes(), bytes.digest()));
     ranks.push_back(reduce_rank(recording, options.step_annotation, options.skip_steps));
   }
-  train::Trace trace = trace_of_ranks(ranks, options);
+  train::Trace trace = trace_of_ranks(ranks, options, remarks);
   trace.name = result_name(options.common, files.front());
   trace.source = std::move(source);
   return trace;

@@ -33,12 +33,16 @@ struct KinetoOptions {
   std::span<const train::ModelTable> models{}; // tables to choose from
 };
 
-// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17).
+// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17). `remarks` gets
+// what is good to know once, at the import, and is no warning of the trace: where its sizes come
+// from.
 [[nodiscard]] train::Trace import_kineto(const std::vector<std::string>& files,
-                                         const KinetoOptions& options);
+                                         const KinetoOptions& options,
+                                         std::vector<std::string>* remarks = nullptr);
 
 // The last stage: ranks with equal layers to a trace, without `name` and `source`.
 [[nodiscard]] train::Trace trace_of_ranks(std::span<const KinetoRank> ranks,
-                                          const KinetoOptions& options);
+                                          const KinetoOptions& options,
+                                          std::vector<std::string>* remarks = nullptr);
 
 } // namespace stepsim::io

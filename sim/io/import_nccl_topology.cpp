@@ -26,6 +26,13 @@ std::string microseconds(Seconds time) {
   return base::format_quantity(time.value, base::QuantityKind::time, "us");
 }
 
+// What joins the GPUs of a machine.
+std::string_view cable_name(const NcclSystem& system) {
+  const bool amd =
+      std::ranges::any_of(system.nodes, [](const NcclNode& node) { return !node.gcn.empty(); });
+  return amd ? "xGMI" : "NVLink";
+}
+
 class TopologyBuilder {
 public:
   TopologyBuilder(NcclSystem system, const NcclTopologyOptions& options)
@@ -43,6 +50,7 @@ public:
     join_cpus();
     join_nvlinks();
     add_warnings();
+    result_.gpu_cable = std::string(cable_name(system_)) + " cable";
     return std::move(result_);
   }
 
@@ -188,7 +196,8 @@ private:
 
   void join_nvlinks() {
     const auto rate = [&](std::size_t gpu) {
-      return nvlink_rate(system_.nodes[gpu].sm.value_or(kUnknownSm));
+      const NcclNode& node = system_.nodes[gpu];
+      return node.gcn.empty() ? nvlink_rate(node.sm.value_or(kUnknownSm)) : xgmi_rate(node.gcn);
     };
     const auto cable = [&](const std::string& a, const std::string& b, std::int64_t links,
                            double each) {
@@ -222,7 +231,8 @@ private:
         latencies += std::string(what) + ' ' + microseconds(value);
       }
     };
-    assumed("NVLink", !nvlink_rates_.empty() && !options_.nvlink_latency, kNvlinkLatency);
+    const std::string cables(cable_name(system_));
+    assumed(cables, !nvlink_rates_.empty() && !options_.nvlink_latency, kNvlinkLatency);
     assumed("PCIe and between CPUs", !options_.pcie_latency, kPcieLatency);
     assumed("network", network_latency_assumed_, kNetworkLatency);
     if (!latencies.empty()) {
@@ -242,11 +252,14 @@ private:
            " assumed, by their make");
     }
     if (!nvlink_rates_.empty()) {
-      warn("NVLink rates are not in the file: " + rates_text(nvlink_rates_) +
+      warn(cables + " rates are not in the file: " + rates_text(nvlink_rates_) +
            " assumed per link and direction");
     }
     if (network_defaults_ > 0) {
       warn(counted(network_defaults_, "network") + " without speed: 10 Gb/s taken");
+    }
+    if (std::ranges::any_of(system_.nodes, &NcclNode::rate_in_kbps)) {
+      warn("networks of more than 10000000 Mbit/s are taken as kbit/s, as Slingshot writes them");
     }
     std::string names;
     for (const auto& [name, number] : system_.ignored) {

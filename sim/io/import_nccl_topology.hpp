@@ -41,8 +41,9 @@ struct NcclTopology {
   train::Source source;
   struct Counts {
     std::int64_t cpus{}, bridges{}, gpus{}, nics{}, nets{}, nvswitches{};
-    std::int64_t pcie_cables{}, nvlink_cables{};
+    std::int64_t pcie_cables{}, nvlink_cables{}; // between GPUs: NVLink or xGMI
   } counts;
+  std::string gpu_cable; // "NVLink cable", "xGMI cable"
 };
 
 // Throws InputError (what read_nccl_system throws, no GPU, a rank twice), UsageError for a bus id

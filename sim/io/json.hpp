@@ -111,13 +111,14 @@ struct ParseLimits {
 [[nodiscard]] std::string compact(const Json& value);
 void append_compact(std::string& out, const Json& value);
 
-// JSON pointers (RFC 6901). `resolve` gives null if the path does not exist; `assign` creates
-// missing objects on the way and throws UsageError where a part is no object or array element
-// ("-" or the length appends to an array). The new value, and objects created on the way, get their
-// pointer and the root's file as origin, so that later errors name them. `pointer_tokens` throws
-// UsageError for text that is neither empty nor starts with "/".
+// JSON pointers (RFC 6901), through objects and lists; nothing else walks them. `resolve` gives
+// null if the path does not exist; `assign` creates missing objects on the way, returns the value
+// where it now stands and throws UsageError where a part is no object or array element ("-" or the
+// length appends to an array). The new value, and objects created on the way, get their pointer and
+// the root's file as origin, so that later errors name them. `pointer_tokens` throws UsageError for
+// text that is neither empty nor starts with "/".
 [[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
-void assign(Json& root, std::string_view pointer, Json value);
+Json& assign(Json& root, std::string_view pointer, Json value);
 [[nodiscard]] std::string escape_token(std::string_view token);
 [[nodiscard]] std::vector<std::string> pointer_tokens(std::string_view pointer);
 

@@ -66,15 +66,24 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
   return tokens;
 }
 
+namespace {
+
+// One step of every walk: what `token` names in `at`, null if there is nothing.
+template <class Value> Value* child(Value& at, std::string_view token) {
+  if (!at.is_array()) {
+    return at.find(token);
+  }
+  auto& elements = at.as_array();
+  const auto index = array_index(token);
+  return index && *index < elements.size() ? &elements[*index] : nullptr;
+}
+
+} // namespace
+
 const Json* resolve(const Json& root, std::string_view pointer) {
   const Json* at = &root;
   for (const std::string& token : pointer_tokens(pointer)) {
-    if (at->is_array()) {
-      const auto index = array_index(token);
-      at = index && *index < at->as_array().size() ? &at->as_array()[*index] : nullptr;
-    } else {
-      at = at->find(token);
-    }
+    at = child(*at, token);
     if (at == nullptr) {
       return nullptr;
     }
@@ -102,41 +111,36 @@ void place_inner(Json& value) {
 
 } // namespace
 
-void assign(Json& root, std::string_view pointer, Json value) {
+Json& assign(Json& root, std::string_view pointer, Json value) {
   const auto file = root.file_pointer();
   Json* at = &root;
   std::string so_far;
   for (const std::string& token : pointer_tokens(pointer)) {
-    bool is_new = false;
-    if (at->is_array()) {
+    Json* next = child(*at, token);
+    std::string name = token;
+    if (next == nullptr && at->is_array()) {
       Array& array = at->as_array();
       const std::size_t size = array.size();
-      const auto index = token == "-" ? std::optional(size) : array_index(token);
-      if (!index || *index > size) {
+      if (token != "-" && array_index(token) != size) {
         throw UsageError(std::string(pointer) + ": " + so_far + " has " + std::to_string(size) +
                          " elements, no element \"" + base::shown_value(token) + "\"");
       }
-      is_new = *index == size;
-      if (is_new) {
-        array.emplace_back();
-      }
-      at = &array[*index];
-    } else if (at->is_object() || at->is_null()) {
-      Json* member = at->find(token);
-      is_new = member == nullptr;
-      at = is_new ? &at->set(token, nullptr) : member;
-    } else {
+      name = std::to_string(size);
+      next = &array.emplace_back();
+      next->set_origin(file, so_far + "/" + name, 0);
+    } else if (next == nullptr && (at->is_object() || at->is_null())) {
+      next = &at->set(token, nullptr);
+      next->set_origin(file, so_far + "/" + escape_token(name), 0);
+    } else if (next == nullptr) {
       throw UsageError(std::string(pointer) + ": " + (so_far.empty() ? "the root" : so_far) +
                        " is " + std::string(type_name(*at)) + ", not an object");
     }
-    so_far.append("/").append(escape_token(token));
-    if (is_new) {
-      at->set_origin(file, so_far, 0);
-    }
+    so_far.append("/").append(escape_token(name));
+    at = next;
   }
-  value.set_origin(file, std::string(pointer), 0);
+  value.set_origin(file, so_far, 0);
   place_inner(value);
-  *at = std::move(value);
+  return *at = std::move(value);
 }
 
 } // namespace stepsim::io

@@ -141,7 +141,8 @@ GradientSizes match_tables(const StepSample& step, std::span<const train::ModelT
       return {{},
               {"models " + names + " and " + table.name +
                    " both fit with different sizes: choose with --model",
-               std::string(kUnknownSizes)}};
+               std::string(kUnknownSizes)},
+              ""};
     }
     names += (names.empty() ? "" : ", ") + table.name;
     result.sizes = std::move(fit.sizes);
@@ -149,9 +150,10 @@ GradientSizes match_tables(const StepSample& step, std::span<const train::ModelT
   if (result.sizes.empty()) {
     result.notes.emplace_back(kUnknownSizes);
   } else {
-    result.notes = {"gradient sizes from model table " + names + ": its " +
-                    std::to_string(step.gradients.size()) + " tensors and " +
-                    std::to_string(measured) + " elements fit the layers and buckets"};
+    result.notes.clear();
+    result.fit = "gradient sizes from model table " + names + ": its " +
+                 std::to_string(step.gradients.size()) + " tensors and " +
+                 std::to_string(measured) + " elements fit the layers and buckets";
   }
   return result;
 }

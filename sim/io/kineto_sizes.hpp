@@ -32,6 +32,7 @@ struct SizeSources {
 struct GradientSizes {
   std::vector<GradientSize> sizes; // one per gradient in ready order; empty: unknown
   std::vector<std::string> notes;
+  std::string fit; // which table fitted, in words; "" = none was looked for
 };
 
 // Throws InputError (naming `file`) where an explicit source does not fit.

@@ -83,13 +83,17 @@ void add_tensor(train::Layer& layer, train::Tensor tensor) {
   layer.tensors.push_back(std::move(tensor));
 }
 
-void add_gradients(const KinetoRank& rank, const KinetoOptions& options, train::Trace& trace) {
+void add_gradients(const KinetoRank& rank, const KinetoOptions& options, train::Trace& trace,
+                   std::vector<std::string>* remarks) {
   const StepSample& step = rank.steps[rank.used.back()];
   SizeSources sources;
   sources.model = options.model;
   sources.tables = options.models;
   const GradientSizes sizes = find_sizes(step, sources, rank.file);
   std::ranges::copy(sizes.notes, std::back_inserter(trace.warnings));
+  if (remarks != nullptr && !sizes.fit.empty()) {
+    remarks->push_back(sizes.fit);
+  }
   for (std::size_t i = 0; i < step.gradients.size(); ++i) {
     train::Tensor tensor = sizes.sizes.empty() ? train::Tensor{} : tensor_of(sizes.sizes[i]);
     if (step.gradients[i].bucket >= 0) {
@@ -154,7 +158,8 @@ void warn_if_idle(train::Trace& trace) {
 
 } // namespace
 
-train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptions& options) {
+train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptions& options,
+                            std::vector<std::string>* remarks) {
   require_equal_layers(ranks);
   const KinetoRank& first = ranks.front();
   train::Trace trace;
@@ -178,7 +183,7 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   if (first.forward_only) {
     assume_backward(first, options, trace);
   } else {
-    add_gradients(first, options, trace);
+    add_gradients(first, options, trace, remarks);
     if (options.backward_ratio) {
       trace.warnings.emplace_back("--backward-ratio ignored: the file has a backward pass");
     }

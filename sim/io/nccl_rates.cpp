@@ -14,6 +14,13 @@ double nvlink_rate(std::int64_t sm) {
   return sm >= 100 ? 40.1e9 : sm == 86 ? 12e9 : 20e9;
 }
 
+double xgmi_rate(std::string_view gcn) {
+  if (gcn == "910" || gcn.starts_with("gfx90a")) {
+    return 36e9;
+  }
+  return gcn.starts_with("94") || gcn.starts_with("gfx94") ? 48e9 : 24e9;
+}
+
 double cpu_rate(const NcclNode& cpu) {
   const std::int64_t family = cpu.family.value_or(0);
   const std::int64_t model = cpu.model.value_or(0);

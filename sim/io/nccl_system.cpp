@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 constexpr std::int64_t kMostCpus = 256; // all pairs are joined
+constexpr double kMostMbps = 1e7;       // Slingshot writes kbit/s: 200000000 are 200 Gb/s
 constexpr double kMostLanes = 255;      // what Linux answers where it does not know
 constexpr std::string_view kBusIdCharacters = "0123456789abcdefABCDEF:.";
 
@@ -60,9 +61,10 @@ public:
 
   NcclSystem read(const XmlElement& root) {
     if (const std::string_view version = text_of(root, "version");
-        !version.empty() && version != "1") {
+        !version.empty() && version != "1" && version != "2") {
       throw InputError(file_, std::to_string(root.line),
-                       "version must be 1, got \"" + base::shown_value(version) + '"');
+                       "version must be 1 (NCCL) or 2 (RCCL), got \"" + base::shown_value(version) +
+                           '"');
     }
     for (const XmlElement& child : root.children) {
       child.name == "cpu" ? cpu(child) : ignore(child);
@@ -208,8 +210,9 @@ private:
     node.rank = id("rank");
     node.dev = id("dev");
     node.sm = id("sm");
+    node.gcn = lower(text_of(element, "gcn"));
     for (const XmlElement& child : element.children) {
-      if (child.name != "nvlink") {
+      if (child.name != "nvlink" && child.name != "xgmi") {
         ignore(child);
         continue;
       }
@@ -226,11 +229,16 @@ private:
         continue;
       }
       const auto dev = integer(child, "dev", between(0, 1e6));
-      const auto rate = number(child, "speed", between(-1e9, 1e9));
+      auto rate = number(child, "speed", between(-1e12, 1e12));
+      const bool in_kbps = rate && *rate > kMostMbps;
+      if (in_kbps) {
+        *rate /= 1000;
+      }
       const auto latency = number(child, "latency", between(0, 1e9));
       NcclNode& net =
           add(child, NcclKind::net, "net" + std::to_string(dev.value_or(nets_)), parent);
       net.rate_Mbps = rate && *rate >= 1 ? rate : std::nullopt;
+      net.rate_in_kbps = in_kbps;
       net.latency_us = latency && *latency > 0 ? latency : std::nullopt;
       ++nets_;
     }

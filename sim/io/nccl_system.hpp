@@ -4,11 +4,12 @@
 //
 //     <system version="1"> <cpu numaid="0" arch vendor familyid modelid>
 //       <pci busid class link_speed link_width>            bridge, GPU, network interface, NVSwitch
-//         <gpu dev sm rank> <nvlink target count tclass/>
+//         <gpu dev sm rank gcn> <nvlink target count tclass/> <xgmi target count tclass/>
 //         <nic> <net dev speed (Mbit/s) latency (us)/>
 //
-// Only what is written is read: nothing is assumed here, a number that is missing stays empty. Host
-// hashes, names and guids are not kept. Source: IO 8; NCCL, src/graph/topo.cc.
+// Version 2 is RCCL's, with xgmi cables between GPUs in place of nvlink. Only what is written is
+// read: nothing is assumed here, a number that is missing stays empty. Host hashes, names and guids
+// are not kept. Source: IO 8, INP 2.3; NCCL, src/graph/topo.cc.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,7 +29,7 @@ inline constexpr Range kPcieLanes{.low = 1, .high = 64};
 // device: a PCI element that class and children tell nothing about.
 enum class NcclKind { cpu, bridge, gpu, nic, net, nvswitch, device };
 
-struct NcclNvlink {
+struct NcclNvlink {     // or a bundle of xgmi cables
   std::string target;   // bus id
   std::int64_t links{}; // >= 0
   bool to_switch{};     // by its class
@@ -44,9 +45,11 @@ struct NcclNode {
   std::optional<std::int64_t> lanes;
   // GPU
   std::optional<std::int64_t> rank, dev, sm;
+  std::string gcn; // AMD: "910", "gfx942"; empty otherwise
   std::vector<NcclNvlink> nvlinks;
   // net
   std::optional<double> rate_Mbps, latency_us;
+  bool rate_in_kbps{}; // the file says so many that it can only be kbit/s
   // CPU, as written
   std::string arch, vendor;
   std::optional<std::int64_t> family, model;

@@ -23,20 +23,47 @@ std::string kind_of_number(Range range, std::string_view noun) {
   return std::string(kMust).append(" ").append(noun).append(bounds);
 }
 
-// `"25Gbps"` where a number belongs -> "must be a number in bytes/s (25Gbps = 3.125e9)".
-std::optional<std::string> unit_string(const Json& value) {
+// The kind of the last key of a pointer; elements of a list have that of the list's key.
+std::optional<base::QuantityKind> kind_of_place(std::string_view pointer) {
+  const auto is_index = [](std::string_view token) {
+    return !token.empty() && token.find_first_not_of("0123456789-") == std::string_view::npos;
+  };
+  std::string_view key = pointer.substr(pointer.rfind('/') + 1);
+  while (is_index(key) && key.size() < pointer.size()) {
+    pointer.remove_suffix(key.size() + 1);
+    key = pointer.substr(pointer.rfind('/') + 1);
+  }
+  if (key.ends_with("per_byte_s")) {
+    return std::nullopt;
+  }
+  return base::kind_of_key(key).value_or(base::QuantityKind::ratio);
+}
+
+// The text of a quantity where a number belongs; a bare number in quotes needs its unit.
+base::QuantityResult quantity_in(std::string_view pointer, std::string_view text) {
+  const auto kind = kind_of_place(pointer);
+  if (!kind) {
+    return "takes no unit";
+  }
+  if (!text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string_view::npos) {
+    return "a number stands without quotes, or carries a unit";
+  }
+  return base::parse_quantity(text, *kind);
+}
+
+// What is wrong with a value that is no number: "must be a number >= 0, got ..".
+std::string not_a_number(const Json& value, const std::string& rule) {
+  const std::string text = rule + ", got " + shown(value);
+  if (!value.is_string()) {
+    return text;
+  }
   const std::string pointer = value.pointer();
-  const auto kind = base::kind_of_key(pointer.substr(pointer.rfind('/') + 1));
-  if (!kind || !value.is_string()) {
-    return std::nullopt;
-  }
-  const auto parsed = base::parse_quantity(value.as_string(), *kind);
-  const double* number = std::get_if<double>(&parsed);
-  if (number == nullptr) {
-    return std::nullopt;
-  }
-  return "must be a number in " + std::string(base::si_unit(*kind)) + " (" +
-         base::shown_value(value.as_string()) + " = " + base::shortest(*number) + ")";
+  const auto parsed = quantity_in(pointer, value.as_string());
+  const auto kind = kind_of_place(pointer);
+  const bool starts_as_number = value.as_string().find_first_of("0123456789") == 0;
+  return starts_as_number && kind && *kind != base::QuantityKind::ratio
+             ? text + ": " + std::get<std::string>(parsed)
+             : text;
 }
 
 std::string quoted_list(std::span<const std::string> words) {
@@ -117,14 +144,51 @@ std::string shown(const Json& value) {
   return base::shown_value(compact(value));
 }
 
-std::optional<double> checked_number(const Json& value, Range range, Problems& problems) {
-  if (!value.is_number()) {
-    const auto text = unit_string(value);
-    problems.add(value, text ? *text : kind_of_number(range, "a number") + ", got " + shown(value));
+std::optional<Json> quantity_at(std::string_view pointer, std::string_view text) {
+  const auto parsed = quantity_in(pointer, text);
+  const double* number = std::get_if<double>(&parsed);
+  if (number == nullptr) {
     return std::nullopt;
   }
-  const double number = value.as_double();
-  if (!range.contains(number)) {
+  if (*kind_of_place(pointer) == base::QuantityKind::size) {
+    return Json(static_cast<std::int64_t>(*number));
+  }
+  return Json(*number);
+}
+
+std::optional<double> number_of(const Json& value) {
+  if (value.is_string()) {
+    const auto number = quantity_at(value.pointer(), value.as_string());
+    return number ? std::optional(number->as_double()) : std::nullopt;
+  }
+  return value.is_number() ? std::optional(value.as_double()) : std::nullopt;
+}
+
+Json with_numbers(Json tree) {
+  if (tree.is_array()) {
+    for (Json& element : tree.as_array()) {
+      element = with_numbers(std::move(element));
+    }
+  } else if (tree.is_object()) {
+    for (auto& [key, member] : tree.as_object()) {
+      member = with_numbers(std::move(member));
+    }
+  } else if (tree.is_string() && kind_of_place(tree.pointer()) != base::QuantityKind::ratio) {
+    if (auto number = quantity_at(tree.pointer(), tree.as_string())) {
+      number->set_origin(tree.file_pointer(), tree.pointer(), tree.line());
+      return std::move(*number);
+    }
+  }
+  return tree;
+}
+
+std::optional<double> checked_number(const Json& value, Range range, Problems& problems) {
+  const auto number = number_of(value);
+  if (!number) {
+    problems.add(value, not_a_number(value, kind_of_number(range, "a number")));
+    return std::nullopt;
+  }
+  if (!range.contains(*number)) {
     problems.add(value, range.text() + ", got " + shown(value));
     return std::nullopt;
   }
@@ -132,16 +196,17 @@ std::optional<double> checked_number(const Json& value, Range range, Problems& p
 }
 
 std::optional<std::int64_t> checked_integer(const Json& value, Range range, Problems& problems) {
-  if (value.is_string()) {
-    if (const auto text = unit_string(value)) {
-      problems.add(value, *text);
-      return std::nullopt;
-    }
-  }
-  const bool number = value.is_number();
-  const double real = number ? value.as_double() : 0.0;
+  // A percentage is no integer, not even 200%.
+  const bool percent =
+      value.is_string() && kind_of_place(value.pointer()) == base::QuantityKind::ratio;
+  const auto number = percent ? std::nullopt : number_of(value);
+  const double real = number.value_or(0.0);
   const bool whole =
       value.is_integer() || (number && real == std::floor(real) && std::abs(real) <= 0x1p53);
+  if (!number) {
+    problems.add(value, not_a_number(value, kind_of_number(range, "an integer")));
+    return std::nullopt;
+  }
   if (!whole || !range.contains(real)) {
     problems.add(value, kind_of_number(range, "an integer") + ", got " + shown(value));
     return std::nullopt;
@@ -279,6 +344,9 @@ std::span<const Json> Fields::array(std::string_view key, bool is_required) {
 }
 
 void Fields::header(std::string_view kind, bool kind_required) {
+  if (!json_.is_object()) { // one line, not one more for everything that is missing in it
+    problems_.throw_if_any();
+  }
   const auto version = optional_integer("schema_version", at_least(1));
   if (version.value_or(1) > kSchemaVersion) {
     problems_.add(*any("schema_version"), "written by a newer stepsim (this one reads up to " +

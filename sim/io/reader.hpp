@@ -76,7 +76,7 @@ public:
   std::span<const Json> array(std::string_view key, bool required);
 
   // `schema_version` (1, also if absent; higher: "written by a newer stepsim"), `kind` (if present
-  // must be `kind`), `name`, `$schema`.
+  // must be `kind`), `name`, `$schema`. Throws what was found so far where the file is no object.
   void header(std::string_view kind, bool kind_required = false);
   // Every key not asked for is a problem "unknown key, did you mean ...?".
   void no_more();
@@ -91,8 +91,17 @@ private:
   std::vector<std::string_view> known_;
 };
 
+// The number that a text stands for at this place: in a unit of the place's key ("25Gbps" at
+// /cluster/network/bandwidth_Bps, "10ms" at /ready_s/3), or a percentage where the key has none.
+// Empty for all other texts, such as the words that some keys take beside numbers.
+[[nodiscard]] std::optional<Json> quantity_at(std::string_view pointer, std::string_view text);
+// A number as it is, a text as `quantity_at` its own place; empty for everything else.
+[[nodiscard]] std::optional<double> number_of(const Json& value);
+// The tree with numbers in place of texts with a unit of their key.
+[[nodiscard]] Json with_numbers(Json tree);
+
 // Checks of single values, for lists: the element's own pointer is named. An integer may be written
-// as 16.0 or 1e6. Nothing is returned after a problem.
+// as 16.0 or 1e6, and both as a text with a unit (INP 4.2). Nothing is returned after a problem.
 [[nodiscard]] std::optional<double> checked_number(const Json& value, Range range,
                                                    Problems& problems);
 [[nodiscard]] std::optional<std::int64_t> checked_integer(const Json& value, Range range,

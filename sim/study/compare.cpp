@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,13 +12,6 @@
 namespace stepsim::study {
 
 namespace {
-
-constexpr std::string_view kTime = "iteration_time_s";
-
-double time_of(const io::Json& row) {
-  const io::Json* time = row.find(kTime);
-  return time != nullptr && time->is_number() ? time->as_double() : HUGE_VAL;
-}
 
 // `ratio_name`: what a varied field called "ratio" is called here.
 io::Json without_place(const io::Json& record, const std::string& ratio_name) {
@@ -30,11 +24,43 @@ io::Json without_place(const io::Json& record, const std::string& ratio_name) {
   return row;
 }
 
+void set_ratios(Comparison& comparison) {
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    const auto& ratio = comparison.ranking.ratios[i];
+    comparison.rows[i].set("ratio", ratio ? io::Json(*ratio) : io::Json());
+  }
+}
+
+// Rows that failed last; equal ones stay in the order of the grid.
+void sort_best_first(Comparison& comparison) {
+  std::vector<std::size_t> order(comparison.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto ratio_of = [&](std::size_t i) {
+    return comparison.ranking.ratios[i].value_or(HUGE_VAL);
+  };
+  std::ranges::stable_sort(order, std::less<>(), ratio_of);
+  const Comparison before = std::exchange(comparison, {});
+  comparison.varied = before.varied;
+  comparison.failed = before.failed;
+  comparison.warnings = before.warnings;
+  comparison.ranking = before.ranking;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    comparison.rows.push_back(before.rows[order[i]]);
+    comparison.ranks.push_back(before.ranks[order[i]]);
+    comparison.ranking.ratios[i] = before.ranking.ratios[order[i]];
+  }
+  if (comparison.ranking.best) {
+    comparison.ranking.best = 0;
+  }
+}
+
 } // namespace
 
-Comparison compare(const Sweep& sweep, Files& files, int jobs) {
+Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
   SweepOptions options;
-  options.jobs = jobs;
+  options.jobs = asked.jobs;
+  options.max_seconds = asked.max_seconds;
+  options.progress = asked.progress;
   std::string text;
   const SweepReport report = run_sweep(sweep, files, options, text);
   Comparison comparison;
@@ -56,12 +82,11 @@ Comparison compare(const Sweep& sweep, Files& files, int jobs) {
     comparison.rows.push_back(without_place(io::parse_json(lines.substr(0, end), ""), ratio_name));
     lines.remove_prefix(end + 1);
   }
-  std::stable_sort(comparison.rows.begin(), comparison.rows.end(),
-                   [](const io::Json& a, const io::Json& b) { return time_of(a) < time_of(b); });
-  const double best = comparison.rows.empty() ? HUGE_VAL : time_of(comparison.rows.front());
-  for (io::Json& row : comparison.rows) {
-    const double time = time_of(row);
-    row.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
+  comparison.ranks = ranks_of_points(sweep);
+  comparison.ranking = rank_rows(comparison.rows, comparison.ranks, asked.best_by);
+  set_ratios(comparison);
+  if (!comparison.ranking.workers_differ) {
+    sort_best_first(comparison);
   }
   return comparison;
 }

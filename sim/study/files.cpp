@@ -86,6 +86,9 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/workload/model", FileKind::model},
       Key{"/workload/*/model", FileKind::model},
       Key{"/cluster/network/calibration", FileKind::profile},
+      Key{"/cluster/network", FileKind::profile}, // short form
+      Key{"/cluster/intra_network/calibration", FileKind::profile},
+      Key{"/cluster/intra_network", FileKind::profile},
       Key{"/cluster/network/cost", FileKind::cost},
       Key{"/cost", FileKind::cost}, // of a merge problem
       Key{"/cluster/topology/file", FileKind::topology},

@@ -4,6 +4,7 @@
 #include "net/topology.hpp"
 #include "study/flows_parts.hpp"
 #include "study/topology_field.hpp"
+#include "study/unusual.hpp"
 
 namespace stepsim::study {
 
@@ -79,6 +80,12 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
     file.simulated_limit_s =
         fields.number("simulated_s", io::above_to(0, kMostStart_s), file.simulated_limit_s);
     fields.no_more();
+  }
+  const bool allow_unusual = top.boolean("allow_unusual", false);
+  for (const std::string_view part : {"topology", "network"}) {
+    if (const io::Json* found = tree.find(part)) {
+      refuse_unusual(*found, allow_unusual, problems);
+    }
   }
   const std::optional<net::Topology> topology = parse_fabric(top, context);
   if (!topology) {

@@ -4,24 +4,12 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "io/reader.hpp"
 #include "study/files.hpp"
 #include "study/result.hpp"
 #include "study/scenario.hpp"
 
 namespace stepsim::study {
-
-namespace {
-
-// The value at a pointer that exists.
-io::Json& value_at(io::Json& root, std::string_view pointer) {
-  io::Json* at = &root;
-  for (const std::string& token : io::pointer_tokens(pointer)) {
-    at = at->find(token);
-  }
-  return *at;
-}
-
-} // namespace
 
 std::vector<std::int64_t> Grid::strides() const {
   // Leader of an axis: the first axis of its zip, else itself. Only leaders count as dimensions.
@@ -113,10 +101,13 @@ io::Json with_short_forms_expanded(io::Json scenario) {
     if (found == nullptr || !found->is_string()) {
       continue;
     }
-    const io::Json word = *found; // keeps its place for messages
+    const io::Json word = *found;
     io::Json object{io::Object{{std::string(form.key), word}}};
     object.set_origin(word.file_pointer(), std::string(form.pointer), word.line());
-    io::assign(scenario, form.pointer, std::move(object));
+    io::Json& placed = io::assign(scenario, form.pointer, std::move(object));
+    // The word keeps its place for messages: it may come from another file than the scenario.
+    placed.find(form.key)->set_origin(
+        word.file_pointer(), std::string(form.pointer) + "/" + std::string(form.key), word.line());
   }
   return scenario;
 }
@@ -148,17 +139,23 @@ void keep_files(io::Json& placed, const io::Json& value, const std::string& poin
 
 } // namespace
 
+io::Json axis_value(std::string_view pointer, const io::Json& value) {
+  if (!value.is_string()) {
+    return io::with_numbers(value);
+  }
+  return io::quantity_at(pointer, value.as_string()).value_or(value);
+}
+
 io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point) {
   io::Json tree = base;
   const std::vector<std::size_t> position = grid.position(point);
   for (std::size_t a = 0; a < grid.axes.size(); ++a) {
     const Axis& axis = grid.axes[a];
     const io::Json& value = axis.values[position[a]];
-    io::assign(tree, axis.pointer, value);
+    keep_files(io::assign(tree, axis.pointer, value), value, axis.pointer);
     if (may_hold_short_form(axis.pointer)) {
       tree = with_short_forms_expanded(std::move(tree));
     }
-    keep_files(value_at(tree, axis.pointer), value, axis.pointer);
   }
   return tree;
 }

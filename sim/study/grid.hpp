@@ -39,6 +39,9 @@ struct Grid {
 //     "compression": "topk"   ->   "compression": {"method": "topk"}
 [[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
 
+// A value of an axis as records hold it: quantities with a unit of the axis's key are numbers.
+[[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
+
 // The scenario tree with the point's values set. Names of files in it stay relative to the file
 // that the axis was written in (to the working directory if it came from a flag).
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);

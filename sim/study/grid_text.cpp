@@ -132,7 +132,7 @@ Axis parse_over(std::string_view text) {
       if (parts[i].empty()) {
         throw UsageError(pointer + ": empty value in \"" + base::shown_value(list) + "\"");
       }
-      axis.values.push_back(as_json(parts[i]).value_or(io::Json(parts[i])));
+      axis.values.push_back(axis_value(pointer, as_json(parts[i]).value_or(io::Json(parts[i]))));
       ++i;
       continue;
     }

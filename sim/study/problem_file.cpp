@@ -14,8 +14,8 @@ namespace {
 
 // Finite is checked where the file is parsed; a text or a list is no number.
 std::optional<double> finite_at_least_0(const io::Json& value, io::Problems& problems) {
-  if (value.is_number() && value.as_double() >= 0) {
-    return value.as_double();
+  if (const auto number = io::number_of(value); number && *number >= 0) {
+    return number;
   }
   problems.add(value, "must be a finite number >= 0, got " + io::shown(value));
   return std::nullopt;

@@ -10,6 +10,7 @@ namespace stepsim::study {
 Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
   SweepOptions sweep_options;
   sweep_options.jobs = options.jobs;
+  sweep_options.max_seconds = options.max_seconds;
   sweep_options.progress = options.progress;
   std::string text;
   const SweepReport report = run_sweep(sweep, files, sweep_options, text);

@@ -12,11 +12,13 @@
 #include "io/json.hpp"
 #include "study/files.hpp"
 #include "study/sweep_file.hpp"
+#include "study/work_estimate.hpp"
 
 namespace stepsim::study {
 
 struct RowsOptions {
-  int jobs = 1; // threads
+  int jobs = 1;                     // threads
+  double max_seconds = kMaxSeconds; // as in SweepOptions
   // As in SweepOptions; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };

@@ -222,9 +222,15 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
   for (const train::JobResult& job : together.jobs) {
     first_end = std::min(first_end, job.iterations.back().end_s);
   }
-  const auto steady_mean = [&](const std::vector<train::JobIteration>& runs) {
-    const auto steady = std::span(runs).subspan(first_steady(scenario, runs));
-    return mean_of(steady, [](const train::JobIteration& run) { return run.period_s; });
+  // Empty where none is left behind the discarded ones.
+  const auto steady_mean =
+      [&](const std::vector<train::JobIteration>& runs) -> std::optional<double> {
+    const std::size_t first = runs.empty() ? 0 : first_steady(scenario, runs);
+    if (first >= runs.size()) {
+      return std::nullopt;
+    }
+    return mean_of(std::span(runs).subspan(first),
+                   [](const train::JobIteration& run) { return run.period_s; });
   };
   std::vector<JobTimes> times;
   for (std::size_t j = 0; j < planned.size(); ++j) {
@@ -233,11 +239,10 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
     std::vector<train::JobIteration> shared = together.jobs[j].iterations;
     std::erase_if(shared, [&](const train::JobIteration& run) { return run.end_s > first_end; });
     const Scenario own = scenario_of_job(scenario, j);
-    times.push_back(
-        {.name = own.workload.name,
-         .nodes = own.cluster.nodes,
-         .together_s = shared.empty() ? std::nullopt : std::optional(steady_mean(shared)),
-         .alone_s = steady_mean(alone.jobs.front().iterations)});
+    times.push_back({.name = own.workload.name,
+                     .nodes = own.cluster.nodes,
+                     .together_s = steady_mean(shared),
+                     .alone_s = steady_mean(alone.jobs.front().iterations).value_or(0)});
   }
   return times;
 }

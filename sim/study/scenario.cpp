@@ -9,6 +9,7 @@
 #include "io/reader.hpp"
 #include "study/grid.hpp"
 #include "study/scenario_parts.hpp"
+#include "study/unusual.hpp"
 
 namespace stepsim::study {
 
@@ -65,6 +66,15 @@ void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenar
                    "exhaustive search is limited to " + std::to_string(plan::kMaxExhaustiveItems) +
                        " gradients, got " + std::to_string(sent) + "; use optimal");
     }
+  }
+}
+
+// Published formulas know one kind of link.
+void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  if (scenario.communication.options.cost_form != coll::CostForm::exact && scenario.cluster.intra &&
+      scenario.cluster.gpus_per_node > 1) {
+    problems.add(*io::resolve(tree, "/communication"), "cost_form",
+                 "must be exact: formulas need identical ranks and links");
   }
 }
 
@@ -149,11 +159,16 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
              [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
   parse_part(top, "variability", context,
              [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
+  scenario.allow_unusual = top.boolean("allow_unusual", false);
+  if (const io::Json* cluster = tree.find("cluster")) {
+    refuse_unusual(*cluster, scenario.allow_unusual, problems);
+  }
   top.no_more();
   problems.throw_if_any();
   check_jobs(tree, problems, scenario);
   check_dtypes(tree, problems, scenario);
   check_exhaustive(tree, problems, scenario);
+  check_cost_form(tree, problems, scenario);
   if (leftovers == Leftovers::refuse) {
     check_servers(tree, problems, scenario);
   }

@@ -141,6 +141,7 @@ struct Scenario {
   std::int64_t seed = 1;
   std::optional<coll::Method> method; // empty = auto
   Seconds simulated_limit{1000};
+  bool allow_unusual = false; // network speeds and latencies that rather lack their unit
   WorkloadSource workload_source;
   train::Workload workload; // loaded, granularity and scaling applied
   // Where `workload` is a list: the first job has the first nodes, and so on; all of them together

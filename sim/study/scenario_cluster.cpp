@@ -126,7 +126,7 @@ std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& con
     }
     return plan::Cost{.base = file.table};
   }
-  network.cost_tree = *json;
+  network.cost_tree = io::with_numbers(*json);
   network.curve_source = "cost given in the scenario";
   return inline_cost(*json, context.problems);
 }
@@ -145,7 +145,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   parse_intra(fields, context, cluster);
   const auto as_written = [&](std::string_view key) {
     const io::Json* json = fields.any(key);
-    return json == nullptr ? io::Json() : *json;
+    return json == nullptr ? io::Json() : io::with_numbers(*json);
   };
   cluster.topology = as_written("topology");
   cluster.rank_placement = as_written("rank_placement");

@@ -1,4 +1,4 @@
-// /communication/compression: from and to io's tree (SPA 1, 11, 14; PIP 6, 16).
+// /communication/compression from io's tree (SPA 1, 11, 14; PIP 6, 16).
 #include <array>
 #include <bit>
 #include <limits>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "study/compression_words.hpp"
 #include "study/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -48,39 +49,6 @@ constexpr std::array<std::string_view, 26> kKeys{"method",
                                                  "bucket",
                                                  "rank",
                                                  "block"};
-constexpr std::string_view kDenseStart = "dense_warmup_iterations";
-
-constexpr std::array<std::string_view, 4> kAllgather{"auto", "recursive_doubling", "bruck", "ring"};
-constexpr std::array<std::string_view, 2> kBroadcast{"mst", "flat"};
-constexpr std::array<std::string_view, 2> kMask{"final", "per_round"};
-constexpr std::array<std::string_view, 2> kStream{"compute", "side"};
-constexpr std::array<std::string_view, 3> kOverlap{"random", "full", "disjoint"};
-constexpr std::array<std::string_view, 2> kForm{"linear", "n_log_n"};
-
-struct CostKey {
-  std::string_view key;
-  double CompressCosts::*value;
-};
-constexpr std::array kCostKeys{
-    CostKey{"select_s", &CompressCosts::select_s},
-    CostKey{"select_s_per_element", &CompressCosts::select_s_per_element},
-    CostKey{"select_s_per_entry", &CompressCosts::select_s_per_entry},
-    CostKey{"select_s_per_element_log2", &CompressCosts::select_s_per_element_log2},
-    CostKey{"residual_s_per_element", &CompressCosts::residual_s_per_element},
-    CostKey{"staging_s_per_element", &CompressCosts::staging_s_per_element},
-    CostKey{"merge_s", &CompressCosts::merge_s},
-    CostKey{"merge_s_per_entry", &CompressCosts::merge_s_per_entry},
-    CostKey{"scatter_s", &CompressCosts::scatter_s},
-    CostKey{"scatter_s_per_entry", &CompressCosts::scatter_s_per_entry},
-};
-
-// Whether a cost counts in the form of the others.
-bool in_form(std::string_view key, bool n_log_n) {
-  if (key == "select_s_per_element_log2") {
-    return n_log_n;
-  }
-  return !n_log_n || (key != "select_s_per_element" && key != "select_s_per_entry");
-}
 
 bool is_free(const CompressCosts& costs) {
   CompressCosts linear = costs;
@@ -365,67 +333,6 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   check_ranks(values, context, use, *row, out);
   add_warnings(*row, out, warnings);
   return out;
-}
-
-io::Json compression_baseline(const io::Json& json) {
-  const io::Json* given = json.find("baseline");
-  if (given != nullptr && given->is_object()) {
-    return *given;
-  }
-  return io::Object{{"schedule", "ddp"}, {"bucket_bytes", std::int64_t{26'214'400}}};
-}
-
-io::Json compression_tree(const Compression& compression) {
-  const CompressionRow& row = coll::row(compression.method);
-  io::Json tree{io::Object{{"method", row.name}}};
-  const auto set = [&](std::string_view key, io::Json value) {
-    if (coll::has_key(row, key)) {
-      tree.set(key, std::move(value));
-    }
-  };
-  const auto word = [](const auto& words, auto value) {
-    return words[static_cast<std::size_t>(value)];
-  };
-  set("ratio", compression.ratio);
-  set("encode_Bps", compression.encode_Bps);
-  set("decode_Bps", compression.decode_Bps);
-  set("count_scale_bytes", compression.count_scale_bytes);
-  set("scale_agreement", compression.scale_agreement);
-  if (compression.density) {
-    set("density", *compression.density);
-  }
-  if (compression.k) {
-    set("k", *compression.k);
-  }
-  set("index_bytes", compression.index_bytes);
-  set("value_bytes", compression.value_bytes);
-  set("allgather", word(kAllgather, compression.allgather));
-  set("broadcast", word(kBroadcast, compression.broadcast));
-  set("residual_mask", word(kMask, compression.residual_mask));
-  set("select_stream", word(kStream, compression.select_stream));
-  set("split_values_indices", compression.split_values_indices);
-  set("round_barriers", compression.round_barriers);
-  if (!compression.density_warmup.empty()) {
-    io::Array warmup(compression.density_warmup.begin(), compression.density_warmup.end());
-    set("density_warmup", std::move(warmup));
-    set("iterations_per_epoch", compression.iterations_per_epoch);
-  }
-  const CompressCosts& costs = compression.costs;
-  io::Json cost_tree{io::Object{{"form", kForm[costs.n_log_n ? 1 : 0]}}};
-  for (const auto& [key, value] : kCostKeys) {
-    if (in_form(key, costs.n_log_n)) {
-      cost_tree.set(key, costs.*value);
-    }
-  }
-  set("costs", std::move(cost_tree));
-  set("selected_ratio", compression.selected_ratio);
-  set("support_overlap", word(kOverlap, compression.support_overlap));
-  set("bits", compression.bits);
-  set("bucket", compression.bucket);
-  set("rank", compression.rank);
-  set("block", compression.block);
-  set(kDenseStart, compression.dense_warmup_iterations);
-  return tree;
 }
 
 } // namespace stepsim::study

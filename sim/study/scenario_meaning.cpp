@@ -30,8 +30,22 @@ bool is_blocked(AlgorithmId algorithm) {
   return algorithm == AlgorithmId::lp || algorithm == AlgorithmId::double_binary_tree;
 }
 
+bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpus_per_node > 1; }
+bool is_hierarchical(const Scenario& s) {
+  return s.communication.collective == AlgorithmId::hierarchical ||
+         s.communication.collective == AlgorithmId::hierarchical_leader;
+}
 net::TransportKind transport_of(const Scenario& s) {
   return s.cluster.network.packet.options.transport.kind;
+}
+
+bool acknowledges(net::TransportKind kind) {
+  return kind != net::TransportKind::raw && kind != net::TransportKind::dlcp;
+}
+bool has_background(const Scenario& s) { return s.cluster.network.packet.background.load > 0; }
+// Only dlcp sends packets that may be lost.
+bool drops_by_class(const Scenario& s) {
+  return transport_of(s) == net::TransportKind::dlcp || has_background(s);
 }
 
 // What stands in the way, in words.
@@ -73,6 +87,14 @@ constexpr std::array kRules{
            return !is_async(s) || s.method.value_or(coll::Method::events) == coll::Method::events;
          },
          algorithm_word},
+    Rule{"/workload/layer_overhead_s",
+         [](const Scenario& s) { return !s.workload_source.profile.measured; },
+         [](const Scenario&) { return std::string("measured times"); }},
+    Rule{"/workload/backward_factor",
+         [](const Scenario& s) {
+           return !s.workload_source.profile.measured || s.workload_source.measured_compute;
+         },
+         [](const Scenario&) { return std::string("measured forward_s and backward_s"); }},
     Rule{"/cluster/intra_network",
          [](const Scenario& s) {
            return s.cluster.gpus_per_node > 1 || !s.cluster.rank_placement.is_null();
@@ -128,6 +150,11 @@ constexpr std::array kRules{
            return !s.training.whole_split || s.communication.options.servers > 1;
          },
          [](const Scenario&) { return std::string("one server"); }},
+    Rule{"/cluster/network/packet/ack_bytes",
+         [](const Scenario& s) { return acknowledges(transport_of(s)) || has_background(s); },
+         transport_word},
+    Rule{"/cluster/network/packet/drop_packets/droppable", drops_by_class, transport_word},
+    Rule{"/cluster/network/packet/drop_packets/middle", drops_by_class, transport_word},
     Rule{"/cluster/network/packet/queues",
          [](const Scenario& s) { return transport_of(s) == net::TransportKind::dlcp; },
          transport_word},
@@ -156,6 +183,12 @@ constexpr std::array kRules{
     Rule{"/communication/cost_form", is_evaluated, curve_word},
     Rule{"/communication/cost_form", [](const Scenario& s) { return !is_async(s); },
          algorithm_word},
+    Rule{"/communication/cost_form",
+         [](const Scenario& s) {
+           return s.communication.options.cost_form == coll::CostForm::exact ||
+                  !has_two_levels(s) || is_hierarchical(s);
+         },
+         [](const Scenario& s) { return collective_word(s) + " on nodes with several GPUs"; }},
     Rule{"/communication/lp_last_hop", is_evaluated, curve_word},
     Rule{"/communication/intra_algorithm", is_evaluated, curve_word},
     Rule{"/communication/inter_algorithm", is_evaluated, curve_word},
@@ -186,7 +219,8 @@ constexpr std::array kRules{
                   method != CompressionMethod::signsgd;
          },
          method_word},
-    Rule{"/variability/exchange_cv", [](const Scenario& s) { return !is_async(s); },
+    Rule{"/variability/exchange_cv",
+         [](const Scenario& s) { return !is_async(s) || s.variability.exchange_cv == 0; },
          algorithm_word},
 };
 

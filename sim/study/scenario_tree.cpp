@@ -48,9 +48,6 @@ io::Json inline_layers(const train::Workload& workload) {
   std::vector<std::string> dtypes(workload.layers.size());
   std::vector<io::Array> shapes(workload.layers.size());
   for (const train::Gradient& gradient : workload.gradients) {
-    for (const coll::MatrixShape& shape : gradient.shapes) { // one: inline layers are one tensor
-      shapes[gradient.layer] = {shape.rows, shape.columns};
-    }
     bytes[gradient.layer] += gradient.bytes.value;
     dtypes[gradient.layer] = gradient.dtype;
     if (!gradient.shapes.empty()) { // one tensor a layer
@@ -290,6 +287,9 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"variability", variability_tree(scenario.variability)}};
   if (!scenario.name.empty()) {
     tree.set("name", scenario.name);
+  }
+  if (scenario.allow_unusual) {
+    tree.set("allow_unusual", true);
   }
   drop_meaningless(scenario, tree);
   return tree;

@@ -90,7 +90,8 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
     io::Fields device(*json, context.problems);
     profile.device = train::DeviceSpeed{};
     profile.device->flops = {device.number("flops_Ps", io::above(0))};
-    profile.device->utilization = device.number("utilization", io::above_to(0, 1), train::kUsualUtilization);
+    profile.device->utilization =
+        device.number("utilization", io::above_to(0, 1), train::kUsualUtilization);
     device.no_more();
   }
   profile.backward_factor = fields.number("backward_factor", io::at_least(0), 2);

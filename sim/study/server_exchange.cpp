@@ -31,8 +31,7 @@ ServerExchange server_exchange(const Scenario& scenario) {
   const CodecTimes codec = codec_times(scenario, bytes);
   result.codec_s = codec.encode_s + codec.decode_s;
   const plan::LinearCost extra = extra_cost(scenario);
-  result.extra_s =
-      extra.startup_s + extra.per_byte_s * bytes + copy_seconds(scenario, all);
+  result.extra_s = extra.startup_s + extra.per_byte_s * bytes + copy_seconds(scenario, all);
   return result;
 }
 

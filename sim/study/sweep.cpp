@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "study/sweep_base.hpp"
 #include "study/sweep_point.hpp"
 
 namespace stepsim::study {
@@ -62,6 +63,9 @@ public:
   // The points of the shard from index `first` on.
   void run(std::int64_t first) {
     next_ = first;
+    if (options_.progress) {
+      options_.progress(first, report_.points);
+    }
     if (options_.jobs <= 1) {
       run_alone();
     } else {
@@ -73,7 +77,9 @@ public:
 private:
   [[nodiscard]] bool stop_asked() const { return options_.interrupted && options_.interrupted(); }
 
-  void compute(PointRunner& points, NumberTexts& numbers, Chunk& chunk) const {
+  // How long it took, s.
+  double compute(PointRunner& points, NumberTexts& numbers, Chunk& chunk) const {
+    const auto begin = Clock::now();
     std::int64_t i = chunk.begin;
     for (const PointOutcome& outcome : points.run(options_.shard, chunk.begin, chunk.end)) {
       records_.append(chunk.lines, options_.shard.point(i++), outcome, numbers);
@@ -84,6 +90,7 @@ private:
         }
       }
     }
+    return seconds_since(begin);
   }
 
   void write(const Chunk& chunk) {
@@ -104,7 +111,7 @@ private:
   }
 
   void run_alone() {
-    PointRunner points(sweep_, files_);
+    PointRunner points(sweep_, files_, options_.max_seconds);
     NumberTexts numbers;
     ChunkSize size;
     Chunk chunk;
@@ -114,9 +121,7 @@ private:
       chunk.lines.clear();
       chunk.first_error.clear();
       chunk.failed = 0;
-      const auto begin = Clock::now();
-      compute(points, numbers, chunk);
-      size.took(seconds_since(begin));
+      size.took(compute(points, numbers, chunk));
       write(chunk);
     }
     collect(points.warnings());
@@ -151,13 +156,11 @@ private:
     }
     std::map<std::string, std::int64_t> warnings;
     try {
-      PointRunner points(sweep_, files_);
+      PointRunner points(sweep_, files_, options_.max_seconds);
       NumberTexts numbers;
       ChunkSize size;
       while (Chunk* chunk = take(size.value())) {
-        const auto begin = Clock::now();
-        compute(points, numbers, *chunk);
-        size.took(seconds_since(begin));
+        size.took(compute(points, numbers, *chunk));
         {
           const std::scoped_lock lock(mutex_);
           chunk->done = true;
@@ -282,10 +285,9 @@ private:
 // Tries the failed points of an earlier run again and cuts off an incomplete last record. False if
 // interrupted; the file is then as before.
 bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, const Records& records,
-             const std::string& header, const Existing& existing, io::OutputFile& file,
-             SweepReport& report) {
+             const Existing& existing, io::OutputFile& file, SweepReport& report) {
   struct Interrupted {};
-  PointRunner points(sweep, files);
+  PointRunner points(sweep, files, options.max_seconds);
   NumberTexts numbers;
   const auto again = [&](std::int64_t index) {
     if (options.interrupted && options.interrupted()) {
@@ -303,7 +305,7 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
   };
   try {
     if (existing.failed.empty() ||
-        !replace_records(file, options.output, header, existing, options.format, again)) {
+        !replace_records(file, options.output, existing, options.format, again)) {
       file.cut(existing.end); // the incomplete last line
     }
   } catch (const Interrupted&) {
@@ -317,6 +319,12 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
   throw UsageError(options.output + " exists: use --resume or --force");
 }
 
+std::string header_of(const Sweep& sweep, Files& files, const SweepOptions& options,
+                      const Records& records) {
+  return records.header(options.tool, grid_hash(sweep, files), options.shard,
+                        header_of_base(sweep, options.output));
+}
+
 } // namespace
 
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options) {
@@ -325,7 +333,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   }
   check_some_point(sweep, files);
   const Records records(sweep.grid, options.format);
-  const std::string header = records.header(options.tool, grid_hash(sweep, files), options.shard);
+  const std::string header = header_of(sweep, files, options, records);
   SweepReport report;
   report.points = options.shard.points(records.points());
   io::OutputFile file(options.output, io::OutputFile::Mode::grow); // and nobody else's
@@ -337,7 +345,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
     existing = scan_existing(options.output, header, options.shard, options.format);
     const auto failed = static_cast<std::int64_t>(existing.failed.size());
     report.resumed = existing.records - failed;
-    if (!tidy_up(sweep, files, options, records, header, existing, file, report)) {
+    if (!tidy_up(sweep, files, options, records, existing, file, report)) {
       report.interrupted = true;
       report.failed = failed;
       return report;
@@ -361,7 +369,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   check_some_point(sweep, files);
   const Records records(sweep.grid, options.format);
   SweepOutput output(&text);
-  output.write(records.header(options.tool, grid_hash(sweep, files), options.shard));
+  output.write(header_of(sweep, files, options, records));
   SweepReport report;
   report.points = options.shard.points(records.points());
   Runner(sweep, files, options, records, output, report).run(0);
@@ -375,7 +383,7 @@ double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& op
   if (points == 0) {
     return 0;
   }
-  PointRunner runner(sweep, files);
+  PointRunner runner(sweep, files, options.max_seconds);
   NumberTexts numbers;
   std::string lines;
   (void)runner.run(options.shard, 0, 1); // reads the files

@@ -14,6 +14,7 @@
 #include "study/sweep_file.hpp"
 #include "study/sweep_output.hpp"
 #include "study/sweep_records.hpp"
+#include "study/work_estimate.hpp"
 
 namespace stepsim::study {
 
@@ -24,12 +25,13 @@ struct SweepOptions {
   RecordFormat format = RecordFormat::jsonl;
   IfExists if_exists = IfExists::refuse;
   Shard shard;
-  int jobs = 1;     // threads
-  std::string tool; // "stepsim 0.1.0", for the header
+  int jobs = 1;                     // threads
+  std::string tool;                 // "stepsim 0.1.0", for the header
+  double max_seconds = kMaxSeconds; // estimated CPU time of one point, above which it fails
   // Asked between points: true ends the sweep with what is finished. May be empty.
   std::function<bool()> interrupted;
-  // Called from the calling thread after records have been written: points done and all points of
-  // the shard, those of an earlier run included. May be empty.
+  // Called from the calling thread before the first point and after records have been written:
+  // points done and all points of the shard, those of an earlier run included. May be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 

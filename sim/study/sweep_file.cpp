@@ -53,6 +53,20 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
   return values;
 }
 
+// `from` and `to` with a unit of the field's key as numbers.
+io::Json with_numeric_ends(io::Json axis) {
+  const io::Json* field = axis.find("field");
+  for (const std::string_view key : {"from", "to"}) {
+    io::Json* end = axis.find(key);
+    if (end != nullptr && field != nullptr && field->is_string()) {
+      io::Json number = axis_value(field->as_string(), *end);
+      number.set_origin(end->file_pointer(), end->pointer(), end->line());
+      *end = std::move(number);
+    }
+  }
+  return axis;
+}
+
 void parse_spaced(io::Fields& fields, Axis& axis) {
   static constexpr std::array<std::string_view, 2> kScales{"linear", "log"};
   io::Problems& problems = fields.problems();
@@ -71,7 +85,8 @@ void parse_spaced(io::Fields& fields, Axis& axis) {
   }
 }
 
-Axis parse_axis(const io::Json& json, io::Problems& problems) {
+Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
+  const io::Json json = with_numeric_ends(as_written);
   io::Fields fields(json, problems);
   Axis axis;
   axis.pointer = fields.string("field");
@@ -84,7 +99,9 @@ Axis parse_axis(const io::Json& json, io::Problems& problems) {
   const bool listed = fields.has("values");
   if (listed) {
     const auto values = fields.array("values", true);
-    axis.values.assign(values.begin(), values.end());
+    for (const io::Json& value : values) {
+      axis.values.push_back(axis_value(axis.pointer, value));
+    }
     if (fields.any("values")->is_array() && values.empty()) {
       problems.add(json, "values", "needs at least one value");
     }

@@ -12,6 +12,7 @@
 #include "io/file.hpp"
 #include "io/json.hpp"
 #include "study/grid.hpp"
+#include "study/sweep_base.hpp"
 #include "study/sweep_output.hpp"
 
 namespace stepsim::study {
@@ -136,13 +137,15 @@ void check_same_sweep(const Input& a, const Input& b) {
   io::Json right = b.header;
   left.set("shard", 0);
   right.set("shard", 0);
+  left.set("scenario", nullptr); // grid_hash compares it; it may be written in another way
+  right.set("scenario", nullptr);
   if (io::compact(left) != io::compact(right) || a.columns != b.columns) {
     throw InputError(b.path, "", "its header differs from that of " + a.path);
   }
 }
 
-std::string merged_header(const Input& input) {
-  io::Json header = input.header;
+std::string merged_header(const Input& input, const std::string& output) {
+  io::Json header = header_at(input.header, output);
   header.set("shard", 0);
   header.set("shards", 1);
   const bool csv = input.format == RecordFormat::csv;
@@ -255,7 +258,7 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   const std::int64_t count = inputs.front().shard.count;
   std::set<std::pair<std::int64_t, std::int64_t>> absent;
   MergedOutput out(output);
-  std::string block = merged_header(inputs.front());
+  std::string block = merged_header(inputs.front(), output);
   std::string row;
   for (std::int64_t point = 0; point < report.points; ++point) {
     if (const std::int64_t next = next_point(inputs, report.points); next > point) {

@@ -123,6 +123,29 @@ bool RowReader::next(std::string_view& row, RecordFormat format) {
 
 std::string_view RowReader::rest() const { return std::string_view(buffer_).substr(begin_); }
 
+namespace {
+
+// Headers of one grid: a scenario that is written in another way, with a default spelt out or with
+// a unit, is the same scenario, which grid_hash tells.
+bool same_but_for_scenario(std::string_view a, std::string_view b) {
+  const auto without_scenario = [](std::string_view line) {
+    line.remove_prefix(line.starts_with("# ") ? 2 : 0);
+    io::Json header;
+    try {
+      header = io::parse_json(line, "");
+    } catch (const InputError&) {
+      return std::string(line);
+    }
+    if (header.is_object()) {
+      header.set("scenario", nullptr);
+    }
+    return io::compact(header);
+  };
+  return a.starts_with("# ") == b.starts_with("# ") && without_scenario(a) == without_scenario(b);
+}
+
+} // namespace
+
 Existing scan_existing(const std::string& path, std::string_view header, const Shard& shard,
                        RecordFormat format) {
   RowReader reader(path);
@@ -137,7 +160,7 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
       }
       throw InputError(path, "", "belongs to another sweep, or is no sweep output");
     }
-    if (row != line) {
+    if (row != line && !same_but_for_scenario(row, line)) {
       const auto same = [&](std::string_view key) {
         return header_value(row, key) == header_value(line, key);
       };
@@ -160,7 +183,7 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
     }
     expected.remove_prefix(line.size() + 1);
   }
-  existing.end = reader.offset();
+  existing.header = existing.end = reader.offset();
   while (reader.next(row, format)) {
     const RecordMark mark = record_mark(row, format);
     if (mark.point != shard.point(existing.records)) {
@@ -178,14 +201,16 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
   return existing;
 }
 
-bool replace_records(io::OutputFile& file, const std::string& path, std::string_view header,
-                     const Existing& existing, RecordFormat format,
+bool replace_records(io::OutputFile& file, const std::string& path, const Existing& existing,
+                     RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again) {
   io::OutputFile copy = file.begin_rewrite();
   RowReader reader(path);
   std::string_view row;
-  std::string block(header);
-  while (reader.offset() < header.size() && reader.next(row, RecordFormat::jsonl)) {}
+  std::string block;
+  while (reader.offset() < existing.header && reader.next(row, RecordFormat::jsonl)) {
+    block.append(row).append("\n");
+  }
   auto failed = existing.failed.begin();
   bool changed = false;
   for (std::int64_t i = 0; i < existing.records && reader.next(row, format); ++i) {

@@ -65,6 +65,7 @@ private:
 // What is in an output file of this sweep and shard.
 struct Existing {
   std::int64_t records = 0;         // complete ones; the first `records` points of the shard
+  std::uint64_t header = 0;         // offset behind the header lines
   std::uint64_t end = 0;            // offset behind the last complete row; 0: not even the header
   std::vector<std::int64_t> failed; // indices of the records that are errors
 };
@@ -77,8 +78,8 @@ struct Existing {
 // Copies `file`, which is at `path`, up to its last complete record, with the records of
 // `existing.failed` replaced by `again(index)`, and goes on with the copy in its place. False, and
 // the file as it was, if all of them came out the same.
-bool replace_records(io::OutputFile& file, const std::string& path, std::string_view header,
-                     const Existing& existing, RecordFormat format,
+bool replace_records(io::OutputFile& file, const std::string& path, const Existing& existing,
+                     RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again);
 
 } // namespace stepsim::study

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "study/run.hpp"
 #include "study/sweep_quick.hpp"
+#include "study/unusual.hpp"
 
 namespace stepsim::study {
 
@@ -28,14 +29,16 @@ std::string error_text(const InputError& error, std::string_view scenario_file) 
   return text;
 }
 
-// The value of a quick field (0 nodes, 1 latency, 2 bandwidth); not a number where it is refused.
+// The value of a quick field (0 nodes, 1 latency, 2 bandwidth); not a number where it may be
+// refused.
 double quick_number(const io::Json& value, std::size_t field) {
   constexpr double kMaxNodes = 1 << 20;
   const double number = value.is_number() ? value.as_double() : NAN;
   const bool fits = field == 0 ? number >= 1 && number <= kMaxNodes && number == std::floor(number)
                     : field == 1 ? number >= 0
                                  : number > 0;
-  return fits ? number : NAN;
+  static constexpr std::array<std::string_view, 3> kKeys{"nodes", "latency_s", "bandwidth_Bps"};
+  return fits && !unusual(kKeys[field], number) ? number : NAN;
 }
 
 std::string one_line(std::string text) {
@@ -65,8 +68,8 @@ struct PointRunner::Context {
   }
 };
 
-PointRunner::PointRunner(const Sweep& sweep, Files& files)
-    : sweep_(sweep), files_(files), strides_(sweep.grid.strides()) {
+PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
+    : sweep_(sweep), files_(files), max_seconds_(max_seconds), strides_(sweep.grid.strides()) {
   static constexpr std::array<std::string_view, 3> kQuick{
       "/cluster/nodes", "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps"};
   bool any = false;
@@ -101,6 +104,7 @@ void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
     if (const std::int64_t replication = point % sweep_.grid.replications; replication > 0) {
       scenario.variability.seed = replication_seed(scenario.variability.seed, replication);
     }
+    refuse_long_work(estimated_seconds(scenario), max_seconds_);
     Result result = study::run(scenario);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);

@@ -13,13 +13,15 @@
 #include "study/shard.hpp"
 #include "study/sweep_file.hpp"
 #include "study/sweep_records.hpp"
+#include "study/work_estimate.hpp"
 
 namespace stepsim::study {
 
 class PointRunner {
 public:
   // Both must outlive the object.
-  PointRunner(const Sweep& sweep, Files& files);
+  // `max_seconds`: estimated CPU time above which a point fails.
+  PointRunner(const Sweep& sweep, Files& files, double max_seconds = kMaxSeconds);
   PointRunner(const PointRunner&) = delete;
   PointRunner& operator=(const PointRunner&) = delete;
   ~PointRunner();
@@ -50,6 +52,7 @@ private:
 
   const Sweep& sweep_;
   Files& files_;
+  double max_seconds_;
   std::vector<std::int64_t> strides_;
   std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty: none is varied
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // by the values of all other axes

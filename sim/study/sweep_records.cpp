@@ -80,16 +80,19 @@ Records::Records(const Grid& grid, RecordFormat format)
   end_.append(json ? "}\n" : "\n");
 }
 
-std::string Records::header(std::string_view tool, std::string_view grid_hash,
-                            const Shard& shard) const {
-  const io::Json json(io::Object{{"record", "header"},
-                                 {"schema_version", 1},
-                                 {"tool", tool},
-                                 {"points_total", points()},
-                                 {"grid_hash", grid_hash},
-                                 {"shard", shard.index},
-                                 {"shards", shard.count},
-                                 {"axes", axes_}});
+std::string Records::header(std::string_view tool, std::string_view grid_hash, const Shard& shard,
+                            const io::Object& base) const {
+  io::Json json(io::Object{{"record", "header"},
+                           {"schema_version", 1},
+                           {"tool", tool},
+                           {"points_total", points()},
+                           {"grid_hash", grid_hash},
+                           {"shard", shard.index},
+                           {"shards", shard.count},
+                           {"axes", axes_}});
+  for (const auto& [key, value] : base) {
+    json.set(key, value);
+  }
   std::string text = format_ == RecordFormat::csv ? "# " : "";
   io::append_compact(text, json);
   text += '\n';

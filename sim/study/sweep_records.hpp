@@ -52,9 +52,10 @@ public:
 
   Records(const Grid& grid, RecordFormat format);
 
-  // The first line, or for CSV the first two, with line ends. `tool` names program and version.
+  // The first line, or for CSV the first two, with line ends. `tool` names program and version;
+  // `base` are further members (sweep_base.hpp).
   [[nodiscard]] std::string header(std::string_view tool, std::string_view grid_hash,
-                                   const Shard& shard) const;
+                                   const Shard& shard, const io::Object& base = {}) const;
   // Appends the record of a point, with its line end.
   void append(std::string& out, std::int64_t point, const PointOutcome& outcome,
               NumberTexts& numbers) const;

@@ -100,6 +100,9 @@ TEST_CASE("the end of a range is included when rounding misses it by less than 1
 TEST_CASE("what is no quantity is refused with the reason") {
   CHECK(error("10", rate) == "unit missing (Mbps, Gbps, MB/s, GB/s, B/s)");
   CHECK(error("5", time) == "unit missing (s, ms, us, ns)");
+  CHECK(value("1048576", size) == 0x1p20); // nccl-tests prints bytes without their unit
+  CHECK(value("1e6", size) == 1e6);
+  CHECK(error("1M", size) == "unknown unit, did you mean MB (1000000 B) or MiB (1048576 B)?");
   CHECK(error("-1us", time) == "must be >= 0, got -1us");
   CHECK(error("1e400s", time) == "number out of range");
   CHECK(error("1e308GB/s", rate) == "number out of range");
@@ -191,6 +194,7 @@ TEST_CASE("a key's suffix tells the kind of its quantity") {
   CHECK(kind_of_key("latency_s") == time);
   CHECK(kind_of_key("bandwidth_Bps") == rate);
   CHECK(kind_of_key("bucket_bytes") == size);
+  CHECK(kind_of_key("select_s_per_element") == time);
   CHECK(kind_of_key("flops_Ps") == flops);
   CHECK(!kind_of_key("per_byte_s"));
   CHECK(!kind_of_key("nodes"));

@@ -19,6 +19,28 @@ TEST_CASE("table: widths count characters, not bytes") {
   CHECK(cli::table_text(table) == "   x  y\n5 µs  1\n25 s  2\n");
 }
 
+TEST_CASE("tables: a page of HTML and Markdown, with what they would read as their own escaped") {
+  const cli::Table table{{"name", "time [ms]"}, {{"a<b|c", "1.5"}, {"d", "100"}}, "under & over"};
+  const std::string html = cli::tables_in(cli::Format::html, {&table, 1});
+  CHECK(html.starts_with("<!doctype html>"));
+  CHECK(html.find("<caption>under &amp; over</caption>") != std::string::npos);
+  CHECK(html.find("<tr><td class=\"word\">a&lt;b|c</td><td>1.5</td></tr>") != std::string::npos);
+  CHECK(cli::tables_in(cli::Format::markdown, {&table, 1}) == "under & over\n\n"
+                                                              "| name | time [ms] |\n"
+                                                              "|:---|---:|\n"
+                                                              "| a\\<b\\|c | 1.5 |\n"
+                                                              "| d | 100 |\n");
+  CHECK(cli::tables_in(cli::Format::table, {&table, 1}) ==
+        "under & over\n" + cli::table_text(table));
+}
+
+TEST_CASE("cells: what is below 1e-9 of the whole is 0") {
+  CHECK(cli::milliseconds_cell(cli::part_of(0.9e-9, 1)) == "0");
+  CHECK(cli::milliseconds_cell(cli::part_of(-0.9e-9, 1)) == "0");
+  CHECK(cli::milliseconds_cell(cli::part_of(1.1e-9, 1)) == "1.100e-06");
+  CHECK(cli::part_of(std::nullopt, 1) == std::nullopt);
+}
+
 TEST_CASE("cells: four digits, a dash for what does not exist") {
   CHECK(cli::milliseconds_cell(0.0123456) == "12.35");
   CHECK(cli::percent_cell(0.5) == "50.00 %");
@@ -49,6 +71,13 @@ TEST_CASE("values that differ are written with the digits that show it") {
   CHECK(texts("time_s", 0.165681, 0.164981) == Texts{"165.681 ms", "164.981 ms"});
   CHECK(texts("time_s", 0.1000001, 0.1) == Texts{"100.0001 ms", "100 ms"});
   CHECK(texts("speedup", 1, 1) == Texts{"1", "1"});
+}
+
+TEST_CASE(
+    "progress: work that is not counted shows its time, and the estimate where there is one") {
+  CHECK(cli::elapsed_line("stepsim run", 12.7, -1) == "stepsim run: 12 s");
+  CHECK(cli::elapsed_line("stepsim run", 12.7, 60) == "stepsim run: 12 s of about 60 s");
+  CHECK(cli::elapsed_line("stepsim run", 100, 3725) == "stepsim run: 1:40 of about 1:02:05");
 }
 
 TEST_CASE("progress: bar, count, rate and time to go") {

@@ -199,7 +199,7 @@ def bombs(place):
     """gzip of zeros to every importer: an end at a limit, in little memory"""
     bomb = place.path("z.gz")
     member = gzip.compress(bytes(64 << 20), 1)
-    bomb.write_bytes(member * 6)  # 384 MiB
+    bomb.write_bytes(member * 16)  # 1 GiB
     for form in ("osu", "caffe-log", "nccl-tests", "layer-table", "nccl-topology", "kineto", "auto"):
         flags = ["--ranks", "4"] if form in ("osu", "nccl-tests") else []
         place.refused("import", form, "z.gz", *flags, "-o", "z.json", code=3, says="z.gz:",

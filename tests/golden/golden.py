@@ -25,6 +25,8 @@ ROOT = FOLDER.parent.parent
 def blanked(text):
     text = re.sub(r'"meta": \{[^{}]*\}', '"meta": {}', text)
     text = re.sub(r"stepsim(-calibrate)? [0-9.]+ \(git [^)]*\)", r"stepsim\1 VERSION (git HASH)", text)
+    # Progress, which a busy machine shows from the tenth second on.
+    text = re.sub(r"(?m)^(stepsim \w+: \d|\[[# ]{20}\] \d).*\n", "", text)
     text = re.sub(r"(?m)^back ends: .*$", "back ends: BUILD", text)
     text = re.sub(r"(?m)^(  \w.*) \(built without (CUDA|MPI)\)$", r"\1", text)
     return re.sub(r"GCC [^;]*;", "GCC VERSION, BUILD;", text)

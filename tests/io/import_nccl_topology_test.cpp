@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.hpp"
 #include "io/import_samples.hpp"
@@ -332,7 +333,8 @@ TEST_CASE("nccl-topology: what bad files get") {
   CHECK(failure(machine("")) == ": no GPU found: no pci element has a class; pass --gpus\n");
   CHECK(failure("<graphs version='1'/>").find("not the machine") != std::string::npos);
   CHECK(failure("<topology/>") == ":1: must hold <system>, got <topology>\n");
-  CHECK(failure("<system version='2'/>") == ":1: version must be 1, got \"2\"\n");
+  CHECK(failure("<system version='3'/>") ==
+        ":1: version must be 1 (NCCL) or 2 (RCCL), got \"3\"\n");
   CHECK(failure("") == ": empty\n");
   // All problems of one file.
   CHECK(failure(machine(cpu("<pci class='0x0302'/>\n" + pci("1:0", "0x0302") +
@@ -446,4 +448,89 @@ TEST_CASE("nccl-topology: the template of g5 names no classes, the graph is no m
   CHECK(named.topology.links.size() == 8 + 1); // 9 devices, one unknown; one pair of CPUs
   const std::string graph = sample("topo/azure_ncv4-graph.xml");
   CHECK_THROWS_AS((void)import_nccl_topology(graph, {}), InputError);
+}
+
+namespace {
+
+// How many cables of each rate join two GPUs.
+std::map<double, int> gpu_cables(const net::Topology& topology) {
+  std::map<double, int> cables;
+  const auto is_gpu = [&](const std::string& id) {
+    return std::ranges::find(topology.gpus, id) != topology.gpus.end();
+  };
+  for (const net::TopologyLink& link : topology.links) {
+    if (is_gpu(link.a) && is_gpu(link.b)) {
+      ++cables[link.bandwidth_Bps];
+    }
+  }
+  return cables;
+}
+
+// The rates of the cables of all networks.
+std::map<double, int> network_rates(const net::Topology& topology) {
+  std::map<double, int> rates;
+  for (const net::TopologyLink& link : topology.links) {
+    if (link.a.starts_with("net")) {
+      ++rates[link.bandwidth_Bps];
+    }
+  }
+  return rates;
+}
+
+} // namespace
+
+TEST_CASE("nccl-topology: xGMI cables carry count times the rate of the architecture") {
+  const std::string amd = " class='0x038000'";
+  const auto node = [&](const std::string& id, const std::string& attributes,
+                        const std::string& cable) {
+    return "<pci busid='" + id + "'" + amd + kLink + "><gpu " + attributes + ">" + cable +
+           "</gpu></pci>\n";
+  };
+  struct Row {
+    std::string gcn;
+    double rate;
+  };
+  for (const auto& [gcn, rate] : {Row{"906", 24e9}, Row{"910", 36e9}, Row{"gfx90a", 36e9},
+                                  Row{"940", 48e9}, Row{"gfx942", 48e9}}) {
+    const std::string id = " gcn='" + gcn + "'";
+    const NcclTopology imported = import_text(
+        "<system version='2'>\n" +
+        cpu(node("0:1.0", "dev='0' rank='0'" + id, "<xgmi target='0:2.0' count='3'/>") +
+            node("0:2.0", "dev='1' rank='1'" + id, "<xgmi target='0:1.0' count='3'/>")) +
+        "</system>\n");
+    CHECK(imported.gpu_cable == "xGMI cable");
+    CHECK(imported.counts.nvlink_cables == 1);
+    CHECK(gpu_cables(imported.topology) == std::map<double, int>{{3 * rate, 1}});
+  }
+}
+
+TEST_CASE("nccl-topology: a network of more than 10,000,000 Mbit/s is one in kbit/s") {
+  const NcclTopology imported = import_text(
+      machine(cpu(gpu("0:1.0", "dev='0'") +
+                  pci("0:3.0", "0x020000", "<nic><net dev='0' speed='200000000'/></nic>"))));
+  CHECK(network_rates(imported.topology) == std::map<double, int>{{200e9 / 8, 1}});
+  CHECK(std::ranges::any_of(imported.topology.warnings, [](const std::string& warning) {
+    return warning.find("kbit/s") != std::string::npos;
+  }));
+}
+
+TEST_CASE("nccl-topology: files of RCCL, version 2") {
+  struct Row {
+    std::string file;
+    std::int64_t gpus;
+    std::map<double, int> cables, networks;
+  };
+  for (const auto& [file, gpus, cables, networks] :
+       {Row{"rccl_8x_gfx942", 8, {{48e9, 8 * 7 / 2}}, {{400e9 / 8, 8}}},
+        Row{"rccl_16x_gfx90a", 16, {{4 * 36e9, 8}, {36e9, 16}, {2 * 36e9, 4}}, {{200e9 / 8, 8}}},
+        Row{"rccl_4x_gfx940_cxi", 4, {{48e9, 4 * 3 / 2}}, {{200e9 / 8, 4}}}}) {
+    const std::string path = sample("traces/" + file + ".xml");
+    if (absent(path)) {
+      return;
+    }
+    const NcclTopology imported = import_nccl_topology(path, {});
+    CHECK(imported.counts.gpus == gpus);
+    CHECK(gpu_cables(imported.topology) == cables);
+    CHECK(network_rates(imported.topology) == networks);
+  }
 }

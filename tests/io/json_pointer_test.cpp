@@ -19,6 +19,17 @@ TEST_CASE("a pointer resolves members, elements and escaped keys") {
   CHECK_THROWS_AS((void)resolve(json, "a"), UsageError);
 }
 
+TEST_CASE("what is assigned through a list is given back where it stands") {
+  Json json = parse_json(R"({"l": [{"a": 1}, {"a": 2}]})", "s.json");
+  Json& placed = assign(json, "/l/1/a", 3);
+  CHECK(&placed == resolve(json, "/l/1/a"));
+  CHECK(placed.pointer() == "/l/1/a");
+  Json& appended = assign(json, "/l/-/a", 4);
+  CHECK(&appended == resolve(json, "/l/2/a"));
+  CHECK(appended.pointer() == "/l/2/a"); // the place it has got, not "-"
+  CHECK(compact(json) == R"({"l":[{"a":1},{"a":3},{"a":4}]})");
+}
+
 TEST_CASE("tokens and their escapes are inverse") {
   CHECK(pointer_tokens("/a~1b/~0~1/") == std::vector<std::string>{"a/b", "~/", ""});
   CHECK(escape_token("a/b~") == "a~1b~0");

@@ -71,16 +71,59 @@ TEST_CASE("wrong values are named with pointer, range and value") {
                        "s.json: /missing: required (a number)\n");
 }
 
-TEST_CASE("a unit string in place of a number is translated") {
-  CHECK(
-      problems(R"({"bandwidth_Bps": "25Gbps", "bucket_bytes": "25MiB", "latency_s": "5 bananas"})",
-               [](Fields& fields) {
-                 (void)fields.number("bandwidth_Bps", above(0));
-                 (void)fields.integer("bucket_bytes", at_least(1));
-                 (void)fields.number("latency_s", at_least(0));
-               }) == "s.json: /bandwidth_Bps: must be a number in bytes/s (25Gbps = 3.125e+09)\n"
-                     "s.json: /bucket_bytes: must be a number in bytes (25MiB = 26214400)\n"
-                     "s.json: /latency_s: must be a number >= 0, got \"5 bananas\"\n");
+TEST_CASE("a text with a unit of the key is the number it stands for") {
+  const Json json = parse_json(R"({"bandwidth_Bps": "25Gbps", "bucket_bytes": "25MiB",
+      "latency_s": "10us", "efficiency": "90%", "ready_s": ["5ms", 0.25],
+      "select_s_per_element": "2ns"})",
+                               "s.json");
+  Problems found;
+  Fields fields(json, found);
+  CHECK(fields.number("bandwidth_Bps", above(0)) == 25e9 / 8);
+  CHECK(fields.integer("bucket_bytes", at_least(1)) == 25 * 1024 * 1024);
+  CHECK(fields.number("latency_s", at_least(0)) == 10e-6);
+  CHECK(fields.number("efficiency", above_to(0, 1)) == 0.9);
+  CHECK(fields.number("select_s_per_element", at_least(0)) == 2e-9);
+  const auto ready = fields.array("ready_s", true);
+  CHECK(checked_number(ready[0], at_least(0), found) == 5e-3);
+  CHECK(checked_number(ready[1], at_least(0), found) == 0.25);
+  CHECK(found.empty());
+}
+
+TEST_CASE("a text that is no quantity of its key says why") {
+  CHECK(problems(R"({"bandwidth_Bps": "25gbps", "bucket_bytes": "1M", "latency_s": "5",
+                     "nodes": "200%", "per_byte_s": "1ns", "efficiency": "190%"})",
+                 [](Fields& fields) {
+                   (void)fields.number("bandwidth_Bps", above(0));
+                   (void)fields.integer("bucket_bytes", at_least(1));
+                   (void)fields.number("latency_s", at_least(0));
+                   (void)fields.integer("nodes", at_least(1));
+                   (void)fields.number("per_byte_s", at_least(0));
+                   (void)fields.number("efficiency", above_to(0, 1));
+                 }) ==
+        "s.json: /bandwidth_Bps: must be a number > 0, got \"25gbps\": unknown unit, did you mean "
+        "Gbps (bits) or GB/s (bytes)?\n"
+        "s.json: /bucket_bytes: must be an integer >= 1, got \"1M\": unknown unit, did you mean MB "
+        "(1000000 B) or MiB (1048576 B)?\n"
+        "s.json: /latency_s: must be a number >= 0, got \"5\": a number stands without quotes, or "
+        "carries a unit\n"
+        "s.json: /nodes: must be an integer >= 1, got \"200%\"\n"
+        "s.json: /per_byte_s: must be a number >= 0, got \"1ns\"\n"
+        "s.json: /efficiency: must be in (0, 1], got \"190%\"\n");
+}
+
+TEST_CASE("a tree with numbers keeps texts that are none") {
+  const Json json = parse_json(
+      R"({"name": "10us", "block_bytes": "optimal", "l": [{"latency_s": "10us"}]})", "s.json");
+  CHECK(compact(with_numbers(json)) ==
+        R"({"block_bytes":"optimal","l":[{"latency_s":1e-05}],"name":"10us"})");
+}
+
+TEST_CASE("a file that is a list has one problem") {
+  const Json json = parse_json("[]", "s.json");
+  Problems found;
+  Fields fields(json, found);
+  CHECK_THROWS_WITH_AS(fields.header("scenario"), "s.json: must be an object, got a list",
+                       InputError);
 }
 
 TEST_CASE("unknown keys and words name the nearest known one") {
@@ -117,7 +160,6 @@ TEST_CASE("the header checks version and kind") {
 TEST_CASE("something that is no object is one problem") {
   CHECK(problems("[1]", [](Fields& fields) {
           (void)fields.integer("nodes", at_least(1));
-          fields.header("scenario");
           fields.no_more();
         }) == "s.json: must be an object, got a list\n");
 }

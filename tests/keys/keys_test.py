@@ -23,22 +23,23 @@ import zlib
 from bases import LAYERS, STAR, all_bases
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-IGNORED_PARTS = ("meta", "scenario", "warnings")
+# A resolved scenario names what was left to its default, so that `defaults` has less to say.
+IGNORED_PARTS = ("meta", "scenario", "warnings", "defaults")
 
-# Keys that name things; docs/scenario-keys.md lists them.
-LABELS = {"/$schema", "/schema_version", "/kind", "/name"}
+# Keys that name things, or that permit what is refused elsewhere.
+LABELS = {"/$schema", "/schema_version", "/kind", "/name", "/allow_unusual"}
 
 # (key, bases, reason): the key has its meaning there, but these scenarios cannot show it. A base
 # after "-" is an exception.
 LINKS = "buffer thresholds count where packets meet"
-QUIET = "packet * -packet, * -packet dctcp"
+QUIET = "packet * -packet, server"
 NEUTRAL = [
     ("*", "one worker", "nothing is exchanged, so that a sweep may start at one worker"),
-    ("/seed", "* -jitter * -packet, *", "counts where something is random"),
+    ("/seed", "* -jitter * -packet, server", "counts where something is random"),
     ("/training/server_split", "*server*", "one server holds everything"),
     ("/training/discard_iterations", "* -jitter lognormal -jitter gamma", "where iterations differ"),
-    ("/training/convergence/x[12]", "* -packet, *", "counts where gradients are lost"),
-    ("/training/convergence/beta", "* -packet, *", "counts where gradients are lost"),
+    ("/training/convergence/x[12]", "* -packet, server", "counts where gradients are lost"),
+    ("/training/convergence/beta", "* -packet, server", "counts where gradients are lost"),
     ("/workload/layers/1/shape", "* -compression powersgd", "for low-rank compression"),
     ("/workload/layers/1/dtype", "*", "with a shape, a word is the only one that fits"),
     ("/communication/compression/costs/merge_s*", "*", "a method pays for the work that it does"),
@@ -57,7 +58,7 @@ NEUTRAL = [
     ("/communication/block_bytes", "collective *", "auto takes no pipeline here"),
     ("/communication/lp_last_hop", "collective auto", "auto takes no pipeline here"),
     ("/cluster/network/block_latency_s", "collective auto", "auto takes no pipeline here"),
-    ("/communication/copy_bandwidth_Bps", "* -schedule single -schedule ddp -pipe_sgd -server",
+    ("/communication/copy_bandwidth_Bps", "* -schedule single -schedule ddp -pipe_sgd width 3 -server single",
      "counts where gradients are merged"),
     ("/communication/fusion_bytes", "schedule horovod", "nothing is fused here"),
     ("/communication/blocking", "schedule horovod", "no message is under way at a tick"),
@@ -68,12 +69,24 @@ NEUTRAL = [
     ("/cluster/nics_per_node", "two levels", "a flat ring uses one interface"),
     ("/cluster/nics_per_node", "compression hierarchical_topk", "uses one interface"),
     ("/cluster/network/packet/*buffer*", QUIET, LINKS),
+    ("/cluster/network/packet/*buffer*", "packet, dctcp*", LINKS),
+    ("/cluster/network/packet/drop_packets*", "packet, dctcp*", LINKS),
+    ("/cluster/network/packet/drop_packets/protected", "packet, server", LINKS),
+    ("/cluster/network/packet/queues", "packet dlcp", "a ring's parts have one class"),
     ("/cluster/network/packet/mark_packets", QUIET, LINKS),
     ("/cluster/network/packet/drop_packets*", QUIET, LINKS),
-    ("/cluster/network/packet/control_bytes", "packet *", "control packets are few"),
+    ("/cluster/network/packet/control_bytes", "packet*", "control packets are few"),
     ("/cluster/network/packet/ack_bytes", "packet raw", "raw sends none"),
-    ("/cluster/network/packet/faults/drop_packets_once", "packet *", "names one packet"),
-    ("/cluster/network/packet/transport/*", "packet *", "counts where packets are lost"),
+    ("/cluster/network/packet/faults/drop_packets_once", "packet*", "names one packet"),
+    ("/cluster/network/packet/transport/*", "packet * -packet, server",
+     "counts where packets are lost"),
+    ("/cluster/network/packet/transport/*", "packet, dctcp*", "counts where packets are lost"),
+    ("/cluster/network/packet/transport/loss_fill", "packet*", "moves values, not time"),
+    ("/cluster/network/packet/transport/rescale", "packet*", "moves values, not time"),
+    ("/cluster/network/packet/transport/priority_map", "packet*", "both rank these layers alike"),
+    ("/cluster/network/packet/transport/protect_large", "packet*", "counts where large values are dropped"),
+    ("/communication/next_forward", "model*", "the last message is of the first layer"),
+    ("/variability/compute_cv", "jitter empirical", "a list has its own; 0 switches it off"),
 ]
 
 # Objects that a base may lack: a small one that is valid, to see whether it has a meaning at all.
@@ -223,7 +236,7 @@ def tokens(pointer):
 def get(tree, pointer):
     for token in tokens(pointer):
         if isinstance(tree, list):
-            index = int(token)
+            index = int(token) if token.isdigit() else len(tree)
             tree = tree[index] if index < len(tree) else None
         elif isinstance(tree, dict):
             tree = tree.get(token)
@@ -308,6 +321,8 @@ def check_base(run, name, scenario, pointers, args):
             continue
         if zlib.crc32(f"{args.seed} {name} {pointer}".encode()) % 1000 >= 1000 * args.share:
             continue
+        if pointer.startswith("/workload/") and isinstance(scenario["workload"], list):
+            continue  # jobs have the keys of a workload each
         parent = pointer.rsplit("/", 1)[0]
         last = tokens(pointer)[-1]
         if last == "1" or (parent.endswith("/1") and get(scenario, parent) is None):

@@ -227,7 +227,7 @@ TEST_CASE("compression: a density warm-up shows in the iterations, not in the st
 TEST_CASE("compression: sparse methods need synchronous training") {
   const std::string text =
       R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
-          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1}},
+          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1000}},
           "training": {"algorithm": "pipe_sgd"},
           "communication": {"compression": {"method": "topk", "density": 0.5}}})";
   CHECK(study::testing::problem_of(text).find(

@@ -257,7 +257,7 @@ TEST_CASE("topology and limits") {
   check_rows({
       {{{"/topology/bandwidth_Bps", 0}}, "/topology/bandwidth_Bps: must be >= 1, got 0"},
       {{{"/topology/latency_s", -1}}, "/topology/latency_s: must be >= 0, got -1"},
-      {{{"/topology/latency_s", 2000}},
+      {{{"/allow_unusual", true}, {"/topology/latency_s", 2000}},
        "/topology: link h0>leaf0: the packet model needs latency_s <= 1000 and bandwidth_Bps <= "
        "1e15, got 2000 and 1.25e+09"},
       {{{"/topology", nullptr}}, "/topology: required: a file or an object"},

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "study/files.hpp"
 
 using namespace stepsim;
 using study::Axis;
@@ -94,6 +95,35 @@ TEST_CASE("grid: a point's tree is the base with the values set") {
   const Grid grid{
       {Axis{"/a/b", {io::Json(10), io::Json(20)}}, Axis{"/d/e", {io::Json("x")}}}, {}, 1};
   CHECK(io::compact(study::scenario_at(base, grid, 1)) == R"({"a":{"b":20,"c":2},"d":{"e":"x"}})");
+}
+
+TEST_CASE("grid: an axis may go through a list, and append to it") {
+  const io::Json base = io::parse_json(R"({"l": [{"b": 1}, {"b": 2}]})", "");
+  const Grid grid{
+      {Axis{"/l/1/b", {io::Json(5), io::Json(6)}}, Axis{"/l/-", {io::Json("x")}}}, {}, 1};
+  CHECK(io::compact(study::scenario_at(base, grid, 1)) == R"({"l":[{"b":1},{"b":6},"x"]})");
+}
+
+TEST_CASE(
+    "grid: names of files in axis values are relative to the file of the axis, in lists too") {
+  const io::Json base = io::parse_json(
+      R"({"workload": [{"trace": "a.json"}, {"trace": "b.json"}], "cluster": {}})", "base/s.json");
+  const io::Json values = io::parse_json(R"(["new.json"])", "axes/s.json");
+  for (const std::string pointer : {"/workload/1/trace", "/cluster/topology"}) {
+    const Grid grid{{Axis{pointer, {values.as_array()[0]}}}, {}, 1};
+    const io::Json tree = study::scenario_at(base, grid, 0);
+    const std::string place = pointer.ends_with("topology") ? pointer + "/file" : pointer;
+    const io::Json* name = io::resolve(tree, place);
+    REQUIRE(name != nullptr);
+    CHECK(study::path_of(*name) == "axes/new.json");
+  }
+}
+
+TEST_CASE("grid: quantities in axis values are numbers") {
+  CHECK(io::compact(study::axis_value("/n/bandwidth_Bps", "25Gbps")) == "3.125e+09");
+  CHECK(io::compact(study::axis_value("/l/0/gradient_bytes", "1MB")) == "1000000");
+  CHECK(io::compact(study::axis_value("/n/efficiency", "90%")) == "0.9");
+  CHECK(io::compact(study::axis_value("/c/block_bytes", "optimal")) == R"("optimal")");
 }
 
 TEST_CASE("--over: numbers with units take the unit of the key") {

@@ -85,6 +85,17 @@ TEST_CASE("jobs: a straggler is a worker of one job, numbered through all of the
   CHECK(*result.summary.compute_s == within(0.004, 1e-9));
 }
 
+TEST_CASE("jobs: a job whose steady iterations all end after another job has no time beside it") {
+  // Alone 4 iterations of 4 + 4 ms and of 4 + 40 ms: the second has none behind the discarded ones.
+  const study::Result result =
+      study::testing::run_text(text_of(job(2, "5000000") + ", " + job(2, "50000000"),
+                                       "[0, 1, 4, 5]", R"("discard_iterations": 3, )"));
+  REQUIRE(result.jobs.size() == 2);
+  CHECK(result.jobs[1].alone_s == within(0.004 + 0.040, 1e-9));
+  CHECK_FALSE(result.jobs[1].together_s);
+  CHECK(*result.jobs[0].together_s == within(0.004 + 0.004, 1e-9));
+}
+
 TEST_CASE("jobs: what is wrong with a list of them") {
   const auto says = [](const std::string& text, const std::string& words) {
     const std::string problem = study::testing::problem_of(text);

@@ -327,7 +327,7 @@ TEST_CASE("run: several GPUs per node with links of their own, any flat collecti
 TEST_CASE("scenario: servers belong to parameter servers") {
   const std::string text =
       R"({"workload": {"layers": [{"name": "l", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
-          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1}},
+          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1000}},
           "training": {"servers": 2}})";
   CHECK(study::testing::problem_of(text) ==
         "test.json: /training/servers: applies to parameter_server only");

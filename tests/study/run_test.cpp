@@ -124,14 +124,14 @@ TEST_CASE("the parts of an iteration add up and no result lies below its lower b
 
 TEST_CASE("one node and no bytes leave the compute time alone") {
   const char* text = R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
-    "gradient_bytes": 100}]}, "cluster": {"nodes": 1, "network": {"latency_s": 1, "bandwidth_Bps": 1}}})";
+    "gradient_bytes": 100}]}, "cluster": {"nodes": 1, "network": {"latency_s": 1, "bandwidth_Bps": 1000}}})";
   const Result one = run_text(text);
   CHECK(*one.summary.iteration_time_s == 3);
   CHECK(*one.summary.scaling_efficiency == 1);
   CHECK(one.warnings.back() == "one worker: no communication");
   const Result empty = run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 1,
     "backward_s": 2, "gradient_bytes": 0}]}, "cluster": {"nodes": 8, "network":
-    {"latency_s": 1, "bandwidth_Bps": 1}}})");
+    {"latency_s": 1, "bandwidth_Bps": 1000}}})");
   CHECK(*empty.summary.iteration_time_s == 3);
   CHECK(empty.buckets.empty());
 }
@@ -151,7 +151,7 @@ TEST_CASE("a fused buffer pays its copies, a single tensor does not") {
 TEST_CASE("a run longer than the limit of simulated time is refused, not cut") {
   CHECK_THROWS_AS(run_text(R"({"limits": {"simulated_s": 1}, "workload": {"layers": [{"name": "a",
     "forward_s": 1, "backward_s": 2, "gradient_bytes": 0}]}, "cluster": {"nodes": 2, "network":
-    {"latency_s": 1, "bandwidth_Bps": 1}}})"),
+    {"latency_s": 1, "bandwidth_Bps": 1000}}})"),
                   SimulationError);
 }
 

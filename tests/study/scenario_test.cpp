@@ -129,13 +129,14 @@ TEST_CASE("a value beside a profile wins over it") {
 }
 
 TEST_CASE("per-block latency is at most the latency") {
-  CHECK(problem_of(with_network(R"("latency_s": 1, "bandwidth_Bps": 1, "block_latency_s": 2)")) ==
-        "test.json: /cluster/network/block_latency_s: per-block latency must not exceed latency_s "
-        "(1), got 2");
+  CHECK(
+      problem_of(with_network(R"("latency_s": 1, "bandwidth_Bps": 1000, "block_latency_s": 2)")) ==
+      "test.json: /cluster/network/block_latency_s: per-block latency must not exceed latency_s "
+      "(1), got 2");
 }
 
 TEST_CASE("half-duplex ranks are refused in words") {
-  CHECK(problem_of(with_network(R"("latency_s": 1, "bandwidth_Bps": 1, "copy_engines": 1)")) ==
+  CHECK(problem_of(with_network(R"("latency_s": 1, "bandwidth_Bps": 1000, "copy_engines": 1)")) ==
         "test.json: /cluster/network/copy_engines: half-duplex ranks are not supported");
 }
 
@@ -146,6 +147,18 @@ TEST_CASE("bucket rules per element type need every type") {
   CHECK(problem_of(R"({"workload": {)" + layers + "}, " + kCluster +
                    R"(, "communication": {"schedule": "ddp"}})") ==
         "test.json: /workload/layers/1/dtype: needed because bucket rules are per dtype");
+}
+
+TEST_CASE("a published form of cost needs links that are all alike") {
+  for (const std::string form : {"paper", "ideal"}) {
+    CHECK(problem_of(R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1,
+                         "gradient_bytes": 344}]}, "cluster": {"nodes": 3, "gpus_per_node": 3,
+                         "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 6.7e10},
+                         "network": {"latency_s": 1e-5, "bandwidth_Bps": 8.5e8}},
+                         "communication": {"collective": "lp", "cost_form": ")" +
+                     form + R"("}})") == "test.json: /communication/cost_form: must be exact: "
+                                         "formulas need identical ranks and links");
+  }
 }
 
 TEST_CASE("all problems of a file are reported together") {

@@ -216,7 +216,7 @@ TEST_CASE("run: presets count parameters of the workload's type") {
                R"({"workload": {"layers": [{"name": "l", "forward_s": 1, "backward_s": 1,
         "gradient_bytes": 8, "dtype": ")" +
                dtype +
-               R"("}]}, "cluster": {"nodes": 2, "network": {"latency_s": 1, "bandwidth_Bps": 1}},
+               R"("}]}, "cluster": {"nodes": 2, "network": {"latency_s": 1, "bandwidth_Bps": 1000}},
         "communication": {"schedule": "priority", "preset": ")" +
                preset + R"("}})")
         .communication.schedule_options;

@@ -48,11 +48,6 @@ io::Json random_scenario(Random& random) {
   io::assign(scenario, "/cluster/network/reduction_Bps",
              whole(random, 0, 1) == 0 ? 0.0 : real(random, 1e9, 1e11));
   io::assign(scenario, "/cluster/network/efficiency", real(random, 0.5, 1));
-  if (whole(random, 0, 3) == 0) {
-    io::assign(scenario, "/cluster/gpus_per_node", 2);
-    io::assign(scenario, "/cluster/intra_network",
-               io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
-  }
   io::assign(scenario, "/communication/overlap_backward", whole(random, 0, 4) > 0);
   io::assign(scenario, "/limits/simulated_s", whole(random, 0, 3) == 0 ? 1.0 : 1e4);
   if (whole(random, 0, 3) == 0) {

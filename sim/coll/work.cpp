@@ -1,0 +1,100 @@
+#include "coll/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coll/cost.hpp"
+#include "coll/evaluate.hpp"
+#include "coll/schedule.hpp"
+#include "coll/uniform.hpp"
+
+namespace stepsim::coll {
+
+namespace {
+
+constexpr double kFormula = 1e-6;
+constexpr double kTreePerRank = 5e-7;
+constexpr double kSweptTransfer = 2e-8;
+constexpr double kRingTransfer = 1e-9;
+constexpr double kEventTransfer = 3e-7;
+constexpr double kFabricTransfer = 2e-6;
+
+double tree_seconds(const Collective& collective) {
+  return collective.algorithm == AlgorithmId::double_binary_tree
+             ? kTreePerRank * static_cast<double>(collective.ranks)
+             : 0;
+}
+
+double transfer_seconds(const Collective& collective, Method method, bool ring) {
+  if (method == Method::events) {
+    return collective.links.fabric ? kFabricTransfer : kEventTransfer;
+  }
+  return ring ? kRingTransfer : kSweptTransfer;
+}
+
+// Blocks of a pipeline whose best size is searched for by timing 1, 2, 4, .. of them: about as many
+// as the square root of wire time over latency, as where all links are alike (COL 7).
+bool searches_blocks(const Collective& collective) {
+  const bool pipelined = collective.algorithm == AlgorithmId::lp ||
+                         collective.algorithm == AlgorithmId::double_binary_tree;
+  return pipelined && !collective.options.block && !collective.homogeneous();
+}
+
+double of_search(const Collective& collective, Method method) {
+  constexpr double kSmallestBlock = 4096;
+  const auto ranks = static_cast<double>(collective.ranks);
+  const LinkCost& link = collective.links.all;
+  const double most = std::max(1.0, collective.bytes / kSmallestBlock);
+  const double wire = ranks * collective.bytes * link.per_byte_s;
+  const double blocks = link.block_latency_s > 0
+                            ? std::clamp(std::sqrt(wire / link.block_latency_s), 1.0, most)
+                            : most;
+  const double transfers = 2 * ranks * blocks;
+  return transfers * (4 * kSweptTransfer + transfer_seconds(collective, method, false));
+}
+
+double of_schedule(const Collective& collective, Method method) {
+  if (is_empty(collective)) {
+    return 0;
+  }
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    const auto ranks = static_cast<double>(collective.ranks);
+    const double servers = collective.options.placement == Placement::sharded
+                               ? ranks
+                               : static_cast<double>(collective.options.servers);
+    return 2 * ranks * servers * transfer_seconds(collective, method, false);
+  }
+  if (searches_blocks(collective)) {
+    return of_search(collective, method);
+  }
+  double seconds = 0;
+  for (const Phase& phase : make_schedule(collective).phases) {
+    const double transfers = static_cast<double>(phase.layout.groups) *
+                             static_cast<double>(phase.layout.size) *
+                             static_cast<double>(phase.steps());
+    const bool ring = std::holds_alternative<RingPass>(phase.rule);
+    seconds += transfers * transfer_seconds(collective, method, ring);
+  }
+  return seconds;
+}
+
+} // namespace
+
+double evaluation_seconds(const Collective& asked, Method method) {
+  Collective collective = asked;
+  double seconds = kFormula;
+  if (asked.algorithm == AlgorithmId::automatic) { // tries all candidates, then takes one of them
+    double longest = 0;
+    for (const AlgorithmId candidate : candidates_of(asked)) {
+      collective.algorithm = candidate;
+      const Method tried = asked.links.fabric ? Method::events : Method::closed_form;
+      seconds += evaluation_seconds(collective, tried);
+      longest = std::max(longest, evaluation_seconds(collective, method));
+    }
+    return seconds + longest;
+  }
+  seconds += tree_seconds(collective);
+  return method == Method::closed_form ? seconds : seconds + of_schedule(collective, method);
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,87 @@
+#include "study/work_estimate.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "coll/evaluate.hpp"
+#include "coll/work.hpp"
+#include "study/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kPacketHop = 2e-7; // s
+constexpr double kHops = 5;         // of a packet and its acknowledgement
+constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
+
+// Messages of different sizes that are timed, at most: a bucket is made of one gradient or more.
+double different_messages(const Scenario& scenario) {
+  if (scenario.communication.schedule == plan::Schedule::single) {
+    return 1;
+  }
+  std::set<std::int64_t> sizes;
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    sizes.insert(gradient.bytes.value);
+  }
+  return static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
+}
+
+// How often a planner asks for the time of a message of another size.
+double planned_messages(const Scenario& scenario, double different) {
+  switch (scenario.communication.schedule) {
+  case plan::Schedule::optimal:
+  case plan::Schedule::exhaustive:
+    return different * different / 2;
+  default:
+    return 2 * different;
+  }
+}
+
+double network_seconds(const Scenario& scenario) {
+  const auto bytes = static_cast<double>(scenario.workload.bytes().value);
+  const auto iterations = static_cast<double>(scenario.training.iterations);
+  const auto ranks = static_cast<double>(scenario.cluster.ranks());
+  if (scenario.cluster.network.model == NetworkModel::packet) {
+    const auto mtu = static_cast<double>(scenario.cluster.network.packet.options.mtu_wire_bytes);
+    return 2 * bytes * ranks * iterations / mtu * kHops * kPacketHop;
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const double messages = different_messages(scenario);
+  collective.bytes = bytes / messages;
+  return coll::evaluation_seconds(collective, coll::Method::events) * messages * iterations *
+         (kFlow / 2e-6);
+}
+
+} // namespace
+
+double estimated_seconds(const Scenario& scenario) {
+  if (scenario.cluster.ranks() == 1) {
+    return 0;
+  }
+  if (simulates_messages(scenario)) {
+    return network_seconds(scenario);
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const double messages = different_messages(scenario);
+  collective.bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
+  const coll::Method method =
+      scenario.method ? *scenario.method : coll::automatic_method(collective);
+  const double planning = coll::evaluation_seconds(collective, coll::Method::closed_form);
+  return coll::evaluation_seconds(collective, method) * messages +
+         planning * planned_messages(scenario, messages);
+}
+
+void refuse_long_work(double estimate_s, double max_seconds) {
+  if (estimate_s <= max_seconds) {
+    return;
+  }
+  const std::string text = estimate_s < 7200 ? base::significant(estimate_s, 2) + " s"
+                                             : base::significant(estimate_s / 3600, 2) + " h";
+  throw SimulationError("this takes about " + text + " of CPU time, more than --max-seconds " +
+                        base::shortest(max_seconds));
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Every command x every common flag: a flag that is accepted does something.
+
+    common_flags_test.py STEPSIM
+
+A new command needs a row in COMMANDS; the commands are read from `stepsim --help`.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPSIM = None
+TWO = "examples/two-layers.scenario.json"
+# Words of an invocation that succeeds; {folder} is a scratch folder that holds the shards.
+COMMANDS = {
+    "run": [TWO],
+    "compare": [TWO, "--over", "/cluster/nodes=2,3"],
+    "sweep": [TWO, "--over", "/cluster/nodes=2,3"],
+    "merge": ["{folder}/s.shard-0-of-2.jsonl", "{folder}/s.shard-1-of-2.jsonl"],
+    "solve": [TWO, "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,400Gbps",
+              "--target", "efficiency=0.9"],
+    "tune": [TWO, "--knob", "schedule"],
+    "converge": ["--problem", "quadratic", "--pipeline-width", "2", "--step", "0.5"],
+    "plan": ["examples/problem.json"],
+    "collective": ["--op", "allreduce", "--algorithm", "ring", "--ranks", "4", "--bytes", "1MB",
+                   "--latency", "10us", "--bandwidth", "10Gbps"],
+    "flows": ["examples/incast.flows.json"],
+    "semantics": ["examples/semantics-a.json"],
+    "breakeven": ["examples/breakeven.json"],
+    "import": ["layer-table", "tests/golden/input/layers.csv"],
+    "check": [TWO],
+    "models": ["list"],
+    "topologies": ["list"],
+}
+RECORDS = {"sweep", "merge"}  # their files are JSON Lines
+
+
+def stepsim(*words):
+    return subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120,
+                          env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+
+
+def progress_lines(stderr):
+    return [line for line in stderr.splitlines()
+            if re.match(r"(stepsim \S+: \d)|(\[[# ]{20}\] \d+/\d+)", line)]
+
+
+class CommonFlags(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        for shard in range(2):
+            done = stepsim("sweep", TWO, "--over", "/cluster/nodes=2,3", "-o", f"{cls.folder}/s.jsonl",
+                           "--shard", f"{shard}/2", "--quiet")
+            assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def run_command(self, name, *flags, code=0):
+        words = [word.format(folder=self.folder) for word in COMMANDS[name]]
+        done = stepsim(name, *words, *flags)
+        self.assertEqual(done.returncode, code, f"{name} {flags}: {done.stderr}")
+        return done
+
+    def test_every_command_has_a_row(self):
+        listed = re.findall(r"(?m)^  (\w+) {2,}\S", stepsim("--help").stdout)
+        self.assertEqual(sorted(COMMANDS), sorted(set(listed) - {"stepsim"}))
+
+    def test_json_is_machine_readable(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                out = self.run_command(name, "--json").stdout
+                values = [out] if out.startswith("{\n") else out.splitlines()
+                for value in values:
+                    json.loads(value)
+
+    def test_output_goes_to_the_file_alone(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                target = self.folder / f"{name}.out.json{'l' if name in RECORDS else ''}"
+                done = self.run_command(name, "-o", str(target), "--quiet")
+                self.assertEqual(done.stdout, "")
+                self.assertTrue(target.read_text().strip())
+
+    def test_quiet_leaves_warnings_alone_on_standard_error(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                target = self.folder / f"{name}.quiet.json{'l' if name in RECORDS else ''}"
+                done = self.run_command(name, "--quiet", "--progress", "plain", "-o", str(target))
+                for line in done.stderr.splitlines():
+                    self.assertRegex(line, "^warning: ")
+
+    def test_color_marks_errors_where_it_is_asked_for(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                for choice, marked in (("always", True), ("never", False)):
+                    words = [word.format(folder=self.folder) for word in COMMANDS[name]]
+                    done = stepsim(name, *words, "--color", choice, "-o", "/no/such/folder/x.json"
+                                   + ("l" if name in RECORDS else ""))
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn("error:", done.stderr)
+                    self.assertEqual("\x1b[" in done.stderr, marked, f"{choice}: {done.stderr!r}")
+
+    def test_progress_shows_and_hides(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                self.assertTrue(progress_lines(self.run_command(name, "--progress", "plain").stderr))
+                self.assertFalse(progress_lines(self.run_command(name, "--progress", "none").stderr))
+
+    def test_each_format_of_the_help_is_another_text(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                text = " ".join(stepsim(name, "--help").stdout.split())
+                words = re.search(r"--format WORD ((?:\w+(?:, | or )?)+?)(?:;| --)", text).group(1)
+                formats = re.split(", | or ", words.strip())
+                if name == "merge":  # joins records in the format that they have
+                    formats.remove("csv")
+                if name == "converge":  # has curves, in CSV too, with --problem logistic alone
+                    formats = ["json", "table"]
+                texts = set()
+                for word in formats:
+                    texts.add(self.run_command(name, "--format", word).stdout)
+                if name not in ("sweep", "merge"):  # whose json is a list of records, as jsonl
+                    same = 1 if name == "collective" and {"json", "jsonl"} <= set(formats) else 0
+                    self.assertEqual(len(texts) + same, len(formats), formats)
+                self.assertEqual(self.run_command(name, "--format", "xml", code=2).stdout, "")
+
+    def test_the_name_of_the_file_is_a_format_too(self):
+        for name in ("compare", "sweep", "collective"):
+            for ending, start in (("html", "<!doctype html>"), ("md", "|")):
+                target = self.folder / f"{name}.{ending}"
+                self.run_command(name, "-o", str(target), "--quiet")
+                text = target.read_text()
+                self.assertTrue(text.startswith(start), text[:80])
+                rows = text.count("<tr>") - 1 if ending == "html" else text.count("\n|") - 1
+                self.assertEqual(rows, 1 if name == "collective" else 2, text)
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

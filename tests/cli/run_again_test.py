@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""What commands write can be run and checked again: results, points of a sweep, lines of records.
+
+    run_again_test.py STEPSIM
+"""
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPSIM = None
+TWO = ROOT / "examples" / "two-layers.scenario.json"
+
+
+def flat(summary):
+    """A summary as records hold it: nested keys joined by an underscore."""
+    out = {}
+    for key, value in summary.items():
+        if isinstance(value, dict):
+            out.update({f"{key}_{inner}": number for inner, number in value.items()})
+        elif not isinstance(value, list):
+            out[key] = value
+    return out
+
+
+class RunAgain(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def stepsim(self, *words, code=0, cwd=None):
+        done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def write(self, name, tree):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(tree))
+        return path
+
+    def scenario(self, **changes):
+        tree = {"kind": "scenario", "workload": {"trace": str(os.path.relpath(
+                    ROOT / "traces" / "resnet50.ddp.2xa100.json", self.folder / "in"))},
+                "cluster": {"nodes": 4, "network": {"latency_s": "10us", "bandwidth_Bps": "25Gbps"}},
+                "communication": {"schedule": "ddp"}}
+        tree.update(changes)
+        return tree
+
+    def compare_points(self, output, count, cwd=None):
+        records = [json.loads(line) for line in output.read_text().splitlines()[1:]]
+        self.assertEqual(len(records), count)
+        for record in records:
+            done = self.stepsim("run", output, "--point", record["point"], "--json", cwd=cwd)
+            self.assertNotIn("differs", done.stderr)
+            result = json.loads(done.stdout)
+            summary = flat(result["summary"])
+            for key, value in record.items():
+                if key in summary:
+                    self.assertEqual(json.dumps(summary[key]), json.dumps(value), key)
+            self.assertEqual(result["method"], record["method"])
+
+    def test_every_point_of_a_sweep_is_reproduced_from_its_output_alone(self):
+        self.write("in/s.json", self.scenario())
+        output = self.folder / "out" / "sweep.jsonl"
+        output.parent.mkdir()
+        self.stepsim("sweep", "in/s.json", "--over", "/cluster/nodes=2,3,8",
+                     "--over", "/cluster/network/bandwidth_Bps=10,40Gbps", "-o", output)
+        (self.folder / "in" / "s.json").unlink()
+        self.compare_points(output, 3 * 2)
+        self.compare_points(output, 3 * 2, cwd="/")
+
+    def test_zips_replications_and_names_in_axes_are_reproduced(self):
+        trace = ROOT / "traces" / "resnet50.ddp.2xa100.json"
+        for name in ("a", "b"):
+            (self.folder / f"{name}.json").write_text(trace.read_text())
+        self.write("in/s.json", self.scenario(variability={"compute_cv": 0.1}))
+        self.write("sweep.json", {
+            "kind": "sweep", "scenario": "in/s.json", "replications": 2,
+            "axes": [{"field": "/workload/trace", "values": ["a.json", "b.json"]},
+                     {"field": "/cluster/nodes", "values": [2, 4]},
+                     {"field": "/cluster/network/bandwidth_Bps", "values": ["1Gbps", "2Gbps"]}],
+            "zip": [["/workload/trace", "/cluster/nodes"]]})
+        output = self.folder / "out" / "sweep.jsonl"
+        output.parent.mkdir()
+        self.stepsim("sweep", "sweep.json", "-o", output)
+        self.compare_points(output, 2 * 2 * 2)
+        csv = output.with_suffix(".csv")
+        self.stepsim("sweep", "sweep.json", "-o", csv)
+        again = json.loads(self.stepsim("run", csv, "--point", 3, "--json").stdout)
+        self.assertEqual(again["scenario"]["cluster"]["network"]["bandwidth_Bps"], 2e9 / 8)
+
+    def test_shards_merged_elsewhere_are_the_sweep_that_was_never_split(self):
+        self.write("in/s.json", self.scenario())
+        for folder in ("shards", "out"):
+            (self.folder / folder).mkdir()
+        words = ["sweep", "in/s.json", "--over", "/cluster/nodes=2,3"]
+        self.stepsim(*words, "-o", "out/whole.jsonl")
+        for shard in ("0/2", "1/2"):
+            self.stepsim(*words, "-o", "shards/part.jsonl", "--shard", shard)
+        self.stepsim("merge", "shards/part.shard-0-of-2.jsonl", "shards/part.shard-1-of-2.jsonl",
+                     "-o", "out/merged.jsonl")
+        self.assertEqual((self.folder / "out/merged.jsonl").read_text(),
+                         (self.folder / "out/whole.jsonl").read_text())
+        self.compare_points(self.folder / "out/merged.jsonl", 2)
+
+    def test_a_changed_file_shows_as_a_difference(self):
+        self.write("in/s.json", self.scenario())
+        trace = json.loads((ROOT / "traces" / "resnet50.ddp.2xa100.json").read_text())
+        self.write("in/t.json", trace)
+        self.stepsim("sweep", "in/s.json", "--set", "/workload/trace=t.json",
+                     "--over", "/cluster/nodes=2,3", "-o", "sweep.jsonl")
+        trace["layers"][0]["backward_s"] *= 2
+        self.write("in/t.json", trace)
+        done = self.stepsim("run", "sweep.jsonl", "--point", 1)
+        self.assertRegex(done.stderr, r"warning: point 1 of sweep.jsonl has \w+ .*has changed since")
+
+    def test_points_are_asked_for_by_number(self):
+        self.write("in/s.json", self.scenario())
+        self.stepsim("sweep", "in/s.json", "--over", "/cluster/nodes=2,3", "-o", "sweep.jsonl")
+        for words, text in (([], "sweep.jsonl holds the points 0..1 of a sweep: give --point N"),
+                            (["--point", 2], "--point 2: sweep.jsonl has the points 0..1")):
+            done = self.stepsim("run", "sweep.jsonl", *words, code=2)
+            self.assertEqual(done.stderr, f"error: {text}\n")
+        done = self.stepsim("run", "in/s.json", "--point", 0, code=2)
+        self.assertEqual(done.stderr, "error: --point: in/s.json is not the output of a sweep\n")
+
+    def test_an_equal_scenario_in_other_words_is_resumed(self):
+        tree = self.scenario()
+        self.write("in/s.json", tree)
+        words = ["--over", "/cluster/nodes=2,3", "-o", "sweep.jsonl"]
+        self.stepsim("sweep", "in/s.json", *words)
+        before = (self.folder / "sweep.jsonl").read_text()
+        self.write("in/s.json", dict(tree, seed=1))  # the default
+        self.stepsim("sweep", "in/s.json", *words, "--resume")
+        self.assertEqual((self.folder / "sweep.jsonl").read_text(), before)
+
+    def test_a_result_is_run_again_wherever_it_lies(self):
+        self.write("in/s.json", self.scenario())
+        (self.folder / "out" / "deep").mkdir(parents=True)
+        self.stepsim("run", "in/s.json", "-o", "out/deep/r.json")
+        first = json.loads((self.folder / "out/deep/r.json").read_text())
+        for cwd, name in ((self.folder, "out/deep/r.json"), ("/", self.folder / "out/deep/r.json")):
+            again = json.loads(self.stepsim("run", name, "--json", cwd=cwd).stdout)
+            self.assertEqual(again["summary"], first["summary"])
+        changed = json.loads(self.stepsim("run", "out/deep/r.json", "--set", "/cluster/nodes=8",
+                                          "--json").stdout)
+        self.assertEqual(changed["scenario"]["cluster"]["nodes"], 8)
+        self.assertEqual(self.stepsim("check", "out/deep/r.json").stdout,
+                         "out/deep/r.json: ok, result\n")
+
+    def test_results_of_the_examples_can_be_run_again(self):
+        for path in sorted((ROOT / "examples").glob("*.scenario.json")):
+            with self.subTest(file=path.name):
+                self.stepsim("run", path, "-o", "r.json", "--quiet")
+                first = json.loads((self.folder / "r.json").read_text())
+                again = json.loads(self.stepsim("run", "r.json", "--json", "--quiet").stdout)
+                self.assertEqual(again["summary"], first["summary"])
+
+    def test_check_reads_every_line(self):
+        self.stepsim("sweep", TWO, "--over", "/cluster/nodes=2,3,4", "-o", "s.jsonl")
+        self.assertEqual(self.stepsim("check", "s.jsonl").stdout,
+                         "s.jsonl: ok, sweep output, 3 of 3 points\n")
+        lines = (self.folder / "s.jsonl").read_text().splitlines()
+        (self.folder / "cut.jsonl").write_text("\n".join(lines[:3]) + "\n")
+        self.assertIn("warning: holds 2 of 3 points", self.stepsim("check", "cut.jsonl").stdout)
+        (self.folder / "bad.jsonl").write_text("\n".join([lines[0], lines[2], lines[1], "{"]) + "\n")
+        done = self.stepsim("check", "bad.jsonl", code=3)
+        self.assertIn("bad.jsonl:3: point 0 stands behind point 1 of 3\n", done.stdout)
+        self.assertIn("bad.jsonl:4: ", done.stdout)
+        self.stepsim("collective", "--op", "allreduce", "--algorithm", "ring", "--ranks", "2,4",
+                     "--bytes", "1MB", "--latency", "1us", "--bandwidth", "10Gbps", "-o", "c.jsonl")
+        self.assertEqual(self.stepsim("check", "c.jsonl").stdout, "c.jsonl: ok, 2 records\n")
+        (self.folder / "list.json").write_text("[]")
+        self.assertEqual(self.stepsim("run", "list.json", code=3).stderr,
+                         "error: list.json: must be an object, got a list\n")
+
+    def test_common_mistakes_are_told_what_to_type(self):
+        with gzip.open(self.folder / "raw.pt.trace.json.gz", "wt") as raw:
+            json.dump({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "a"}]}, raw)
+        first = "raw.pt.trace.json.gz: this is a Kineto trace: stepsim import kineto FILE -o T.json"
+        for words in (["run", "raw.pt.trace.json.gz"], ["compare", "raw.pt.trace.json.gz", "--over",
+                                                        "/cluster/nodes=2"],
+                      ["import", "nccl-tests", "raw.pt.trace.json.gz"],
+                      ["import", "osu", "raw.pt.trace.json.gz", "--ranks", "2"]):
+            self.assertEqual(self.stepsim(*words, code=3).stderr, f"error: {first}\n")
+        for words, text in (
+                (["run", TWO, "--nodes", "4"], "--nodes: unknown option; use --set /cluster/nodes=4"),
+                (["run", TWO, "--nodes=4"], "--nodes: unknown option; use --set /cluster/nodes=4"),
+                (["tune", TWO, "--knob", "schedule", "--latency", "5us"],
+                 "--latency: unknown option; use --set /cluster/network/latency_s=5us"),
+                (["run", TWO, "--over", "/cluster/nodes=2,4"], "--over: use compare or sweep")):
+            self.assertEqual(self.stepsim(*words, code=2).stderr, f"error: {text}\n")
+        between = ["solve", TWO, "--for", "/cluster/network/bandwidth_Bps", "--between",
+                   "1Gbps,400Gbps", "--json", "--target"]
+        self.assertEqual(self.stepsim(*between, "efficiency=0.9").stdout,
+                         self.stepsim(*between, "scaling_efficiency=90%").stdout)
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

@@ -1,0 +1,50 @@
+#include "coll/work.hpp"
+
+#include <doctest/doctest.h>
+
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using coll::AlgorithmId;
+using coll::Collective;
+using coll::Method;
+using testing::within;
+
+namespace {
+
+Collective exchange(AlgorithmId algorithm, std::uint32_t ranks, double bytes) {
+  Collective collective;
+  collective.op = coll::Op::allreduce;
+  collective.algorithm = algorithm;
+  collective.ranks = ranks;
+  collective.bytes = bytes;
+  collective.links.all = {.latency_s = 1e-5, .block_latency_s = 1e-5, .per_byte_s = 1 / 1.25e9};
+  return collective;
+}
+
+} // namespace
+
+TEST_CASE("work: events take time in proportion to the transfers of the schedule") {
+  const auto seconds = [](std::uint32_t ranks) {
+    return coll::evaluation_seconds(exchange(AlgorithmId::ring, ranks, 1e9), Method::events);
+  };
+  // 2 (P - 1) steps of P transfers
+  CHECK((seconds(512) - 1e-6) / (seconds(8) - 1e-6) ==
+        within(2.0 * 511 * 512 / (2.0 * 7 * 8), 1e-9));
+}
+
+TEST_CASE("work: a formula costs nothing, a tree of a million ranks what building it takes") {
+  CHECK(coll::evaluation_seconds(exchange(AlgorithmId::ring, 1 << 20, 1e9), Method::closed_form) <
+        1e-5);
+  CHECK(coll::evaluation_seconds(exchange(AlgorithmId::double_binary_tree, 1 << 20, 1e9),
+                                 Method::closed_form) == within(0.5e-6 * (1 << 20), 1e-4));
+}
+
+TEST_CASE("work: blocks that are searched for are estimated without the search") {
+  Collective two_levels = exchange(AlgorithmId::lp, 17 * 8, 0x1p53);
+  two_levels.links.two_level =
+      coll::TwoLevel{.gpus_per_node = 8,
+                     .nics_per_node = 1,
+                     .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
+  CHECK(coll::evaluation_seconds(two_levels, Method::events) > 600); // and answers at once
+}

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Random scenarios, made from the schemas, through `run`, `compare` and `sweep`.
+
+    random_test.py STEPSIM [--runs N] [--seed S] [--index I] [--scenario FILE] [--keep FOLDER]
+
+Without --seed half of the runs have seed 1, the other half a seed of the moment; both are printed.
+Every run checks that the answer is a result that keeps all promises of checks.py, or one clean error;
+every valid one also that it repeats, that its resolved scenario gives the same, or that `run`, `compare`
+and `sweep` agree. A failure prints its seed and index, a minimal scenario and the command to repeat.
+"""
+import argparse
+import collections
+import itertools
+import json
+import pathlib
+import random
+import resource
+import sys
+import tempfile
+import time
+
+import documents
+import known
+import net
+import rules
+import scenarios
+import schema
+import shrink
+import words
+
+MEMORY_LIMIT = 4 << 30
+class Tally:
+    """How often each pair of words was tried, and was valid."""
+
+    def __init__(self):
+        self.tried, self.valid = collections.Counter(), collections.Counter()
+        self.codes = collections.Counter()
+        self.keys, self.valid_keys = collections.Counter(), collections.Counter()
+
+    def add(self, d, code):
+        pairs = list(itertools.combinations(sorted(d.items()), 2))
+        self.tried.update(pairs)
+        if code == 0:
+            self.valid.update(pairs)
+
+    def add_keys(self, document, code):
+        """Counts the keys of the schema that a scenario has; jobs and objects in lists count as one."""
+        present = [p for p in words.LEAVES if documents.present(document, p)]
+        self.keys.update(present)
+        if code == 0:
+            self.valid_keys.update(present)
+
+    def useless_keys(self, enough):
+        """Keys of the schema that were tried often enough and never in a valid scenario."""
+        for pointer, count in sorted(self.keys.items()):
+            if count >= enough and not self.valid_keys[pointer] and pointer not in rules.NEVER:
+                yield f"{pointer} was in no valid scenario of {count}"
+
+    def never_valid(self, enough):
+        """Pairs tried often enough that no rule forbids and that never gave a result, and pairs that
+        a rule forbids and that gave one."""
+        for pair, count in sorted(self.tried.items()):
+            forbidden = rules.forbidden(*pair)
+            if self.valid[pair] and forbidden:
+                yield f"{text_of(pair)} is valid, although: {forbidden}"
+            elif count >= enough and not self.valid[pair] and not forbidden:
+                yield f"{text_of(pair)} was never valid in {count} tries"
+
+
+def text_of(pair):
+    return " with ".join(f"{name} {word}" for name, word in pair)
+
+
+def targets(seed):
+    """All pairs of words, in an order of the seed."""
+    pairs = [((a, x), (b, y)) for (a, xs), (b, ys) in itertools.combinations(
+        sorted(words.DIMENSIONS.items()), 2) for x in xs for y in ys]
+    pairs = [p for p in pairs if not rules.forbidden(*p)]
+    random.Random(f"{seed}/targets").shuffle(pairs)
+    return pairs
+
+
+def made(seed, index, pairs, far):
+    """Combination, scenario and whether it was spoilt."""
+    rng = random.Random(f"{seed}/{index}")
+    keys = sorted(words.LEAVES)
+    wanted = keys[index // 2 % len(keys)] if index % 2 else None  # every other one a certain key
+    for _ in range(20):
+        d = words.combination(rng, () if wanted else pairs[index // 2 % len(pairs)])
+        if not wanted or words.reaches(wanted, d):
+            break
+    document = scenarios.Maker(rng, d, rng.choice([0, 0, far]), far > 0.2, wanted).scenario()
+    if rng.random() < 0.15:
+        return d, documents.spoilt(rng, document)[0], True
+    return d, document, False
+
+
+class Session:
+    def __init__(self, options, folder):
+        self.options = options
+        self.net = net.Net(net.Stepsim(options.stepsim, folder, options.time_limit))
+        self.tally = Tally()
+        self.known, self.failures, self.runs = collections.Counter(), [], 0
+        self.slowest = (0, "")
+
+    def seed(self, seed, runs, first=0):
+        pairs = targets(seed)
+        index = first
+        stop = self.runs + runs
+        while self.runs < stop:
+            self.one(seed, index, pairs)
+            index += 1
+
+    def file(self, name):
+        """All checks of a scenario in a file."""
+        document = json.loads(pathlib.Path(name).read_text())
+        found, _, result = self.net.run(document)
+        self.runs += 1
+        self.report(found, document, name, 0, None)
+        for which in range(4 if result is not None else 0):
+            self.report(self.net.extra(document, result, which), document, name, which, which)
+
+    def one(self, seed, index, pairs):
+        d, document, is_spoilt = made(seed, index, pairs, self.options.far)
+        for attempt in range(4):
+            began = time.monotonic()
+            found, answer, result = self.net.run(document)
+            self.slowest = max(self.slowest, (time.monotonic() - began, f"{seed}/{index}"))
+            self.runs += 1
+            self.tally.codes[answer.code] += 1
+            self.tally.add_keys(document, answer.code)
+            self.report(found, document, seed, index, None)
+            if answer.code != net.BAD_INPUT or is_spoilt:
+                break
+            smaller = None
+            for pointer in documents.named_pointers(answer.err):
+                if not documents.sets_a_word(pointer):
+                    smaller = documents.without(document, pointer)
+                if smaller is not None:
+                    break
+            if smaller is None:
+                break
+            document = smaller
+        if not is_spoilt:
+            self.tally.add(d, answer.code)
+            if self.options.verbose and answer.code == net.BAD_INPUT:
+                print(f"{seed}/{index} {d}: {answer.err.strip()[:300]}")
+        if result is not None:
+            which = index
+            self.report(self.net.extra(document, result, which), document, seed, index, which)
+
+    def report(self, found, document, seed, index, which):
+        first = {name: seen for name, seen in reversed(found)}  # of each kind the first
+        for name, seen in first.items():
+            reason = known.known(name, document, seen)
+            if reason:
+                self.known[reason] += 1
+                continue
+            print(f"FAILED {name}: {seen}\n  seed {seed} index {index}", flush=True)
+            self.failures.append((name, seen, seed, index))
+            small = document
+            alike = sum(1 for failure in self.failures if failure[0] == name)
+            if self.options.shrink and alike <= 3:
+                small = shrink.shrunk(document, lambda s: self.fails(s, name, which))
+            text = json.dumps(small)
+            print(f"  scenario {text}\n  repeat: {sys.argv[0]} {self.options.stepsim} --seed {seed} --index "
+                  f"{index}, or with --scenario FILE", flush=True)
+            if self.options.keep:
+                folder = pathlib.Path(self.options.keep)
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f"{name.replace(' ', '_')}-{seed}-{index}.json").write_text(schema.text_of(small))
+
+    def fails(self, document, name, which):
+        """True if a scenario breaks the same promise, and no known entry covers it."""
+        found, _, result = self.net.run(document)
+        if which is not None:
+            found = self.net.extra(document, result, which) if result is not None else []
+        return any(n == name and not known.known(n, document, seen) for n, seen in found)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("stepsim")
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--index", type=int, help="only this one of the seed")
+    parser.add_argument("--time-limit", type=float, default=60, help="of one command, s")
+    parser.add_argument("--scenario", help="only this file")
+    parser.add_argument("--far", type=float, default=0.15, help="chance of a value at a bound")
+    parser.add_argument("--keep", help="folder for the minimal scenarios")
+    parser.add_argument("--verbose", action="store_true", help="also what is refused, and why")
+    parser.add_argument("--no-shrink", dest="shrink", action="store_false")
+    options = parser.parse_args()
+    options.stepsim = str(pathlib.Path(options.stepsim).resolve())
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    moving = int(time.time()) % 10**9
+    seeds = [options.seed] if options.seed is not None else [1, moving]
+    print(f"seeds {', '.join(map(str, seeds))}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(options, folder)
+        for seed in seeds:
+            if options.scenario:
+                session.file(options.scenario)
+                break
+            if options.index is not None:
+                session.one(seed, options.index, targets(seed))
+            else:
+                session.seed(seed, options.runs // len(seeds))
+    return summary_of(session, options)
+
+
+def summary_of(session, options):
+    codes = ", ".join(f"{count} exit {code}" for code, count in sorted(
+        session.tally.codes.items(), key=lambda item: str(item[0])))
+    print(f"{session.runs} runs ({session.net.stepsim.calls} commands): {codes}; slowest "
+          f"{session.slowest[0]:.2f} s ({session.slowest[1]})")
+    for reason, count in sorted(session.known.items()):
+        print(f"known: {count} x {reason}")
+    wrong = []
+    if options.index is None and not options.scenario:
+        wrong = list(session.tally.never_valid(enough=12)) + list(session.tally.useless_keys(enough=30))
+        untried = [p for p in words.LEAVES if p not in session.tally.keys]
+        print(f"{len(session.tally.valid_keys)} of {len(words.LEAVES)} keys in valid scenarios; not tried: "
+              f"{' '.join(untried)}")
+        share = sum(session.tally.valid.values()) / max(1, sum(session.tally.tried.values()))
+        print(f"{100 * share:.1f} % of the scenarios meant to be valid are")
+        if session.runs >= 500 and share < 0.6:
+            wrong.append("too few valid scenarios")
+    for line in wrong:
+        print(f"FAILED {line}")
+    print(f"{len(session.failures) + len(wrong)} failures")
+    return 1 if session.failures or wrong or not session.runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

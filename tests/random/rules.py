@@ -1,0 +1,69 @@
+"""Pairs of words that never go together in a scenario, with the rule that forbids them: the interface's
+"a key without meaning is an error", and what each network level and algorithm is defined for."""
+
+ASYNC, SYNC_SERVER, PIPE = "parameter_server async", "parameter_server sync", "pipe_sgd"
+ALGORITHMS = {"sync_sgd", PIPE, SYNC_SERVER, ASYNC}
+PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensors", "optimal", "eager",
+            "exhaustive"}
+OWN_ORDER = {"asc_wfbp", "priority", "dear", "omgs"}
+SCHEDULES = PLANNERS | OWN_ORDER
+CODECS = {"fp16", "truncate16", "quantize8", "custom", "custom_codec"}
+GATHERED = {"topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk_exact", "sparcml_rd",
+            "sparcml_split", "topk_dsa", "ok_topk", "hierarchical_topk", "omnireduce", "qsgd", "signsgd",
+            "powersgd"}
+SPARSE = GATHERED - {"qsgd", "signsgd", "powersgd"}
+FORMULA_ONLY = {"sparcml_split", "topk_dsa", "ok_topk", "omnireduce"}
+COLLECTIVES = {"mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree",
+               "hierarchical", "hierarchical_leader", "parameter_server", "auto", "calibrated"}
+NETWORKS = {"flow", "packet"}
+
+# Keys of the schema that no scenario may have.
+NEVER = {"/communication/exchange_sizes"}
+
+FORBIDDEN = [
+    (("algorithm", {SYNC_SERVER, ASYNC}), ("collective", COLLECTIVES), "servers move the gradients"),
+    (("algorithm", {ASYNC}), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
+    (("algorithm", {ASYNC}), ("level", NETWORKS), "asynchronous: alpha_beta only"),
+    (("algorithm", ALGORITHMS - {"sync_sgd"}), ("compression", GATHERED), "needs sync_sgd"),
+    (("algorithm", ALGORITHMS - {"sync_sgd"}), ("schedule", OWN_ORDER), "an order of its own"),
+    (("algorithm", {PIPE}), ("level", {"packet"}), "pipe_sgd: alpha_beta or flow"),
+    (("algorithm", {ASYNC}), ("workload", {"jobs"}), "asynchronous: alpha_beta only"),
+    (("workload", {"jobs"}), ("level", {"alpha_beta", "cost", "calibration"}), "jobs share a network"),
+    (("workload", {"jobs"}), ("compression", GATHERED | CODECS), "jobs: messages overlap"),
+    (("workload", {"jobs"}), ("schedule", OWN_ORDER), "jobs: messages overlap"),
+    (("workload", {"jobs"}), ("algorithm", {PIPE}), "jobs: messages overlap"),
+    (("workload", {"jobs"}), ("method", {"closed_form", "max_plus"}), "flow and packet: events"),
+    (("workload", {"trace", "model"}), ("schedule", {"exhaustive"}), "at most 20 gradients"),
+    (("workload", {"trace", "model"}), ("level", {"packet"}), "not tried: too many packets"),
+    (("workload", {"layers", "model", "jobs"}), ("schedule", {"trace"}), "a trace's measured buckets"),
+    (("schedule", {"trace"}), ("level", {"packet"}), "not tried: traces are too many packets"),
+    (("level", NETWORKS), ("method", {"closed_form", "max_plus"}), "flow and packet: events"),
+    (("level", NETWORKS), ("collective", {"calibrated"}), "a curve has no messages"),
+    (("level", {"packet"}), ("compression", GATHERED | CODECS), "packet: dense gradients"),
+    (("level", {"packet"}), ("schedule", OWN_ORDER), "packet: planned buckets"),
+    (("level", {"flow"}), ("compression", FORMULA_ONLY | {"hierarchical_topk"}), "no messages of its own"),
+    (("level", {"flow"}), ("schedule", {"asc_wfbp"}), "asc_wfbp: a linear cost"),
+    (("level", {"alpha_beta", "cost"}), ("collective", {"calibrated"}), "needs a measured curve"),
+    (("gpus", {"one"}), ("collective", {"hierarchical", "hierarchical_leader"}),
+     "several ranks of a node"),
+    (("gpus", {"one"}), ("compression", {"hierarchical_topk"}), "several ranks of a node"),
+    (("schedule", {"asc_wfbp"}), ("compression", GATHERED - {"powersgd"}), "asc_wfbp: a linear cost"),
+    (("schedule", {"omgs"}), ("compression", {"-", "none"} | CODECS), "omgs: sparse only"),
+    (("schedule", {"priority"}), ("compression", GATHERED | CODECS), "priority: dense chunks"),
+    (("schedule", {"dear"}), ("compression", GATHERED), "dear: an exchange that sums"),
+    (("compression", FORMULA_ONLY), ("method", {"max_plus", "events"}), "known by a formula only"),
+]
+
+
+def forbidden(one, two):
+    """The rule against two (dimension, word) in one scenario, or None."""
+    for first, second, words in FORBIDDEN:
+        for a, b in ((one, two), (two, one)):
+            if matches(a, first) and matches(b, second):
+                return words
+    return None
+
+
+def matches(word, pattern):
+    """(dimension, word) against (dimension, words)."""
+    return word[0] == pattern[0] and word[1] in pattern[1]
