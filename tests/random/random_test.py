@@ -95,6 +95,15 @@ def made(seed, index, pairs, far):
     return d, document, False
 
 
+def without_refused(document, errors):
+    """The scenario without the keys that the errors name, but for words; None if none of them is there."""
+    left = None
+    for pointer in documents.named_pointers(errors):
+        if not documents.sets_a_word(pointer):
+            left = documents.without(left or document, pointer) or left
+    return left
+
+
 class Session:
     def __init__(self, options, folder):
         self.options = options
@@ -122,7 +131,7 @@ class Session:
 
     def one(self, seed, index, pairs):
         d, document, is_spoilt = made(seed, index, pairs, self.options.far)
-        for attempt in range(4):
+        for attempt in range(6):
             began = time.monotonic()
             found, answer, result = self.net.run(document)
             self.slowest = max(self.slowest, (time.monotonic() - began, f"{seed}/{index}"))
@@ -132,12 +141,7 @@ class Session:
             self.report(found, document, seed, index, None)
             if answer.code != net.BAD_INPUT or is_spoilt:
                 break
-            smaller = None
-            for pointer in documents.named_pointers(answer.err):
-                if not documents.sets_a_word(pointer):
-                    smaller = documents.without(document, pointer)
-                if smaller is not None:
-                    break
+            smaller = without_refused(document, answer.err)
             if smaller is None:
                 break
             document = smaller

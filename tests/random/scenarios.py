@@ -77,6 +77,10 @@ class Maker:
             chance = 0.06 if pointer.startswith("/cluster/network/packet") else 0.12
             if pointer == self.wanted or rng.random() < chance:
                 put(out, pointer, self.value(pointer))
+        if "input_pipelined" in training:  # says how an input is read that takes time
+            training.setdefault("input_s", rng.choice([1e-4, 1e-3, 0.1]))
+        if rng.random() < 0.8:  # values at the bounds are meant
+            out["allow_unusual"] = True
         if rng.random() < 0.03 and algorithm == "parameter_server":
             out["training"]["convergence"] = {"epochs_lossless": 10, "iterations_per_epoch": 100,
                                               "x1": 0.01, "x2": 0.3, "beta": 2}
