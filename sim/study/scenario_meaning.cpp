@@ -268,8 +268,13 @@ bool waits(const Scenario& scenario, std::string_view pointer) {
   return pointer.starts_with("/communication/compression/") && !is_compressed(scenario);
 }
 
+// What the link does counts for nothing where exchanges have given times.
+bool ignores_link(const Scenario& scenario) {
+  return has_curve(scenario) && !is_simulated(scenario);
+}
+
 void warn_of_link(const io::Json& tree, Scenario& scenario) {
-  if (!has_curve(scenario) || is_simulated(scenario)) {
+  if (!ignores_link(scenario)) {
     return;
   }
   std::string unused;
@@ -328,12 +333,9 @@ void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& 
 }
 
 void drop_meaningless(const Scenario& scenario, io::Json& tree) {
-  for_each_rule([&](const Rule& rule) {
-    if (rule.meaningful(scenario)) {
-      return;
-    }
+  const auto drop = [&](std::string_view pointer) {
     io::Json* place = &tree;
-    std::vector<std::string> tokens = io::pointer_tokens(rule.pointer);
+    std::vector<std::string> tokens = io::pointer_tokens(pointer);
     const std::string last = tokens.back();
     tokens.pop_back();
     for (const std::string& token : tokens) {
@@ -342,7 +344,15 @@ void drop_meaningless(const Scenario& scenario, io::Json& tree) {
     if (place != nullptr && place->is_object()) {
       std::erase_if(place->as_object(), [&](const auto& entry) { return entry.first == last; });
     }
+  };
+  for_each_rule([&](const Rule& rule) {
+    if (!rule.meaningful(scenario)) {
+      drop(rule.pointer);
+    }
   });
+  if (ignores_link(scenario) && scenario.cluster.network.curve) {
+    drop("/cluster/network/reduction_Bps");
+  }
 }
 
 } // namespace stepsim::study
