@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "cli/record_table.hpp"
+#include "cli/table.hpp"
 #include "cli/unit_text.hpp"
+#include "study/ranking.hpp"
 
 using namespace stepsim;
 
@@ -30,7 +32,10 @@ TEST_CASE("records: milliseconds, percent and hours under their headings; the le
                                               {"loss_fraction", 0.05},
                                               {"time_to_accuracy_s", 5400}}};
   const std::vector<std::string> varied{"nodes"};
-  const std::string text = cli::record_table(rows, varied);
+  const std::vector<std::int64_t> ranks{4, 8};
+  const study::Ranking ranking = study::rank_rows(rows, ranks, study::BestBy::iteration_time);
+  const std::string text =
+      cli::table_text(cli::record_tables({rows, varied, ranking, ranks}).back());
   CAPTURE(text);
   const auto line = [&](std::size_t number) {
     std::size_t begin = 0;
