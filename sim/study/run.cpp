@@ -98,41 +98,55 @@ std::optional<Scenario> warming_up(const Scenario& scenario, std::int64_t index)
   return sparse;
 }
 
-// Every iteration as long as the steady one of its density; the summary stays that of the last.
+// Every iteration as long as the steady one of its density; the summary stays that of the last. A
+// time of iteration i lies as far behind the sum of the iterations before it as in the steady run:
+// those from its backward on in the run of its own density, its start, which waits for the messages
+// of the iteration before, in that one's.
 void apply_warmup(const Scenario& scenario, Result& result) {
   std::map<double, Result> by_density; // 0: dense
-  double shift = 0;                    // what earlier iterations took longer
-  for (Iteration& iteration : result.iterations) {
-    iteration.density = result.summary.density;
-    iteration.k = static_cast<std::int64_t>(result.summary.k.value_or(0));
+  std::vector<const Result*> steady;   // [iteration]
+  const Result last = result;
+  std::vector<std::optional<double>> densities;
+  for (const Iteration& iteration : result.iterations) {
     const std::optional<Scenario> other = warming_up(scenario, iteration.index);
     if (!other) {
-      for (double* time : {&iteration.start_s, &iteration.compute_end_s,
-                           &iteration.exchange_start_s, &iteration.exchange_end_s}) {
-        *time += shift;
-      }
+      densities.push_back(last.summary.density);
+      steady.push_back(&last);
       continue;
     }
-    const std::optional<double> density = other->communication.compression.density;
-    const auto [place, is_new] = by_density.try_emplace(density.value_or(0));
+    densities.push_back(other->communication.compression.density);
+    const auto [place, is_new] = by_density.try_emplace(densities.back().value_or(0));
     if (is_new) {
       place->second = run_algorithm(*other);
     }
-    const Result& steady = place->second;
-    const Iteration& same = steady.iterations[static_cast<std::size_t>(iteration.index)];
-    const double move = iteration.start_s + shift - same.start_s;
-    const double longer = same.iteration_time_s - iteration.iteration_time_s;
-    iteration = same;
-    for (double* time : {&iteration.start_s, &iteration.compute_end_s, &iteration.exchange_start_s,
-                         &iteration.exchange_end_s}) {
-      *time += move;
-    }
-    iteration.density = density;
-    iteration.k = density ? std::optional(static_cast<std::int64_t>(steady.summary.k.value_or(0)))
-                          : std::nullopt;
-    shift += longer;
+    steady.push_back(&place->second);
   }
-  result.summary.makespan_s = *result.summary.makespan_s + shift;
+  // How much later iteration `index` of a steady run begins its backward here.
+  const auto moved = [&](const Result& run, std::size_t index) {
+    double later = 0;
+    for (std::size_t j = 0; j < index; ++j) {
+      later += steady[j]->iterations[j].iteration_time_s - run.iterations[j].iteration_time_s;
+    }
+    return later;
+  };
+  for (std::size_t i = 0; i < steady.size(); ++i) {
+    Iteration& iteration = result.iterations[i];
+    iteration = steady[i]->iterations[i];
+    const double later = moved(*steady[i], i);
+    for (double* time :
+         {&iteration.compute_end_s, &iteration.exchange_start_s, &iteration.exchange_end_s}) {
+      *time += later;
+    }
+    if (i > 0) {
+      iteration.start_s = steady[i - 1]->iterations[i].start_s + moved(*steady[i - 1], i - 1);
+    }
+    iteration.density = densities[i];
+    iteration.k = densities[i]
+                      ? std::optional(static_cast<std::int64_t>(steady[i]->summary.k.value_or(0)))
+                      : std::nullopt;
+  }
+  result.summary.makespan_s =
+      *steady.back()->summary.makespan_s + moved(*steady.back(), steady.size() - 1);
 }
 
 } // namespace

@@ -71,7 +71,6 @@ struct Parts {
   double lead_s{}; // forward of the first layers, which have no gradient and wait for nothing
   double rest_s{}; // from the weights to the last gradient
   double tail_s{}; // backward after the last gradient
-  [[nodiscard]] double all() const { return lead_s + rest_s + tail_s; }
 };
 
 Parts parts_of(const Scenario& scenario, double compute_s) {
@@ -94,81 +93,79 @@ Parts parts_of(const Scenario& scenario, double compute_s) {
   return parts;
 }
 
-// Sums over the iterations that count, per worker.
+// Sums over the iterations that count.
 struct Totals {
-  std::vector<double> compute_s, wait_s;
-  double slowest_s{};
-  double periods_s{};
+  std::vector<double> worker_s; // each one's computing
+  double compute_s{};           // periods as they would be without exchanges
+  double exposed_s{};
+  double rounds_s{}; // of all iterations
 };
 
 std::int64_t discarded(const Scenario& scenario) {
   return scenario.training.discard_iterations.value_or(0);
 }
 
-// The first round follows one that ended at 0, as long as those of equal workers.
+// The first round follows one that ended at 0, as long as those of equal workers. A period goes
+// from the last worker that is ready to the last one that is ready in the next round; without its
+// exchange the workers would wait for one another alone.
 Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_s,
                   ServerRounds& rounds, Result& result) {
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  Totals totals{std::vector<double>(workers), std::vector<double>(workers), 0, 0};
+  Totals totals{.worker_s = std::vector<double>(workers)};
   const train::Jitter jitter(scenario.variability, workers);
-  std::vector<double> ready(workers);
-  std::vector<double> free(workers); // the lead is done, from the end of the round before
+  std::vector<double> ready(workers); // from the end of the round before
   for (std::uint32_t w = 0; w < workers; ++w) {
-    free[w] = parts.tail_s + parts.lead_s * jitter.compute(w, 1) - exchange_s;
+    const double factor = jitter.compute(w, 1);
+    ready[w] =
+        std::max(0.0, parts.tail_s + parts.lead_s * factor - exchange_s) + parts.rest_s * factor;
   }
   result.iterations.clear();
   double origin = 0;
   for (std::int64_t t = 0; t < scenario.training.iterations; ++t) {
-    double slowest = 0;
-    for (std::uint32_t w = 0; w < workers; ++w) {
-      const double factor = jitter.compute(w, t + 1);
-      ready[w] = std::max(0.0, free[w]) + parts.rest_s * factor;
-      slowest = std::max(slowest, parts.all() * factor);
-    }
-    if (t >= discarded(scenario)) {
-      for (std::uint32_t w = 0; w < workers; ++w) {
-        const double computes = parts.all() * jitter.compute(w, t + 1);
-        totals.compute_s[w] += computes;
-        totals.wait_s[w] += slowest - computes;
-      }
-      totals.slowest_s += slowest;
-    }
+    const double first = *std::ranges::min_element(ready);
     const double last = *std::ranges::max_element(ready);
     const double took = rounds.end(ready, jitter.exchange(t + 1));
+    double last_without = 0;
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      const double factor = jitter.compute(w, t + 2);
+      const double overlapped = parts.tail_s * jitter.compute(w, t + 1) + parts.lead_s * factor;
+      const double rest = parts.rest_s * factor;
+      const double free = ready[w] + overlapped;
+      last_without = std::max(last_without, std::max(last, free) + rest);
+      ready[w] = std::max(0.0, free - took) + rest;
+      totals.worker_s[w] += t >= discarded(scenario) ? overlapped + rest : 0;
+    }
+    const double next = took + *std::ranges::max_element(ready);
+    constexpr double kRounding = 1e-12;
+    const double exposed = next - last_without > kRounding * next ? next - last_without : 0;
+    if (t >= discarded(scenario)) {
+      totals.compute_s += next - exposed - last;
+      totals.exposed_s += exposed;
+    }
     result.iterations.push_back({.index = t,
                                  .start_s = origin,
                                  .compute_end_s = origin + last,
-                                 .exchange_start_s = origin + *std::ranges::min_element(ready),
+                                 .exchange_start_s = origin + first,
                                  .exchange_end_s = origin + took,
-                                 .iteration_time_s = took,
-                                 .exposed_communication_s = std::max(0.0, took - slowest),
+                                 .iteration_time_s = next - last,
+                                 .exposed_communication_s = exposed,
                                  .applied_gradient = t,
                                  .density = {},
                                  .k = {}});
-    for (std::uint32_t w = 0; w < workers; ++w) {
-      free[w] = ready[w] + parts.tail_s * jitter.compute(w, t + 1) +
-                parts.lead_s * jitter.compute(w, t + 2) - took;
-    }
     origin += took;
   }
-  totals.periods_s = origin;
+  totals.rounds_s = origin;
   return totals;
-}
-
-double mean_period(const Scenario& scenario, const std::vector<Iteration>& iterations) {
-  const auto discard = static_cast<std::size_t>(discarded(scenario));
-  double sum = 0;
-  for (std::size_t t = discard; t < iterations.size(); ++t) {
-    sum += iterations[t].iteration_time_s;
-  }
-  return sum / static_cast<double>(iterations.size() - discard);
 }
 
 } // namespace
 
 bool needs_server_rounds(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+  const bool sends =
+      std::ranges::any_of(scenario.workload.gradients,
+                          [](const train::Gradient& gradient) { return gradient.bytes.value > 0; });
+  return sends && scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
          !scenario.training.async && scenario.variability.varies() &&
          communication.schedule == plan::Schedule::single && !scenario.cluster.network.curve &&
          scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact &&
@@ -189,19 +186,21 @@ Result run_server_rounds(const Scenario& scenario) {
   const Parts parts = parts_of(scenario, *summary.compute_s);
   ServerRounds rounds(scenario);
   const Totals totals = run_rounds(scenario, parts, exchange, rounds, result);
-  const double period = mean_period(scenario, result.iterations);
+  const double compute = totals.compute_s / count;
+  const double exposed = totals.exposed_s / count;
+  const double period = compute + exposed;
   summary.iteration_time_s = period;
-  summary.makespan_s = *summary.makespan_s + totals.periods_s -
+  summary.makespan_s = *summary.makespan_s + totals.rounds_s -
                        static_cast<double>(scenario.training.iterations) * equal_period;
-  fill_work(scenario, codec, totals.slowest_s / count, summary);
-  fill_communication(exchange, std::max(0.0, period - *summary.compute_s), summary);
+  fill_work(scenario, codec, compute, summary);
+  fill_communication(exchange, exposed, summary);
   double waited = 0;
   for (std::uint32_t w = 0; w < workers; ++w) {
-    waited += totals.wait_s[w] / count;
-    result.workers.push_back({.worker = w,
-                              .compute_s = totals.compute_s[w] / count,
-                              .straggler_wait_s = totals.wait_s[w] / count,
-                              .transfer_s = exchange});
+    const double computes = totals.worker_s[w] / count;
+    const double waits = std::max(0.0, compute - computes);
+    waited += waits;
+    result.workers.push_back(
+        {.worker = w, .compute_s = computes, .straggler_wait_s = waits, .transfer_s = exchange});
   }
   summary.straggler_wait_s = waited / workers;
   summary.staleness_mean = 0;

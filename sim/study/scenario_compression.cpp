@@ -83,6 +83,9 @@ std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context
                        : std::vector<double>{0.004};
   }
   std::vector<double> densities;
+  if (json != nullptr && json->is_array() && json->as_array().empty()) {
+    context.problems.add(*json, "needs at least one density");
+  }
   for (const io::Json& each : fields.array("density_warmup", false)) {
     if (const auto density = io::checked_number(each, io::above_to(0, 1), context.problems)) {
       densities.push_back(*density);

@@ -224,6 +224,45 @@ TEST_CASE("compression: a density warm-up shows in the iterations, not in the st
   CHECK(*warm.summary.makespan_s == within(t, 1e-9));
 }
 
+TEST_CASE("compression: a warm-up moves the start of a forward that waits for nothing") {
+  // Layer 0 has no gradient: its forward runs beside the messages of the iteration before.
+  const study::Result result = study::testing::run_text(
+      R"({"workload": {"layers": [
+            {"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 0},
+            {"name": "b", "forward_s": 0.003, "backward_s": 0.004, "gradient_bytes": 4000000}]},
+          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1e8}},
+          "training": {"iterations": 4},
+          "communication": {"schedule": "single", "next_forward": "per_layer",
+                            "compression": {"method": "topk", "density": 0.1, "density_warmup": [1, 0.5],
+                                            "iterations_per_epoch": 1}}})");
+  // 8 bytes of index and value per entry to the other worker; backward b, then the exchange beside
+  // backward and forward of a, then forward b.
+  double backward = 0.001 + 0.003;
+  double start = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    CAPTURE(i);
+    const study::Iteration& iteration = result.iterations[i];
+    const double exchange = (i == 0 ? 1 : i == 1 ? 0.5 : 0.1) * 1e6 * 8 / 1e8;
+    CHECK(iteration.start_s == within(start, 1e-9));
+    CHECK(iteration.exchange_start_s == within(backward + 0.004, 1e-9));
+    CHECK(iteration.exchange_end_s == within(backward + 0.004 + exchange, 1e-9));
+    CHECK(iteration.iteration_time_s == within(0.004 + exchange + 0.003, 1e-9));
+    start = backward + 0.004 + 0.002; // forward a follows backward a
+    backward += 0.004 + exchange + 0.003;
+  }
+}
+
+TEST_CASE("compression: a density warm-up without densities is refused") {
+  CHECK(
+      study::testing::problem_of(
+          R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
+                "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1000}},
+                "communication": {"compression": {"method": "topk", "density": 0.5, "density_warmup": [],
+                                                  "iterations_per_epoch": 1}}})")
+          .find("/communication/compression/density_warmup: needs at least one density") !=
+      std::string::npos);
+}
+
 TEST_CASE("compression: sparse methods need synchronous training") {
   const std::string text =
       R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
