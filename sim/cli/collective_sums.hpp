@@ -1,6 +1,6 @@
 #pragma once
 // Records of `stepsim collective` that follow those of the grid points: sizes at which another
-// algorithm becomes the fastest (--crossovers), and the sum over several --op (IO 15).
+// algorithm becomes the fastest (--crossovers), and the sum over several --op.
 #include <cstdint>
 #include <optional>
 #include <vector>

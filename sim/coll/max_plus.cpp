@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "coll/busy_time.hpp"
+#include "coll/cost.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/parameter_server.hpp"
 #include "coll/sweep.hpp"
@@ -75,6 +76,15 @@ void refuse_fabric(const Collective& collective) {
   }
 }
 
+// What the sharing of interfaces is estimated to take is at least what they carry at full rate.
+Evaluation bounded(const Collective& collective, Evaluation result) {
+  if (shares_interfaces(collective)) {
+    double& last = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
+    last = result.seconds = std::max(result.seconds, lower_bound(collective).seconds());
+  }
+  return result;
+}
+
 } // namespace
 
 Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
@@ -85,11 +95,11 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
   const Schedule schedule = make_schedule(collective);
   if (!with_transfer_times) {
     NoObserver nobody;
-    return result_of(sweep(collective, schedule, nobody));
+    return bounded(collective, result_of(sweep(collective, schedule, nobody)));
   }
   BusyObserver observer(collective.ranks);
   observer.gamma = reduction_costs(collective);
-  Evaluation result = result_of(sweep(collective, schedule, observer));
+  Evaluation result = bounded(collective, result_of(sweep(collective, schedule, observer)));
   result.ranks.transfer_s = observer.busy.lengths();
   return result;
 }

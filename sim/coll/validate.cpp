@@ -164,14 +164,8 @@ void check_algorithm(Findings& findings, const Collective& collective) {
     }
   }
   for (std::size_t i = 0; automatic && i < options.candidates.size(); ++i) {
-    const AlgorithmRow* candidate = find_algorithm(collective.op, options.candidates[i]);
-    if (candidate == nullptr || options.candidates[i] == AlgorithmId::parameter_server) {
-      findings.push_back({item("candidates", i),
-                          std::string(name(options.candidates[i])) + " is no candidate for " +
-                              std::string(name(collective.op)) + "; valid: " +
-                              list_algorithms(collective.op, [](const AlgorithmRow& other) {
-                                return other.algorithm != AlgorithmId::parameter_server;
-                              })});
+    if (auto finding = candidate_finding(collective.op, options.candidates[i])) {
+      findings.push_back({item("candidates", i), std::move(*finding)});
     }
   }
   if (collective.algorithm == AlgorithmId::hierarchical ||
@@ -260,6 +254,18 @@ void check_chain(Findings& findings, const Collective& collective) {
 }
 
 } // namespace
+
+std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm) {
+  const auto is_candidate = [](const AlgorithmRow& row) {
+    return row.algorithm != AlgorithmId::parameter_server;
+  };
+  const AlgorithmRow* row = find_algorithm(op, algorithm);
+  if (row != nullptr && is_candidate(*row)) {
+    return std::nullopt;
+  }
+  return std::string(name(algorithm)) + " is no candidate for " + std::string(name(op)) +
+         "; valid: " + list_algorithms(op, is_candidate);
+}
 
 std::vector<Finding> validate(const Collective& collective) {
   Findings findings;

@@ -2,6 +2,7 @@
 // What makes a collective unusable (COL 15), as text for the user. `what` names the value as in
 // files, below the object that holds it ("latency_s", "links/3/src", "enter_s/2"); the cli maps it
 // to a flag, readers to a JSON pointer.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Finding {
 
 // The same, and whether the asked method can answer.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
+
+// Why `auto` cannot try an algorithm for `op`; empty if it can.
+[[nodiscard]] std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm);
 
 // Of a compressed exchange of `base.bytes` dense bytes: the base as an all-reduce, then what SPA 14
 // refuses. `what` is a key of `compression` or as above.

@@ -80,21 +80,24 @@ double of_schedule(const Collective& collective, Method method) {
 
 } // namespace
 
-double evaluation_seconds(const Collective& asked, Method method) {
-  Collective collective = asked;
-  double seconds = kFormula;
+double evaluation_seconds(const Collective& asked, std::optional<Method> method) {
   if (asked.algorithm == AlgorithmId::automatic) { // tries all candidates, then takes one of them
+    Collective collective = asked;
+    double seconds = 0;
     double longest = 0;
     for (const AlgorithmId candidate : candidates_of(asked)) {
       collective.algorithm = candidate;
-      const Method tried = asked.links.fabric ? Method::events : Method::closed_form;
+      const Method tried = asked.links.fabric         ? Method::events
+                           : collective.homogeneous() ? Method::closed_form
+                                                      : Method::max_plus;
       seconds += evaluation_seconds(collective, tried);
       longest = std::max(longest, evaluation_seconds(collective, method));
     }
     return seconds + longest;
   }
-  seconds += tree_seconds(collective);
-  return method == Method::closed_form ? seconds : seconds + of_schedule(collective, method);
+  const double formula = kFormula + tree_seconds(asked);
+  const Method by = method ? *method : automatic_method(asked);
+  return by == Method::closed_form ? formula : formula + of_schedule(asked, by);
 }
 
 } // namespace stepsim::coll

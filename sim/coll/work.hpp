@@ -5,10 +5,13 @@
 //     max_plus      20 ns per transfer, 1 ns in rings, which are vector loops
 //     events        0.3 us per transfer, 2 us through a fabric
 // One core of the 2020s, optimised build; right within a factor of three or so.
+#include <optional>
+
 #include "coll/collective.hpp"
 
 namespace stepsim::coll {
 
-[[nodiscard]] double evaluation_seconds(const Collective& asked, Method method);
+// Without a method: by the one that `automatic_method` takes for the algorithm.
+[[nodiscard]] double evaluation_seconds(const Collective& asked, std::optional<Method> method);
 
 } // namespace stepsim::coll

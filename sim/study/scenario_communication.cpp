@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/validate.hpp"
 #include "study/profile_costs.hpp"
 #include "study/scenario_parts.hpp"
 
@@ -29,6 +30,8 @@ std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext
         word.is_string() ? coll::parse_algorithm(word.as_string()) : std::nullopt;
     if (!algorithm || *algorithm == AlgorithmId::automatic) {
       context.problems.add(word, "must be the name of an allreduce algorithm");
+    } else if (const auto finding = coll::candidate_finding(coll::Op::allreduce, *algorithm)) {
+      context.problems.add(word, *finding);
     } else {
       candidates.push_back(*algorithm);
     }

@@ -40,6 +40,23 @@ double planned_messages(const Scenario& scenario, double different) {
   }
 }
 
+// What planning and naming the bottleneck take beside the run itself. Where links differ both
+// evaluate schedules, of sizes in powers of two, so that together they take as long as a few of
+// the largest.
+double planning_seconds(const Scenario& scenario, coll::Collective collective, double messages) {
+  constexpr double kSampled = 3.5;  // sum over all powers of two, in units of the largest
+  constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
+  const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
+  if (collective.homogeneous() && !collective.links.fabric) {
+    return coll::evaluation_seconds(collective, coll::Method::closed_form) * asked;
+  }
+  const coll::Method method =
+      collective.links.fabric ? coll::Method::events : coll::Method::max_plus;
+  collective.bytes = static_cast<double>(scenario.workload.bytes().value);
+  return coll::evaluation_seconds(collective, method) *
+         std::min(asked, kSampled * (1 + kBottleneck));
+}
+
 double network_seconds(const Scenario& scenario) {
   const auto bytes = static_cast<double>(scenario.workload.bytes().value);
   const auto iterations = static_cast<double>(scenario.training.iterations);
@@ -67,11 +84,8 @@ double estimated_seconds(const Scenario& scenario) {
   coll::Collective collective = exchange_of(scenario);
   const double messages = different_messages(scenario);
   collective.bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
-  const coll::Method method =
-      scenario.method ? *scenario.method : coll::automatic_method(collective);
-  const double planning = coll::evaluation_seconds(collective, coll::Method::closed_form);
-  return coll::evaluation_seconds(collective, method) * messages +
-         planning * planned_messages(scenario, messages);
+  return coll::evaluation_seconds(collective, scenario.method) * messages +
+         planning_seconds(scenario, collective, messages);
 }
 
 void refuse_long_work(double estimate_s, double max_seconds) {

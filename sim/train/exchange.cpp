@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/cost.hpp"
 #include "coll/pipelines.hpp"
 
 namespace stepsim::train {
@@ -29,8 +30,15 @@ double planned_seconds(const coll::Collective& collective) {
 }
 
 // Streams of blocks without a formula: each size costs a search for its block and thousands of
-// transfers.
+// transfers. So does a choice among algorithms that such streams are two of.
 bool is_costly(const coll::Collective& collective) {
+  if (collective.algorithm == coll::AlgorithmId::automatic) {
+    return std::ranges::any_of(coll::candidates_of(collective), [&](coll::AlgorithmId candidate) {
+      coll::Collective tried = collective;
+      tried.algorithm = candidate;
+      return is_costly(tried);
+    });
+  }
   const bool streams = collective.algorithm == coll::AlgorithmId::lp ||
                        collective.algorithm == coll::AlgorithmId::double_binary_tree;
   return streams && !(collective.homogeneous() && (coll::closed_form(collective) ||

@@ -440,6 +440,21 @@ TEST_CASE(
   CHECK(max_plus(collective).seconds == 8 * 2);
 }
 
+TEST_CASE("max_plus: an estimate of shared interfaces is no less than what they carry") {
+  // Both trees leave a node at different times, so that each step alone looks uncontended.
+  Collective collective =
+      point(Op::allreduce, Id::double_binary_tree, 24, 1020264, {2.04e-6, 1 / 9.82e8, 0});
+  collective.links.two_level = TwoLevel{8, 1, {1e-6, 1e-6, 1 / 2.97e10}};
+  const double carried = 2 * (3 - 1) / 3.0 * 1020264 / 9.82e8; // each of 3 nodes, each way
+  const Evaluation result = max_plus(collective);
+  CHECK(result.seconds >= carried);
+  CHECK(result.seconds == *std::ranges::max_element(result.ranks.finish_s));
+  CHECK(seconds(collective, Method::max_plus) == result.seconds);
+  CHECK(events(collective).seconds >= carried);
+  collective.links.two_level->nics_per_node = 8; // nothing is shared
+  CHECK(max_plus(collective).seconds == within(events(collective).seconds, kExact));
+}
+
 TEST_CASE(
     "max_plus: on two levels a listed pair has a link of its own, not through the interface") {
   // Four ranks on two nodes; 1 -> 3 leaves the node beside 0 -> 2.

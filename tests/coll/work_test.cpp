@@ -48,3 +48,14 @@ TEST_CASE("work: blocks that are searched for are estimated without the search")
                      .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
   CHECK(coll::evaluation_seconds(two_levels, Method::events) > 600); // and answers at once
 }
+
+TEST_CASE("work: a choice among algorithms takes at least as long as its longest candidate") {
+  Collective two_levels = exchange(AlgorithmId::lp, 17 * 8, 0x1p53);
+  two_levels.links.two_level =
+      coll::TwoLevel{.gpus_per_node = 8,
+                     .nics_per_node = 1,
+                     .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
+  const double pipeline = coll::evaluation_seconds(two_levels, std::nullopt);
+  two_levels.algorithm = AlgorithmId::automatic;
+  CHECK(coll::evaluation_seconds(two_levels, std::nullopt) >= pipeline);
+}
