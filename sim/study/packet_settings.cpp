@@ -205,10 +205,8 @@ void warn_of_thresholds(const net::Fabric& fabric, PacketSettings& settings) {
   if (options.drop_protected) {
     hidden("drop_packets.protected", at.protected_);
   }
-  if (at.droppable > at.middle) {
-    const std::string droppable =
-        at.droppable == net::kNoThreshold ? "null (none)" : std::to_string(at.droppable);
-    settings.warnings.push_back("drop_packets.droppable " + droppable +
+  if (at.droppable != net::kNoThreshold && at.droppable > at.middle) {
+    settings.warnings.push_back("drop_packets.droppable " + std::to_string(at.droppable) +
                                 " is above drop_packets.middle " + std::to_string(at.middle));
   }
 }

@@ -71,7 +71,7 @@ public:
 
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
-  [[nodiscard]] bool quiet() { return arrivals_.none() && packets_.next_time() == net::kNeverPs; }
+  [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == net::kNeverPs; }
   void drain(); // what is on its way after the last completion
   void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
   void fill(JobsResult& result) const;
@@ -79,6 +79,7 @@ public:
 private:
   [[nodiscard]] net::ConnectionId connection(std::uint32_t job, std::uint32_t src,
                                              std::uint32_t dst);
+  [[nodiscard]] bool no_more_arrivals() const { return arrivals_.none() || packets_.blocked(); }
   [[nodiscard]] net::Picoseconds next_arrival() const;
   void take_arrival();
 

@@ -58,7 +58,7 @@ std::uint32_t PacketMessages::hand_over(double now, std::uint32_t job, const Job
 }
 
 net::Picoseconds PacketMessages::next_arrival() const {
-  return arrivals_.none() || arrivals_.next_s() > network_.simulated_limit_s
+  return no_more_arrivals() || arrivals_.next_s() > network_.simulated_limit_s
              ? net::kNeverPs
              : net::to_picoseconds(arrivals_.next_s());
 }
@@ -96,7 +96,7 @@ double PacketMessages::advance(double until, std::vector<std::uint32_t>& done) {
 
 void PacketMessages::drain() {
   std::vector<net::MessageId> done;
-  while (arrivals_.none() && packets_.advance(net::kNeverPs, done)) {
+  while (no_more_arrivals() && packets_.advance(net::kNeverPs, done)) {
     done.clear();
   }
 }

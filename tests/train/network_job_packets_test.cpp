@@ -220,6 +220,9 @@ TEST_CASE("A27: messages that can never end are named") {
   const std::string text = error_of(network, job);
   CHECK(text == "nothing is left to happen, but 1 messages are not complete: push of piece 0, "
                 "worker 1 -> server 0 (iteration 0)");
+  // Background load that would arrive for ever does not keep such a run going.
+  network.background = {.load = 0.01, .cdf = {{10'000, 1}}};
+  CHECK(error_of(network, job) == text);
 }
 
 TEST_CASE("A28: a run is over at the limit of simulated time, 10 messages are named") {

@@ -17,7 +17,7 @@ void run_with_background(PacketNetwork& network, BackgroundArrivals& arrivals,
   auto number = static_cast<std::uint32_t>(flows);
   while (left > 0) {
     Picoseconds until = kNeverPs;
-    if (arrivals.next_s() <= options.simulated_s) {
+    if (arrivals.next_s() <= options.simulated_s && !network.blocked()) {
       const BackgroundFlow flow = arrivals.take();
       until = to_picoseconds(flow.start_s);
       const ConnectionId connection = network.open(

@@ -237,6 +237,8 @@ void PacketNetwork::lost(const Packet& packet) {
     dlcp_.lost(core_, packet);
     break;
   case TransportKind::window:
+    blocked_ = true;
+    break;
   case TransportKind::reno:
   case TransportKind::dctcp:
   case TransportKind::pfabric:

@@ -43,6 +43,9 @@ public:
   bool go_on(Picoseconds until, std::vector<MessageId>& done);
   [[nodiscard]] Picoseconds next_time(); // of the next event, kNeverPs if none
   [[nodiscard]] Picoseconds now() const { return core_.now; }
+  // True once a transport that recovers nothing has lost a packet of a message, which then never
+  // ends. Whoever hands over messages for as long as others are under way should stop.
+  [[nodiscard]] bool blocked() const { return blocked_; }
 
   [[nodiscard]] std::size_t messages() const { return core_.results.size(); } // handed over
   [[nodiscard]] const MessageResult& result(MessageId message) const {
@@ -74,6 +77,7 @@ private:
   RenoTransport reno_;
   PfabricTransport pfabric_;
   DlcpTransport dlcp_;
+  bool blocked_ = false;
 };
 
 } // namespace stepsim::net
