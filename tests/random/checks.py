@@ -139,7 +139,7 @@ def of_buckets(s, result):
             yield "buckets", where + f"ready {b['ready_s']!r}, start {b['start_s']!r}, end {b['end_s']!r}"
         if not (pipelined or simulated or varied) and not at_most(b["end_s"], last_end):
             yield "buckets", where + f"ends at {b['end_s']!r}, after the iteration of {period!r}"
-        if not varied and not at_most(b["exposed_s"], period):
+        if not (varied or simulated) and not at_most(b["exposed_s"], period):  # of the last iteration
             yield "buckets", where + f"exposed {b['exposed_s']!r} of {period!r}"
         first, last = b["layers"]
         if not 1 <= first <= last:

@@ -38,6 +38,18 @@ def without(document, pointer):
     return copied
 
 
+def with_value(document, pointer, value):
+    """A copy with another value of a member, put in where there is none."""
+    copied = copy.deepcopy(document)
+    *above, last = pointer.split("/")[1:]
+    parent = copied
+    for key in above:
+        parent = parent.setdefault(key, {}) if isinstance(parent, dict) else None
+    if isinstance(parent, dict):
+        parent[last] = value
+    return copied
+
+
 def named_pointers(error):
     """The pointers that an error names."""
     return re.findall(r"(?<![\w.])(/[a-z][\w/]*)", error)

@@ -95,13 +95,23 @@ def made(seed, index, pairs, far):
     return d, document, False
 
 
+# What stands in for a refused value of a key that most scenarios need.
+PLAIN = {"/cluster/network/latency_s": 1e-5, "/cluster/network/bandwidth_Bps": 1e9,
+         "/communication/compression/density": 0.01}
+
+
 def without_refused(document, errors):
-    """The scenario without the keys that the errors name, but for words; None if none of them is there."""
-    left = None
+    """The scenario without the keys that the errors name, but for words, and with plain values of needed
+    ones; None if none of them is there. A plain value that is refused too has no meaning, and goes."""
+    left = document
     for pointer in documents.named_pointers(errors):
-        if not documents.sets_a_word(pointer):
-            left = documents.without(left or document, pointer) or left
-    return left
+        if documents.sets_a_word(pointer):
+            continue
+        if pointer in PLAIN and documents.get(document, pointer) != PLAIN[pointer]:
+            left = documents.with_value(left, pointer, PLAIN[pointer])
+        else:
+            left = documents.without(left, pointer) or left
+    return None if left == document else left
 
 
 class Session:
@@ -222,7 +232,7 @@ def summary_of(session, options):
         print(f"known: {count} x {reason}")
     wrong = []
     if options.index is None and not options.scenario:
-        wrong = list(session.tally.never_valid(enough=12)) + list(session.tally.useless_keys(enough=30))
+        wrong = list(session.tally.never_valid(enough=60)) + list(session.tally.useless_keys(enough=200))
         untried = [p for p in words.LEAVES if p not in session.tally.keys]
         print(f"{len(session.tally.valid_keys)} of {len(words.LEAVES)} keys in valid scenarios; not tried: "
               f"{' '.join(untried)}")

@@ -16,6 +16,7 @@ FORMULA_ONLY = {"sparcml_split", "topk_dsa", "ok_topk", "omnireduce"}
 COLLECTIVES = {"mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree",
                "hierarchical", "hierarchical_leader", "parameter_server", "auto", "calibrated"}
 NETWORKS = {"flow", "packet"}
+METHODS = {"closed_form", "max_plus", "events"}
 
 # Keys of the schema that no scenario may have.
 NEVER = {"/communication/exchange_sizes"}
@@ -23,6 +24,8 @@ NEVER = {"/communication/exchange_sizes"}
 FORBIDDEN = [
     (("algorithm", {SYNC_SERVER, ASYNC}), ("collective", COLLECTIVES), "servers move the gradients"),
     (("algorithm", {ASYNC}), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
+    (("algorithm", {ASYNC}), ("method", METHODS), "asynchronous: no collective"),
+    (("collective", {"calibrated"}), ("method", METHODS), "a measured curve"),
     (("algorithm", {ASYNC}), ("level", NETWORKS), "asynchronous: alpha_beta only"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("compression", GATHERED), "needs sync_sgd"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("schedule", OWN_ORDER), "an order of its own"),

@@ -77,6 +77,8 @@ class Maker:
             chance = 0.06 if pointer.startswith("/cluster/network/packet") else 0.12
             if pointer == self.wanted or rng.random() < chance:
                 put(out, pointer, self.value(pointer))
+        if {"max_width", "width_tolerance"} & set(training) and rng.random() < 0.9:
+            training["pipeline_width"] = "optimal"
         if "input_pipelined" in training:  # says how an input is read that takes time
             training.setdefault("input_s", rng.choice([1e-4, 1e-3, 0.1]))
         if rng.random() < 0.8:  # values at the bounds are meant
@@ -256,8 +258,9 @@ class Maker:
             needed = [k for k in own if k in ("ratio", "rank", "block", "density")]
             out.update({k: self.value(f"{base}/{k}") for k in needed})
             out.update(self.some([k for k in own if k not in needed], base, 0.3))
-        if method not in CODECS and rng.random() < 0.3:
-            costs = self.some(COSTS, f"{base}/costs", 0.3)
+        wants_cost = str(self.wanted).startswith(f"{base}/costs/")
+        if method not in CODECS and (wants_cost or rng.random() < 0.3):
+            costs = self.some(COSTS, f"{base}/costs", 0 if wants_cost else 0.3)
             if costs:
                 out["costs"] = costs
         if len(out) == 1 and rng.random() < 0.5:
