@@ -1,6 +1,6 @@
 """What must hold of every answer of `stepsim run`, whatever the scenario.
 
-Each check yields (name, what was seen). The names are those of known.py. Equations come from the
+Each check yields (name, what was seen). Equations come from the
 interface (Results) and from the specs of the training algorithms; CLOSE is the slack of rounding.
 """
 import json

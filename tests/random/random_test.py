@@ -20,7 +20,6 @@ import tempfile
 import time
 
 import documents
-import known
 import net
 import rules
 import scenarios
@@ -119,7 +118,7 @@ class Session:
         self.options = options
         self.net = net.Net(net.Stepsim(options.stepsim, folder, options.time_limit))
         self.tally = Tally()
-        self.known, self.failures, self.runs = collections.Counter(), [], 0
+        self.failures, self.runs = [], 0
         self.slowest = (0, "")
 
     def seed(self, seed, runs, first=0):
@@ -166,10 +165,6 @@ class Session:
     def report(self, found, document, seed, index, which):
         first = {name: seen for name, seen in reversed(found)}  # of each kind the first
         for name, seen in first.items():
-            reason = known.known(name, document, seen)
-            if reason:
-                self.known[reason] += 1
-                continue
             print(f"FAILED {name}: {seen}\n  seed {seed} index {index}", flush=True)
             self.failures.append((name, seen, seed, index))
             small = document
@@ -185,11 +180,11 @@ class Session:
                 (folder / f"{name.replace(' ', '_')}-{seed}-{index}.json").write_text(schema.text_of(small))
 
     def fails(self, document, name, which):
-        """True if a scenario breaks the same promise, and no known entry covers it."""
+        """True if a scenario breaks the same promise."""
         found, _, result = self.net.run(document)
         if which is not None:
             found = self.net.extra(document, result, which) if result is not None else []
-        return any(n == name and not known.known(n, document, seen) for n, seen in found)
+        return any(n == name for n, _ in found)
 
 
 def main():
@@ -228,8 +223,6 @@ def summary_of(session, options):
         session.tally.codes.items(), key=lambda item: str(item[0])))
     print(f"{session.runs} runs ({session.net.stepsim.calls} commands): {codes}; slowest "
           f"{session.slowest[0]:.2f} s ({session.slowest[1]})")
-    for reason, count in sorted(session.known.items()):
-        print(f"known: {count} x {reason}")
     wrong = []
     if options.index is None and not options.scenario:
         wrong = list(session.tally.never_valid(enough=60)) + list(session.tally.useless_keys(enough=200))
