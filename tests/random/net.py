@@ -178,9 +178,11 @@ class Net:
         varied = changed.get("variability") or {}
         if varied.get("stragglers"):
             return []
-        # Packets that come a moment later may be others that are lost: there exactly 1.
-        packets = result["scenario"]["cluster"]["network"]["model"] == "packet"
-        factor = 1 if packets else 1.0000000001
+        # Where the order of packets or of pushes decides, a moment later may be another order: exactly 1.
+        scenario = result["scenario"]
+        ordered = (scenario["cluster"]["network"]["model"] == "packet"
+                   or scenario["training"].get("mode") == "async")
+        factor = 1 if ordered else 1.0000000001
         changed["variability"] = {**varied, "stragglers": [{"worker": 0, "factor": factor}]}
         answer = self.stepsim("run", self.stepsim.write(changed), "--json", output="r2.json")
         if answer.written is None:
