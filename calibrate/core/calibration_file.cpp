@@ -7,7 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/collective.hpp"
-#include "io/source_json.hpp"
+#include "files/source_json.hpp"
 
 namespace stepsim::calibrate {
 

@@ -8,8 +8,8 @@
 
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
-#include "io/json.hpp"
-#include "io/samples_file.hpp"
+#include "files/samples_file.hpp"
+#include "json/json.hpp"
 
 namespace stepsim::calibrate {
 

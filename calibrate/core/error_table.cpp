@@ -6,10 +6,10 @@
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "base/units.hpp"
-#include "io/file.hpp"
-#include "io/import_source.hpp"
-#include "io/reader.hpp"
-#include "io/samples_file.hpp"
+#include "files/import_source.hpp"
+#include "files/samples_file.hpp"
+#include "json/file.hpp"
+#include "json/reader.hpp"
 
 namespace stepsim::calibrate {
 

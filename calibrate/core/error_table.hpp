@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/json.hpp"
+#include "json/json.hpp"
 
 namespace stepsim::calibrate {
 

@@ -8,7 +8,7 @@
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/core/segments.hpp"
-#include "net/profile_curve.hpp"
+#include "net/profile/profile_curve.hpp"
 
 namespace stepsim::calibrate {
 

@@ -11,7 +11,7 @@
 #include "calibrate/core/intervals.hpp"
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
-#include "net/profile.hpp"
+#include "net/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "calibrate/core/line_fit.hpp"
-#include "net/profile.hpp"
+#include "net/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 

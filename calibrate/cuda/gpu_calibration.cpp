@@ -3,7 +3,7 @@
 #include "base/number_text.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/gpu_fit.hpp"
-#include "io/source_json.hpp"
+#include "files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {
 

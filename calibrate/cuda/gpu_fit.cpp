@@ -9,7 +9,7 @@
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
-#include "io/samples_file.hpp"
+#include "files/samples_file.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "io/import_source.hpp"
-#include "io/reader.hpp"
+#include "files/import_source.hpp"
+#include "json/reader.hpp"
 
 namespace stepsim::calibrate::gpu {
 

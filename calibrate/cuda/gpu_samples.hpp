@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "calibrate/cuda/records.hpp"
-#include "io/json.hpp"
-#include "io/samples_file.hpp"
+#include "files/samples_file.hpp"
+#include "json/json.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
-#include "coll/gaussian_threshold.hpp"
+#include "coll/operators/gaussian_threshold.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -4,7 +4,7 @@
 #include "calibrate/cuda/bucket_codec.hpp"
 #include "calibrate/cuda/codecs.cuh"
 #include "calibrate/cuda/kernel_bench.cuh"
-#include "coll/codecs.hpp"
+#include "coll/operators/codecs.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "calibrate/cuda/kernel_bench.cuh"
-#include "coll/error_feedback.hpp"
-#include "coll/sparse_vector.hpp"
+#include "coll/operators/error_feedback.hpp"
+#include "coll/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

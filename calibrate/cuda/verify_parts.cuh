@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/cuda/device.cuh"
-#include "coll/sparse_vector.hpp"
+#include "coll/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

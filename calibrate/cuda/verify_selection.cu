@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "calibrate/cuda/kernel_bench.cuh"
-#include "coll/gaussian_threshold.hpp"
-#include "coll/sparse_vector.hpp"
+#include "coll/operators/gaussian_threshold.hpp"
+#include "coll/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "coll/evaluate.hpp"
-#include "coll/partition.hpp"
-#include "coll/pipelined_rules.hpp"
+#include "coll/schedule/partition.hpp"
+#include "coll/schedule/pipelined_rules.hpp"
 
 namespace stepsim::calibrate {
 

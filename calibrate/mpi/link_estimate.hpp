@@ -13,7 +13,7 @@
 
 #include "calibrate/core/points.hpp"
 #include "calibrate/mpi/prediction.hpp"
-#include "io/json.hpp"
+#include "json/json.hpp"
 
 namespace stepsim::calibrate::mpi {
 

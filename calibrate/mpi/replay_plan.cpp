@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "plan/planners.hpp"
-#include "study/run.hpp"
+#include "run/run.hpp"
 
 namespace stepsim::calibrate::mpi {
 

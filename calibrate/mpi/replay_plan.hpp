@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "calibrate/mpi/messages.hpp"
-#include "study/scenario.hpp"
+#include "scenario/scenario.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -5,7 +5,7 @@
 
 #include "base/counter_hash.hpp"
 #include "base/statistics.hpp"
-#include "coll/global_top_k.hpp"
+#include "coll/operators/global_top_k.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The commands of stepsim-calibrate, each in its own file.
-#include "cli/app.hpp"
+#include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 

@@ -10,8 +10,8 @@
 #include "calibrate/cuda/plan.hpp"
 #include "calibrate/program/commands.hpp"
 #include "calibrate/program/gpu_output.hpp"
-#include "cli/flag_values.hpp"
-#include "cli/version.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/version.hpp"
 
 namespace stepsim::calibrate {
 

@@ -13,11 +13,11 @@
 #include "calibrate/program/fit_text.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/inputs.hpp"
-#include "cli/flag_values.hpp"
-#include "cli/version.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/version.hpp"
 #include "coll/collective.hpp"
-#include "io/file.hpp"
-#include "io/import_source.hpp"
+#include "files/import_source.hpp"
+#include "json/file.hpp"
 
 namespace stepsim::calibrate {
 

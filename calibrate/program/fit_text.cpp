@@ -5,7 +5,7 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/table.hpp"
+#include "cli/shell/table.hpp"
 
 namespace stepsim::calibrate {
 

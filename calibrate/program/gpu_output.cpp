@@ -1,8 +1,8 @@
 #include "calibrate/program/gpu_output.hpp"
 
 #include "calibrate/program/commands.hpp"
-#include "cli/version.hpp"
-#include "io/import_source.hpp"
+#include "cli/shell/version.hpp"
+#include "files/import_source.hpp"
 
 namespace stepsim::calibrate {
 

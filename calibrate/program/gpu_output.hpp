@@ -1,7 +1,7 @@
 #pragma once
 // The end of both `cuda` and `fit` of a file that gpu_bench wrote: fits, prints, writes.
 #include "calibrate/cuda/gpu_fit.hpp"
-#include "cli/app.hpp"
+#include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 

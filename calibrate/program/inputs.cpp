@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "io/file.hpp"
-#include "io/import_detect.hpp"
-#include "io/import_osu.hpp"
-#include "io/import_source.hpp"
+#include "files/import_source.hpp"
+#include "import/import_detect.hpp"
+#include "import/import_osu.hpp"
+#include "json/file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "io/import_nccl_tests.hpp"
-#include "io/samples_file.hpp"
+#include "files/samples_file.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
 
 namespace stepsim::calibrate {
 

@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "calibrate/program/commands.hpp"
-#include "cli/entry.hpp"
-#include "cli/version.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/version.hpp"
 
 namespace stepsim::calibrate {
 

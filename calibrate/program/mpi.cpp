@@ -15,11 +15,11 @@
 #include "calibrate/mpi/table.hpp"
 #include "calibrate/mpi/verify.hpp"
 #include "calibrate/program/commands.hpp"
-#include "cli/flag_values.hpp"
-#include "cli/table.hpp"
-#include "cli/version.hpp"
-#include "io/file.hpp"
-#include "io/import_source.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/version.hpp"
+#include "files/import_source.hpp"
+#include "json/file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -13,9 +13,9 @@
 #include "base/statistics.hpp"
 #include "calibrate/mpi/replay.hpp"
 #include "calibrate/program/commands.hpp"
-#include "cli/entry.hpp"
-#include "cli/flag_values.hpp"
-#include "cli/table.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/table.hpp"
 
 namespace stepsim::calibrate {
 

@@ -9,9 +9,9 @@
 #include "calibrate/core/error_plot.hpp"
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/commands.hpp"
-#include "cli/flag_values.hpp"
-#include "cli/table.hpp"
-#include "io/file.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/table.hpp"
+#include "json/file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -3,10 +3,10 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "cli/commands.hpp"
-#include "cli/entry.hpp"
-#include "cli/help.hpp"
-#include "cli/version.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/help.hpp"
+#include "cli/shell/version.hpp"
 
 namespace stepsim::cli {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/closed_form.hpp"
 #include "coll/collective.hpp"
+#include "coll/formula/closed_form.hpp"
 
 namespace stepsim::coll {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "coll/cost.hpp"
-#include "coll/uniform.hpp"
+#include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "coll/collective.hpp"
-#include "net/link_use.hpp"
+#include "net/flow/link_use.hpp"
 
 namespace stepsim::coll {
 

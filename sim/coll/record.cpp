@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "coll/cost.hpp"
-#include "coll/uniform.hpp"
+#include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/compressed_exchange.hpp"
+#include "coll/compress/compressed_exchange.hpp"
 #include "coll/evaluate.hpp"
 
 namespace stepsim::coll {

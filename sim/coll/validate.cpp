@@ -6,7 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
-#include "net/rank_fabric.hpp"
+#include "net/fabric/rank_fabric.hpp"
 
 namespace stepsim::coll {
 namespace {

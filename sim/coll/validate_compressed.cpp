@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/number_text.hpp"
-#include "coll/compressed_formulas.hpp"
+#include "coll/compress/compressed_formulas.hpp"
 #include "coll/validate.hpp"
 
 namespace stepsim::coll {

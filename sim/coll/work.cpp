@@ -5,8 +5,8 @@
 
 #include "coll/cost.hpp"
 #include "coll/evaluate.hpp"
-#include "coll/schedule.hpp"
-#include "coll/uniform.hpp"
+#include "coll/formula/uniform.hpp"
+#include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {
 

@@ -23,11 +23,11 @@ ALLOWS = re.compile(r"-ffp-contract=(?!off)|-Ofast|-ffast-math|-funsafe-math-opt
 
 # The arithmetic of a step on the way of `run` and on the short way of `sweep`. Files with clones for
 # several instruction sets join by themselves.
-KERNELS = ["coll/closed_form_ring.cpp", "net/flow_level.cpp", "plan/cost.cpp",
-           "plan/send_in_order.cpp", "study/sweep_quick.cpp", "train/exchange.cpp",
-           "train/step.cpp"]
+KERNELS = ["coll/formula/closed_form_ring.cpp", "net/flow/flow_level.cpp", "plan/cost.cpp",
+           "plan/send_in_order.cpp", "sweep/sweep_quick.cpp", "train/step/exchange.cpp",
+           "train/step/step.cpp"]
 # This one has an a + b m in it, so that a compiler that may fuse does.
-SAMPLE = "coll/closed_form_ring.cpp"
+SAMPLE = "coll/formula/closed_form_ring.cpp"
 
 # Architecture -> options that let the compiler fuse, its instructions for it.
 FUSED = {

@@ -24,7 +24,7 @@ class Includes(unittest.TestCase):
 
     def test_an_include_going_up_is_found(self):
         self.assertIn("coll is below train; includes go down", found(
-            checks.check_includes, "sim/coll/a.cpp", '#include "train/step.hpp"\n')[0])
+            checks.check_includes, "sim/coll/a.cpp", '#include "train/step/step.hpp"\n')[0])
 
     def test_a_third_party_header_outside_its_floor_is_found(self):
         for header in ["boost/graph/graph_traits.hpp", "nlohmann/json.hpp", "CLI/CLI.hpp", "zlib.h"]:
@@ -33,8 +33,8 @@ class Includes(unittest.TestCase):
 
     def test_a_third_party_header_in_a_header_is_found_even_at_home(self):
         self.assertIn("no third-party header in a header", found(
-            checks.check_includes, "sim/io/a.hpp", "#include <nlohmann/json.hpp>\n")[0])
-        self.assertEqual(found(checks.check_includes, "sim/io/a.cpp",
+            checks.check_includes, "sim/json/a.hpp", "#include <nlohmann/json.hpp>\n")[0])
+        self.assertEqual(found(checks.check_includes, "sim/json/a.cpp",
                                "#include <nlohmann/json.hpp>\n"), [])
 
     def test_a_path_that_is_not_from_sim_is_found(self):
@@ -56,10 +56,10 @@ class Rules(unittest.TestCase):
 
     def test_calibrate_has_its_own_place(self):
         core = "namespace stepsim::calibrate {}\n"
-        for name, line, problems in [("core", '#include "io/json.hpp"', 0),
-                                     ("core", '#include "cli/app.hpp"', 1),
-                                     ("program", '#include "cli/app.hpp"', 0),
-                                     ("program", '#include "study/run.hpp"', 1)]:
+        for name, line, problems in [("core", '#include "json/json.hpp"', 0),
+                                     ("core", '#include "cli/shell/app.hpp"', 1),
+                                     ("program", '#include "cli/shell/app.hpp"', 0),
+                                     ("program", '#include "run/run.hpp"', 1)]:
             self.assertEqual(len(found(checks.check_includes, f"calibrate/{name}/a.cpp",
                                        line + "\n" + core)), problems, line)
         for name, line, problems in [("core", "void f() { std::cout << 1; }", 1),

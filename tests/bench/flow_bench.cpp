@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "net/flow_run.hpp"
-#include "net/presets.hpp"
+#include "net/fabric/presets.hpp"
+#include "net/flow/flow_run.hpp"
 
 int main(int argc, char** argv) {
   using namespace stepsim::net;

@@ -10,8 +10,8 @@
 #include <exception>
 #include <limits>
 
-#include "io/file.hpp"
-#include "io/import_kineto.hpp"
+#include "import/kineto/import_kineto.hpp"
+#include "json/file.hpp"
 
 namespace {
 

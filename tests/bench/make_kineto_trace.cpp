@@ -4,8 +4,8 @@
 #include <exception>
 #include <iostream>
 
-#include "io/file.hpp"
-#include "io/kineto_generator.hpp"
+#include "import/kineto_generator.hpp"
+#include "json/file.hpp"
 
 int main(int count, char** arguments) {
   using namespace stepsim::io;

@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "base/counter_hash.hpp"
+#include "net/fabric/presets.hpp"
+#include "net/fabric/routes.hpp"
 #include "net/packet/packet_flows.hpp"
-#include "net/presets.hpp"
-#include "net/routes.hpp"
 
 namespace {
 

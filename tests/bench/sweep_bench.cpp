@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "study/sweep.hpp"
+#include "sweep/sweep.hpp"
 
 using namespace stepsim;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/curves.hpp"
-#include "io/profile_file.hpp"
+#include "files/profile_file.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

@@ -12,8 +12,8 @@
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
 #include "calibrate/core/points.hpp"
-#include "io/import_nccl_tests.hpp"
-#include "net/profile_curve.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
+#include "net/profile/profile_curve.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "calibrate/curves.hpp"
-#include "net/profile_curve.hpp"
+#include "net/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::calibrate;

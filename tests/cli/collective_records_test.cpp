@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/collective_flags.hpp"
-#include "cli/collective_record.hpp"
-#include "cli/links_file.hpp"
+#include "cli/collective/collective_flags.hpp"
+#include "cli/collective/collective_record.hpp"
+#include "cli/collective/links_file.hpp"
 #include "coll/point.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
-#include "cli/csv.hpp"
-#include "cli/progress.hpp"
-#include "cli/table.hpp"
-#include "cli/unit_text.hpp"
+#include "cli/shell/csv.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/unit_text.hpp"
 
 using namespace stepsim;
 

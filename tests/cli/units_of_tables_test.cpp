@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/record_table.hpp"
-#include "cli/table.hpp"
-#include "cli/unit_text.hpp"
-#include "study/ranking.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/unit_text.hpp"
+#include "cli/text/record_table.hpp"
+#include "sweep/ranking.hpp"
 
 using namespace stepsim;
 

@@ -6,8 +6,8 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/pipelines.hpp"
 #include "coll/point.hpp"
+#include "coll/schedule/pipelines.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;

@@ -1,4 +1,4 @@
-#include "coll/codecs.hpp"
+#include "coll/operators/codecs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Times and messages of compressed exchanges against the formulas of SPA 3, 4, 11 and PIP 6 and
 // their expected values. Tolerance 1e-9 relative where all evaluators add the same durations.
-#include "coll/compressed_exchange.hpp"
+#include "coll/compress/compressed_exchange.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "coll/compressed_formulas.hpp"
+#include "coll/compress/compressed_formulas.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {

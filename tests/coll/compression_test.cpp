@@ -1,4 +1,4 @@
-#include "coll/compression.hpp"
+#include "coll/compress/compression.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "coll/double_tree.hpp"
+#include "coll/schedule/double_tree.hpp"
 
 #include <doctest/doctest.h>
 

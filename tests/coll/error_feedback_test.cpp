@@ -1,4 +1,4 @@
-#include "coll/error_feedback.hpp"
+#include "coll/operators/error_feedback.hpp"
 
 #include <doctest/doctest.h>
 

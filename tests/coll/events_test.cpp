@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/evaluate.hpp"
-#include "coll/event_run.hpp"
+#include "coll/evaluate/event_run.hpp"
 #include "coll/point.hpp"
 #include "net/alpha_beta.hpp"
 #include "testing/tolerance.hpp"

@@ -8,12 +8,12 @@
 
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/event_run.hpp"
-#include "coll/fabric_links.hpp"
+#include "coll/evaluate/event_run.hpp"
+#include "coll/evaluate/fabric_links.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
 #include "coll/validate.hpp"
-#include "net/flow_network.hpp"
+#include "net/flow/flow_network.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {

@@ -1,4 +1,4 @@
-#include "coll/gaussian_threshold.hpp"
+#include "coll/operators/gaussian_threshold.hpp"
 #include "testing/tolerance.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "coll/global_top_k.hpp"
+#include "coll/operators/global_top_k.hpp"
 
 #include <doctest/doctest.h>
 

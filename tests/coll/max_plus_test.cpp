@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "coll/double_tree.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/point.hpp"
+#include "coll/schedule/double_tree.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {

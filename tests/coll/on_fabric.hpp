@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "coll/evaluate.hpp"
-#include "net/presets.hpp"
-#include "net/rank_fabric.hpp"
+#include "net/fabric/presets.hpp"
+#include "net/fabric/rank_fabric.hpp"
 
 namespace stepsim::coll::test {
 

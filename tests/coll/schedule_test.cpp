@@ -1,4 +1,4 @@
-#include "coll/schedule.hpp"
+#include "coll/schedule/schedule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coll/sparse_vector.hpp"
+#include "coll/operators/sparse_vector.hpp"
 
 namespace stepsim::coll {
 

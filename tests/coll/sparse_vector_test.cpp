@@ -1,4 +1,4 @@
-#include "coll/sparse_vector.hpp"
+#include "coll/operators/sparse_vector.hpp"
 
 #include <doctest/doctest.h>
 

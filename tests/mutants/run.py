@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Semantic mutants of sim/study and sim/cli: builds each and runs the unit tests, which must fail.
+"""Semantic mutants of scenario, run, sweep and what stands on them: builds each and runs the unit tests, which must fail.
 
     tests/mutants/run.py BUILD [--only NAME] [--all-tests] [--jobs N]
 
@@ -19,9 +19,17 @@ ALLOWED = 2
 TIME_LIMIT_S = 300
 
 
-def killer(build, floor, jobs, test):
+def room_of(mutant):
+    """The room whose tests kill a mutant: that of the test case, else that of the source."""
+    for path in sorted((ROOT / "tests").rglob("*_test.cpp")):
+        if f'"{mutant["killed_by"]}"' in path.read_text():
+            return path.parent.name
+    return pathlib.Path(mutant["file"]).parts[1]
+
+
+def killer(build, room, jobs, test):
     """The first test case that fails, or None; a mutant that does not compile is no mutant."""
-    target = f"{floor}_test"
+    target = f"{room}_test"
     made = subprocess.run(["ninja", "-C", build, f"-j{jobs}", target], capture_output=True, text=True)
     if made.returncode:
         sys.exit(f"does not build:\n{made.stdout[-2000:]}")
@@ -57,7 +65,7 @@ def main():
         path.write_text(source.replace(mutant["from"], mutant["to"]))
         try:
             known = None if options.all_tests else mutant["killed_by"]
-            test = killer(options.build, path.parent.name, options.jobs, known)
+            test = killer(options.build, room_of(mutant), options.jobs, known)
         finally:
             path.write_text(source)
         print(f"{mutant['name']}: {test or 'SURVIVED'}", flush=True)

@@ -1,4 +1,4 @@
-#include "net/dense_inflation.hpp"
+#include "net/profile/dense_inflation.hpp"
 #include "testing/tolerance.hpp"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,11 @@
-#include "net/fabric_check.hpp"
+#include "net/fabric/fabric_check.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "net/presets.hpp"
-#include "net/routes.hpp"
+#include "net/fabric/presets.hpp"
+#include "net/fabric/routes.hpp"
 
 namespace stepsim::net {
 namespace {

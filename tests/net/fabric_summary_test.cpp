@@ -1,4 +1,4 @@
-#include "net/fabric_summary.hpp"
+#include "net/fabric/fabric_summary.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/counter_hash.hpp"
-#include "net/presets.hpp"
-#include "net/routes.hpp"
+#include "net/fabric/presets.hpp"
+#include "net/fabric/routes.hpp"
 
 namespace stepsim::net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/fair_ports.hpp"
+#include "net/flow/fair_ports.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Times of flows at the flow level: the worked examples of PKT 6.6, the properties of PKT 15, and
 // the whole simulation against the plain one of flow_oracle.hpp.
-#include "net/flow_level.hpp"
+#include "net/flow/flow_level.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "net/flow_network.hpp"
+#include "net/fabric/presets.hpp"
+#include "net/flow/flow_network.hpp"
+#include "net/flow/flow_run.hpp"
 #include "net/flow_oracle.hpp"
-#include "net/flow_run.hpp"
-#include "net/presets.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::net {

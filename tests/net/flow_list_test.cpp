@@ -1,4 +1,4 @@
-#include "net/flow_list.hpp"
+#include "net/flow/flow_list.hpp"
 
 #include <doctest/doctest.h>
 

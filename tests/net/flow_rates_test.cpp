@@ -1,4 +1,4 @@
-#include "net/flow_rates.hpp"
+#include "net/flow/flow_rates.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "net/changing_rates.hpp"
+#include "net/flow/changing_rates.hpp"
+#include "net/flow/max_min.hpp"
 #include "net/flow_oracle.hpp"
-#include "net/max_min.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::net {

@@ -1,4 +1,4 @@
-#include "net/max_min.hpp"
+#include "net/flow/max_min.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/counter_hash.hpp"
-#include "net/flow_run.hpp"
+#include "net/flow/flow_run.hpp"
 #include "net/packet_scenes.hpp"
 
 namespace stepsim::net {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "net/fabric/presets.hpp"
 #include "net/packet/packet_flows.hpp"
-#include "net/presets.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::net;

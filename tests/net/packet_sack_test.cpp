@@ -6,7 +6,7 @@
 
 #include "base/counter_hash.hpp"
 #include "base/random.hpp"
-#include "net/packet/scoreboard.hpp"
+#include "net/packet/transport/scoreboard.hpp"
 #include "net/packet_scenes.hpp"
 
 namespace stepsim::net {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "net/fabric/presets.hpp"
+#include "net/fabric/routes.hpp"
 #include "net/packet/packet_flows.hpp"
-#include "net/presets.hpp"
-#include "net/routes.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::net {

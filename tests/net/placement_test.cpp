@@ -1,11 +1,11 @@
-#include "net/placement.hpp"
+#include "net/fabric/placement.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "net/presets.hpp"
+#include "net/fabric/presets.hpp"
 
 namespace stepsim::net {
 namespace {

@@ -1,11 +1,11 @@
-#include "net/presets.hpp"
+#include "net/fabric/presets.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "net/routes.hpp"
+#include "net/fabric/routes.hpp"
 
 namespace stepsim::net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/routes.hpp"
+#include "net/fabric/routes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/counter_hash.hpp"
 #include "base/error.hpp"
-#include "net/presets.hpp"
+#include "net/fabric/presets.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::net {

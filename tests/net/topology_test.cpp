@@ -1,9 +1,9 @@
-#include "net/topology.hpp"
+#include "net/fabric/topology.hpp"
 
 #include <doctest/doctest.h>
 
-#include "net/fabric_check.hpp"
-#include "net/routes.hpp"
+#include "net/fabric/fabric_check.hpp"
+#include "net/fabric/routes.hpp"
 
 namespace stepsim::net {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/alone.hpp"
+#include "train/step/alone.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #include "testing/tolerance.hpp"
-#include "train/breakeven.hpp"
+#include "train/step/breakeven.hpp"
 
 #include <doctest/doctest.h>
 

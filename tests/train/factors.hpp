@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "train/variability.hpp"
+#include "train/workload/variability.hpp"
 
 namespace stepsim::train {
 

@@ -1,4 +1,4 @@
-#include "train/network_job_collective.hpp"
+#include "train/job/network_job_collective.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "coll/evaluate.hpp"
 #include "train/factors.hpp"
 #include "train/network_job_scenes.hpp"
-#include "train/varied_steps.hpp"
+#include "train/step/varied_steps.hpp"
 
 using stepsim::base::RandomStream;
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "net/presets.hpp"
+#include "net/fabric/presets.hpp"
 #include "testing/tolerance.hpp"
-#include "train/network_job.hpp"
+#include "train/job/network_job.hpp"
 
 namespace stepsim::train {
 

@@ -1,5 +1,5 @@
 // Acceptance values of PKT 14 and formulas of PKT 4 for training on networks.
-#include "train/network_job.hpp"
+#include "train/job/network_job.hpp"
 
 #include <doctest/doctest.h>
 

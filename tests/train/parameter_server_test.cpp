@@ -1,4 +1,4 @@
-#include "train/parameter_server.hpp"
+#include "train/step/parameter_server.hpp"
 
 #include <doctest/doctest.h>
 

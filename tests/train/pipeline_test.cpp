@@ -1,4 +1,4 @@
-#include "train/pipeline.hpp"
+#include "train/step/pipeline.hpp"
 
 #include <doctest/doctest.h>
 

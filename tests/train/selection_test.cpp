@@ -1,5 +1,5 @@
 #include "testing/tolerance.hpp"
-#include "train/selection.hpp"
+#include "train/step/selection.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "train/step.hpp"
+#include "train/step/step.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "train/variability.hpp"
+#include "train/workload/variability.hpp"
 
 #include <doctest/doctest.h>
 

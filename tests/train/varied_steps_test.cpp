@@ -1,4 +1,4 @@
-#include "train/varied_steps.hpp"
+#include "train/step/varied_steps.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #include "testing/tolerance.hpp"
-#include "train/workload.hpp"
+#include "train/workload/workload.hpp"
 
 #include <doctest/doctest.h>
 

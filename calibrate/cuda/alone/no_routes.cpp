@@ -1,7 +1,7 @@
 // Routes through fabrics need Boost.Graph. Plans of collectives never ask for one, but the
 // evaluators that they come with could: asked, they would say so.
 #include "base/error.hpp"
-#include "net/routes.hpp"
+#include "net/fabric/routes.hpp"
 
 namespace stepsim::net {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/fabric.hpp"
+#include "net/fabric/fabric.hpp"
 #include "net/packet/options.hpp"
 
 namespace stepsim::net {

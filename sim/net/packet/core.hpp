@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "net/fabric.hpp"
+#include "net/fabric/fabric.hpp"
+#include "net/fabric/routes.hpp"
 #include "net/packet/event_queue.hpp"
 #include "net/packet/message.hpp"
 #include "net/packet/ports.hpp"
-#include "net/routes.hpp"
 
 namespace stepsim::net {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "net/fabric.hpp"
+#include "net/fabric/fabric.hpp"
 #include "net/packet/options.hpp"
 #include "net/packet/packet.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "net/fabric.hpp"
+#include "net/fabric/fabric.hpp"
 
 namespace stepsim::net {
 

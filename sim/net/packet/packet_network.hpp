@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "net/packet/core.hpp"
-#include "net/packet/dlcp.hpp"
-#include "net/packet/pfabric.hpp"
-#include "net/packet/plain.hpp"
-#include "net/packet/reno.hpp"
+#include "net/packet/transport/dlcp.hpp"
+#include "net/packet/transport/pfabric.hpp"
+#include "net/packet/transport/plain.hpp"
+#include "net/packet/transport/reno.hpp"
 
 namespace stepsim::net {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "net/fabric.hpp"
+#include "net/fabric/fabric.hpp"
 #include "net/packet/options.hpp"
 #include "net/packet/packet.hpp"
 #include "net/packet/shape.hpp"

@@ -11,7 +11,7 @@
 
 #include "base/random.hpp"
 #include "calibrate/cuda/codec_math.hpp"
-#include "coll/codecs.hpp"
+#include "coll/operators/codecs.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::gpu;

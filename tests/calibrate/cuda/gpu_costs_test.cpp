@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "calibrate/cuda/gpu_fit.hpp"
-#include "io/profile_file.hpp"
+#include "files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

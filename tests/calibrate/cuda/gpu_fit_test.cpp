@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "io/profile_file.hpp"
+#include "files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coll/sparse_vector.hpp"
+#include "coll/operators/sparse_vector.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::gpu;

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "io/profile_file.hpp"
-#include "net/profile_curve.hpp"
+#include "files/profile_file.hpp"
+#include "net/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "io/file.hpp"
 #include "testing/tolerance.hpp"
+#include "json/file.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::mpi;

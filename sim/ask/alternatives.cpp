@@ -1,0 +1,366 @@
+#include "ask/alternatives.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "ask/assumptions.hpp"
+#include "ask/solve.hpp"
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "coll/compress/compression.hpp"
+#include "sweep/rows.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kMethod = "/communication/compression/method";
+constexpr std::string_view kEntries = "/communication/compression/k";
+constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
+
+constexpr std::string_view kDensity = R"({"/communication/compression/density": 0.001})";
+constexpr std::string_view kRank = R"({"/communication/compression/rank": 4})";
+
+// clang-format off
+constexpr std::array kAlternatives{
+  Alternative{"single", "one message after backward",
+    R"({"/communication/schedule": "single"})", ""},
+  Alternative{"wfbp", "one message per gradient",
+    R"({"/communication/schedule": "wfbp"})", ""},
+  Alternative{"ddp", "PyTorch's buckets",
+    R"({"/communication/schedule": "ddp"})", ""},
+  Alternative{"horovod", "Horovod's fusion buffer",
+    R"({"/communication/schedule": "horovod"})", ""},
+  Alternative{"mg_wfbp", "the published greedy merge",
+    R"({"/communication/schedule": "mg_wfbp"})", ""},
+  Alternative{"optimal", "the best merge for one channel",
+    R"({"/communication/schedule": "optimal"})", ""},
+  Alternative{"asc_wfbp", "several all-reduces at once",
+    R"({"/communication/schedule": "asc_wfbp"})", ""},
+  Alternative{"bytescheduler", "chunks, first layers first",
+    R"({"/communication/schedule": "priority", "/communication/preset": "bytescheduler"})", ""},
+  Alternative{"p3", "small chunks, one at a time",
+    R"({"/communication/schedule": "priority", "/communication/preset": "p3"})", ""},
+  Alternative{"dear", "all-gather behind the next forward",
+    R"({"/communication/schedule": "dear"})", ""},
+  Alternative{"fp16", "sums of 16-bit values",
+    R"({"/communication/schedule": "ddp", "/communication/compression/method": "fp16"})", ""},
+  Alternative{"truncate16", "upper 16 of 32 bits",
+    R"({"/communication/schedule": "ddp", "/communication/compression/method": "truncate16"})", ""},
+  Alternative{"quantize8", "8-bit codes",
+    R"({"/communication/schedule": "ddp", "/communication/compression/method": "quantize8"})", ""},
+  Alternative{"topk", "all-gather of everybody's largest entries",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "topk"})", kDensity},
+  Alternative{"topk_layerwise", "topk per gradient (LAGS)",
+    R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})", kDensity},
+  Alternative{"topk_omgs", "topk per merged group (OMGS)",
+    R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})", kDensity},
+  Alternative{"gtopk_tree", "global top-k up a tree, then broadcast",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "gtopk_tree"})", kDensity},
+  Alternative{"gtopk_butterfly", "global top-k by pairwise exchanges",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "gtopk_butterfly"})", kDensity},
+  Alternative{"ok_topk", "balanced sparse all-reduce",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "ok_topk"})", kDensity},
+  Alternative{"sparcml_rd", "sparse sums by recursive doubling",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "sparcml_rd"})", kDensity},
+  Alternative{"powersgd", "two low-rank factors",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "powersgd"})", kRank},
+  Alternative{"qsgd", "quantised values and scales",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "qsgd"})", ""},
+  Alternative{"signsgd", "signs, majority vote",
+    R"({"/communication/schedule": "single", "/communication/compression/method": "signsgd"})", ""},
+  Alternative{"pipe_sgd", "exchange behind the next iterations",
+    R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single"})", ""},
+  Alternative{"pipe_sgd_truncate16", "the same with 16-bit values",
+    R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single", "/communication/compression/method": "truncate16"})", ""},
+  Alternative{"ps_sync", "parameter server, synchronous",
+    R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/communication/schedule": "single"})", ""},
+  Alternative{"ps_sharded", "a server on every worker, synchronous",
+    R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/training/placement": "sharded", "/communication/schedule": "single"})", ""},
+  Alternative{"ps_async", "parameter server, asynchronous",
+    R"({"/training/algorithm": "parameter_server", "/training/mode": "async", "/communication/schedule": "single"})", ""},
+};
+// clang-format on
+
+// What the base of every alternative is: synchronous, dense, nothing of another algorithm left.
+constexpr std::string_view kNeutral = R"({"/training/algorithm": "sync_sgd"})";
+
+io::Json changed(io::Json scenario, std::string_view changes) {
+  const io::Json tree = io::parse_json(changes, "");
+  for (const auto& [pointer, value] : tree.as_object()) {
+    io::assign(scenario, pointer, value);
+  }
+  return scenario;
+}
+
+bool is_compressed(const io::Json& scenario) {
+  const io::Json* method = io::resolve(scenario, kMethod);
+  if (method == nullptr || !method->is_string()) {
+    return false;
+  }
+  const coll::CompressionRow* row = coll::find_compression(method->as_string());
+  return row != nullptr && row->method != coll::CompressionMethod::none;
+}
+
+// Bandwidths where the compression is as fast as overlapped dense training, and those between where
+// it is faster. Equality is not a gain: a speed-up of 1 does not count as met.
+void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& row) {
+  constexpr double kGain = 1 + 1e-9;
+  const SolveProblem problem{.scenario = scenario,
+                             .pointer = std::string(kBandwidth),
+                             .low = 1.25e6,   // 10 Mb/s
+                             .high = 1.25e12, // 10 Tb/s
+                             .metric = "speedup_vs_dense_overlapped",
+                             .target = kGain,
+                             .points = 65};
+  const Solution solution = solve(problem, files, {.jobs = jobs, .progress = {}});
+  const auto first = std::ranges::find_if(
+      solution.points, [](const SolvePoint& point) { return point.metric_value.has_value(); });
+  io::Array list, wins;
+  std::optional<io::Json> from;
+  if (first != solution.points.end() && *first->metric_value >= kGain) {
+    from = 0;
+  }
+  for (const SolveCrossing& crossing : solution.crossings) {
+    list.push_back(crossing.point.value);
+    if (crossing.rising && !from) {
+      from = crossing.point.value;
+    } else if (!crossing.rising && from) {
+      wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", crossing.point.value}});
+      from.reset();
+    }
+  }
+  if (from) {
+    wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", io::Json()}});
+  }
+  row.set("break_even_Bps", std::move(list));
+  row.set("compression_wins", std::move(wins));
+}
+
+// Everything that the row's name stands for.
+std::set<std::string> pointers_of(const Alternative& alternative) {
+  std::set<std::string> pointers{std::string(kMethod)};
+  for (const std::string_view changes : {kNeutral, alternative.changes}) {
+    const io::Json tree = io::parse_json(changes, "");
+    for (const auto& [pointer, value] : tree.as_object()) {
+      pointers.insert(pointer);
+    }
+  }
+  return pointers;
+}
+
+bool is_within(std::string_view pointer, std::string_view parent) {
+  return pointer == parent ||
+         (pointer.starts_with(parent) && pointer.substr(parent.size()).starts_with('/'));
+}
+
+// Whether the value at `place` gives a value, other than the neutral one, to `pointer` inside it.
+bool says(std::string_view place, const io::Json& value, std::string_view pointer) {
+  if (!is_within(pointer, place)) {
+    return false;
+  }
+  io::Json tree{io::Object{}};
+  io::assign(tree, place, value);
+  tree = with_short_forms_expanded(std::move(tree));
+  const io::Json* said = io::resolve(tree, pointer);
+  return said != nullptr && *said != io::Json("none") && *said != io::Json("sync_sgd");
+}
+
+// The default pointers that neither the scenario nor an axis says something about; `k` stands for
+// a density.
+std::vector<std::string> missing_defaults(const io::Json& scenario, const Alternative& alternative,
+                                          std::span<const Axis> axes) {
+  std::vector<std::string> missing;
+  if (alternative.defaults.empty()) {
+    return missing;
+  }
+  const auto said = [&](std::string_view pointer) {
+    const io::Json* value = io::resolve(scenario, pointer);
+    return (value != nullptr && !value->is_null()) ||
+           std::ranges::find(axes, pointer, &Axis::pointer) != axes.end();
+  };
+  const io::Json tree = io::parse_json(alternative.defaults, "");
+  for (const auto& [pointer, value] : tree.as_object()) {
+    const bool other_form = pointer.ends_with("/density") && said(kEntries);
+    if (!said(pointer) && !other_form) {
+      missing.push_back(pointer);
+    }
+  }
+  return missing;
+}
+
+// "density" of "/communication/compression/density".
+std::vector<std::string> last_tokens(const std::vector<std::string>& pointers) {
+  std::vector<std::string> tokens;
+  for (const std::string& pointer : pointers) {
+    tokens.push_back(pointer.substr(pointer.rfind('/') + 1));
+  }
+  return tokens;
+}
+
+// Summary keys and what the scenario takes for granted.
+void describe(const io::Json& scenario, Files& files, const std::vector<std::string>& filled_in,
+              io::Json& row) {
+  row.set("assumes", io::Json());
+  if (!error_in(row).empty()) {
+    return;
+  }
+  if (!number_in(row, "staleness_mean")) {
+    row.set("staleness_mean", 0.0); // synchronous
+  }
+  row.set("assumes",
+          assumptions(parse_scenario(scenario, files, Leftovers::ignore), row, filled_in));
+}
+
+double time_of(const io::Json& row) {
+  return number_in(row, "iteration_time_s").value_or(HUGE_VAL);
+}
+
+} // namespace
+
+std::span<const Alternative> alternatives() { return kAlternatives; }
+
+std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
+  std::vector<Alternative> found;
+  std::vector<std::string_view> known{"all"};
+  for (const Alternative& alternative : kAlternatives) {
+    known.emplace_back(alternative.name);
+  }
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      return {kAlternatives.begin(), kAlternatives.end()};
+    }
+    const auto place = std::ranges::find(kAlternatives, name, &Alternative::name);
+    if (place == kAlternatives.end()) {
+      throw UsageError(base::unknown_word("algorithm", name, known));
+    }
+    if (seen.insert(name).second) {
+      found.push_back(*place);
+    }
+  }
+  return found;
+}
+
+std::string changes_text(const Alternative& alternative) {
+  constexpr std::string_view kParent = "/communication/";
+  std::string text;
+  const io::Json tree = io::parse_json(alternative.changes, "");
+  for (const auto& [pointer, value] : tree.as_object()) {
+    text += (text.empty() ? "" : ", ") +
+            (pointer.starts_with(kParent) ? pointer.substr(kParent.size()) : pointer) + "=" +
+            value.as_string();
+  }
+  return text;
+}
+
+void refuse_contradictions(std::span<const Alternative> chosen,
+                           std::span<const std::pair<std::string, io::Json>> set,
+                           std::span<const Axis> over) {
+  const auto refuse = [](const char* flag, std::string_view pointer, std::string_view name) {
+    throw UsageError(std::string(flag) + ": " + std::string(pointer) + " is set by algorithm " +
+                     std::string(name));
+  };
+  for (const Alternative& alternative : chosen) {
+    for (const std::string& pointer : pointers_of(alternative)) {
+      for (const Axis& axis : over) { // comes after the alternative, so a whole object undoes it
+        if (is_within(pointer, axis.pointer) || is_within(axis.pointer, pointer)) {
+          refuse("--over", pointer, alternative.name);
+        }
+      }
+      for (const auto& [place, value] : set) {
+        if (is_within(place, pointer) || says(place, value, pointer)) {
+          refuse("--set", pointer, alternative.name);
+        }
+      }
+    }
+  }
+}
+
+io::Json with_alternative(io::Json scenario, const Alternative& alternative,
+                          std::span<const Axis> axes) {
+  scenario = changed(with_short_forms_expanded(std::move(scenario)), kNeutral);
+  if (is_compressed(scenario)) {
+    io::assign(scenario, kMethod, "none");
+  }
+  scenario = changed(std::move(scenario), alternative.changes);
+  for (const std::string& pointer : missing_defaults(scenario, alternative, axes)) {
+    const io::Json defaults = io::parse_json(alternative.defaults, "");
+    io::assign(scenario, pointer, *defaults.find(pointer));
+  }
+  return scenario;
+}
+
+Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
+                                std::span<const Alternative> chosen, Files& files,
+                                const AlternativesOptions& options) {
+  const bool alone = axes.empty();
+  if (alone) { // one combination: an axis that changes nothing
+    const io::Json* name = io::resolve(scenario, "/name");
+    axes.push_back({"/name", {name == nullptr ? io::Json("") : *name}});
+  }
+  Comparison comparison;
+  std::map<std::string, io::Json> break_evens; // by the scenario without its bandwidth
+  std::vector<std::pair<std::int64_t, io::Json>> rows;
+  for (const Alternative& alternative : chosen) {
+    const Sweep sweep = sweep_over(with_alternative(scenario, alternative, axes), axes);
+    const std::vector<std::string> filled_in = last_tokens(missing_defaults(
+        changed(with_short_forms_expanded(scenario), alternative.changes), alternative, axes));
+    const Rows run = rows_of(sweep, files, {.jobs = options.jobs, .progress = {}});
+    comparison.varied = sweep.grid.field_names();
+    for (const std::string& warning : run.warnings) {
+      if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {
+        comparison.warnings.push_back(warning);
+      }
+    }
+    for (std::size_t point = 0; point < run.records.size(); ++point) {
+      io::Json row{io::Object{{"algorithm", alternative.name}}};
+      for (const auto& [key, value] : run.records[point].as_object()) {
+        if (key != "record" && key != "point" && key != "status") {
+          row.set(key, value);
+        }
+      }
+      comparison.failed += error_in(row).empty() ? 0 : 1;
+      io::Json tree = scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point));
+      describe(tree, files, filled_in, row);
+      if (options.break_even) {
+        row.set("break_even_Bps", io::Json());
+        row.set("compression_wins", io::Json());
+        if (is_compressed(tree) && error_in(row).empty()) {
+          io::assign(tree, kBandwidth, 1e9);
+          const auto [place, is_new] = break_evens.try_emplace(io::compact(tree), io::Object{});
+          if (is_new) {
+            add_break_even(tree, files, options.jobs, place->second);
+          }
+          for (const auto& [key, value] : place->second.as_object()) {
+            row.set(key, value);
+          }
+        }
+      }
+      rows.emplace_back(static_cast<std::int64_t>(point), std::move(row));
+    }
+  }
+  if (alone) {
+    comparison.varied.clear();
+  }
+  comparison.varied.insert(comparison.varied.begin(), "algorithm");
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : time_of(a.second) < time_of(b.second);
+  });
+  double best = HUGE_VAL;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double time = time_of(rows[i].second);
+    if (i == 0 || rows[i].first != rows[i - 1].first) {
+      best = time;
+    }
+    rows[i].second.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
+    comparison.rows.push_back(std::move(rows[i].second));
+  }
+  return comparison;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,94 @@
+#include "ask/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sweep/sweep.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// `ratio_name`: what a varied field called "ratio" is called here.
+io::Json without_place(const io::Json& record, const std::string& ratio_name) {
+  io::Json row{io::Object{}};
+  for (const auto& [key, value] : record.as_object()) {
+    if (key != "record" && key != "point" && key != "status") {
+      row.set(key == "ratio" ? ratio_name : key, value);
+    }
+  }
+  return row;
+}
+
+void set_ratios(Comparison& comparison) {
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    const auto& ratio = comparison.ranking.ratios[i];
+    comparison.rows[i].set("ratio", ratio ? io::Json(*ratio) : io::Json());
+  }
+}
+
+// Rows that failed last; equal ones stay in the order of the grid.
+void sort_best_first(Comparison& comparison) {
+  std::vector<std::size_t> order(comparison.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto ratio_of = [&](std::size_t i) {
+    return comparison.ranking.ratios[i].value_or(HUGE_VAL);
+  };
+  std::ranges::stable_sort(order, std::less<>(), ratio_of);
+  const Comparison before = std::exchange(comparison, {});
+  comparison.varied = before.varied;
+  comparison.failed = before.failed;
+  comparison.warnings = before.warnings;
+  comparison.ranking = before.ranking;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    comparison.rows.push_back(before.rows[order[i]]);
+    comparison.ranks.push_back(before.ranks[order[i]]);
+    comparison.ranking.ratios[i] = before.ranking.ratios[order[i]];
+  }
+  if (comparison.ranking.best) {
+    comparison.ranking.best = 0;
+  }
+}
+
+} // namespace
+
+Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
+  SweepOptions options;
+  options.jobs = asked.jobs;
+  options.max_seconds = asked.max_seconds;
+  options.progress = asked.progress;
+  std::string text;
+  const SweepReport report = run_sweep(sweep, files, options, text);
+  Comparison comparison;
+  comparison.varied = sweep.grid.field_names();
+  comparison.failed = report.failed;
+  for (const auto& [warning, points] : report.warnings) {
+    comparison.warnings.push_back(warning);
+  }
+  std::string ratio_name = "ratio";
+  for (std::size_t a = 0; a < comparison.varied.size(); ++a) {
+    if (comparison.varied[a] == ratio_name) {
+      comparison.varied[a] = ratio_name = sweep.grid.axes[a].pointer;
+    }
+  }
+  std::string_view lines = text;
+  lines.remove_prefix(lines.find('\n') + 1); // the header
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    comparison.rows.push_back(without_place(io::parse_json(lines.substr(0, end), ""), ratio_name));
+    lines.remove_prefix(end + 1);
+  }
+  comparison.ranks = ranks_of_points(sweep);
+  comparison.ranking = rank_rows(comparison.rows, comparison.ranks, asked.best_by);
+  set_ratios(comparison);
+  if (!comparison.ranking.workers_differ) {
+    sort_best_first(comparison);
+  }
+  return comparison;
+}
+
+} // namespace stepsim::study

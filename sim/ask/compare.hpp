@@ -1,0 +1,41 @@
+#pragma once
+// A few alternatives side by side: every combination of the axes run as a sweep, best first. Where
+// the number of workers varies the rows stay in the order of the grid (ranking.hpp).
+//     ratio = iteration_time_s / iteration_time_s of the best, or what another criterion makes of
+//     it
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/work_estimate.hpp"
+#include "scenario/files.hpp"
+#include "sweep/ranking.hpp"
+#include "sweep/sweep_file.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+struct Comparison {
+  // One object per combination: varied fields, summary keys, ratio, method, error. Rows that failed
+  // come last and hold nulls and the error's text.
+  io::Array rows;
+  std::vector<std::string> varied; // names of the varied fields, in axis order
+  Ranking ranking;                 // of `rows`
+  std::vector<std::int64_t> ranks; // of each row
+  std::int64_t failed = 0;
+  std::vector<std::string> warnings; // of all rows, each once
+};
+
+struct CompareOptions {
+  int jobs = 1;                       // threads
+  std::optional<BestBy> best_by = {}; // by default as the number of workers tells
+  double max_seconds = kMaxSeconds;   // as in SweepOptions
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {}; // likewise
+};
+
+// Throws InputError if no combination can be run.
+[[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);
+
+} // namespace stepsim::study

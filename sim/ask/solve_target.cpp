@@ -1,0 +1,89 @@
+// The number of the summary that `solve` looks at.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "ask/solve_parts.hpp"
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/quantity.hpp"
+#include "run/result.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// What a run must be to have a number of the summary.
+struct Requirement {
+  std::string_view metric;
+  std::string_view runs;
+  std::string_view setting;
+};
+constexpr std::string_view kCompression = "a run with compression";
+constexpr std::string_view kMethod = "/communication/compression/method=...";
+constexpr std::string_view kPipeline = "pipe_sgd";
+constexpr std::string_view kPipelineSetting = "/training/algorithm=pipe_sgd";
+constexpr std::string_view kVarying = "a run with random times";
+constexpr std::string_view kVaryingSetting = "/variability/compute_cv=...";
+constexpr std::array kRequirements{
+    Requirement{"compress_s", kCompression, kMethod},
+    Requirement{"density", kCompression, kMethod},
+    Requirement{"k", kCompression, kMethod},
+    Requirement{"merge_s", kCompression, kMethod},
+    Requirement{"residual_s", kCompression, kMethod},
+    Requirement{"scatter_s", kCompression, kMethod},
+    Requirement{"select_s", kCompression, kMethod},
+    Requirement{"speedup_vs_dense_overlapped", kCompression, kMethod},
+    Requirement{"speedup_vs_dense_sequential", kCompression, kMethod},
+    Requirement{"staging_s", kCompression, kMethod},
+    Requirement{"wire_s", kCompression, kMethod},
+    Requirement{"paper_form_s", kPipeline, kPipelineSetting},
+    Requirement{"pipeline_width", kPipeline, kPipelineSetting},
+    Requirement{"iteration_time_high_s", kVarying, kVaryingSetting},
+    Requirement{"iteration_time_low_s", kVarying, kVaryingSetting},
+    Requirement{"samples_per_s", "a run with a batch size", "/workload/batch_size=..."},
+};
+
+} // namespace
+
+void require_metric(std::string_view metric) {
+  std::vector<std::string_view> known;
+  for (const SummaryField& field : summary_fields()) {
+    if (field.is_number()) {
+      known.push_back(field.key);
+    }
+  }
+  if (std::ranges::find(known, metric) == known.end()) {
+    std::ranges::sort(known);
+    throw UsageError("--target: " + base::unknown_word("metric", metric, known));
+  }
+}
+
+void throw_absent_metric(const std::string& metric) {
+  const auto* needs = std::ranges::find(kRequirements, metric, &Requirement::metric);
+  if (needs == kRequirements.end()) {
+    throw SimulationError("no point has " + metric);
+  }
+  throw UsageError("--target " + metric + ": only " + std::string(needs->runs) + " has " + metric +
+                   "; add --set " + std::string(needs->setting));
+}
+
+std::pair<std::string, double> parse_target(std::string_view text) {
+  const std::string shown = base::shown_value(text, 80);
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw UsageError("--target " + shown + ": must be METRIC=VALUE, e.g. scaling_efficiency=0.9");
+  }
+  std::string metric(text.substr(0, equals));
+  metric = metric == "efficiency" ? "scaling_efficiency" : metric; // as tables call it
+  require_metric(metric);
+  const auto kind = metric == "samples_per_s" ? std::nullopt : base::kind_of_key(metric);
+  const auto value = base::parse_quantity(
+      text.substr(equals + 1), kind.value_or(base::QuantityKind::ratio), base::BareNumber::si);
+  if (const auto* message = std::get_if<std::string>(&value)) {
+    throw UsageError("--target " + shown + ": " + *message);
+  }
+  return {std::move(metric), std::get<double>(value)};
+}
+
+} // namespace stepsim::study

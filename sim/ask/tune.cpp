@@ -1,0 +1,281 @@
+#include "ask/tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ask/tune_parts.hpp"
+#include "base/error.hpp"
+#include "scenario/scenario.hpp"
+#include "sweep/grid.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kTime = "iteration_time_s";
+
+TunePoint point_of(io::Json record, io::Json value) {
+  const std::optional<double> time = number_in(record, kTime);
+  std::string error = error_in(record);
+  return {std::move(value), time, std::move(record), std::move(error)};
+}
+
+void run_curve(const std::string& pointer, const io::Json& scenario,
+               const std::vector<io::Json>& values, Files& files, const RowsOptions& options,
+               Tuning& tuning) {
+  for (TunePoint& point : run_points(scenario, pointer, values, files, options, tuning.warnings)) {
+    tuning.curve.push_back(std::move(point));
+  }
+}
+
+// The first of the least times; the end of the list where all failed.
+std::size_t best_of(const std::vector<TunePoint>& curve) {
+  std::size_t best = curve.size();
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const double least = best < curve.size() ? *curve[best].iteration_time_s : HUGE_VAL;
+    if (curve[i].iteration_time_s.value_or(HUGE_VAL) < least * (1 - 1e-12)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+// Of equally good values the one in use, else the default, else the first.
+std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, const io::Json& current,
+                     const io::Json& standard) {
+  const double limit = *curve[best].iteration_time_s * (1 + 1e-9);
+  for (const io::Json& value : {current, standard}) {
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      if (curve[i].value == value && curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit) {
+        return i;
+      }
+    }
+  }
+  return best;
+}
+
+double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
+  const double value = curve[best].value.as_double();
+  double gap = 0;
+  for (const std::size_t i : {best - 1, best + 1}) {
+    if (i < curve.size()) { // best - 1 wraps
+      gap = std::max(gap, std::abs(curve[i].value.as_double() - value) / std::max(value, 1e-300));
+    }
+  }
+  return gap;
+}
+
+// New values between the best and its neighbours, until they are close.
+void refine(const std::string& pointer, const TuneValues& values, Files& files,
+            const RowsOptions& options, Tuning& tuning) {
+  constexpr int kRounds = 3;
+  constexpr int kParts = 6; // a gap is cut into
+  for (int round = 0; round < kRounds; ++round) {
+    const std::size_t best = best_of(tuning.curve);
+    if (best == tuning.curve.size()) {
+      return;
+    }
+    std::vector<io::Json> more;
+    for (std::size_t left = best == 0 ? 0 : best - 1;
+         left <= best && left + 1 < tuning.curve.size(); ++left) {
+      const double low = tuning.curve[left].value.as_double();
+      const double high = tuning.curve[left + 1].value.as_double();
+      double before = low;
+      for (int i = 1; i < kParts; ++i) {
+        const double part = static_cast<double>(i) / kParts;
+        double value = low > 0 ? low * std::pow(high / low, part) : high * part;
+        value = values.whole ? std::round(value) : value;
+        if (value > before && value < high) {
+          more.push_back(values.whole ? io::Json(static_cast<std::int64_t>(value))
+                                      : io::Json(value));
+          before = value;
+        }
+      }
+    }
+    run_curve(pointer, values.scenario, more, files, options, tuning);
+    std::ranges::stable_sort(tuning.curve, {},
+                             [](const TunePoint& point) { return point.value.as_double(); });
+  }
+}
+
+// PIP 10: the smallest width whose period is within the tolerance of the widest.
+std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance) {
+  const double widest = curve.back().iteration_time_s.value_or(HUGE_VAL);
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    if (curve[i].iteration_time_s.value_or(HUGE_VAL) <= widest * (1 + tolerance)) {
+      return i;
+    }
+  }
+  return curve.size();
+}
+
+void add_reference(const std::string& name, const io::Json& scenario, io::Json value, Files& files,
+                   Tuning& tuning) {
+  try {
+    tuning.references.push_back(
+        {name, point_of(row_of(scenario, files), std::move(value)), std::nullopt, std::nullopt});
+  } catch (const InputError&) { // this scenario has no such reference: no optimal merge, say
+  } catch (const SimulationError&) {}
+}
+
+// The value that the scenario has now; null where it has none.
+io::Json current_value(const TuneProblem& problem, const std::string& pointer, Files& files) {
+  try {
+    const io::Json tree = scenario_tree(parse_scenario(problem.scenario, files, Leftovers::ignore));
+    const io::Json* found = io::resolve(tree, pointer);
+    return found == nullptr ? io::Json() : *found;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+void add_regrets(Tuning& tuning) {
+  const double best = tuning.best ? tuning.best->iteration_time_s.value_or(0) : 0;
+  for (TuneReference& reference : tuning.references) {
+    if (reference.point.iteration_time_s && best > 0) {
+      const double regret = *reference.point.iteration_time_s / best - 1;
+      reference.regret = std::abs(regret) < 1e-12 ? 0 : regret; // rounding
+    }
+  }
+}
+
+bool merges(Knob knob) {
+  return knob == Knob::bucket_bytes || knob == Knob::fusion_bytes || knob == Knob::cycle_s ||
+         knob == Knob::partition_bytes || knob == Knob::credit_bytes || knob == Knob::schedule;
+}
+
+void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
+                    Files& files, Tuning& tuning) {
+  const std::string pointer(row(problem.knob).pointer);
+  add_reference("current", problem.scenario, std::move(current), files, tuning);
+  if (!values.default_value.is_null()) {
+    io::Json standard = values.scenario;
+    io::assign(standard, pointer, values.default_value);
+    const bool is_optimal =
+        values.default_value.is_string() && values.default_value.as_string() == "optimal";
+    add_reference(is_optimal ? "optimal" : "default", standard, values.default_value, files,
+                  tuning);
+  }
+  if (merges(problem.knob)) {
+    io::Json optimal = problem.scenario;
+    io::assign(optimal, "/communication/schedule", "optimal");
+    add_reference(std::string(kBestMerge), optimal, nullptr, files, tuning);
+  }
+}
+
+io::Json number(const std::optional<double>& value) {
+  return value ? io::Json(*value) : io::Json();
+}
+
+io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
+  io::Json tree(
+      io::Object{{"value", point.value}, {"iteration_time_s", number(point.iteration_time_s)}});
+  for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
+    tree.set(key, number(number_in(point.record, key)));
+  }
+  if (problem.knob == Knob::pipeline_width) {
+    const auto width =
+        point.value.is_number() ? std::optional(point.value.as_double()) : std::nullopt;
+    tree.set("staleness", width ? io::Json(static_cast<std::int64_t>(*width) - 1) : io::Json());
+  }
+  if (problem.knob == Knob::density) {
+    for (const std::string_view key :
+         {"k", "speedup_vs_dense_sequential", "speedup_vs_dense_overlapped"}) {
+      tree.set(key, number(number_in(point.record, key)));
+    }
+  }
+  if (!point.error.empty()) {
+    tree.set("error", point.error);
+  }
+  return tree;
+}
+
+} // namespace
+
+std::vector<TunePoint> run_points(const io::Json& scenario, const std::string& pointer,
+                                  const std::vector<io::Json>& values, Files& files,
+                                  const RowsOptions& options, std::vector<std::string>& warnings) {
+  std::vector<TunePoint> points;
+  if (values.empty()) {
+    return points;
+  }
+  Rows rows = rows_of(sweep_over(scenario, {{pointer, values}}), files, options);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    points.push_back(point_of(std::move(rows.records[i]), values[i]));
+  }
+  append_each_once(warnings, rows.warnings);
+  return points;
+}
+
+Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
+            const RowsOptions& options) {
+  if (problem.knob == Knob::density) {
+    Tuning tuning = tune_density(problem, values, files, options);
+    add_regrets(tuning);
+    return tuning;
+  }
+  const std::string pointer(row(problem.knob).pointer);
+  const io::Json current = current_value(problem, pointer, files);
+  Tuning tuning;
+  tuning.exact = values.exact;
+  run_curve(pointer, values.scenario, values.values, files, options, tuning);
+  if (values.refine) {
+    refine(pointer, values, files, options, tuning);
+  }
+  std::size_t best = best_of(tuning.curve);
+  if (best == tuning.curve.size()) {
+    throw SimulationError("every value of " + std::string(row(problem.knob).name) +
+                          " failed, first: " + tuning.curve.front().error);
+  }
+  if (problem.knob == Knob::pipeline_width) {
+    tuning.tolerance =
+        parse_scenario(values.scenario, files, Leftovers::ignore).training.width_tolerance;
+    best = smallest_width(tuning.curve, tuning.tolerance);
+  } else {
+    best = familiar(tuning.curve, best, current, values.default_value);
+    tuning.tolerance = tuning.exact ? 0 : relative_gap(tuning.curve, best);
+  }
+  tuning.best = tuning.curve[best];
+  add_references(problem, values, current, files, tuning);
+  add_regrets(tuning);
+  if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
+    std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {
+      return point.iteration_time_s.value_or(HUGE_VAL);
+    });
+  }
+  return tuning;
+}
+
+io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
+  io::Array curve;
+  for (const TunePoint& point : tuning.curve) {
+    curve.push_back(point_tree(problem, point));
+  }
+  io::Array references;
+  for (const TuneReference& reference : tuning.references) {
+    io::Json tree = point_tree(problem, reference.point);
+    tree.set("name", reference.name);
+    tree.set("regret", number(reference.regret));
+    if (reference.largest_k) {
+      tree.set("largest_k", *reference.largest_k);
+    }
+    references.push_back(std::move(tree));
+  }
+  io::Json tree(io::Object{
+      {"knob", row(problem.knob).name},
+      {"best", tuning.best ? point_tree(problem, *tuning.best) : io::Json()},
+      {"curve", std::move(curve)},
+      {"references", std::move(references)},
+      {"tolerance", tuning.tolerance},
+      {"exact", tuning.exact},
+      {"warnings", io::Array(tuning.warnings.begin(), tuning.warnings.end())},
+  });
+  if (problem.knob == Knob::density) {
+    tree.set("baseline",
+             problem.baseline == train::DenseBaseline::sequential ? "sequential" : "overlapped");
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,282 @@
+// Which values of a knob are tried, and in which scenario.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "ask/crossings.hpp"
+#include "ask/tune_parts.hpp"
+#include "base/error.hpp"
+#include "run/run.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/scenario_parts.hpp"
+#include "sweep/grid.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using plan::Schedule;
+
+// The scenario, changed bit by bit, and what it says.
+struct Setup {
+  Files& files;
+  TuneValues out;
+  Scenario scenario;
+
+  void set(std::string_view pointer, io::Json value) {
+    io::assign(out.scenario, pointer, std::move(value));
+  }
+  void parse() { scenario = parse_scenario(out.scenario, files, Leftovers::ignore); }
+
+  // The schedule stays where it reads the knob.
+  void use_schedule(std::initializer_list<Schedule> readers, std::string_view knob) {
+    const Schedule chosen = scenario.communication.schedule;
+    if (std::ranges::find(readers, chosen) != readers.end()) {
+      return;
+    }
+    const std::string name(plan::planner(*readers.begin()).name);
+    set("/communication/schedule", name);
+    out.notes.push_back("schedule " + name + ": " + std::string(knob) + " has no meaning for " +
+                        std::string(plan::planner(chosen).name));
+    parse();
+  }
+};
+
+// From low to high, `per_octave` values for a doubling, both ends.
+void add_geometric(std::vector<io::Json>& values, double low, double high, double per_octave,
+                   bool whole) {
+  std::set<double> all{low, std::max(low, high)};
+  const double steps = std::floor(std::log2(std::max(1.0, high / low)) * per_octave);
+  for (double i = 1; i <= steps; ++i) {
+    double value = low * std::exp2(i / per_octave);
+    value = whole ? std::round(rounded_to(value, 6)) : rounded_to(value, 3);
+    if (value > low && value < high) {
+      all.insert(value);
+    }
+  }
+  for (const double value : all) {
+    values.push_back(whole ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value));
+  }
+}
+
+void add_value(std::vector<io::Json>& values, const io::Json& value) {
+  const auto place = std::ranges::lower_bound(values, value.as_double(), {}, &io::Json::as_double);
+  if (place == values.end() || place->as_double() != value.as_double()) {
+    values.insert(place, value);
+  }
+}
+
+double largest_gradient(const Scenario& scenario) {
+  std::int64_t largest = 1;
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    largest = std::max(largest, gradient.bytes.value);
+  }
+  return static_cast<double>(largest);
+}
+
+double all_bytes(const Scenario& scenario) {
+  return std::max(1.0, static_cast<double>(scenario.workload.bytes().value));
+}
+
+bool one_dtype(const plan::Problem& problem) {
+  return std::ranges::all_of(problem.items, [&](const plan::Item& item) {
+    return item.dtype == problem.items.front().dtype;
+  });
+}
+
+void scan_bytes(Setup& setup, double low, double high, std::int64_t standard) {
+  setup.out.refine = true;
+  setup.out.whole = true;
+  setup.out.default_value = standard;
+  add_geometric(setup.out.values, std::min(low, high), high, 2, true);
+  add_value(setup.out.values, setup.out.default_value);
+}
+
+void bucket_values(Setup& setup, Knob knob) {
+  const bool buckets = knob == Knob::bucket_bytes;
+  if (buckets) {
+    setup.use_schedule({Schedule::ddp, Schedule::dear}, "bucket_bytes");
+    if (setup.scenario.communication.schedule_options.dear_layers) {
+      setup.set("/communication/dear_layers", nullptr);
+      setup.out.notes.emplace_back("dear_layers is left out: it replaces bucket_bytes");
+      setup.parse();
+    }
+  } else {
+    setup.use_schedule({Schedule::horovod}, "fusion_bytes");
+  }
+  const Communication& communication = setup.scenario.communication;
+  const plan::ScheduleOptions standard;
+  const std::int64_t usual = buckets ? standard.bucket_bytes.value : standard.fusion_bytes.value;
+  const plan::Problem problem = merge_problem(setup.scenario);
+  if (!buckets && !one_dtype(problem)) { // gradients of another type are looked past
+    scan_bytes(setup, 65'536, all_bytes(setup.scenario), usual);
+    add_value(setup.out.values, std::int64_t{0});
+    return;
+  }
+  setup.out.exact = true;
+  setup.out.whole = true;
+  setup.out.default_value = usual;
+  for (const std::int64_t value :
+       plan_changes(problem, communication.schedule, communication.schedule_options)) {
+    setup.out.values.emplace_back(value);
+  }
+  add_value(setup.out.values, setup.out.default_value);
+}
+
+void cycle_values(Setup& setup) {
+  setup.use_schedule({Schedule::horovod}, "cycle_s");
+  const double last_ready = merge_problem(setup.scenario).items.back().ready.value;
+  setup.out.default_value = plan::ScheduleOptions{}.cycle.value;
+  setup.out.refine = true;
+  add_geometric(setup.out.values, 1e-5, std::max(2e-3, last_ready), 4, false);
+  add_value(setup.out.values, setup.out.default_value);
+  add_value(setup.out.values, 0.0);
+}
+
+void priority_values(Setup& setup, Knob knob) {
+  setup.use_schedule({Schedule::priority}, row(knob).name);
+  setup.set(row(knob).pointer, nullptr); // the preset's
+  setup.parse();
+  const plan::ScheduleOptions& standard = setup.scenario.communication.schedule_options;
+  if (knob == Knob::partition_bytes) {
+    // Larger chunks than the largest gradient change nothing; small ones are limited in number.
+    const double high = largest_gradient(setup.scenario);
+    const double low = std::max(16'384.0, std::ceil(all_bytes(setup.scenario) / 50'000));
+    scan_bytes(setup, low, high,
+               standard.partition_bytes.value_or(Bytes{static_cast<std::int64_t>(high)}).value);
+  } else {
+    scan_bytes(setup, 65'536, all_bytes(setup.scenario), standard.credit_bytes.value);
+    add_value(setup.out.values, std::int64_t{1}); // one chunk in flight
+  }
+}
+
+void block_values(Setup& setup) {
+  using coll::AlgorithmId;
+  const AlgorithmId algorithm = setup.scenario.communication.collective;
+  static constexpr std::array kBlocked{AlgorithmId::lp, AlgorithmId::double_binary_tree,
+                                       AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader,
+                                       AlgorithmId::automatic};
+  if (std::ranges::find(kBlocked, algorithm) == kBlocked.end()) {
+    throw UsageError("--knob block_bytes: collective " + std::string(coll::name(algorithm)) +
+                     " is not sent in blocks; --set /communication/collective=lp or "
+                     "double_binary_tree");
+  }
+  setup.out.refine = true;
+  setup.out.whole = true;
+  setup.out.default_value = "optimal";
+  add_geometric(setup.out.values, std::min(1024.0, all_bytes(setup.scenario)),
+                all_bytes(setup.scenario), 2, true);
+}
+
+void width_values(Setup& setup) {
+  if (setup.scenario.training.algorithm != TrainingAlgorithm::pipe_sgd) {
+    setup.set("/training/algorithm", "pipe_sgd");
+    setup.out.notes.emplace_back("training algorithm pipe_sgd: only it has a pipeline_width");
+  }
+  setup.set("/training/pipeline_width", nullptr);
+  setup.set("/training/warmup_iterations", nullptr); // the steady period is asked for
+  setup.parse();
+  setup.out.exact = true;
+  setup.out.whole = true;
+  setup.out.default_value = 2;
+  for (std::int64_t width = 1; width <= setup.scenario.training.max_width; ++width) {
+    setup.out.values.emplace_back(width);
+  }
+}
+
+void density_values(Setup& setup) {
+  const io::Json* given = io::resolve(setup.out.scenario, "/communication/compression");
+  const coll::CompressionRow& method =
+      coll::row(given != nullptr ? compression_method(*given) : coll::CompressionMethod::none);
+  if (method.kind != coll::CompressionKind::sparse) {
+    throw UsageError("--knob density: compression " + std::string(method.name) +
+                     " selects no entries; --set /communication/compression/method=topk");
+  }
+  setup.set("/communication/compression/k", nullptr);
+  setup.set("/communication/compression/density", 0.001);
+  setup.parse();
+  const std::int64_t elements = setup.scenario.workload.values();
+  if (elements < 1) {
+    throw UsageError("--knob density: the workload has no gradients");
+  }
+  std::vector<io::Json> entries;
+  add_geometric(entries, std::max(1.0, std::floor(static_cast<double>(elements) * 1e-4)),
+                static_cast<double>(elements), 2, true);
+  for (const io::Json& each : entries) {
+    setup.out.values.emplace_back(density_of(each.as_integer(), elements));
+  }
+}
+
+void collective_values(Setup& setup) {
+  const Communication& communication = setup.scenario.communication;
+  const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+  for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
+    const bool two_level = algorithm == coll::AlgorithmId::hierarchical ||
+                           algorithm == coll::AlgorithmId::hierarchical_leader;
+    const bool other = algorithm == coll::AlgorithmId::automatic ||
+                       algorithm == coll::AlgorithmId::parameter_server;
+    if (!other && (!two_level || setup.scenario.cluster.intra)) {
+      setup.out.values.emplace_back(coll::name(algorithm));
+    }
+  }
+  setup.out.exact = true;
+  setup.out.default_value = communication.reduce_broadcast ? "mst" : "ring";
+}
+
+void schedule_values(Setup& setup) {
+  const bool sparse = coll::row(setup.scenario.communication.compression.method).kind ==
+                      coll::CompressionKind::sparse;
+  for (const plan::Planner& planner : plan::planners()) {
+    const bool fits =
+        planner.schedule != Schedule::exhaustive && // optimal finds the same
+        (planner.needs != plan::Needs::selection_costs || sparse) &&
+        (planner.needs != plan::Needs::buckets || has_measured_buckets(setup.scenario));
+    if (fits) {
+      setup.out.values.emplace_back(planner.name);
+    }
+  }
+  setup.out.exact = true;
+  setup.out.default_value = plan::planner(default_schedule(setup.scenario)).name;
+}
+
+} // namespace
+
+TuneValues tune_values(const TuneProblem& problem, Files& files) {
+  Setup setup{files, {}, {}};
+  setup.out.scenario = with_short_forms_expanded(problem.scenario);
+  if (problem.knob != Knob::density) { // which may be what the file lacks
+    setup.parse();
+  }
+  switch (problem.knob) {
+  case Knob::bucket_bytes:
+  case Knob::fusion_bytes:
+    bucket_values(setup, problem.knob);
+    break;
+  case Knob::cycle_s:
+    cycle_values(setup);
+    break;
+  case Knob::partition_bytes:
+  case Knob::credit_bytes:
+    priority_values(setup, problem.knob);
+    break;
+  case Knob::block_bytes:
+    block_values(setup);
+    break;
+  case Knob::pipeline_width:
+    width_values(setup);
+    break;
+  case Knob::density:
+    density_values(setup);
+    break;
+  case Knob::collective:
+    collective_values(setup);
+    break;
+  case Knob::schedule:
+    schedule_values(setup);
+    break;
+  }
+  return std::move(setup.out);
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,264 @@
+#include "cli/collective/collective_params.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using coll::AlgorithmId;
+
+struct Param {
+  std::string_view name;
+  std::string_view values; // words separated by blanks; "" = a count
+  void (*apply)(coll::Options&, std::size_t index, std::string_view word);
+};
+
+AlgorithmId algorithm_of(std::string_view word) { return *coll::parse_algorithm(word); }
+
+constexpr std::array kParams{
+    Param{"reduction_mode", "overlapped serial",
+          [](coll::Options& o, std::size_t i, std::string_view) {
+            o.reduction_mode = static_cast<coll::ReductionMode>(i);
+          }},
+    Param{"chunking", "integer real",
+          [](coll::Options& o, std::size_t i, std::string_view) {
+            o.chunking = static_cast<coll::Chunking>(i);
+          }},
+    Param{"element_bytes", "",
+          [](coll::Options& o, std::size_t i, std::string_view) {
+            o.element_bytes = static_cast<std::int64_t>(i);
+          }},
+    Param{"cost_form", "exact paper ideal",
+          [](coll::Options& o, std::size_t i, std::string_view) {
+            o.cost_form = static_cast<coll::CostForm>(i);
+          }},
+    Param{"lp_last_hop", "false true",
+          [](coll::Options& o, std::size_t i, std::string_view) { o.lp_last_hop = i == 1; }},
+    Param{"ring_startup", "2(P-1) 2P",
+          [](coll::Options& o, std::size_t i, std::string_view) { o.ring_startup_2p = i == 1; }},
+    Param{"exchange_sizes", "false true",
+          [](coll::Options& o, std::size_t i, std::string_view) { o.exchange_sizes = i == 1; }},
+    Param{"intra_algorithm", "mst be lp",
+          [](coll::Options& o, std::size_t, std::string_view word) {
+            o.intra_algorithm = algorithm_of(word);
+          }},
+    Param{"inter_algorithm", "mst be bruck ring recursive_doubling lp double_binary_tree",
+          [](coll::Options& o, std::size_t, std::string_view word) {
+            o.inter_algorithm = algorithm_of(word);
+          }},
+};
+
+// Numbers of a compression; `kind` is how they are written.
+struct CompressionParam {
+  std::string_view name;
+  base::QuantityKind kind;
+  io::Range range;
+  void (*apply)(coll::Compression&, double value);
+};
+
+std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
+
+constexpr double kMost = 1e9;
+constexpr double kMostRatio = 1000; // k' / k
+
+constexpr std::array kCompressionNumbers{
+    CompressionParam{"selected_ratio", base::QuantityKind::ratio,
+                     io::Range{.low = 0, .high = kMostRatio, .open_low = true},
+                     [](coll::Compression& c, double v) { c.selected_ratio = v; }},
+    CompressionParam{"bits", base::QuantityKind::count, io::Range{.low = 1, .high = 32},
+                     [](coll::Compression& c, double v) { c.bits = whole(v); }},
+    CompressionParam{"bucket", base::QuantityKind::count, io::Range{.low = 1, .high = kMost},
+                     [](coll::Compression& c, double v) { c.bucket = whole(v); }},
+    CompressionParam{"rank", base::QuantityKind::count, io::Range{.low = 1, .high = 1 << 20},
+                     [](coll::Compression& c, double v) { c.rank = whole(v); }},
+    CompressionParam{"block", base::QuantityKind::count, io::Range{.low = 1, .high = kMost},
+                     [](coll::Compression& c, double v) { c.block = whole(v); }},
+    CompressionParam{"ratio", base::QuantityKind::ratio, io::Range{.low = 1},
+                     [](coll::Compression& c, double v) { c.ratio = v; }},
+    CompressionParam{"encode_Bps", base::QuantityKind::rate, io::Range{.low = 0},
+                     [](coll::Compression& c, double v) { c.encode_Bps = v; }},
+    CompressionParam{"decode_Bps", base::QuantityKind::rate, io::Range{.low = 0},
+                     [](coll::Compression& c, double v) { c.decode_Bps = v; }},
+};
+
+struct CompressionWords {
+  std::string_view name;
+  std::string_view values;
+  void (*apply)(coll::Compression&, std::size_t index);
+};
+
+constexpr std::array kCompressionWords{
+    CompressionWords{"split_values_indices", "false true",
+                     [](coll::Compression& c, std::size_t i) { c.split_values_indices = i == 1; }},
+    CompressionWords{"round_barriers", "false true",
+                     [](coll::Compression& c, std::size_t i) { c.round_barriers = i == 1; }},
+    CompressionWords{"support_overlap", "random full disjoint",
+                     [](coll::Compression& c, std::size_t i) {
+                       c.support_overlap = static_cast<coll::SupportOverlap>(i);
+                     }},
+    CompressionWords{"count_scale_bytes", "false true",
+                     [](coll::Compression& c, std::size_t i) { c.count_scale_bytes = i == 1; }},
+    CompressionWords{"scale_agreement", "false true",
+                     [](coll::Compression& c, std::size_t i) { c.scale_agreement = i == 1; }},
+};
+constexpr std::string_view kShapes = "shapes";
+
+std::vector<std::string_view> split(std::string_view words, char at = ' ') {
+  std::vector<std::string_view> parts;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(at), words.size());
+    parts.push_back(words.substr(0, end));
+    words.remove_prefix(std::min(words.size(), end + 1));
+  }
+  return parts;
+}
+
+std::vector<std::string_view> known_names() {
+  std::vector<std::string_view> known;
+  for (const Param& each : kParams) {
+    known.push_back(each.name);
+  }
+  for (const CompressionWords& each : kCompressionWords) {
+    known.push_back(each.name);
+  }
+  for (const CompressionParam& each : kCompressionNumbers) {
+    known.push_back(each.name);
+  }
+  known.push_back(kShapes);
+  return known;
+}
+
+double number(std::string_view text, std::string_view value, base::QuantityKind kind,
+              const io::Range& range) {
+  const auto parsed = base::parse_quantity(value, kind);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    throw UsageError("--param " + base::shown_value(text) + ": " + *message);
+  }
+  const double result = std::get<double>(parsed);
+  if (!range.contains(result)) {
+    throw UsageError("--param " + base::shown_value(text) + ": " + range.text() + ", got " +
+                     base::shortest(result));
+  }
+  return result;
+}
+
+std::size_t word(std::string_view name, std::string_view value, std::string_view values) {
+  const std::vector<std::string_view> known = split(values);
+  const auto found = std::ranges::find(known, value);
+  if (found == known.end()) {
+    throw UsageError("--param: " + base::unknown_word(name, value, known));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+// "64x32,100": {64, 32}, {100, 1}; further dimensions belong to the columns. Empty if it is none.
+std::vector<coll::MatrixShape> parse_shapes(std::string_view value) {
+  constexpr double kMostValues = 9007199254740992.0; // 2^53
+  std::vector<coll::MatrixShape> shapes;
+  for (const std::string_view tensor : split(value, ',')) {
+    coll::MatrixShape shape{0, 1};
+    double values = 1;
+    for (const std::string_view size : split(tensor, 'x')) {
+      const auto parsed = base::parse_quantity(size, base::QuantityKind::count);
+      const double* length = std::get_if<double>(&parsed);
+      values *= length != nullptr ? *length : 0;
+      if (values < 1 || values > kMostValues) {
+        return {};
+      }
+      shape.rows == 0 ? shape.rows = whole(*length) : shape.columns *= whole(*length);
+    }
+    if (shape.rows == 0) {
+      return {};
+    }
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+// Whether the name belongs to compressions.
+bool apply_compression_param(CollectiveParams& params, std::string_view text, std::string_view name,
+                             std::string_view value) {
+  const auto* words = std::ranges::find(kCompressionWords, name, &CompressionWords::name);
+  const auto* numbers = std::ranges::find(kCompressionNumbers, name, &CompressionParam::name);
+  if (words != kCompressionWords.end()) {
+    words->apply(params.compression, word(name, value, words->values));
+    params.given.push_back(words->name);
+  } else if (numbers != kCompressionNumbers.end()) {
+    numbers->apply(params.compression, number(text, value, numbers->kind, numbers->range));
+    params.given.push_back(numbers->name);
+  } else if (name == kShapes) {
+    params.shapes = parse_shapes(value);
+    if (params.shapes.empty()) {
+      throw UsageError("--param " + base::shown_value(text) +
+                       ": must be shapes like 64x32,100 of whole sizes");
+    }
+    params.given.push_back(kShapes);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+void apply_param(CollectiveParams& params, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  if (equals == std::string_view::npos) {
+    throw UsageError("--param " + base::shown_value(text) + ": must be NAME=VALUE");
+  }
+  const std::string_view value = text.substr(equals + 1);
+  if (apply_compression_param(params, text, name, value)) {
+    return;
+  }
+  const auto* param = std::ranges::find(kParams, name, &Param::name);
+  if (param == kParams.end()) {
+    throw UsageError("--param: " + base::unknown_word("parameter", name, known_names()));
+  }
+  if (param->values.empty()) {
+    const auto parsed = base::parse_quantity(value, base::QuantityKind::count);
+    if (const auto* message = std::get_if<std::string>(&parsed)) {
+      throw UsageError("--param " + base::shown_value(text) + ": " + *message);
+    }
+    const double count = std::get<double>(parsed);
+    if (count < 1 || count > 1e6) {
+      throw UsageError("--param " + base::shown_value(text) +
+                       ": must be an integer in [1, 1000000]");
+    }
+    param->apply(params.options, static_cast<std::size_t>(count), value);
+    return;
+  }
+  param->apply(params.options, word(name, value, param->values), value);
+}
+
+std::string params_help() {
+  std::string text = "rare switches, repeatable:";
+  for (const Param& param : kParams) {
+    text.append(&param == kParams.data() ? " " : "; ").append(param.name).append(" ");
+    text.append(param.values.empty() ? "COUNT" : param.values);
+  }
+  text += "; defaults exact, integer, overlapped, 1, true, 2(P-1), false, mst, ring. Of compressed "
+          "exchanges:";
+  for (const CompressionWords& param : kCompressionWords) {
+    text.append(&param == kCompressionWords.data() ? " " : "; ").append(param.name).append(" ");
+    text.append(param.values);
+  }
+  for (const CompressionParam& param : kCompressionNumbers) {
+    text.append("; ").append(param.name);
+    text += param.kind == base::QuantityKind::count  ? " COUNT"
+            : param.kind == base::QuantityKind::rate ? " RATE"
+                                                     : " NUMBER";
+  }
+  return text + "; shapes ROWSxCOLUMNS,.. (powersgd)";
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,14 @@
+#pragma once
+// The record of `stepsim collective` as a tree; keys of the contract (COL 14).
+#include <vector>
+
+#include "coll/crossovers.hpp"
+#include "coll/record.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+[[nodiscard]] io::Json record_tree(const coll::CollectiveRecord& record);
+[[nodiscard]] io::Json transfer_tree(const coll::TransferRecord& transfer);
+
+} // namespace stepsim::cli

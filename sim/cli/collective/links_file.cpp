@@ -1,0 +1,126 @@
+#include "cli/collective/links_file.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "base/units.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using Ranks = std::optional<std::uint32_t>;
+
+io::Range rank_range(Ranks ranks) {
+  constexpr double kMaxRank = (1 << 20) - 1;
+  return io::between(0, ranks ? static_cast<double>(*ranks) - 1 : kMaxRank);
+}
+
+void check_length(const io::Json& parent, std::string_view key, std::size_t length, Ranks ranks,
+                  io::Problems& problems) {
+  if (ranks && length != *ranks) {
+    problems.add(parent, key,
+                 std::to_string(length) + " entries, but there are " + std::to_string(*ranks) +
+                     " ranks");
+  }
+}
+
+std::vector<coll::PairCost> parse_pairs(io::Fields& fields, Ranks ranks, io::Problems& problems) {
+  std::vector<coll::PairCost> pairs;
+  for (const io::Json& json : fields.array("links", true)) {
+    io::Fields link(json, problems);
+    coll::PairCost pair;
+    pair.src = static_cast<std::uint32_t>(link.integer("src", rank_range(ranks)));
+    pair.dst = static_cast<std::uint32_t>(link.integer("dst", rank_range(ranks)));
+    pair.cost.latency_s = link.number("latency_s", io::at_least(0));
+    pair.cost.block_latency_s = pair.cost.latency_s;
+    pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps", io::above(0));
+    link.no_more();
+    if (problems.empty() && pair.src == pair.dst) {
+      problems.add(json, "dst", "must differ from src, got " + std::to_string(pair.dst));
+    }
+    pairs.push_back(pair);
+  }
+  std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
+  });
+  const auto twice =
+      std::adjacent_find(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+        return a.src == b.src && a.dst == b.dst;
+      });
+  if (twice != pairs.end() && problems.empty()) {
+    problems.add(fields.json(), "links",
+                 "the pair " + std::to_string(twice->src) + " -> " + std::to_string(twice->dst) +
+                     " appears twice");
+  }
+  return pairs;
+}
+
+std::vector<double> parse_numbers(io::Fields& fields, std::string_view key, Ranks ranks,
+                                  io::Problems& problems) {
+  std::vector<double> values;
+  for (const io::Json& value : fields.array(key, false)) {
+    values.push_back(io::checked_number(value, io::at_least(0), problems).value_or(0));
+  }
+  if (fields.has(key)) {
+    check_length(fields.json(), key, values.size(), ranks, problems);
+  }
+  return values;
+}
+
+std::vector<std::uint32_t> parse_chain(io::Fields& fields, Ranks ranks, io::Problems& problems) {
+  std::vector<std::uint32_t> chain;
+  for (const io::Json& value : fields.array("chain", false)) {
+    const auto rank = io::checked_integer(value, rank_range(ranks), problems);
+    if (rank && std::find(chain.begin(), chain.end(), *rank) != chain.end()) {
+      problems.add(value, std::to_string(*rank) + " appears twice");
+    }
+    chain.push_back(static_cast<std::uint32_t>(rank.value_or(0)));
+  }
+  if (fields.has("chain")) {
+    check_length(fields.json(), "chain", chain.size(), ranks, problems);
+  }
+  return chain;
+}
+
+} // namespace
+
+LinksFile parse_links(const io::Json& tree, std::optional<std::uint32_t> ranks) {
+  io::Problems problems;
+  io::Fields fields(tree, problems);
+  fields.header("links");
+  LinksFile file;
+  file.pairs = parse_pairs(fields, ranks, problems);
+  file.reduction_s_per_byte = parse_numbers(fields, "reduction_Bps", ranks, problems);
+  for (double& rate : file.reduction_s_per_byte) {
+    rate = rate > 0 ? 1 / rate : 0;
+  }
+  file.enter_s = parse_numbers(fields, "enter_s", ranks, problems);
+  file.chain = parse_chain(fields, ranks, problems);
+  fields.no_more();
+  problems.throw_if_any();
+  return file;
+}
+
+std::vector<double> parse_sizes(const io::Json& tree, std::optional<std::uint32_t> ranks) {
+  io::Problems problems;
+  std::vector<double> sizes;
+  if (!tree.is_array()) {
+    problems.add(tree, "must be a list of bytes per rank, got " + io::shown(tree));
+  } else {
+    const io::Range range = io::between(0, static_cast<double>(base::kMaxExactBytes));
+    for (const io::Json& value : tree.as_array()) {
+      sizes.push_back(static_cast<double>(io::checked_integer(value, range, problems).value_or(0)));
+    }
+    if (ranks && sizes.size() != *ranks) {
+      problems.add(tree, std::to_string(sizes.size()) + " entries, but there are " +
+                             std::to_string(*ranks) + " ranks");
+    }
+  }
+  problems.throw_if_any();
+  return sizes;
+}
+
+} // namespace stepsim::cli

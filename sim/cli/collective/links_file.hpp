@@ -1,0 +1,23 @@
+#pragma once
+// The files of `stepsim collective` (COL 1): kind `links`, and a bare list of bytes per rank.
+#include <optional>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+struct LinksFile {
+  std::vector<coll::PairCost> pairs;        // sorted by (src, dst); block latency = latency
+  std::vector<double> reduction_s_per_byte; // [P] or empty
+  std::vector<double> enter_s;              // [P] or empty
+  std::vector<std::uint32_t> chain;         // [P] or empty
+};
+
+// Without `ranks` only what does not depend on it is checked. Throws InputError with all problems.
+[[nodiscard]] LinksFile parse_links(const io::Json& tree, std::optional<std::uint32_t> ranks);
+[[nodiscard]] std::vector<double> parse_sizes(const io::Json& tree,
+                                              std::optional<std::uint32_t> ranks);
+
+} // namespace stepsim::cli

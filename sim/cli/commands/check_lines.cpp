@@ -1,0 +1,193 @@
+#include "cli/commands/check_lines.hpp"
+
+#include <algorithm>
+
+#include "import/import_detect.hpp"
+#include "sweep/sweep_base.hpp"
+#include "sweep/sweep_records.hpp"
+#include "json/file.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kMostErrors = 20;
+
+bool is_sweep_output(std::string_view head) {
+  return head.starts_with("{\"axes\":[") || head.starts_with("# {\"axes\":[");
+}
+
+// Lines of a file that may be long, one at a time; the last may lack its end.
+class Lines {
+public:
+  explicit Lines(const std::string& name) : source_(name) {}
+
+  bool next(std::string& line) {
+    std::size_t end = buffer_.find('\n', begin_);
+    while (end == std::string::npos) {
+      buffer_.erase(0, begin_);
+      begin_ = 0;
+      const std::size_t before = buffer_.size();
+      const std::string_view more = source_.next();
+      if (more.empty()) {
+        line = std::exchange(buffer_, std::string());
+        return !line.empty();
+      }
+      buffer_ += more;
+      end = buffer_.find('\n', before);
+    }
+    line.assign(buffer_, begin_, end - begin_);
+    begin_ = end + 1;
+    return true;
+  }
+
+private:
+  io::ByteSource source_;
+  std::string buffer_;
+  std::size_t begin_ = 0;
+};
+
+class LinesChecker {
+public:
+  explicit LinesChecker(const std::string& name) : name_(name) {}
+
+  CheckedLines check() {
+    Lines lines(name_);
+    std::string line;
+    for (number_ = 1; result_.errors.size() < kMostErrors && lines.next(line); ++number_) {
+      if (number_ == 1 && is_sweep_output(line)) {
+        sweep_header(line);
+      } else if (csv_) {
+        csv_row(line);
+      } else if (!line.empty()) {
+        json_line(line);
+      }
+    }
+    result_.kind = is_sweep_ ? "sweep output, " + std::to_string(records_) + " of " +
+                                   std::to_string(points_) + " points"
+                             : std::to_string(records_) + (records_ == 1 ? " record" : " records");
+    if (is_sweep_ && shards_ <= 1 && records_ < points_) {
+      result_.warnings.push_back("holds " + std::to_string(records_) + " of " +
+                                 std::to_string(points_) + " points; continue with sweep --resume");
+    }
+    return std::move(result_);
+  }
+
+private:
+  void error(const std::string& message) {
+    result_.errors.push_back({name_, std::to_string(number_), message});
+  }
+
+  // The line as JSON; null after an error. The parser counts its own line as the first.
+  io::Json parsed(std::string_view line) {
+    try {
+      return io::parse_json(line, "");
+    } catch (const InputError& failure) {
+      const base::Problem& problem = failure.problems().front();
+      error((problem.where.empty() ? "" : problem.where + ": ") + problem.message);
+      return {};
+    }
+  }
+
+  std::int64_t integer_in(const io::Json& tree, std::string_view key) {
+    const io::Json* value = tree.find(key);
+    if (value == nullptr || !value->is_integer() || value->as_integer() < 0) {
+      error(std::string(key) + ": must be an integer >= 0");
+      return 0;
+    }
+    return value->as_integer();
+  }
+
+  void sweep_header(std::string_view line) {
+    is_sweep_ = true;
+    csv_ = line.starts_with('#');
+    line.remove_prefix(csv_ ? 2 : 0);
+    if (parsed(line).is_null()) {
+      return;
+    }
+    const io::Json header = io::parse_json(line, name_); // names of files are relative to it
+    points_ = integer_in(header, "points_total");
+    shards_ = integer_in(header, "shards");
+    if (header.find("scenario") == nullptr) {
+      result_.warnings.emplace_back("written by an earlier stepsim: run --point needs the scenario "
+                                    "in the header");
+      return;
+    }
+    try {
+      const study::Sweep sweep = study::sweep_of_header(header);
+      if (sweep.grid.points() != points_) {
+        error("points_total is " + std::to_string(points_) + ", the axes have " +
+              std::to_string(sweep.grid.points()) + " combinations");
+      }
+    } catch (const InputError& failure) {
+      std::ranges::copy(failure.problems(), std::back_inserter(result_.errors));
+    } catch (const UsageError& failure) {
+      error(failure.what());
+    }
+  }
+
+  void point(const study::RecordMark& mark) {
+    if (mark.point < 0) {
+      error("is no record of a point");
+    } else if (mark.point <= last_ || (points_ > 0 && mark.point >= points_)) {
+      error("point " + std::to_string(mark.point) + " stands behind point " +
+            std::to_string(last_) + " of " + std::to_string(points_));
+    }
+    last_ = std::max(last_, mark.point);
+    ++records_;
+  }
+
+  void csv_row(const std::string& line) {
+    if (number_ == 2) { // names of the columns
+      return;
+    }
+    point(study::record_mark(line, study::RecordFormat::csv));
+  }
+
+  void json_line(const std::string& line) {
+    const io::Json record = parsed(line);
+    if (record.is_null()) {
+      return;
+    }
+    if (!record.is_object()) {
+      error("must be an object");
+      return;
+    }
+    if (!is_sweep_) {
+      ++records_;
+      return;
+    }
+    point(study::record_mark(line, study::RecordFormat::jsonl));
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : record.as_object()) {
+      keys.push_back(key);
+    }
+    if (keys_.empty()) {
+      keys_ = std::move(keys);
+    } else if (keys != keys_) {
+      error("has other keys than the first record");
+    }
+  }
+
+  const std::string& name_;
+  CheckedLines result_;
+  std::size_t number_ = 0;
+  bool is_sweep_ = false, csv_ = false;
+  std::int64_t points_ = 0, shards_ = 1, records_ = 0, last_ = -1;
+  std::vector<std::string> keys_; // of the first record
+};
+
+} // namespace
+
+bool is_lines_file(const std::string& name) {
+  if (name == "-") {
+    return false;
+  }
+  return name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") ||
+         is_sweep_output(io::head_of(name));
+}
+
+CheckedLines check_lines(const std::string& name) { return LinesChecker(name).check(); }
+
+} // namespace stepsim::cli

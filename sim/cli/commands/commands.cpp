@@ -1,0 +1,34 @@
+#include "cli/commands/commands.hpp"
+
+#include <array>
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array kCommands{
+    Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
+    Command{"Training steps", "compare", "alternatives side by side, best first", compare},
+    Command{"Training steps", "sweep", "every point of a grid of scenario values", sweep},
+    Command{"Training steps", "merge", "joins the shards of a sweep", merge},
+    Command{"Training steps", "solve",
+            "the values at which a number of the result reaches a target", solve},
+    Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
+    Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
+    Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
+    Command{"Parts of a step", "collective", "the cost of collective operations", collective},
+    Command{"Parts of a step", "flows", "completion times of flows through a network", flows},
+    Command{"Parts of a step", "semantics", "a sparse exchange on given vectors", semantics},
+    Command{"Parts of a step", "breakeven", "the bandwidths at which compression pays", breakeven},
+    Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
+    Command{"Data", "check", "validates any of the files", check},
+    Command{"Data", "models", "list and show the shipped layer tables of networks", models},
+    Command{"Data", "topologies", "list, show and draw network profiles and topologies",
+            topologies},
+};
+
+} // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+} // namespace stepsim::cli

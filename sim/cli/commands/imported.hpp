@@ -1,0 +1,25 @@
+#pragma once
+// What `stepsim import` made of its input: the file to write, the summary that it prints, and
+// warnings.
+#include <string>
+#include <vector>
+
+#include "files/samples_file.hpp"
+#include "import/import_osu.hpp"
+#include "train/workload/trace.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+struct Imported {
+  io::Json tree;
+  std::string summary;
+  std::vector<std::string> warnings;
+};
+
+// A trace without any gradient size gets a warning: `run` refuses it.
+[[nodiscard]] Imported imported_trace(const train::Trace& trace);
+[[nodiscard]] Imported imported_cost(const io::OsuLog& log);
+[[nodiscard]] Imported imported_samples(const io::Samples& samples);
+
+} // namespace stepsim::cli

@@ -1,0 +1,136 @@
+#include "cli/commands/scenario_input.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands/scenario_source.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "run/run.hpp"
+#include "sweep/grid.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kMethods{"auto", "closed_form", "max_plus", "events"};
+
+// Pointer that a flag sets, and the flag as typed.
+std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlags& flags) {
+  std::vector<std::pair<std::string, std::string>> pointers;
+  for (const std::string& text : flags.set) {
+    pointers.emplace_back(study::parse_set(text).first, "--set " + base::shown_value(text, 80));
+  }
+  if (!flags.method.empty()) {
+    pointers.emplace_back("/method", "--method " + flags.method);
+  }
+  if (!flags.seed.empty()) {
+    pointers.emplace_back("/seed", "--seed " + base::shown_value(flags.seed));
+  }
+  return pointers;
+}
+
+bool is_at_or_below(const std::string& place, const std::string& pointer) {
+  return place == pointer || place.starts_with(pointer + "/");
+}
+
+// The flag that set the value the problem is about, or an object above it, and the place of the
+// problem; empty if no flag did.
+std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags) {
+  std::string blamed;
+  for (const auto& [pointer, flag] : set_pointers(flags)) {
+    const bool made_on_the_way =
+        problem.message.starts_with("unknown key") && is_at_or_below(pointer, problem.where);
+    if (is_at_or_below(problem.where, pointer) || made_on_the_way) { // the last wins, as it does
+      blamed = flag + (problem.where == pointer ? "" : ": " + problem.where);
+    }
+  }
+  return blamed;
+}
+
+} // namespace
+
+void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
+  app.add_option("--set", flags.set,
+                 "changes one value of the scenario, e.g. /cluster/nodes=64; a number with a unit "
+                 "is converted, a bare one is in the SI unit of the key; repeatable")
+      ->type_name("POINTER=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--method", flags.method,
+                 "auto, closed_form, max_plus or events; default the scenario's")
+      ->type_name("WORD");
+  app.add_option("--seed", flags.seed, "integer; default the scenario's")->type_name("N");
+  add_max_seconds_flag(app, flags.max_seconds);
+  app.add_option("--point", flags.point, "the file is the output of a sweep: its point N, from 0")
+      ->type_name("N");
+}
+
+void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
+  if (!flags.method.empty()) {
+    require_word("--method", flags.method, kMethods);
+  }
+  std::int64_t seed = 0;
+  if (!flags.seed.empty()) {
+    seed = count("--seed", flags.seed, io::at_least(0));
+  }
+  for (const std::string& text : flags.set) {
+    try {
+      auto [pointer, value] = study::parse_set(text);
+      io::assign(tree, pointer, std::move(value));
+      tree = study::with_short_forms_expanded(std::move(tree));
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--set ") + error.what());
+    }
+  }
+  if (!flags.method.empty()) {
+    io::assign(tree, "/method", flags.method);
+  }
+  if (!flags.seed.empty()) {
+    io::assign(tree, "/seed", seed);
+  }
+}
+
+double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
+
+io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags) {
+  io::Json tree = read_scenario_source(file, flags.point).tree;
+  apply_flags(tree, flags);
+  return tree;
+}
+
+void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags) {
+  const base::Problem& problem = error.problems().front();
+  const std::string flag = blamed_flag(problem, flags);
+  if (!flag.empty() && problem.file == tree.file()) {
+    throw UsageError(flag + ": " + problem.message);
+  }
+}
+
+study::Scenario load_scenario(const io::Json& tree, study::Files& files, const ScenarioFlags& flags,
+                              study::Leftovers leftovers) {
+  try {
+    return study::parse_scenario(tree, files, leftovers);
+  } catch (const InputError& error) {
+    blame_flag(error, tree, flags);
+    throw;
+  }
+}
+
+study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
+                           const ScenarioFlags& flags, std::int64_t replications) {
+  try {
+    return study::run_replications(scenario, replications);
+  } catch (const UsageError& error) {
+    const std::string place = "/communication/schedule";
+    const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);
+    if (!flag.empty()) {
+      throw UsageError(flag + ": " + error.what());
+    }
+    throw InputError(std::string(tree.file()), place, error.what());
+  }
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,82 @@
+#include "cli/commands/scenario_source.hpp"
+
+#include "base/error.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "import/import_detect.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/sweep_base.hpp"
+#include "sweep/sweep_output.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+// Keys of the header are sorted, so that these come first.
+bool is_sweep_output(std::string_view head) {
+  return head.starts_with("{\"axes\":[") || head.starts_with("# {\"axes\":[");
+}
+
+study::RecordFormat format_of_head(std::string_view head) {
+  return head.starts_with('#') ? study::RecordFormat::csv : study::RecordFormat::jsonl;
+}
+
+// Null if the file has no record of the point.
+io::Json record_of(study::RowReader& reader, study::RecordFormat format, std::int64_t point) {
+  std::string_view row;
+  while (reader.next(row, format)) {
+    if (study::record_mark(row, format).point == point) {
+      return format == study::RecordFormat::jsonl ? io::parse_json(row, "") : io::Json();
+    }
+  }
+  return {};
+}
+
+ScenarioSource point_of(const std::string& file, std::string_view head, const std::string& point) {
+  const study::RecordFormat format = format_of_head(head);
+  study::RowReader reader(file);
+  std::string_view line;
+  if (!reader.next(line, study::RecordFormat::jsonl)) {
+    throw InputError(file, "", "no complete header");
+  }
+  line.remove_prefix(format == study::RecordFormat::csv ? 2 : 0);
+  const io::Json header = io::parse_json(line, file);
+  const study::Sweep sweep = study::sweep_of_header(header);
+  const std::int64_t points = sweep.grid.points();
+  const std::string range = "0.." + std::to_string(points - 1);
+  if (point.empty()) {
+    throw UsageError(file + " holds the points " + range + " of a sweep: give --point N");
+  }
+  const std::int64_t wanted = count("--point", point, io::at_least(0));
+  if (wanted >= points) {
+    throw UsageError("--point " + point + ": " + file + " has the points " + range);
+  }
+  return {study::scenario_at(sweep.base, sweep.grid, wanted), record_of(reader, format, wanted),
+          wanted % sweep.grid.replications};
+}
+
+} // namespace
+
+ScenarioSource read_scenario_source(const std::string& file, const std::string& point) {
+  if (file != "-") {
+    const std::string head = io::head_of(file);
+    if (is_sweep_output(head)) {
+      return point_of(file, head, point);
+    }
+    if (const auto detected = io::detect_format(head); detected.format) {
+      throw InputError(file, "", io::import_first(*detected.format));
+    }
+  }
+  if (!point.empty()) {
+    throw UsageError("--point: " + file + " is not the output of a sweep");
+  }
+  io::Json tree = io::read_json(file);
+  const io::Json* kind = tree.find("kind");
+  const io::Json* inside = tree.find("scenario");
+  if (kind != nullptr && *kind == io::Json("result") && inside != nullptr) {
+    io::Json scenario = *inside;
+    tree = std::move(scenario);
+  }
+  return {study::with_short_forms_expanded(std::move(tree)), {}, 0};
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,24 @@
+#pragma once
+// Where the tree of a scenario comes from: a file of kind scenario, the scenario inside a result,
+// or one point of a sweep's output.
+#include <optional>
+#include <string>
+
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+struct ScenarioSource {
+  io::Json tree; // short forms expanded
+  // Of a point of a sweep: what its record says, and the replication that it is of.
+  io::Json record;
+  std::int64_t replication = 0;
+};
+
+// `point` as typed, "" = not given. Throws InputError `FILE: this is a Kineto trace: stepsim import
+// kineto FILE -o T.json` for what another command reads first, UsageError for a point that is
+// missing, surplus or out of range.
+[[nodiscard]] ScenarioSource read_scenario_source(const std::string& file,
+                                                  const std::string& point);
+
+} // namespace stepsim::cli

@@ -1,0 +1,151 @@
+#pragma once
+// The shape of every command. `main` looks up the first word in the table of commands and calls its
+// function with the rest. A command is one .cpp: an options struct, a CLI::App as a local variable
+// that fills it, and the work. Standard output carries the result, standard error everything else.
+//
+//     int check(const Invocation &invocation) {
+//       CheckOptions options;
+//       CLI::App app;
+//       app.add_option("FILE", options.files, "files to check")->required();
+//       Common common;
+//       if (!parse(app, kText, invocation, common)) { return kOk; } // --help was answered
+//       ...
+//       return kOk;
+//     }
+//
+// Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. CLI11
+// is seen by the .cpp files of this folder only.
+#include <array>
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/shell/progress.hpp"
+#include "json/json.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace stepsim::cli {
+
+enum ExitCode : int {
+  kOk = 0,
+  kSimulationError = 1,
+  kUsage = 2,
+  kBadInput = 3,
+  kTargetNotMet = 4, // a check or target failed, a merge is incomplete
+  kInterrupted = 130,
+};
+
+// What the user typed and where the shipped data lies.
+struct Invocation {
+  std::vector<std::string> arguments; // after the name of the command
+  std::string command_line;           // all of it, for `meta`
+  std::string data_folder;            // holds models/ and topologies/
+  std::chrono::steady_clock::time_point started;
+};
+
+// Options that every command takes. Raw words as typed; checked by `parse`.
+struct Common {
+  bool json = false;
+  bool quiet = false;
+  std::string output = "-"; // file, "-" = standard output
+  std::string format;       // word of a Format; "" = by --json, the file's name, the command
+  std::string color = "auto";
+  std::string progress = "auto";
+  mutable Progress work; // shown while the command works, by `parse` and the command's counting
+};
+
+enum class Format { table, json, jsonl, csv, html, markdown };
+inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
+// Of commands whose answer is tables.
+inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
+                                          Format::table, Format::html,  Format::markdown};
+inline constexpr std::array kJsonOrTable{Format::json, Format::table};
+inline constexpr std::array kJsonOnly{Format::json};
+
+// What --help says besides the options.
+struct CommandText {
+  std::string_view name;                         // "run"
+  std::string_view usage;                        // positional arguments: "SCENARIO"
+  std::string_view sentence;                     // what it does, one or two sentences
+  std::string_view examples;                     // one per line
+  std::string_view see;                          // where the file formats are described
+  std::span<const Format> formats = kAllFormats; // what the command can write
+  std::string_view program = "stepsim";
+};
+
+// Adds the common options, reads the arguments into what `app` is bound to and answers --help
+// (then returns false). Options that the command should list in a group carry `->group("...")`;
+// their description ends with default and unit. Throws UsageError: unknown option with the nearest
+// known one, missing or surplus argument, a format that the command does not write, an output that
+// is one of the files given as inputs or another output.
+[[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
+                         Common& common);
+
+// The format asked for: --json, --format, else the extension of -o, else `fallback`.
+[[nodiscard]] Format format_of(const Common& common, Format fallback);
+
+// The result: to standard output, or to the file of -o through a temporary one beside it, so that a
+// failed or interrupted command leaves nothing. In tables, what users wrote cannot steer a terminal
+// (base/printable.hpp); the writers of JSON and CSV see to it themselves. Throws SimulationError
+// `FILE: write failed: reason`.
+void write_output(const Common& common, std::string_view text);
+// The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
+void write_tree(const Common& common, const io::Json& tree);
+void require_finite(const io::Json& tree);
+// Another file that the user asked for by its name, in one piece ("-" = standard output).
+void write_named(const std::string& path, std::string_view text);
+// Text on standard output that is no result: help, versions. Throws SimulationError.
+void print_text(std::string_view text);
+// What a command tells beside its result: on standard output, or on standard error where the result
+// goes to standard output. Silent with --quiet.
+void print_beside(std::string_view text, const Common& common);
+// Each warning once on standard error, `warning: ...`, one line each.
+void print_warnings(std::span<const std::string> warnings, const Common& common);
+// What studies call after each point: the first call says how many there are, and a count that
+// falls begins another round.
+[[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
+counting(const Common& common);
+// A remark of one line on standard error; silent with --quiet.
+void print_note(std::string_view note, const Common& common);
+// Lines on standard error whatever --quiet says.
+void print_error_lines(std::string_view lines);
+// "error: message", one line on standard error; gives the code back.
+int report_error(std::string_view message, int code, std::string_view color = "auto");
+// A word as one could paste it into a shell.
+[[nodiscard]] std::string quoted_word(const std::string& word);
+
+// Whether to colour what goes to standard output or standard error (IO 13).
+enum class Stream { output, error };
+[[nodiscard]] bool use_color(std::string_view choice, Stream stream);
+
+// {"tool", "version", "git", "command", "wall_s"}: may differ between equal runs.
+[[nodiscard]] io::Json meta(const Invocation& invocation);
+
+// Threads to use unless a flag says otherwise: those of this machine, at least 1.
+[[nodiscard]] int default_jobs();
+
+// "--format xml: unknown, did you mean json?" unless `value` is one of `words`.
+void require_word(std::string_view flag, std::string_view value,
+                  std::span<const std::string_view> words);
+
+// Ctrl-C. By default the command ends at once with 130 (while a file is written: after it). After
+// `catch_interrupts` the first Ctrl-C only sets the flag; a second one ends the command.
+void catch_interrupts();
+[[nodiscard]] bool interrupted();
+
+// While one exists, a first Ctrl-C waits for its end.
+class DelayInterrupts {
+public:
+  DelayInterrupts();
+  ~DelayInterrupts();
+  DelayInterrupts(const DelayInterrupts&) = delete;
+  DelayInterrupts& operator=(const DelayInterrupts&) = delete;
+};
+
+} // namespace stepsim::cli

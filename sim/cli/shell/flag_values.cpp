@@ -1,0 +1,104 @@
+#include "cli/shell/flag_values.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "run/work_estimate.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using base::QuantityKind;
+
+[[noreturn]] void refuse(std::string_view flag, std::string_view value, const std::string& why) {
+  throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": " + why);
+}
+
+void require(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
+             double value) {
+  if (range.contains(value)) {
+    return;
+  }
+  std::string rule = range.text();
+  if (kind == QuantityKind::count) {
+    rule.replace(0, std::string_view("must be").size(), "must be an integer");
+  }
+  refuse(flag, text, rule + ", got " + base::shortest(value));
+}
+
+} // namespace
+
+double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range) {
+  const auto parsed = base::parse_quantity(text, kind);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    refuse(flag, text, *message);
+  }
+  const double value = std::get<double>(parsed);
+  require(flag, text, kind, range, value);
+  return value;
+}
+
+std::int64_t count(std::string_view flag, std::string_view text, io::Range range) {
+  constexpr double kMost = 9e15; // every integer up to here is a double
+  const double value = quantity(flag, text, QuantityKind::count, range);
+  if (value > kMost) {
+    refuse(flag, text, "must be an integer up to 9e15");
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group) {
+  app.add_option("--max-seconds", text,
+                 "refuses a run whose estimated CPU time is longer; default 600")
+      ->type_name("TIME")
+      ->group(group);
+}
+
+double max_seconds(const std::string& text) {
+  if (text.empty()) {
+    return study::kMaxSeconds;
+  }
+  const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    refuse("--max-seconds", text, *message);
+  }
+  return std::get<double>(parsed);
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<double> numbers(std::string_view flag, std::string_view text, QuantityKind kind,
+                            io::Range range) {
+  auto parsed = base::parse_quantity_list(text, kind);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    refuse(flag, text, *message);
+  }
+  auto& values = std::get<std::vector<double>>(parsed);
+  for (const double value : values) {
+    require(flag, text, kind, range, value);
+  }
+  return std::move(values);
+}
+
+std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
+                                   std::string_view text, std::span<const std::string_view> known) {
+  return words<int>(flag, noun, text, known, [&](std::string_view word) {
+    const auto found = std::ranges::find(known, word);
+    return found == known.end() ? std::nullopt
+                                : std::optional(static_cast<int>(found - known.begin()));
+  });
+}
+
+} // namespace stepsim::cli

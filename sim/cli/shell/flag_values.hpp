@@ -1,0 +1,58 @@
+#pragma once
+// The values of flags as typed: one quantity, lists and ranges of quantities, lists of words. Words
+// become numbers, their place in the enumeration. All throw UsageError.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/quantity.hpp"
+#include "json/reader.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace stepsim::cli {
+
+// At commas; "a,,b" has an empty word.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view list);
+
+// "--max-bytes 0: must be > 0, got 0". In the unit of the kind: bytes, seconds, bytes per second.
+[[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
+                              io::Range range = {});
+[[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
+
+// --max-seconds, of commands that may work for hours: adds it; its value, in seconds with or
+// without the unit, kMaxSeconds where it is not given.
+void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group = "Options");
+[[nodiscard]] double max_seconds(const std::string& text);
+
+// "--ranks 0: must be an integer >= 1, got 0".
+[[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,
+                                          base::QuantityKind kind, io::Range range);
+
+template <class Word, class Parse>
+std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
+                          std::span<const std::string_view> known, Parse parse) {
+  std::vector<double> values;
+  for (const std::string_view word : split(text)) {
+    const std::optional<Word> value = parse(word);
+    if (!value) {
+      throw UsageError(std::string(flag) + ": " + base::unknown_word(noun, word, known));
+    }
+    values.push_back(static_cast<double>(static_cast<int>(*value)));
+  }
+  return values;
+}
+
+// Of words whose place in `known` is their value.
+[[nodiscard]] std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
+                                                 std::string_view text,
+                                                 std::span<const std::string_view> known);
+
+} // namespace stepsim::cli

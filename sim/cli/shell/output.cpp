@@ -1,0 +1,141 @@
+// Where results and remarks go, and Ctrl-C. Static state: a signal handler can reach nothing else.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "cli/shell/app.hpp"
+#include "cli/shell/interrupt.hpp"
+#include "json/file.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+std::atomic<bool> interrupt_seen{false};
+std::atomic<bool> interrupts_are_caught{false};
+std::atomic<int> delays{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+extern "C" void on_interrupt(int) {
+  const bool first = !interrupt_seen.exchange(true);
+  if (!first || (!interrupts_are_caught && delays == 0)) {
+    _exit(kInterrupted);
+  }
+}
+
+void require_finite_at(const io::Json& tree, const std::string& pointer) {
+  if (tree.is_number() && !std::isfinite(tree.as_double())) {
+    throw SimulationError("the result " + pointer + " is beyond the range of numbers");
+  }
+  if (tree.is_array()) {
+    for (std::size_t i = 0; i < tree.as_array().size(); ++i) {
+      require_finite_at(tree.as_array()[i], pointer + "/" + std::to_string(i));
+    }
+  } else if (tree.is_object()) {
+    for (const auto& [key, value] : tree.as_object()) {
+      require_finite_at(value, pointer + "/" + io::escape_token(key));
+    }
+  }
+}
+
+} // namespace
+
+void handle_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, not a silent death
+}
+
+void catch_interrupts() { interrupts_are_caught = true; }
+
+bool interrupted() { return interrupt_seen; }
+
+DelayInterrupts::DelayInterrupts() { ++delays; }
+
+DelayInterrupts::~DelayInterrupts() {
+  if (--delays == 0 && interrupt_seen && !interrupts_are_caught) {
+    _exit(kInterrupted);
+  }
+}
+
+std::string quoted_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
+}
+
+void write_named(const std::string& path, std::string_view text) {
+  const DelayInterrupts delay;
+  io::write_file(path, text);
+}
+
+void write_output(const Common& common, std::string_view text) {
+  common.work.end();
+  const bool table = format_of(common, Format::table) == Format::table;
+  write_named(common.output, table ? base::printable_lines(text) : std::string(text));
+}
+
+void print_text(std::string_view text) { write_named("-", base::printable_lines(text)); }
+
+void print_beside(std::string_view text, const Common& common) {
+  if (common.quiet) {
+    return;
+  }
+  if (common.output == "-") {
+    print_error_lines(text);
+  } else {
+    print_text(text);
+  }
+}
+
+void print_warnings(std::span<const std::string> warnings, const Common& common) {
+  const bool color = use_color(common.color, Stream::error);
+  common.work.hide();
+  for (const std::string& warning : warnings) {
+    std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << base::printable(warning)
+              << '\n';
+  }
+}
+
+void print_note(std::string_view note, const Common& common) {
+  if (!common.quiet) {
+    common.work.hide();
+    std::cerr << base::printable(note) << '\n';
+  }
+}
+
+void print_error_lines(std::string_view lines) {
+  std::cerr << base::printable_lines(lines) << std::flush;
+}
+
+int report_error(std::string_view message, int code, std::string_view choice) {
+  const bool color = use_color(choice, Stream::error);
+  std::cerr << (color ? "\x1b[31merror:\x1b[0m " : "error: ") << base::printable(message) << '\n';
+  return code;
+}
+
+void require_finite(const io::Json& tree) { require_finite_at(tree, ""); }
+
+void write_tree(const Common& common, const io::Json& tree) {
+  require_finite(tree);
+  write_output(common, io::pretty(tree));
+}
+
+} // namespace stepsim::cli

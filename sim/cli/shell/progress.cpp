@@ -1,0 +1,180 @@
+#include "cli/shell/progress.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <system_error>
+
+#include "base/number_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kRecent = 64;
+constexpr double kLeastSample_s = 0.1;
+constexpr std::chrono::milliseconds kLook{100}; // between two looks, and two redrawn lines
+constexpr std::chrono::seconds kFirstLine{2};   // on a terminal
+constexpr std::chrono::seconds kPlainEvery{10};
+
+std::string rate_text(double per_second) {
+  return per_second >= 1000 ? base::significant(per_second / 1000, 3) + " k/s"
+                            : base::significant(per_second, 3) + " /s";
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+  const auto two = [](std::int64_t value) {
+    std::string text = std::to_string(value);
+    return value < 10 ? text.insert(0, 1, '0') : text;
+  };
+  const std::int64_t hours = whole / 3600;
+  const std::int64_t minutes = whole / 60 % 60;
+  return hours > 0 ? std::to_string(hours) + ":" + two(minutes) + ":" + two(whole % 60)
+                   : std::to_string(minutes) + ":" + two(whole % 60);
+}
+
+} // namespace
+
+std::string progress_line(std::int64_t done, std::int64_t total, double per_second, double eta_s) {
+  constexpr std::int64_t kBar = 20;
+  const std::int64_t full = total > 0 ? std::min(kBar, kBar * done / total) : kBar;
+  std::string line = "[";
+  line.append(static_cast<std::size_t>(full), '#');
+  line.append(static_cast<std::size_t>(kBar - full), ' ').append("] ");
+  line.append(std::to_string(done)).append("/").append(std::to_string(total)).append("  ");
+  line += rate_text(per_second);
+  line += eta_s < 0 ? std::string() : "  ETA " + clock_text(eta_s);
+  return line;
+}
+
+std::string elapsed_line(std::string_view what, double elapsed_s, double estimate_s) {
+  const auto text = [](double seconds) {
+    return seconds < 100 ? base::shortest(std::round(seconds)) + " s" : clock_text(seconds);
+  };
+  std::string line(what);
+  line += ": " + text(std::floor(elapsed_s));
+  return estimate_s < 0 ? line : line + " of about " + text(std::max(1.0, estimate_s));
+}
+
+void Progress::begin(std::string_view choice, bool quiet, std::string_view what) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (quiet || choice == "none") {
+    return;
+  }
+  style_ = terminal && choice != "plain" ? Style::line : Style::plain;
+  what_ = what;
+  is_ended_ = false;
+  began_ = counted_at_ = timed_at_ = Clock::now();
+  next_ = began_ + (style_ == Style::line ? kFirstLine : kPlainEvery);
+  at_once_ = choice == "plain";
+  show_if_due(at_once_);
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (const std::system_error&) { // no thread to be had: updates alone show the progress
+  }
+}
+
+void Progress::watch() {
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, kLook, [this] { return is_ended_; })) {
+    show_if_due(false);
+  }
+}
+
+void Progress::estimate(double seconds) {
+  const std::scoped_lock lock(mutex_);
+  estimate_s_ = seconds;
+}
+
+void Progress::count(std::int64_t total, std::int64_t already_done) {
+  const std::scoped_lock lock(mutex_);
+  const bool first_look = total_ == 0;
+  total_ = total;
+  first_ = done_ = timed_done_ = already_done;
+  counted_at_ = timed_at_ = Clock::now();
+  recent_s_.clear();
+  show_if_due(first_look && at_once_);
+}
+
+void Progress::update(std::int64_t done) {
+  const std::scoped_lock lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  const std::chrono::duration<double> since = now - timed_at_;
+  done_ = std::max(done_, done);
+  if (style_ == Style::none || since.count() < kLeastSample_s || done_ <= timed_done_) {
+    return;
+  }
+  const double per_point = since.count() / static_cast<double>(done_ - timed_done_);
+  if (recent_s_.size() < kRecent) {
+    recent_s_.push_back(per_point);
+  } else {
+    recent_s_[next_recent_++ % kRecent] = per_point;
+  }
+  timed_at_ = now;
+  timed_done_ = done_;
+  show_if_due(false);
+}
+
+std::string Progress::line() const {
+  const auto seconds_since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  if (total_ == 0) {
+    return elapsed_line(what_, seconds_since(began_), estimate_s_);
+  }
+  double eta_s = -1;
+  if (!recent_s_.empty()) {
+    std::vector<double> sorted = recent_s_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    eta_s = *middle * static_cast<double>(total_ - done_);
+  } else if (estimate_s_ >= 0) {
+    eta_s = std::max(0.0, estimate_s_ - seconds_since(began_));
+  }
+  const double elapsed_s = std::max(seconds_since(counted_at_), 1e-9);
+  return progress_line(done_, total_, static_cast<double>(done_ - first_) / elapsed_s, eta_s);
+}
+
+void Progress::show_if_due(bool at_once) {
+  const Clock::time_point now = Clock::now();
+  if (style_ == Style::none || is_ended_ || (!at_once && now < next_)) {
+    return;
+  }
+  if (style_ == Style::plain) {
+    std::cerr << line() + "\n";
+    next_ = now + kPlainEvery;
+  } else {
+    std::cerr << "\r\x1b[K" + line() << std::flush;
+    shown_ = true;
+    next_ = now + kLook;
+  }
+}
+
+void Progress::hide_locked() {
+  if (shown_) {
+    std::cerr << "\r\x1b[K" << std::flush;
+    shown_ = false;
+  }
+}
+
+void Progress::hide() {
+  const std::scoped_lock lock(mutex_);
+  hide_locked();
+}
+
+void Progress::end() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_ended_ = true;
+    hide_locked();
+  }
+  ended_.notify_all();
+  if (watcher_.joinable()) {
+    watcher_.join();
+  }
+}
+
+} // namespace stepsim::cli

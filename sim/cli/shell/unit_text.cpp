@@ -1,0 +1,119 @@
+#include "cli/shell/unit_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+struct Scale {
+  std::string_view unit;
+  double factor; // from SI
+};
+constexpr std::array kTimes{Scale{"us", 1e6}, Scale{"ms", 1e3}, Scale{"s", 1}};
+constexpr std::array kRates{Scale{"Mb/s", 8e-6}, Scale{"Gb/s", 8e-9}};
+constexpr std::array kSizes{Scale{"B", 1}, Scale{"kB", 1e-3}, Scale{"MB", 1e-6}, Scale{"GB", 1e-9}};
+
+std::optional<base::QuantityKind> kind_of(std::string_view key) {
+  return key.ends_with("_per_s") ? std::nullopt : base::kind_of_key(key);
+}
+
+// "54.6649", "20": no zeros behind the last digit that counts.
+std::string plain(double value, int digits) {
+  const std::string text = base::significant(value, digits);
+  double rounded = 0;
+  (void)std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return base::shortest(rounded);
+}
+
+// In the first unit that makes it less than 1000.
+std::string scaled(double value, std::span<const Scale> scales, int digits) {
+  for (const Scale& scale : scales) {
+    if (std::abs(value * scale.factor) < 999.9995 || &scale == &scales.back()) {
+      return plain(value * scale.factor, digits) + " " + std::string(scale.unit);
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+ColumnUnit column_unit(std::string_view key) {
+  const auto with = [&](std::string_view suffix, const Scale& scale) {
+    const std::string name(key.substr(0, key.size() - suffix.size()));
+    return ColumnUnit{name + " [" + std::string(scale.unit) + "]", scale.factor};
+  };
+  switch (kind_of(key).value_or(base::QuantityKind::ratio)) {
+  case base::QuantityKind::time:
+    return with("_s", kTimes[1]);
+  case base::QuantityKind::rate:
+    return with("_Bps", kRates[1]);
+  case base::QuantityKind::size:
+    return with(key == "bytes" ? "" : "_bytes", kSizes[2]);
+  case base::QuantityKind::flops:
+  case base::QuantityKind::ratio:
+  case base::QuantityKind::count:
+    break;
+  }
+  return {std::string(key), 1};
+}
+
+std::string value_text(std::string_view key, double value, int digits) {
+  switch (kind_of(key).value_or(base::QuantityKind::ratio)) {
+  case base::QuantityKind::time:
+    return scaled(value, kTimes, digits);
+  case base::QuantityKind::rate:
+    return scaled(value, kRates, digits);
+  case base::QuantityKind::size:
+    return scaled(value, kSizes, digits);
+  case base::QuantityKind::flops:
+  case base::QuantityKind::ratio:
+  case base::QuantityKind::count:
+    break;
+  }
+  return plain(value, digits);
+}
+
+std::pair<std::string, std::string> distinct_texts(std::string_view key, double a, double b) {
+  constexpr int kMostDigits = 17; // doubles that differ do so with 17 digits
+  for (int digits = 6;; ++digits) {
+    std::string first = value_text(key, a, digits);
+    std::string second = value_text(key, b, digits);
+    if (first != second || digits == kMostDigits) {
+      return {std::move(first), std::move(second)};
+    }
+  }
+}
+
+ValueColumn value_column(std::string_view key, std::span<const io::Json> values) {
+  ColumnUnit unit = column_unit(key);
+  const bool readable = std::ranges::all_of(values, [&](const io::Json& value) {
+    constexpr double kLeast = 1e-3;
+    constexpr double kMost = 1e6;
+    const double shown = value.is_number() ? std::abs(value.as_double() * unit.factor) : 0;
+    return shown == 0 || (shown >= kLeast && shown < kMost);
+  });
+  const bool each_its_own = !readable && unit.heading.ends_with(']');
+  if (each_its_own) {
+    unit.heading.erase(unit.heading.find(" ["));
+  }
+  ValueColumn column{unit.heading, {}};
+  for (const io::Json& value : values) {
+    column.cells.push_back(value.is_integer() && unit.factor == 1 ? io::compact(value)
+                           : !value.is_number() ? (value.is_string() ? value.as_string() : "-")
+                           : each_its_own       ? value_text(key, value.as_double(), 4)
+                                                : cell(value.as_double() * unit.factor));
+  }
+  return column;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,36 @@
+#pragma once
+// Values of a key for people: columns in one unit ("bandwidth [Gb/s]", "iteration_time [ms]"), and
+// single values with the unit that fits ("54.6649 Gb/s", "5 us"). The key's suffix tells the unit.
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+struct ColumnUnit {
+  std::string heading;
+  double factor = 1; // from SI to the unit of the heading
+};
+// `key`: last token of a pointer, or a key of the summary.
+[[nodiscard]] ColumnUnit column_unit(std::string_view key);
+
+// At most `digits` significant digits.
+[[nodiscard]] std::string value_text(std::string_view key, double value, int digits = 6);
+// Two values that differ, with as many digits as it takes to see that.
+[[nodiscard]] std::pair<std::string, std::string> distinct_texts(std::string_view key, double a,
+                                                                 double b);
+
+// A column of values of one key, four digits: in the unit of the heading where that is readable for
+// all of them, else each with a unit of its own. Integers without a unit in full, words as they
+// are.
+struct ValueColumn {
+  std::string heading;
+  std::vector<std::string> cells;
+};
+[[nodiscard]] ValueColumn value_column(std::string_view key, std::span<const io::Json> values);
+
+} // namespace stepsim::cli

@@ -1,0 +1,142 @@
+#include "cli/text/flows_text.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kShownFlows = 20; // the slowest, if there are more
+constexpr std::size_t kShownLinks = 8;
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string heading(const study::FlowsFile& file) {
+  const net::Fabric& fabric = file.fabric;
+  std::string text = file.name.empty() ? "" : base::printable(file.name) + ": ";
+  text += counted(file.flows.size(), "flow") + " on " + counted(fabric.hosts, "host") + " and " +
+          counted(fabric.links.size() / 2, "cable");
+  const net::PacketOptions& options = file.packet.options;
+  if (file.level == study::NetworkLevel::flow) {
+    text += ", fair sharing (flow level)";
+    text += file.count_headers ? ", headers counted" : "";
+  } else {
+    text += ", packet level, transport " + std::string(study::name(options.transport.kind)) + ", " +
+            std::string(study::name(options.queue_discipline));
+  }
+  return text + ", " + std::string(study::name(options.load_balancing)) + "\n";
+}
+
+std::vector<std::string> summary_row(std::string name,
+                                     const std::optional<study::FlowStatistics>& all) {
+  const auto column = [&](double study::FlowStatistics::*member) {
+    return all ? milliseconds_cell((*all).*member) : "-";
+  };
+  return {std::move(name),
+          column(&study::FlowStatistics::mean_s),
+          column(&study::FlowStatistics::p50_s),
+          column(&study::FlowStatistics::p95_s),
+          column(&study::FlowStatistics::p99_s),
+          column(&study::FlowStatistics::max_s)};
+}
+
+std::string summary(const study::FlowsResult& result) {
+  Table table{{"fct", "mean [ms]", "p50 [ms]", "p95 [ms]", "p99 [ms]", "max [ms]"}, {}};
+  table.rows.push_back(summary_row("all flows", result.statistics));
+  if (const auto& background = result.background) {
+    table.rows.push_back(summary_row("background, " + std::to_string(background->completed) +
+                                         " of " + std::to_string(background->started),
+                                     background->statistics));
+  }
+  return table_text(table);
+}
+
+std::string flows(const study::FlowsFile& file, const study::FlowsResult& result) {
+  std::vector<std::size_t> ids(result.flows.size());
+  for (std::size_t id = 0; id < ids.size(); ++id) {
+    ids[id] = id;
+  }
+  const bool slowest = ids.size() > kShownFlows;
+  if (slowest) {
+    std::ranges::stable_sort(ids, std::ranges::greater(),
+                             [&](std::size_t id) { return result.flows[id].fct_s.value_or(0); });
+    ids.resize(kShownFlows);
+  }
+  const bool packets = file.level == study::NetworkLevel::packet;
+  Table table{{"flow", "src", "dst", "size", "start [ms]", "fct [ms]", "lost"}, {}};
+  if (packets) {
+    table.headings.insert(table.headings.end(), {"retransmitted", "timeouts"});
+  }
+  for (const std::size_t id : ids) {
+    const net::FlowSpec& flow = file.flows[id];
+    const study::FlowResult& outcome = result.flows[id];
+    std::vector<std::string> row{
+        std::to_string(id),
+        file.fabric.node_names[flow.src],
+        file.fabric.node_names[flow.dst],
+        base::readable_bytes(flow.bytes),
+        milliseconds_cell(flow.start_s),
+        milliseconds_cell(outcome.fct_s),
+        percent_cell(flow.bytes > 0 ? outcome.lost_bytes / flow.bytes : 0)};
+    if (packets) {
+      row.push_back(std::to_string(outcome.packets->retransmissions));
+      row.push_back(std::to_string(outcome.packets->timeouts));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return (slowest ? "the " + std::to_string(kShownFlows) + " slowest flows\n" : std::string()) +
+         table_text(table);
+}
+
+std::string links(const study::FlowsFile& file, const study::FlowsResult& result) {
+  std::vector<net::LinkId> ids;
+  for (net::LinkId link = 0; link < result.links.size(); ++link) {
+    if (result.links[link].busy_s > 0) {
+      ids.push_back(link);
+    }
+  }
+  std::ranges::stable_sort(ids, std::ranges::greater(),
+                           [&](net::LinkId link) { return result.links[link].utilization; });
+  const std::size_t used = ids.size();
+  ids.resize(std::min(ids.size(), kShownLinks));
+  const bool packets = file.level == study::NetworkLevel::packet;
+  Table table{{"link", "bytes", "busy [ms]", "use"}, {}};
+  if (packets) {
+    table.headings.insert(table.headings.end(), {"max queue", "marks", "drops"});
+  }
+  for (const net::LinkId id : ids) {
+    const study::LinkResult& link = result.links[id];
+    std::vector<std::string> row{file.fabric.link_names[id], base::readable_bytes(link.bytes),
+                                 milliseconds_cell(link.busy_s), percent_cell(link.utilization)};
+    if (packets) {
+      row.push_back(std::to_string(link.queue->max_packets));
+      row.push_back(std::to_string(link.queue->marks));
+      row.push_back(std::to_string(link.queue->buffer_drops + link.queue->threshold_drops +
+                                   link.queue->fault_drops));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return (used > kShownLinks ? "the " + std::to_string(kShownLinks) + " most used of " +
+                                   std::to_string(used) + " links in use\n"
+                             : std::string()) +
+         table_text(table);
+}
+
+} // namespace
+
+std::string flows_text(const study::FlowsFile& file, const study::FlowsResult& result) {
+  std::string text = heading(file) + "\n" + summary(result);
+  if (!result.flows.empty()) {
+    text += "\n" + flows(file, result) + "\n" + links(file, result);
+  }
+  return text;
+}
+
+} // namespace stepsim::cli

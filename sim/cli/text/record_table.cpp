@@ -1,0 +1,353 @@
+#include "cli/text/record_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+std::optional<double> number_of(const io::Json& row, std::string_view key) {
+  const io::Json* value = row.find(key);
+  return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
+}
+
+std::string text_of(const io::Json& row, std::string_view key) {
+  const io::Json* value = row.find(key);
+  if (value == nullptr || value->is_null()) {
+    return "-";
+  }
+  return value->is_string() ? value->as_string() : io::compact(*value);
+}
+
+std::string last_token(const std::string& field) { return field.substr(field.rfind('/') + 1); }
+
+// The fields as a table names them: the last token of a pointer, unless two of them have the same.
+std::vector<std::string> names_of(std::span<const std::string> varied) {
+  std::vector<std::string> names;
+  for (const std::string& field : varied) {
+    const auto same = std::ranges::count(varied, last_token(field), last_token);
+    names.push_back(same > 1 ? field : last_token(field));
+  }
+  return names;
+}
+
+// How a varied field is shown: "bandwidth [Gb/s]", values times `factor`.
+struct Shown {
+  std::string heading;
+  double factor = 1;
+};
+
+Shown shown(const std::string& field) {
+  const auto with = [&](std::string_view suffix, const char* unit, double factor) {
+    std::string name = field;
+    if (name.ends_with(suffix)) {
+      name.resize(name.size() - suffix.size());
+    }
+    return Shown{name + " [" + unit + "]", factor};
+  };
+  const auto kind = base::kind_of_key(field.substr(field.rfind('/') + 1));
+  if (!kind) {
+    return {field, 1};
+  }
+  switch (*kind) {
+  case base::QuantityKind::time:
+    return with("_s", "us", 1e6);
+  case base::QuantityKind::rate:
+    return with("_Bps", "Gb/s", 8e-9);
+  case base::QuantityKind::size:
+    return with("_bytes", "MB", 1e-6);
+  case base::QuantityKind::flops:
+    return with("_Ps", "TFlop/s", 1e-12);
+  case base::QuantityKind::ratio:
+  case base::QuantityKind::count:
+    break;
+  }
+  return {field, 1};
+}
+
+std::string varied_cell(const io::Json& row, const std::string& field, double factor) {
+  const auto number = number_of(row, field);
+  if (!number) {
+    return base::shown_value(text_of(row, field));
+  }
+  return factor == 1 ? io::compact(*row.find(field)) : cell(*number * factor);
+}
+
+std::optional<double> times(std::optional<double> value, double factor) {
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+// Bandwidths in Gb/s where compression is faster: "< 148", "> 9330", "20.5 .. 51.5", "always",
+// "never".
+std::string wins_cell(const io::Json& row) {
+  const io::Json* list = row.find("compression_wins");
+  if (list == nullptr || !list->is_array()) {
+    return "-";
+  }
+  std::string text;
+  for (const io::Json& each : list->as_array()) {
+    const double from = number_of(each, "from_Bps").value_or(0);
+    const auto to = number_of(each, "to_Bps");
+    const auto rate = [](double value) { return base::significant(value * 8e-9, 3); };
+    text += text.empty() ? "" : ", ";
+    if (from > 0) {
+      text += to ? rate(from) + " .. " + rate(*to) : "> " + rate(from);
+    } else {
+      text += to ? "< " + rate(*to) : "always";
+    }
+  }
+  return text.empty() ? "never" : text;
+}
+
+constexpr std::string_view kWins = "wins at [Gb/s]";
+constexpr std::array kAlgorithmColumns{
+    AlgorithmColumn{"algorithm", "one of those below"},
+    AlgorithmColumn{"iteration [ms]", "from one start of an iteration to the next"},
+    AlgorithmColumn{"slower than best", "iteration time over the shortest of the same block"},
+    AlgorithmColumn{"exposed [ms]", "communication that computing does not hide"},
+    AlgorithmColumn{"sent per worker [MB]", "per iteration, by the worker that sends most"},
+    AlgorithmColumn{"faster than dense", "compressed only: iteration time of the same training "
+                                         "without compression, in PyTorch's buckets behind "
+                                         "backward, over this one"},
+    AlgorithmColumn{"staleness", "age of an applied gradient, mean: iterations (pipe_sgd) or "
+                                 "updates of others (ps_async); 0 = synchronous"},
+    AlgorithmColumn{kWins, "with --break-even, compressed only: bandwidths between 10 Mb/s and "
+                           "10 Tb/s at which it is faster than dense; < 148 = below 148 Gb/s"},
+    AlgorithmColumn{"assumes", "what the row takes for granted; \"by default\": the scenario "
+                               "does not say it"},
+};
+
+bool any_has(std::span<const io::Json> rows, std::string_view key) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const io::Json& row) { return number_of(row, key).has_value(); });
+}
+
+} // namespace
+
+namespace {
+
+std::string part_cell(const io::Json& row, std::string_view key) {
+  return milliseconds_cell(part_of(number_of(row, key), number_of(row, "iteration_time_s")));
+}
+
+Table table_of_rows(const RecordRows& records) {
+  const auto& [rows, varied, ranking, ranks] = records;
+  Table table;
+  const std::vector<std::string> names = names_of(varied);
+  for (const std::string& name : names) {
+    table.headings.push_back(shown(name).heading);
+  }
+  const bool with_ratio =
+      any_has(rows, "ratio") && std::find(varied.begin(), varied.end(), "ratio") == varied.end();
+  const bool with_samples = any_has(rows, "samples_per_s");
+  const bool with_messages = any_has(rows, "fct_p99_s");
+  const bool with_loss = std::ranges::any_of(
+      rows, [](const io::Json& row) { return number_of(row, "loss_fraction").value_or(0) > 0; });
+  const bool with_accuracy = any_has(rows, "time_to_accuracy_s");
+  const auto head = [&](bool wanted, const char* heading) {
+    if (wanted) {
+      table.headings.emplace_back(heading);
+    }
+  };
+  head(true, "iteration [ms]");
+  head(with_ratio, "ratio");
+  head(true, "compute [ms]");
+  head(true, "communication [ms]");
+  head(true, "exposed [ms]");
+  head(ranking.workers_differ, "speed-up");
+  head(true, "efficiency [%]");
+  head(with_samples, "samples/s");
+  head(with_messages, "messages 99 % [ms]");
+  head(with_loss, "loss [%]");
+  head(with_accuracy, "to accuracy [h]");
+  head(true, "bottleneck");
+  head(true, "");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const io::Json& row = rows[r];
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (std::size_t i = 0; i < varied.size(); ++i) {
+      cells.push_back(varied_cell(row, varied[i], shown(names[i]).factor));
+    }
+    const auto add = [&](bool wanted, std::string text) {
+      if (wanted) {
+        cells.push_back(std::move(text));
+      }
+    };
+    add(true, milliseconds_cell(number_of(row, "iteration_time_s")));
+    add(with_ratio, cell(number_of(row, "ratio")));
+    add(true, part_cell(row, "compute_s"));
+    add(true, part_cell(row, "communication_s"));
+    add(true, part_cell(row, "exposed_communication_s"));
+    add(ranking.workers_differ, cell(number_of(row, "speedup")));
+    add(true, cell(times(number_of(row, "scaling_efficiency"), 100)));
+    add(with_samples, cell(number_of(row, "samples_per_s")));
+    add(with_messages, milliseconds_cell(number_of(row, "fct_p99_s")));
+    add(with_loss, cell(times(number_of(row, "loss_fraction"), 100)));
+    add(with_accuracy, cell(times(number_of(row, "time_to_accuracy_s"), 1.0 / 3600)));
+    add(true, text_of(row, "bottleneck"));
+    const std::string error = text_of(row, "error");
+    add(true, error != "-" ? "error: " + error : r == ranking.best ? "best" : "");
+  }
+  return table;
+}
+
+// The different values of a field, in the order of the rows' first look at them; numbers ascend.
+std::vector<const io::Json*> values_of(std::span<const io::Json> rows, const std::string& field) {
+  std::vector<const io::Json*> values;
+  for (const io::Json& row : rows) {
+    const io::Json* value = row.find(field);
+    const bool is_new = std::ranges::none_of(
+        values, [&](const io::Json* known) { return value != nullptr && *known == *value; });
+    if (value != nullptr && is_new) {
+      values.push_back(value);
+    }
+  }
+  if (std::ranges::all_of(values, &io::Json::is_number)) {
+    std::ranges::stable_sort(values, {}, [](const io::Json* each) { return each->as_double(); });
+  }
+  return values;
+}
+
+struct Criterion {
+  std::string text;
+  double factor = 1;
+};
+
+Criterion criterion(const RecordRows& records) {
+  switch (records.ranking.by) {
+  case study::BestBy::iteration_time:
+    return {"iteration time [ms]", 1e3};
+  case study::BestBy::throughput:
+    return {study::has_samples(records.rows) ? "samples/s" : "workers / iteration time [1/s]", 1};
+  case study::BestBy::efficiency:
+    return {"efficiency [%]", 100};
+  }
+  return {};
+}
+
+// Both fields against the criterion; nothing where that would be a single row or too wide.
+std::vector<Table> pivot(const RecordRows& records) {
+  constexpr std::size_t kMostColumns = 12;
+  if (records.varied.size() != 2) {
+    return {};
+  }
+  std::size_t down = 0;
+  std::vector<const io::Json*> left = values_of(records.rows, records.varied[0]);
+  std::vector<const io::Json*> top = values_of(records.rows, records.varied[1]);
+  if (top.size() > kMostColumns) {
+    std::swap(left, top);
+    down = 1;
+  }
+  if (left.size() < 2 || top.size() < 2 || top.size() > kMostColumns ||
+      left.size() * top.size() != records.rows.size()) {
+    return {};
+  }
+  const std::string& field_left = records.varied[down];
+  const std::string& field_top = records.varied[1 - down];
+  const std::vector<std::string> names = names_of(records.varied);
+  const Shown left_shown = shown(names[down]);
+  const Shown top_shown = shown(names[1 - down]);
+  const Criterion by = criterion(records);
+  const bool samples = study::has_samples(records.rows);
+  Table table;
+  table.caption = by.text + " by " + left_shown.heading + " (down) and " + top_shown.heading +
+                  " (across); * = best";
+  table.headings.push_back(left_shown.heading);
+  const auto value_cell = [](const io::Json& value, const std::string& field, double factor) {
+    return varied_cell(io::Object{{field, value}}, field, factor);
+  };
+  for (const io::Json* value : top) {
+    table.headings.push_back(value_cell(*value, field_top, top_shown.factor));
+  }
+  for (const io::Json* value : left) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    cells.push_back(value_cell(*value, field_left, left_shown.factor));
+    cells.resize(1 + top.size(), "-");
+  }
+  for (std::size_t r = 0; r < records.rows.size(); ++r) {
+    const io::Json& row = records.rows[r];
+    const auto place = [&](const std::vector<const io::Json*>& values, const std::string& field) {
+      const auto found = std::ranges::find_if(
+          values, [&](const io::Json* each) { return *each == *row.find(field); });
+      return static_cast<std::size_t>(found - values.begin());
+    };
+    const auto value = study::value_by(records.ranking.by, row, records.ranks[r], samples);
+    table.rows[place(left, field_left)][1 + place(top, field_top)] =
+        cell(times(value, by.factor)) + (r == records.ranking.best ? " *" : "");
+  }
+  return {std::move(table)};
+}
+
+} // namespace
+
+std::vector<Table> record_tables(const RecordRows& records) {
+  std::vector<Table> tables = pivot(records);
+  tables.push_back(table_of_rows(records));
+  return tables;
+}
+
+std::span<const AlgorithmColumn> algorithm_columns() { return kAlgorithmColumns; }
+
+std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
+                                    std::span<const std::string> varied) {
+  const bool with_break_even = std::ranges::any_of(
+      rows, [](const io::Json& row) { return row.find("break_even_Bps") != nullptr; });
+  std::vector<Table> tables;
+  Table table;
+  std::string block;
+  const std::vector<std::string> names = names_of(varied);
+  const auto flush = [&] {
+    if (!table.rows.empty()) {
+      table.caption = block;
+      tables.push_back(std::move(table));
+    }
+    table = {};
+    for (const AlgorithmColumn& column : algorithm_columns()) {
+      if (with_break_even || column.heading != kWins) {
+        table.headings.emplace_back(column.heading);
+      }
+    }
+  };
+  flush();
+  for (const io::Json& row : rows) {
+    std::string place;
+    for (std::size_t i = 0; i < varied.size(); ++i) {
+      const std::string& field = varied[i];
+      if (field != "algorithm") {
+        const Shown how = shown(names[i]);
+        place +=
+            (place.empty() ? "" : ", ") + how.heading + " = " + varied_cell(row, field, how.factor);
+      }
+    }
+    if (place != block) {
+      flush();
+      block = place;
+    }
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    cells.push_back(text_of(row, "algorithm"));
+    cells.push_back(milliseconds_cell(number_of(row, "iteration_time_s")));
+    cells.push_back(cell(number_of(row, "ratio")));
+    cells.push_back(milliseconds_cell(
+        part_of(number_of(row, "exposed_communication_s"), number_of(row, "iteration_time_s"))));
+    cells.push_back(cell(times(number_of(row, "wire_bytes"), 1e-6)));
+    cells.push_back(cell(number_of(row, "speedup_vs_dense_overlapped")));
+    cells.push_back(cell(number_of(row, "staleness_mean")));
+    if (with_break_even) {
+      cells.push_back(wins_cell(row));
+    }
+    const std::string error = text_of(row, "error");
+    cells.push_back(error != "-" ? "error: " + error : text_of(row, "assumes"));
+  }
+  flush();
+  return tables;
+}
+
+} // namespace stepsim::cli

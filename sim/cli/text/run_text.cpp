@@ -1,0 +1,298 @@
+#include "cli/text/run_text.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/text/network_text.hpp"
+#include "run/run.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kMaxBuckets = 40; // rows shown; all of them are in the JSON
+
+void append_line(std::string& out, std::string_view label, std::string_view text) {
+  constexpr std::size_t kLabel = 14;
+  out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
+}
+
+std::string network_text(const study::Cluster& cluster) {
+  const study::Network& network = cluster.network;
+  std::string text;
+  if (!cluster.has_network) {
+    text = "one node";
+  } else if (network.curve) {
+    text = "alpha_beta, cost of a message from " + network.curve_source;
+  } else {
+    text = "alpha_beta, " + base::readable_rate(network.bandwidth_Bps * network.efficiency) + ", " +
+           base::readable_seconds(network.latency_s) + " per message";
+    if (network.reduction_Bps > 0) {
+      text += ", adding at " + base::readable_rate(network.reduction_Bps);
+    }
+  }
+  if (!network.calibration.empty()) {
+    text += "; profile " + network.calibration + " (" + network.label +
+            (network.grade.empty() ? "" : ", grade " + network.grade) + ")";
+  }
+  if (cluster.intra && cluster.gpus_per_node > 1) {
+    text +=
+        "; inside a node " + base::readable_rate(1 / cluster.intra->per_byte_s) + ", " +
+        base::readable_seconds(cluster.intra->latency_s) + " per message" +
+        (cluster.intra_calibration.empty() ? "" : " (profile " + cluster.intra_calibration + ")");
+  }
+  return text;
+}
+
+std::string training_text(const study::Result& result) {
+  const study::Training& training = result.scenario.training;
+  if (training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
+    return "pipe_sgd, width " + base::shortest(result.summary.pipeline_width.value_or(1)) + ", " +
+           std::to_string(training.warmup_iterations) + " iterations of warm-up";
+  }
+  const coll::Options& options = result.scenario.communication.options;
+  const bool sharded = options.placement == coll::Placement::sharded;
+  const bool colocated = options.placement == coll::Placement::colocated;
+  return std::string("parameter_server, ") + (training.async ? "async, " : "sync, ") +
+         std::to_string(options.servers) +
+         (sharded     ? " sharded"
+          : colocated ? " colocated"
+                      : " dedicated") +
+         (options.servers == 1 ? " server" : " servers");
+}
+
+std::string exchange_text(const study::Communication& communication) {
+  const coll::Compression& compression = communication.compression;
+  const coll::CompressionRow& row = coll::row(compression.method);
+  const std::string dense =
+      communication.calibrated ? "calibrated" : std::string(coll::name(communication.collective));
+  switch (row.kind) {
+  case coll::CompressionKind::dense:
+  case coll::CompressionKind::codec: {
+    const std::string name =
+        compression.method == coll::CompressionMethod::none ? "" : std::string(row.name) + " in ";
+    return name + dense + (communication.reduce_broadcast ? " reduce and broadcast" : " allreduce");
+  }
+  case coll::CompressionKind::sparse:
+    return std::string(row.name) +
+           (compression.density ? ", density " + base::significant(*compression.density) : "");
+  case coll::CompressionKind::encoded:
+    return std::string(row.name);
+  }
+  return dense;
+}
+
+std::string codec_text(const coll::Compression& compression) {
+  return compression.method == coll::CompressionMethod::none
+             ? ""
+             : std::string(coll::row(compression.method).name) + ", ";
+}
+
+// Asynchronous, or synchronous with workers that differ: whole gradients, no buckets.
+bool is_server(const study::Result& result) {
+  return result.scenario.training.algorithm == study::TrainingAlgorithm::parameter_server &&
+         result.buckets.empty();
+}
+
+std::string setting_text(const study::Result& result) {
+  const study::Scenario& scenario = result.scenario;
+  std::string out;
+  append_line(out, "scenario",
+              (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
+                  scenario.workload.name + " with " +
+                  std::string(train::name(scenario.workload.provenance)) + " layer times");
+  const study::Cluster& cluster = scenario.cluster;
+  append_line(out, "workers",
+              std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
+                  (cluster.nodes == 1 ? " node x " : " nodes x ") +
+                  std::to_string(cluster.gpus_per_node) + ")");
+  append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
+  const std::size_t messages = result.buckets.size();
+  if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
+    append_line(out, "training", training_text(result));
+  }
+  const std::string bytes =
+      base::readable_bytes(static_cast<double>(scenario.workload.bytes().value));
+  append_line(out, "exchange",
+              is_server(result)
+                  ? codec_text(scenario.communication.compression) +
+                        "push of all gradients, pull of all weights, " + bytes + " each way"
+                  : exchange_text(scenario.communication) + ", schedule " +
+                        std::string(plan::planner(scenario.communication.schedule).name) + ": " +
+                        std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
+                        bytes);
+  append_line(out, "method", result.method);
+  return out;
+}
+
+std::string times_text(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  Table table{{"", "[ms]", "share"}, {}};
+  const auto row = [&](const std::string& label, std::optional<double> seconds) {
+    seconds = part_of(seconds, summary.iteration_time_s);
+    const bool share = seconds && summary.iteration_time_s && *summary.iteration_time_s > 0;
+    table.rows.push_back(
+        {label, milliseconds_cell(seconds),
+         share ? percent_cell(*seconds / *summary.iteration_time_s) : std::string("-")});
+  };
+  row("iteration time", summary.iteration_time_s);
+  // Asynchronous workers wait for nobody: theirs is the mean.
+  const bool slowest = summary.straggler_wait_s.value_or(0) > 0;
+  const std::string whose = slowest ? " (slowest worker)" : "";
+  row("  forward" + whose, summary.forward_s);
+  row("  backward" + whose, summary.backward_s);
+  row("  update", summary.update_s);
+  const auto row_if = [&](const std::string& label, const std::optional<double>& seconds) {
+    if (seconds.value_or(0) > 0) {
+      row(label, seconds);
+    }
+  };
+  row_if("  codec", summary.codec_compute_s);
+  const bool side = result.scenario.communication.compression.select_stream ==
+                    coll::SelectStream::side; // selects next to backward
+  if (side) {
+    row_if("  select and residual, not hidden", summary.compress_s);
+  } else {
+    row_if("  select", summary.select_s);
+    row_if("  residual", summary.residual_s);
+  }
+  row("  exposed communication", summary.exposed_communication_s);
+  row_if("  waiting for input", summary.input_wait_s);
+  row_if("waiting for slower workers, mean", summary.straggler_wait_s);
+  if (side) {
+    row_if("select, all", summary.select_s);
+    row_if("residual, all", summary.residual_s);
+  }
+  row("communication, all", summary.communication_s);
+  if (summary.staging_s.value_or(0) + summary.merge_s.value_or(0) + summary.scatter_s.value_or(0) >
+      0) {
+    row_if("  staging", summary.staging_s);
+    row_if("  wire", summary.wire_s);
+    row_if("  merge", summary.merge_s);
+    row_if("  scatter", summary.scatter_s);
+  }
+  return table_text(table);
+}
+
+std::string verdict_text(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  std::string out;
+  append_line(out, "overlap",
+              summary.overlap_fraction ? percent_cell(part_of(summary.overlap_fraction, 1)) +
+                                             " of communication hidden behind computation"
+                                       : std::string("no communication"));
+  const study::Scenario& scenario = result.scenario;
+  const std::int64_t workers = scenario.other_jobs.empty()
+                                   ? scenario.cluster.ranks()
+                                   : scenario.first_job_nodes * scenario.cluster.gpus_per_node;
+  append_line(out, "speed-up",
+              cell(summary.speedup) + " with " + std::to_string(workers) +
+                  (workers == 1 ? " worker" : " workers") + ", efficiency " +
+                  percent_cell(summary.scaling_efficiency));
+  if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
+    append_line(out, "interval",
+                milliseconds_cell(summary.iteration_time_low_s) + " to " +
+                    milliseconds_cell(summary.iteration_time_high_s) + " ms with 95 % confidence");
+  }
+  if (summary.speedup_vs_dense_overlapped) {
+    append_line(out, "against dense",
+                cell(summary.speedup_vs_dense_overlapped) + " times as fast as overlapped, " +
+                    cell(summary.speedup_vs_dense_sequential) + " times as sequential");
+  }
+  if (summary.staleness_max.value_or(0) > 0) {
+    append_line(out, "staleness",
+                cell(summary.staleness_mean) + " updates on average, " +
+                    cell(summary.staleness_max) +
+                    " at most; its effect on accuracy is not modelled");
+  }
+  if (summary.samples_per_s) {
+    append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
+  }
+  out += messages_text(result);
+  append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
+  if (summary.merge_gap_to_optimal) {
+    constexpr double kSame = 1e-9;
+    const std::string optimum =
+        "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms)";
+    append_line(out, "schedule",
+                *summary.merge_gap_to_optimal < kSame
+                    ? "as fast as " + optimum
+                    : percent_cell(summary.merge_gap_to_optimal) + " slower than " + optimum);
+  }
+  return out;
+}
+
+std::string buckets_text(const study::Result& result) {
+  if (result.buckets.empty()) {
+    return "";
+  }
+  Table table{{"bucket", "layers", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
+               "algorithm"},
+              {}};
+  const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
+  const std::optional<double> step_s = result.summary.iteration_time_s;
+  for (const study::Bucket& bucket : result.buckets) {
+    if (table.rows.size() == kMaxBuckets) {
+      break;
+    }
+    table.rows.push_back(
+        {std::to_string(bucket.index),
+         std::to_string(bucket.first) +
+             (bucket.last == bucket.first ? "" : ".." + std::to_string(bucket.last)),
+         base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
+         milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
+         milliseconds_cell(bucket.end_s),
+         pipelined ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)), bucket.algorithm});
+  }
+  std::string out = table_text(table);
+  out.insert(0, 1, '\n');
+  if (result.buckets.size() > kMaxBuckets) {
+    out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
+           " more; --json lists all\n";
+  }
+  if (pipelined) {
+    out += "times of the last iteration, from its start" +
+           std::string(result.workers.empty() ? "" : ", by mean times") + "\n";
+  } else if (std::ranges::find(result.warnings, study::kEqualWorkers) != result.warnings.end()) {
+    out += std::string(study::kEqualWorkers) + "\n";
+  }
+  return out;
+}
+
+// What the trace itself saw, at its own number of ranks.
+std::string measured_text(const study::Result& result) {
+  if (result.measured_exchanges.empty()) {
+    return "";
+  }
+  const std::string ranks = std::to_string(*result.scenario.workload.measured_ranks) + " ranks";
+  Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}, {}};
+  for (const study::MeasuredExchange& each : result.measured_exchanges) {
+    if (table.rows.size() == kMaxBuckets) {
+      break;
+    }
+    table.rows.push_back(
+        {"measured bucket " + std::to_string(each.index),
+         base::significant(static_cast<double>(each.bytes.value) / 1e3),
+         milliseconds_cell(each.measured_s), milliseconds_cell(each.simulated_s),
+         each.simulated_s > 0 ? cell(each.measured_s / each.simulated_s) : std::string("-")});
+  }
+  return "\n" + table_text(table);
+}
+
+std::string assumed_text(const study::Result& result) {
+  const std::string text = study::defaults_text(result.defaults);
+  return text.empty() ? "" : "\nassumed: " + text + "\n";
+}
+
+} // namespace
+
+std::string run_text(const study::Result& result) {
+  return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
+         buckets_text(result) + measured_text(result) + jobs_text(result) + links_text(result) +
+         assumed_text(result);
+}
+
+} // namespace stepsim::cli

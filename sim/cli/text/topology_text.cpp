@@ -1,0 +1,94 @@
+#include "cli/text/topology_text.hpp"
+
+#include <map>
+#include <tuple>
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+#include "net/fabric/fabric_summary.hpp"
+#include "net/fabric/topology.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+std::string counted(std::size_t count, std::string word, std::string_view plural = "s") {
+  return std::to_string(count) + " " + (count == 1 ? word : word.append(plural));
+}
+
+std::string level_name(std::uint32_t level) {
+  return level == 0 ? "hosts" : "level " + std::to_string(level);
+}
+
+// One row per kind of cable: the rows of nodes it joins, its latency and rate.
+std::string cables_text(const net::Fabric& fabric) {
+  struct Kind {
+    std::size_t cables{};
+    std::string example;
+  };
+  const std::vector<std::uint32_t> level = net::levels(fabric);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, double, double>, Kind> kinds;
+  for (std::size_t i = 0; i < fabric.links.size(); i += 2) {
+    const bool upwards = level[fabric.links[i].from] <= level[fabric.links[i].to];
+    const net::FabricLink& link = fabric.links[upwards ? i : i + 1];
+    Kind& kind = kinds[{level[link.from], level[link.to], link.latency_s, -link.bandwidth_Bps}];
+    if (kind.cables++ == 0) {
+      kind.example = fabric.node_names[link.from] + " - " + fabric.node_names[link.to];
+    }
+  }
+  Table table{{"cables", "from", "to", "such as", "latency [us]", "bandwidth [GB/s]"}, {}};
+  for (const auto& [key, kind] : kinds) {
+    const auto& [from, to, latency_s, negative_rate] = key;
+    table.rows.push_back({std::to_string(kind.cables), level_name(from), level_name(to),
+                          kind.example, base::significant(latency_s * 1e6),
+                          base::significant(-negative_rate / 1e9)});
+  }
+  return table.rows.empty() ? "" : "\n" + table_text(table);
+}
+
+std::string summary_text(const net::Fabric& fabric) {
+  const net::FabricSummary summary = net::summary_of(fabric);
+  if (summary.hosts < 2) {
+    return "";
+  }
+  std::string out = "\nfrom the first half of the hosts to the others: " +
+                    base::readable_rate(summary.bisection_Bps) + ", " +
+                    base::readable_rate(summary.bisection_Bps / (summary.hosts / 2)) +
+                    " per host; the cables of those hosts carry " +
+                    base::readable_rate(summary.half_Bps) + "\n";
+  if (summary.oversubscription) {
+    out += "oversubscription (to hosts : to other switches) of the worst switch: " +
+           base::significant(*summary.oversubscription) + " : 1\n";
+  }
+  return out + "farthest hosts: " + fabric.node_names[summary.far_a] + " and " +
+         fabric.node_names[summary.far_b] + ", " + counted(summary.diameter, "link") + " apart, " +
+         base::shortest(summary.paths) + " shortest path" + (summary.paths == 1 ? "\n" : "s\n") +
+         (fabric.hosts_forward ? "hosts pass on what is not for them\n" : "");
+}
+
+} // namespace
+
+std::string topology_text(const net::Topology& topology, const std::string& note) {
+  const net::Fabric fabric = net::fabric_of(topology);
+  std::string out =
+      topology.name.empty() ? "topology: " : base::printable(topology.name) + ": topology, ";
+  out += counted(fabric.hosts, "host") + ", " + counted(fabric.switches, "switch", "es") + ", " +
+         counted(fabric.links.size() / 2, "cable") + "\n";
+  out += note.empty() ? "" : base::printable(note) + "\n";
+  if (!topology.preset.empty()) {
+    out += "preset " + base::printable(topology.preset);
+    for (const auto& [key, value] : topology.preset_parameters) {
+      out += ", " + key + " " + base::shortest(value);
+    }
+    out += "\n";
+  }
+  out += cables_text(fabric) + summary_text(fabric);
+  for (const std::string& warning : topology.warnings) {
+    out += "warning: " + base::printable(warning) + "\n";
+  }
+  return out;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,100 @@
+// Which collectives each compression method is made of (SPA 3, 4, 11; PIP 6).
+#include "coll/compress/compressed_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coll/compress/compressed_formulas.hpp"
+#include "coll/compress/compressed_parts.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+using Id = CompressionMethod;
+
+double divided_up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
+
+// max(1, floor(density m / shards)); of a given k, its share.
+std::int64_t entries_per_shard(const Compression& compression, std::int64_t elements,
+                               std::uint32_t shards) {
+  if (shards == 1 || elements == 0) {
+    return selected_entries(compression, elements);
+  }
+  const double all = compression.k ? static_cast<double>(*compression.k)
+                                   : *compression.density * static_cast<double>(elements);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(all / shards)));
+}
+
+} // namespace
+
+void ExchangeBuilder::add_method() {
+  switch (compression_.method) {
+  case Id::none:
+    return add(with_chosen_algorithm(dense(dense_bytes())));
+  case Id::fp16:
+    return add_fp16();
+  case Id::truncate16:
+  case Id::quantize8:
+  case Id::custom:
+    return add_codec();
+  case Id::topk:
+  case Id::dgc:
+  case Id::gaussian_k:
+  case Id::gtopk_exact:
+    return add_topk();
+  case Id::gtopk_tree:
+    return add_tree();
+  case Id::gtopk_butterfly:
+    return add_butterfly();
+  case Id::sparcml_rd:
+    return add_sparcml();
+  case Id::hierarchical_topk:
+    return add_hierarchical();
+  case Id::powersgd:
+    return add_powersgd();
+  case Id::qsgd:
+    return add_packed(divided_up(gradient_.elements * compression_.bits, 8) +
+                      kScaleBytes * divided_up(gradient_.elements, compression_.bucket));
+  case Id::signsgd:
+    return add_packed(divided_up(gradient_.elements, 8));
+  case Id::sparcml_split:
+  case Id::topk_dsa:
+  case Id::ok_topk:
+  case Id::omnireduce:
+    return add_formula(compression_, base_, exchange_);
+  }
+}
+
+double dense_bytes(const Compression& compression, const GradientPart& gradient) {
+  return gradient.bytes.value_or(static_cast<double>(gradient.elements) *
+                                 static_cast<double>(compression.value_bytes));
+}
+
+CompressedExchange compressed_exchange(const Compression& compression, const GradientPart& gradient,
+                                       const Collective& base) {
+  CompressedExchange exchange;
+  exchange.ranks = base.ranks;
+  exchange.elements = gradient.elements;
+  exchange.dense_bytes = dense_bytes(compression, gradient);
+  const std::uint32_t shards = selecting_shards(compression, base);
+  exchange.searched = (gradient.elements + shards - 1) / shards;
+  if (row(compression.method).kind == CompressionKind::sparse) {
+    exchange.k = entries_per_shard(compression, gradient.elements, shards);
+    const double sent = static_cast<double>(exchange.k) * compression.selected_ratio;
+    exchange.entries = std::min<std::int64_t>(std::llround(sent), gradient.elements);
+  }
+  if (compression.method == Id::powersgd) {
+    exchange.flops = low_rank_flops(compression, gradient);
+  }
+  // A worker alone sends nothing, unless a server of its own adds for it.
+  const CompressionKind kind = row(compression.method).kind;
+  const bool server = (kind == CompressionKind::dense || kind == CompressionKind::codec) &&
+                      base.algorithm == AlgorithmId::parameter_server &&
+                      base.options.placement == Placement::dedicated;
+  if ((base.ranks > 1 || server) && gradient.elements > 0) {
+    ExchangeBuilder(compression, gradient, base, exchange).add_method();
+  }
+  return exchange;
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,104 @@
+#pragma once
+// A compressed exchange is a sequence of ordinary collectives, one after the other, and a constant:
+//
+//   topk         allgather of P k E bytes
+//   gtopk_tree   reduce of k E bytes (neighbours first), broadcast of k E bytes
+//   gaussian_k   allgather of P 4 bytes (sizes), then topk
+//   powersgd     allreduce of the left factors, of the right ones, of one-dimensional tensors
+//
+// so every evaluator of collectives serves it: closed_form, max_plus, events. A few methods are
+// formulas only. Merging, staging and the like are not in the wire time; `compress_times` gives
+// them. Sources: SPA 3, 4, 5, 11; PIP 6.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "coll/compress/compression.hpp"
+#include "coll/evaluate.hpp"
+
+namespace stepsim::coll {
+
+// What is compressed: one bucket of a gradient.
+struct GradientPart {
+  std::int64_t elements{};
+  std::vector<MatrixShape> shapes; // of its tensors; empty = one 1-D tensor
+  // M, by the type of its values; empty: as many bytes a value as the compression sends.
+  std::optional<double> bytes{};
+};
+[[nodiscard]] double dense_bytes(const Compression& compression, const GradientPart& gradient);
+
+// A collective that `groups` groups of ranks run side by side: local rank l of group g is the rank
+// g * group_stride + l * rank_stride. Groups do not disturb each other.
+struct ExchangeStage {
+  Collective collective;
+  std::uint32_t groups = 1;
+  std::uint32_t group_stride = 0;
+  std::uint32_t rank_stride = 1;
+  double header_bytes = 0; // of every message beside its part; their time is in the latency
+};
+
+struct CompressedExchange {
+  std::vector<ExchangeStage> stages; // run one after the other; empty: formula only, or no message
+  double fixed_s{};                  // barriers; the one encoding of a parameter server
+  std::optional<double> formula_s;   // of methods without a schedule
+  std::optional<std::pair<double, double>> formula_range_s; // topk_dsa [low, high]
+  std::uint32_t ranks{};
+  std::int64_t elements{};
+  double dense_bytes{};     // M
+  std::int64_t searched{};  // elements that a rank selects from: all, or its shard
+  std::int64_t k{};         // entries selected per rank, 0 for methods that do not select
+  std::int64_t entries{};   // entries sent, k' = round(k selected_ratio)
+  std::int64_t merges{};    // of two lists, on the longest path
+  std::int64_t scattered{}; // entries added into the dense update at the end
+  double flops{};           // powersgd
+};
+
+// `base` carries ranks, links and options (its op, bytes and root are ignored, and but for dense
+// methods and codecs its algorithm; auto is resolved). Sparse lists are merged, not added: what
+// adding costs counts for dense values only. Throws SimulationError where the method cannot run on
+// these ranks: "hierarchical_topk needs at least 2 nodes and 2 GPUs per node",
+// "recursive_doubling needs a power-of-two rank count, got 6; use bruck, ring or auto",
+// "ok_topk: the closed form needs identical ranks entering together".
+[[nodiscard]] CompressedExchange compressed_exchange(const Compression& compression,
+                                                     const GradientPart& gradient,
+                                                     const Collective& base);
+
+struct ExchangeTime {
+  double seconds{};
+  Method method{}; // the most faithful one used
+  std::uint64_t events{};
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, where there is one
+  std::uint64_t messages{};
+  double max_bytes_sent{}; // by the rank that sends most
+};
+// By `method`, or (empty) the cheapest exact one per stage. Throws SimulationError where a formula
+// only is asked for more: "ok_topk: only the closed form is available".
+[[nodiscard]] ExchangeTime exchange_time(const CompressedExchange& exchange,
+                                         const Compression& compression,
+                                         std::optional<Method> method);
+// Sum over stages and the constant; empty where a stage has none.
+[[nodiscard]] std::optional<double> closed_form_seconds(const CompressedExchange& exchange);
+
+// What the ranks of the cluster send in all stages; zeros for a formula.
+[[nodiscard]] Traffic exchange_traffic(const CompressedExchange& exchange);
+// At most `limit` messages of all stages, timed by max_plus, each stage after the one before it.
+[[nodiscard]] std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
+                                                             std::size_t limit);
+
+// The work beside the wire, seconds per exchange (SPA 5, 8.2). P = 1: no staging, merge, scatter of
+// others' entries; select and residual are still charged (SPA 13, decision 13). m = 0: all 0.
+struct CompressTimes {
+  double select_s{}, residual_s{}, staging_s{}, merge_s{}, scatter_s{};
+  [[nodiscard]] double compress_s() const { return select_s + residual_s; }
+};
+[[nodiscard]] CompressTimes compress_times(const Compression& compression,
+                                           const CompressedExchange& exchange, std::uint32_t ranks);
+
+// Seconds of the uncompressed ring all-reduce, with which a sparse exchange is compared.
+[[nodiscard]] double dense_ring_seconds(const Compression& compression,
+                                        const GradientPart& gradient, const Collective& base);
+
+} // namespace stepsim::coll

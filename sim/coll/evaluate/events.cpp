@@ -1,0 +1,55 @@
+#include "coll/evaluate.hpp"
+#include "coll/evaluate/event_run.hpp"
+#include "coll/evaluate/fabric_links.hpp"
+#include "coll/evaluate/parameter_server.hpp"
+#include "net/alpha_beta.hpp"
+#include "net/flow/fair_ports.hpp"
+#include "net/flow/flow_network.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+net::FairPorts interfaces(const TwoLevelLinks& links) {
+  return net::FairPorts(std::vector<double>(links.ports(), 1 / links.between_nodes().per_byte_s));
+}
+
+struct Runner {
+  const Collective& collective;
+  const Schedule& schedule;
+  bool with_transfer_times;
+
+  template <class Links> Evaluation operator()(const Links& links) const {
+    if constexpr (std::same_as<Links, TwoLevelLinks>) {
+      if (links.gpus_per_node() > 1) {
+        return EventRun(collective, schedule, links, interfaces(links), with_transfer_times).run();
+      }
+    }
+    return EventRun(collective, schedule, links, net::AlphaBeta(), with_transfer_times).run();
+  }
+};
+
+Evaluation fabric_events(const Collective& collective, bool with_transfer_times) {
+  const Schedule schedule = make_schedule(collective);
+  const FabricLinks links(collective.links);
+  EventRun run(collective, schedule, links, net::FlowNetwork(*collective.links.fabric),
+               with_transfer_times);
+  Evaluation result = run.run();
+  result.links = run.network().level().link_use(result.seconds);
+  return result;
+}
+
+} // namespace
+
+Evaluation events(const Collective& collective, bool with_transfer_times) {
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return parameter_server_events(collective, with_transfer_times);
+  }
+  if (collective.links.fabric) {
+    return fabric_events(collective, with_transfer_times);
+  }
+  const Schedule schedule = make_schedule(collective);
+  const AnyLinks links = make_links(collective.links, collective.ranks);
+  return std::visit(Runner{collective, schedule, with_transfer_times}, links);
+}
+
+} // namespace stepsim::coll

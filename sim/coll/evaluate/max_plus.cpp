@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "coll/cost.hpp"
+#include "coll/evaluate.hpp"
+#include "coll/evaluate/busy_time.hpp"
+#include "coll/evaluate/parameter_server.hpp"
+#include "coll/evaluate/sweep.hpp"
+#include "coll/formula/uniform.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+struct BusyObserver {
+  static constexpr bool kWatches = true;
+  explicit BusyObserver(std::uint32_t ranks) : busy(ranks) {}
+  void seen(const Operation& operation) {
+    busy.add(operation.src, operation.start_s, operation.end_s);
+    busy.add(operation.dst, operation.start_s, operation.port_free_s);
+    if (operation.reduce) {
+      busy.add(operation.dst, std::max(operation.end_s, last_addition(operation)),
+               operation.ready_s);
+    }
+  }
+  [[nodiscard]] static bool done() { return false; }
+
+  BusyTime busy;
+  std::vector<double> gamma; // s per byte
+private:
+  // The addition ends at ready_s without a pause: it began bytes * gamma earlier.
+  [[nodiscard]] double last_addition(const Operation& operation) const {
+    return operation.ready_s - operation.bytes * gamma[operation.dst];
+  }
+};
+
+struct Recorder {
+  static constexpr bool kWatches = true;
+  void seen(const Operation& operation) {
+    if (!done()) {
+      records.push_back({operation.step, operation.src, operation.dst, operation.offset,
+                         operation.bytes, operation.reduce, operation.start_s, operation.end_s});
+    }
+  }
+  [[nodiscard]] bool done() const { return records.size() >= limit; }
+
+  std::size_t limit;
+  std::vector<TransferRecord> records;
+};
+
+template <class Observer>
+SweepState sweep(const Collective& collective, const Schedule& schedule, Observer& observer) {
+  const AnyLinks any_links = make_links(collective.links, collective.ranks);
+  return std::visit(
+      [&](const auto& links) {
+        Sweep run(collective, links, observer);
+        run.run(schedule);
+        return run.state();
+      },
+      any_links);
+}
+
+Evaluation result_of(const SweepState& state) {
+  Evaluation result;
+  result.messages = state.messages;
+  for (std::size_t rank = 0; rank < state.tx.size(); ++rank) {
+    result.ranks.finish_s.push_back(
+        std::max({state.tx[rank], state.rx[rank], state.reduced[rank]}));
+  }
+  result.seconds = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
+  return result;
+}
+
+void refuse_fabric(const Collective& collective) {
+  if (collective.links.fabric) {
+    throw SimulationError("max_plus knows no topology; use events");
+  }
+}
+
+// What the sharing of interfaces is estimated to take is at least what they carry at full rate.
+Evaluation bounded(const Collective& collective, Evaluation result) {
+  if (shares_interfaces(collective)) {
+    double& last = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
+    last = result.seconds = std::max(result.seconds, lower_bound(collective).seconds());
+  }
+  return result;
+}
+
+} // namespace
+
+Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
+  refuse_fabric(collective);
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return parameter_server_max_plus(collective, with_transfer_times);
+  }
+  const Schedule schedule = make_schedule(collective);
+  if (!with_transfer_times) {
+    NoObserver nobody;
+    return bounded(collective, result_of(sweep(collective, schedule, nobody)));
+  }
+  BusyObserver observer(collective.ranks);
+  observer.gamma = reduction_costs(collective);
+  Evaluation result = bounded(collective, result_of(sweep(collective, schedule, observer)));
+  result.ranks.transfer_s = observer.busy.lengths();
+  return result;
+}
+
+std::vector<TransferRecord> list_transfers(const Collective& collective, std::size_t limit) {
+  refuse_fabric(collective);
+  Recorder recorder{limit, {}};
+  sweep(collective, make_schedule(collective), recorder);
+  return std::move(recorder.records);
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,180 @@
+#include "coll/evaluate/ring_pass.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+
+#include "base/vector_clones.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+// How the data of a received part becomes ready (COL 2.3).
+enum class Addition { none, overlapped, serial };
+
+STEPSIM_VECTOR_CLONES
+void fill_costs(double* cost, const double* latency, const double* bytes, const double* per_byte,
+                std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    cost[i] = latency[i] + bytes[i] * per_byte[i];
+  }
+}
+
+// Bytes and costs of a step. With equal parts they are the same in all steps; else the part sizes
+// stand twice in a row, and the parts of a step, one lower per step, are a window of it:
+//     sizes 3 3 2 2   twice 3 3 2 2 3 3 2 2   step 0 from 4, step 1 from 3, ...
+class StepCosts {
+public:
+  StepCosts(const RingState& state, const Partition& partition, bool reduce)
+      : state_(state), size_(state.tx.size()), cost_(size_), addition_(size_) {
+    for (std::size_t i = 0; i < 2 * size_; ++i) {
+      twice_.push_back(partition.bytes(static_cast<Index>(i % size_), 1));
+    }
+    first_ = size_ - (reduce ? 1 : 0);
+    fill(0);
+  }
+  void fill(std::size_t step) {
+    fill_costs(cost_.data(), state_.latency_s.data(), twice_.data() + (first_ - step),
+               state_.per_byte_s.data(), size_);
+  }
+  // Seconds of the addition at rank i of what it receives in this step, from rank i - 1.
+  void fill_additions(std::size_t step) {
+    const double* bytes = twice_.data() + (first_ - step);
+    const double* gamma = state_.reduction_s_per_byte.data();
+    double* addition = addition_.data();
+    addition[0] = bytes[size_ - 1] * gamma[0];
+    for (std::size_t i = 1; i < size_; ++i) {
+      addition[i] = bytes[i - 1] * gamma[i];
+    }
+  }
+  [[nodiscard]] const double* cost() const { return cost_.data(); }
+  [[nodiscard]] const double* addition() const { return addition_.data(); }
+
+private:
+  const RingState& state_;
+  std::size_t size_;
+  std::vector<double> twice_, cost_, addition_;
+  std::size_t first_{};
+};
+
+// Send ends of two steps, with the end of the last rank in front as the left neighbour of rank 0.
+struct Ends {
+  explicit Ends(std::size_t size) : now(size + 1), next(size + 1) {}
+  void turn() {
+    next[0] = next.back();
+    now.swap(next);
+  }
+  std::vector<double> now, next; // [0] = [size]; rank i at i + 1
+};
+
+STEPSIM_VECTOR_CLONES
+void step_without_addition(const double* now, double* next, const double* cost, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    next[i + 1] = std::max(now[i + 1], now[i]) + cost[i];
+  }
+}
+
+// data_i = end of the addition; the engine of a rank works in order.
+STEPSIM_VECTOR_CLONES
+void step_overlapped(const double* now, double* next, double* data, const double* cost,
+                     const double* addition, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    next[i + 1] = std::max(now[i + 1], data[i]) + cost[i];
+  }
+  next[0] = next[size];
+  for (std::size_t i = 0; i < size; ++i) {
+    data[i] = std::max(data[i], next[i]) + addition[i];
+  }
+}
+
+// The receive port of rank i + 1 is held until its addition ends: data_(i+1).
+STEPSIM_VECTOR_CLONES
+void step_serial(const double* now, double* next, double* data, const double* cost,
+                 const double* addition, std::size_t size) {
+  for (std::size_t i = 0; i + 1 < size; ++i) {
+    next[i + 1] = std::max(std::max(now[i + 1], data[i + 1]), data[i]) + cost[i];
+  }
+  next[size] = std::max(std::max(now[size], data[0]), data[size - 1]) + cost[size - 1];
+  next[0] = next[size];
+  for (std::size_t i = 0; i < size; ++i) {
+    data[i] = next[i] + addition[i];
+  }
+}
+
+} // namespace
+
+void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode) {
+  const std::size_t size = state.tx.size();
+  assert(size >= 2 && "a ring has two ranks");
+  const bool adds =
+      reduce && std::any_of(state.reduction_s_per_byte.begin(), state.reduction_s_per_byte.end(),
+                            [](double gamma) { return gamma > 0; });
+  const Addition kind = !adds                           ? Addition::none
+                        : mode == ReductionMode::serial ? Addition::serial
+                                                        : Addition::overlapped;
+  const bool same_costs = partition.uniform();
+  StepCosts costs(state, partition, reduce);
+  Ends ends(size);
+  std::vector<double> data(size); // time at which the part received last is ready
+
+  for (std::size_t i = 0; i < size; ++i) {
+    const double receiver = state.rx[i + 1 < size ? i + 1 : 0];
+    ends.next[i + 1] = std::max(std::max(state.tx[i], receiver), state.ready[i]) + costs.cost()[i];
+  }
+  ends.turn();
+  costs.fill_additions(0);
+  for (std::size_t i = 0; i < size; ++i) {
+    const double arrived = ends.now[i]; // from rank i - 1
+    switch (kind) {
+    case Addition::none:
+      data[i] = arrived;
+      break;
+    case Addition::overlapped:
+      data[i] = std::max(state.reduced[i], arrived) + costs.addition()[i];
+      break;
+    case Addition::serial:
+      data[i] = arrived + costs.addition()[i];
+      break;
+    }
+  }
+  for (std::size_t step = 1; step + 1 < size; ++step) {
+    if (!same_costs) {
+      costs.fill(step);
+      if (adds) {
+        costs.fill_additions(step);
+      }
+    }
+    switch (kind) {
+    case Addition::none:
+      step_without_addition(ends.now.data(), ends.next.data(), costs.cost(), size);
+      break;
+    case Addition::overlapped:
+      step_overlapped(ends.now.data(), ends.next.data(), data.data(), costs.cost(),
+                      costs.addition(), size);
+      break;
+    case Addition::serial:
+      step_serial(ends.now.data(), ends.next.data(), data.data(), costs.cost(), costs.addition(),
+                  size);
+      break;
+    }
+    ends.turn();
+  }
+
+  for (std::size_t i = 0; i < size; ++i) {
+    const double arrived = ends.now[i];
+    state.tx[i] = ends.now[i + 1];
+    if (!reduce) {
+      state.rx[i] = arrived;
+      state.ready[i] = std::max(state.ready[i], arrived);
+      continue;
+    }
+    if (!adds) {
+      data[i] = std::max(state.reduced[i], arrived);
+    }
+    state.rx[i] = kind == Addition::serial ? data[i] : arrived;
+    state.reduced[i] = data[i];
+    state.ready[i] = std::max(state.ready[i], data[i]);
+  }
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,234 @@
+#pragma once
+// The max-plus sweep (COL 3): all operations in program order, step by step. In a step every port
+// serves at most one operation, so all starts come from the state before the step:
+//     start = max(tx[src], rx[dst], data), end = start + latency + bytes * per_byte
+// Memory O(ranks) and one cell per block where the rule keeps a stream (see pipelined_rules.hpp).
+// `Observer::seen(Operation)` is called for every operation in program order; the sweep stops when
+// `Observer::done()`.
+#include <algorithm>
+#include <vector>
+
+#include "coll/evaluate/link_costs.hpp"
+#include "coll/evaluate/ring_pass.hpp"
+#include "coll/schedule/schedule.hpp"
+
+namespace stepsim::coll {
+
+struct Operation {
+  Index step{};
+  std::uint32_t src{};
+  std::uint32_t dst{};
+  double offset{};
+  double bytes{};
+  bool reduce{};
+  double start_s{};
+  double end_s{};
+  double port_free_s{}; // receive port of dst
+  double ready_s{};     // data at dst, after the addition
+};
+
+// Nobody looks: phases may take their fast path.
+struct NoObserver {
+  static constexpr bool kWatches = false;
+  void seen(const Operation& /*operation*/) {}
+  [[nodiscard]] static bool done() { return false; }
+};
+
+struct SweepState { // per rank, s
+  std::vector<double> tx, rx, reduced, ready;
+  std::uint64_t messages = 0;
+};
+
+template <class Links, class Observer> class Sweep {
+public:
+  Sweep(const Collective& collective, const Links& links, Observer& observer)
+      : links_(links), observer_(observer), mode_(collective.options.reduction_mode),
+        gamma_(reduction_costs(collective)) {
+    const std::vector<double> enter = entry_times(collective);
+    state_ = {enter, enter, enter, enter, 0};
+  }
+
+  void run(const Schedule& schedule) {
+    for (const Phase& phase : schedule.phases) {
+      std::visit([&](const auto& rule) { run_phase(phase, rule); }, phase.rule);
+    }
+  }
+  [[nodiscard]] const SweepState& state() const { return state_; }
+
+private:
+  struct Pending {
+    Operation operation{};
+    std::size_t read = kNoCell;
+    std::size_t write = kNoCell;
+    Needs needs{};
+    bool follow_up{};
+  };
+  static constexpr std::size_t kNoCell = ~std::size_t{0};
+
+  template <class R> void run_phase(const Phase& phase, const R& rule) {
+    if constexpr (!Observer::kWatches && std::same_as<R, RingPass>) {
+      run_ring(phase, rule);
+      return;
+    }
+    if constexpr (StreamRule<R>) {
+      own_ = state_.ready;
+      cells_.assign(static_cast<std::size_t>(phase.layout.groups * rule.cells()), 0.0);
+    }
+    for (Index step = 0; step < rule.steps() && !observer_.done(); ++step) {
+      collect(phase, rule, step);
+      count_leaving(phase);
+      for (Pending& pending : pending_) {
+        time(pending, phase.nic_share);
+      }
+      for (const Pending& pending : pending_) {
+        apply(pending);
+      }
+    }
+  }
+
+  // All sends of a step.
+  template <class R> void collect(const Phase& phase, const R& rule, Index step) {
+    pending_.clear();
+    for (Index group = 0; group < phase.layout.groups; ++group) {
+      for (Index local = 0; local < phase.layout.size; ++local) {
+        const Send send = rule.send(step, local);
+        if (send.peer == kNobody) {
+          continue;
+        }
+        Pending pending{.needs = send.needs, .follow_up = send.follow_up};
+        Operation& operation = pending.operation;
+        operation.step = phase.first_step + step;
+        operation.src = static_cast<std::uint32_t>(phase.layout.rank(group, local));
+        operation.dst = static_cast<std::uint32_t>(phase.layout.rank(group, send.peer));
+        operation.bytes = phase.partition.bytes(send.first, send.count);
+        operation.reduce = send.reduce;
+        if constexpr (Observer::kWatches) {
+          operation.offset = phase.offset + static_cast<double>(group) * phase.group_bytes +
+                             phase.partition.begin(send.first);
+        }
+        if constexpr (StreamRule<R>) {
+          const auto cell = [&](Index stream, Index block) {
+            return stream == kNobody
+                       ? kNoCell
+                       : static_cast<std::size_t>(group * rule.cells() + rule.cell(stream, block));
+          };
+          const Receive receive = rule.receive(step, send.peer);
+          pending.read = cell(send.stream, send.block);
+          pending.write = cell(receive.stream, receive.block);
+        }
+        pending_.push_back(pending);
+      }
+    }
+  }
+
+  // Sends per node that leave it in this step.
+  void count_leaving(const Phase& phase) {
+    if constexpr (std::same_as<Links, TwoLevelLinks>) {
+      if (phase.nic_share == 0) {
+        leaving_.assign(links_.nodes(), 0);
+        for (const Pending& pending : pending_) {
+          if (links_.shared(pending.operation.src, pending.operation.dst)) {
+            ++leaving_[links_.node(pending.operation.src)];
+          }
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] double per_byte(std::uint32_t src, std::uint32_t dst, const LinkCost& cost,
+                                std::uint32_t nic_share) const {
+    if constexpr (std::same_as<Links, TwoLevelLinks>) {
+      if (links_.shared(src, dst)) {
+        const std::uint32_t nics = links_.nics_per_node();
+        const std::uint32_t share =
+            nic_share > 0 ? nic_share : (leaving_[links_.node(src)] + nics - 1) / nics;
+        return share * cost.per_byte_s;
+      }
+    }
+    return cost.per_byte_s;
+  }
+
+  void time(Pending& pending, std::uint32_t nic_share) {
+    Operation& operation = pending.operation;
+    const LinkCost& cost = links_.cost(operation.src, operation.dst);
+    double data = pending.needs == Needs::all ? state_.ready[operation.src] : own_[operation.src];
+    if (pending.needs == Needs::block) {
+      data = std::max(data, cells_[pending.read]);
+    }
+    const double latency = pending.follow_up ? cost.block_latency_s : cost.latency_s;
+    const double duration =
+        latency + operation.bytes * per_byte(operation.src, operation.dst, cost, nic_share);
+    operation.start_s =
+        std::max(std::max(state_.tx[operation.src], state_.rx[operation.dst]), data);
+    operation.end_s = operation.start_s + duration;
+    operation.port_free_s = operation.end_s;
+    operation.ready_s = operation.end_s;
+    if (operation.reduce) {
+      const double addition = operation.bytes * gamma_[operation.dst];
+      if (mode_ == ReductionMode::serial) {
+        operation.ready_s = operation.end_s + addition;
+        operation.port_free_s = operation.ready_s;
+      } else {
+        operation.ready_s = std::max(state_.reduced[operation.dst], operation.end_s) + addition;
+      }
+    }
+  }
+
+  void apply(const Pending& pending) {
+    const Operation& operation = pending.operation;
+    state_.tx[operation.src] = operation.end_s;
+    state_.rx[operation.dst] = operation.port_free_s;
+    if (operation.reduce) {
+      state_.reduced[operation.dst] = operation.ready_s;
+    }
+    double& ready = state_.ready[operation.dst];
+    ready = std::max(ready, operation.ready_s);
+    if (pending.write != kNoCell) {
+      cells_[pending.write] = operation.ready_s;
+    }
+    ++state_.messages;
+    observer_.seen(operation);
+  }
+
+  // All groups of a ring pass: what leaves a node is the same in every step.
+  void run_ring(const Phase& phase, const RingPass& rule) {
+    collect(phase, rule, 0);
+    count_leaving(phase);
+    const auto size = static_cast<std::size_t>(phase.layout.size);
+    for (std::size_t begin = 0; begin < pending_.size(); begin += size) {
+      RingState ring;
+      for (std::size_t i = begin; i < begin + size; ++i) {
+        const auto [src, dst] = std::pair(pending_[i].operation.src, pending_[i].operation.dst);
+        const LinkCost& cost = links_.cost(src, dst);
+        ring.tx.push_back(state_.tx[src]);
+        ring.rx.push_back(state_.rx[src]);
+        ring.reduced.push_back(state_.reduced[src]);
+        ring.ready.push_back(state_.ready[src]);
+        ring.latency_s.push_back(cost.latency_s);
+        ring.per_byte_s.push_back(per_byte(src, dst, cost, phase.nic_share));
+        ring.reduction_s_per_byte.push_back(gamma_[src]);
+      }
+      run_ring_pass(ring, phase.partition, rule.reduce, mode_);
+      for (std::size_t i = 0; i < size; ++i) {
+        const std::uint32_t rank = pending_[begin + i].operation.src;
+        state_.tx[rank] = ring.tx[i];
+        state_.rx[rank] = ring.rx[i];
+        state_.reduced[rank] = ring.reduced[i];
+        state_.ready[rank] = ring.ready[i];
+      }
+    }
+    state_.messages += pending_.size() * (size - 1);
+  }
+
+  const Links& links_;
+  Observer& observer_;
+  ReductionMode mode_;
+  std::vector<double> gamma_;
+  SweepState state_;
+  std::vector<double> own_;   // ready at the start of the phase
+  std::vector<double> cells_; // of streams
+  std::vector<Pending> pending_;
+  std::vector<std::uint32_t> leaving_;
+};
+
+} // namespace stepsim::coll

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <vector>
+
+#include "coll/evaluate.hpp"
+#include "coll/evaluate/parameter_server.hpp"
+#include "coll/schedule/schedule.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+// What a rank sends in a phase, asked step by step.
+template <class R> RankTraffic sent_by(const R& rule, const Partition& partition, Index local) {
+  RankTraffic sent;
+  for (Index step = 0; step < rule.steps(); ++step) {
+    const Send send = rule.send(step, local);
+    if (send.peer != kNobody) {
+      sent.bytes += partition.bytes(send.first, send.count);
+      ++sent.messages;
+    }
+  }
+  return sent;
+}
+
+// In a ring every part goes but one: its own in a reduce-scatter, that of its neighbour in an
+// all-gather.
+RankTraffic sent_by(const RingPass& rule, const Partition& partition, Index local) {
+  const Index kept = rule.reduce ? local : (local + 1) % rule.size;
+  return {partition.total() - partition.bytes(kept, 1), static_cast<std::uint64_t>(rule.steps())};
+}
+
+std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
+  std::vector<RankTraffic> ranks(schedule.ranks);
+  for (const Phase& phase : schedule.phases) {
+    for (Index group = 0; group < phase.layout.groups; ++group) {
+      for (Index local = 0; local < phase.layout.size; ++local) {
+        const RankTraffic sent = std::visit(
+            [&](const auto& rule) { return sent_by(rule, phase.partition, local); }, phase.rule);
+        RankTraffic& rank = ranks[static_cast<std::size_t>(phase.layout.rank(group, local))];
+        rank.bytes += sent.bytes;
+        rank.messages += sent.messages;
+      }
+    }
+  }
+  return ranks;
+}
+
+} // namespace
+
+std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
+  return sent_by_rank(make_schedule(collective));
+}
+
+Traffic traffic(const Collective& collective) {
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return parameter_server_traffic(collective);
+  }
+  const Schedule schedule = make_schedule(collective);
+  const std::vector<RankTraffic> ranks = sent_by_rank(schedule);
+  const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTraffic::bytes);
+  Traffic result{.min_per_rank = least.bytes,
+                 .max_per_rank = most.bytes,
+                 .total = 0,
+                 .steps = schedule.steps(),
+                 .messages = 0};
+  for (const RankTraffic& rank : ranks) {
+    result.total += rank.bytes;
+    result.messages += rank.messages;
+  }
+  return result;
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,75 @@
+#include "coll/formula/closed_form.hpp"
+
+#include <bit>
+#include <cassert>
+
+#include "coll/algorithms.hpp"
+#include "coll/formula/uniform.hpp"
+
+namespace stepsim::coll {
+
+std::uint32_t ceil_log2(std::uint32_t ranks) {
+  return ranks <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(ranks - 1));
+}
+
+std::uint32_t floor_log2(std::uint32_t ranks) {
+  return ranks <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(ranks)) - 1;
+}
+
+Symbols symbols(const Collective& collective) {
+  const std::optional<UniformCost> cost = uniform_cost(collective);
+  assert(cost && "closed forms need identical ranks and links");
+  Symbols s;
+  s.P = collective.ranks;
+  s.n = total_bytes(collective);
+  s.L = ceil_log2(collective.ranks);
+  s.K = floor_log2(collective.ranks);
+  s.F = std::has_single_bit(collective.ranks) ? 0 : 1;
+  const double q = std::bit_floor(collective.ranks);
+  s.f = (s.P - 1) / s.P;
+  s.fq = (q - 1) / q;
+  s.alpha = cost->link.latency_s;
+  s.alpha_blk = cost->link.block_latency_s;
+  s.beta = cost->link.per_byte_s;
+  s.gamma = cost->reduction_s_per_byte;
+  s.serial = collective.options.reduction_mode == ReductionMode::serial;
+  return s;
+}
+
+ClosedForm linear_form(double startup, double per_byte, double n) {
+  return {startup + per_byte * n, false, startup, per_byte};
+}
+
+std::optional<ClosedForm> closed_form(const Collective& collective) {
+  if (collective.algorithm == AlgorithmId::automatic) {
+    return std::nullopt; // the cheapest of several forms is none itself
+  }
+  const std::optional<UniformCost> cost = uniform_cost(collective);
+  assert(cost && "closed forms need identical ranks and links");
+  const AlgorithmRow* row = find_algorithm(collective.op, collective.algorithm);
+  assert(row != nullptr && "the operation offers the algorithm");
+  ClosedFormFunction form = row->exact;
+  switch (collective.options.cost_form) {
+  case CostForm::exact:
+    break;
+  case CostForm::paper:
+    form = row->paper;
+    break;
+  case CostForm::ideal:
+    form = row->ideal;
+    break;
+  }
+  if (form == nullptr) {
+    return std::nullopt;
+  }
+  std::optional<ClosedForm> result = is_empty(collective) ? linear_form(0, 0, 0) : form(collective);
+  if (result && cost->enter_s != 0) {
+    result->seconds += cost->enter_s;
+    if (result->startup_s) {
+      *result->startup_s += cost->enter_s;
+    }
+  }
+  return result;
+}
+
+} // namespace stepsim::coll

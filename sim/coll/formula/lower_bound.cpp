@@ -1,0 +1,201 @@
+// Lower bounds of COL 6: no schedule of an operation can be faster on these links.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "coll/evaluate.hpp"
+#include "coll/evaluate/fabric_links.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/uniform.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+constexpr double kNoLink = std::numeric_limits<double>::infinity();
+
+// The best link of every rank, and the smallest latency of all.
+struct BestLinks {
+  std::vector<double> out_s_per_byte; // [P]
+  std::vector<double> in_s_per_byte;  // [P]
+  double latency_s{};
+};
+
+// Links that no listed pair replaces: every rank keeps one if it has fewer than P-1 listed ones.
+void default_links(const Collective& collective, BestLinks& best) {
+  const Links& links = collective.links;
+  const std::uint32_t ranks = collective.ranks;
+  LinkCost cost = links.all;
+  if (links.two_level) {
+    const std::uint32_t per_node = links.two_level->gpus_per_node;
+    const bool nodes = ranks > per_node;
+    const bool inside = per_node > 1;
+    const LinkCost& intra = links.two_level->intra;
+    if (inside) {
+      cost.latency_s = nodes ? std::min(cost.latency_s, intra.latency_s) : intra.latency_s;
+      cost.per_byte_s = nodes ? std::min(cost.per_byte_s, intra.per_byte_s) : intra.per_byte_s;
+    }
+  }
+  std::vector<std::uint32_t> listed_out(ranks, 0);
+  std::vector<std::uint32_t> listed_in(ranks, 0);
+  for (const PairCost& pair : links.pairs) {
+    if (pair.src < ranks && pair.dst < ranks) {
+      ++listed_out[pair.src];
+      ++listed_in[pair.dst];
+    }
+  }
+  bool any = false;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (listed_out[rank] + 1 < ranks) {
+      best.out_s_per_byte[rank] = cost.per_byte_s;
+      any = true;
+    }
+    if (listed_in[rank] + 1 < ranks) {
+      best.in_s_per_byte[rank] = cost.per_byte_s;
+    }
+  }
+  if (any) {
+    best.latency_s = cost.latency_s;
+  }
+}
+
+BestLinks best_links(const Collective& collective) {
+  const std::uint32_t ranks = collective.ranks;
+  BestLinks best{std::vector<double>(ranks, kNoLink), std::vector<double>(ranks, kNoLink), kNoLink};
+  if (!collective.links.pairs_only) {
+    default_links(collective, best);
+  }
+  for (const PairCost& pair : collective.links.pairs) {
+    if (pair.src < ranks && pair.dst < ranks) {
+      double& out = best.out_s_per_byte[pair.src];
+      double& in = best.in_s_per_byte[pair.dst];
+      out = std::min(out, pair.cost.per_byte_s);
+      in = std::min(in, pair.cost.per_byte_s);
+      best.latency_s = std::min(best.latency_s, pair.cost.latency_s);
+    }
+  }
+  return best;
+}
+
+double slowest(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+// Slowest of all ranks but one.
+double slowest_other(const std::vector<double>& values, std::uint32_t but) {
+  double slow = 0;
+  for (std::size_t rank = 0; rank < values.size(); ++rank) {
+    if (rank != but) {
+      slow = std::max(slow, values[rank]);
+    }
+  }
+  return slow;
+}
+
+// Time in which all ranks together send (or add) `amount`.
+double shared_time(double amount, const std::vector<double>& s_per_byte) {
+  double rate = 0;
+  for (const double cost : s_per_byte) {
+    if (cost <= 0) {
+      return 0;
+    }
+    rate += 1 / cost;
+  }
+  return rate > 0 ? amount / rate : 0;
+}
+
+// The interfaces of a node carry 2 (N-1)/N n each way.
+double node_bound(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  if (!two || collective.op != Op::allreduce || !collective.links.pairs.empty()) {
+    return 0;
+  }
+  const std::uint32_t nodes = (collective.ranks + two->gpus_per_node - 1) / two->gpus_per_node;
+  const double share = 2 * (nodes - 1.0) / nodes;
+  return share * collective.bytes * collective.links.all.per_byte_s / two->nics_per_node;
+}
+
+double bandwidth_bound(const Collective& collective, const BestLinks& best) {
+  const double n = total_bytes(collective);
+  const double P = collective.ranks;
+  const double f = (P - 1) / P;
+  const std::vector<double>& out = best.out_s_per_byte;
+  const std::vector<double>& in = best.in_s_per_byte;
+  const std::uint32_t root = collective.root;
+  switch (collective.op) {
+  case Op::broadcast: // everybody else receives n, the root sends n
+    return n * std::max(slowest_other(in, root), out[root]);
+  case Op::reduce: // everybody else sends n, the root receives n
+    return n * std::max(slowest_other(out, root), in[root]);
+  case Op::allreduce: // every rank's part leaves it, the sum reaches it; 2 (P-1) n in total
+    return std::max({n * slowest(out), n * slowest(in), shared_time(2 * (P - 1) * n, out),
+                     node_bound(collective)});
+  case Op::reduce_scatter:
+    return std::max(f * n * slowest(out), shared_time((P - 1) * n, out));
+  case Op::allgather:
+    return std::max(f * n * slowest(in), shared_time((P - 1) * n, out));
+  case Op::allgatherv: {
+    double bound = shared_time((P - 1) * n, out);
+    for (std::size_t rank = 0; rank < in.size(); ++rank) {
+      const double own = collective.sizes.empty() ? n / P : collective.sizes[rank];
+      bound = n > own ? std::max(bound, (n - own) * in[rank]) : bound;
+    }
+    return bound;
+  }
+  }
+  return 0;
+}
+
+double reduction_bound(const Collective& collective) {
+  const bool adds = collective.op == Op::reduce || collective.op == Op::allreduce ||
+                    collective.op == Op::reduce_scatter;
+  if (!adds) {
+    return 0;
+  }
+  const std::vector<double> gamma =
+      collective.reduction_s_per_byte_rank.empty()
+          ? std::vector<double>(collective.ranks, collective.reduction_s_per_byte)
+          : collective.reduction_s_per_byte_rank;
+  return shared_time((collective.ranks - 1.0) * collective.bytes, gamma);
+}
+
+// Flows through shared ports; `links.all` may be beaten by a listed or an inner link.
+LowerBound server_bound(const Collective& collective) {
+  double beta = collective.links.pairs_only ? kNoLink : collective.links.all.per_byte_s;
+  double alpha = collective.links.pairs_only ? kNoLink : collective.links.all.latency_s;
+  for (const PairCost& pair : collective.links.pairs) {
+    beta = std::min(beta, pair.cost.per_byte_s);
+    alpha = std::min(alpha, pair.cost.latency_s);
+  }
+  if (collective.links.two_level && collective.links.two_level->gpus_per_node > 1) {
+    beta = std::min(beta, collective.links.two_level->intra.per_byte_s);
+    alpha = std::min(alpha, collective.links.two_level->intra.latency_s);
+  }
+  const double P = collective.ranks;
+  const double S =
+      collective.options.placement == Placement::sharded ? P : collective.options.servers;
+  const double share =
+      collective.options.placement == Placement::dedicated ? std::max(1.0, P / S) : (P - 1) / S;
+  return {2 * alpha, share * collective.bytes * beta, 0};
+}
+
+} // namespace
+
+double LowerBound::seconds() const { return std::max({latency_s, bandwidth_s, reduction_s}); }
+
+LowerBound lower_bound(const Collective& collective) {
+  if (is_empty(collective)) {
+    return {};
+  }
+  if (collective.links.fabric) {
+    return fabric_bound(collective);
+  }
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return server_bound(collective);
+  }
+  const BestLinks best = best_links(collective);
+  return {ceil_log2(collective.ranks) * best.latency_s, bandwidth_bound(collective, best),
+          reduction_bound(collective)};
+}
+
+} // namespace stepsim::coll

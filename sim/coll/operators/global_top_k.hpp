@@ -1,0 +1,49 @@
+#pragma once
+// What a sparse exchange computes (not what it costs): every rank gives its selection, all get one
+// list (SPA 4, 6, 7).
+//
+//   topk             the sum of all selections
+//   gtopk_tree       T_k along a binomial tree to rank 0: in round j rank r, a multiple of 2^(j+1),
+//                    merges the list of r + 2^j, where that rank exists
+//   gtopk_butterfly  in round i rank r merges the list of r XOR 2^i; ranks beyond the largest power
+//                    of two P2 <= P first hand theirs to rank - P2 (round 0) and get the result
+//                    back
+//   gtopk_exact      the top k of the sum of all selections
+//
+// T_k is not associative: the result depends on the rounds, which always run in rank order.
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "coll/operators/sparse_vector.hpp"
+
+namespace stepsim::coll {
+
+enum class SparseMethod { topk, gtopk_tree, gtopk_butterfly, gtopk_exact };
+[[nodiscard]] std::span<const std::string_view> sparse_method_names(); // in the order of the enum
+[[nodiscard]] std::string_view name_of(SparseMethod method);
+
+// `rank` merges its own list with the one of `from`; `result` is what it holds then.
+struct Merge {
+  std::uint32_t rank{};
+  std::uint32_t from{};
+  SparseVector result;
+};
+
+struct GlobalTopK {
+  SparseVector result;
+  // In order, by ascending rank within a round; in a butterfly an exchange is two merges, one per
+  // rank. Empty for topk, gtopk_exact and one rank.
+  std::vector<std::vector<Merge>> rounds;
+  // [rank][entry of its selection]: the index was in the merged list of every merge whose operands
+  // contain this rank's contribution. topk: all; gtopk_exact: the index is in the result.
+  std::vector<std::vector<bool>> survived;
+};
+
+// `selected`: one list per rank, at least one, each of at most k entries (asserted). Throws
+// SimulationError where a sum leaves the range of double.
+[[nodiscard]] GlobalTopK gtopk(SparseMethod method, std::span<const SparseVector> selected,
+                               std::uint32_t k);
+
+} // namespace stepsim::coll

@@ -1,0 +1,130 @@
+#include "coll/schedule/double_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <numeric>
+
+#include "coll/schedule/pipelines.hpp"
+
+namespace stepsim::coll {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+std::uint32_t first_tree_parent(std::uint32_t rank, std::uint32_t ranks) {
+  if (rank == 0) {
+    return 0;
+  }
+  const std::uint32_t low = rank & (~rank + 1);
+  const std::uint32_t up = (rank ^ low) | (2 * low);
+  return up >= ranks ? rank ^ low : up;
+}
+
+// The (at most two) edges at one port.
+struct PortEdges {
+  std::array<std::uint32_t, 2> edge{kNone, kNone};
+  void add(std::uint32_t index) {
+    assert(edge[1] == kNone && "a port serves at most two edges");
+    (edge[0] == kNone ? edge[0] : edge[1]) = index;
+  }
+  [[nodiscard]] std::uint32_t other(std::uint32_t index) const {
+    return edge[0] == index ? edge[1] : edge[0];
+  }
+};
+
+// Alternating colours along the paths and even cycles that edges with a common port form.
+std::vector<std::uint32_t> colour_edges(const std::vector<DoubleTreeEdge>& edges,
+                                        std::uint32_t ranks) {
+  std::vector<PortEdges> senders(ranks);
+  std::vector<PortEdges> receivers(ranks);
+  for (std::uint32_t i = 0; i < edges.size(); ++i) {
+    senders[edges[i].child].add(i);
+    receivers[edges[i].parent].add(i);
+  }
+  std::vector<std::uint32_t> colours(edges.size(), kNone);
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t first = 0; first < edges.size(); ++first) {
+    if (colours[first] != kNone) {
+      continue;
+    }
+    colours[first] = 0;
+    open.push_back(first);
+    while (!open.empty()) {
+      const std::uint32_t edge = open.back();
+      open.pop_back();
+      for (const std::uint32_t next :
+           {senders[edges[edge].child].other(edge), receivers[edges[edge].parent].other(edge)}) {
+        if (next != kNone && colours[next] == kNone) {
+          colours[next] = 1 - colours[edge];
+          open.push_back(next);
+        }
+      }
+    }
+  }
+  return colours;
+}
+
+std::uint32_t with_parity(std::uint32_t least, std::uint32_t colour) {
+  return least % 2 == colour ? least : least + 1;
+}
+
+} // namespace
+
+std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank, std::uint32_t ranks) {
+  if (tree == 0) {
+    return first_tree_parent(rank, ranks);
+  }
+  if (ranks % 2 == 0) {
+    return ranks - 1 - first_tree_parent(ranks - 1 - rank, ranks);
+  }
+  return (first_tree_parent((rank + ranks - 1) % ranks, ranks) + 1) % ranks;
+}
+
+DoubleTree double_tree(std::uint32_t ranks) {
+  assert(ranks >= 2 && "a tree has an edge");
+  DoubleTree result;
+  std::vector<std::uint32_t> depths; // of the child of each edge
+  for (std::uint32_t tree = 0; tree < 2; ++tree) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      std::uint32_t depth = 0;
+      for (std::uint32_t at = rank; double_tree_parent(tree, at, ranks) != at; ++depth) {
+        at = double_tree_parent(tree, at, ranks);
+      }
+      if (depth > 0) {
+        result.edges.push_back({tree, rank, double_tree_parent(tree, rank, ranks), 0, 0});
+        depths.push_back(depth);
+      }
+    }
+  }
+  const std::vector<std::uint32_t> colours = colour_edges(result.edges, ranks);
+  std::vector<std::size_t> by_depth(result.edges.size());
+  std::iota(by_depth.begin(), by_depth.end(), std::size_t{0});
+  std::stable_sort(by_depth.begin(), by_depth.end(),
+                   [&](std::size_t a, std::size_t b) { return depths[a] < depths[b]; });
+  // First slot at which a rank can pass on its first block, per tree; down from the root, then up.
+  std::array<std::vector<std::uint32_t>, 2> ready;
+  ready.fill(std::vector<std::uint32_t>(ranks, 0));
+  for (const std::size_t i : by_depth) {
+    DoubleTreeEdge& edge = result.edges[i];
+    edge.broadcast_offset = with_parity(ready[edge.tree][edge.parent], colours[i]);
+    ready[edge.tree][edge.child] = edge.broadcast_offset + 1;
+    result.broadcast_slots = std::max(result.broadcast_slots, edge.broadcast_offset + 1);
+  }
+  ready.fill(std::vector<std::uint32_t>(ranks, 0));
+  for (auto at = by_depth.rbegin(); at != by_depth.rend(); ++at) {
+    DoubleTreeEdge& edge = result.edges[*at];
+    edge.reduce_offset = with_parity(ready[edge.tree][edge.child], colours[*at]);
+    std::uint32_t& parent_ready = ready[edge.tree][edge.parent];
+    parent_ready = std::max(parent_ready, edge.reduce_offset + 1);
+    result.reduce_slots = std::max(result.reduce_slots, edge.reduce_offset + 1);
+  }
+  return result;
+}
+
+TreeDepths double_tree_depths(std::uint32_t ranks) {
+  const DoubleTree tree = double_tree(ranks);
+  return {static_cast<double>(tree.reduce_slots), static_cast<double>(tree.broadcast_slots)};
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,58 @@
+#pragma once
+// How a byte range is split into numbered parts (COL 2.5). No byte is dropped.
+//   equal    k parts; integer: the first R of them one element longer; real: exactly n / k
+//   sizes    given bytes per part (allgatherv)
+//   blocks   one or two sections, each in blocks of b bytes with its own short last block; the
+//            blocks of the second section follow those of the first
+// A range of parts may wrap around at the last part (not with blocks).
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "coll/schedule/operation.hpp"
+
+namespace stepsim::coll {
+
+class Partition {
+public:
+  [[nodiscard]] static Partition equal(double bytes, Index parts, const Options& options);
+  [[nodiscard]] static Partition sizes(std::span<const double> sizes);
+  [[nodiscard]] static Partition blocks(std::array<double, 2> section_bytes, double block_bytes);
+
+  [[nodiscard]] Index parts() const { return parts_; }
+  [[nodiscard]] double total() const { return total_; }
+  // Blocks of a section.
+  [[nodiscard]] Index blocks_of(std::size_t section) const { return section_blocks_[section]; }
+  [[nodiscard]] double begin(Index part) const; // first byte, counted from the range's start
+  [[nodiscard]] double bytes(Index first, Index count) const {
+    return kind_ == Kind::equal ? equal_bytes(first, count) : other_bytes(first, count);
+  }
+  // All parts (of `equal`) have the same size.
+  [[nodiscard]] bool uniform() const { return kind_ == Kind::equal && large_parts_ == 0; }
+
+private:
+  enum class Kind { equal, sizes, blocks };
+  [[nodiscard]] double equal_bytes(Index first, Index count) const {
+    const Index end = first + count;
+    Index large = std::max<Index>(0, std::min(end, large_parts_) - first);
+    if (end > parts_) {
+      large += std::min(end - parts_, large_parts_);
+    }
+    return static_cast<double>(count) * small_bytes_ + static_cast<double>(large) * extra_bytes_;
+  }
+  [[nodiscard]] double other_bytes(Index first, Index count) const;
+
+  Kind kind_ = Kind::equal;
+  Index parts_ = 1;
+  double total_{};
+  double small_bytes_{};      // equal: a small part; blocks: a block
+  double extra_bytes_{};      // how much longer large parts are: one element
+  Index large_parts_{};       // R
+  std::vector<double> begin_; // sizes: [parts + 1]
+  std::array<double, 2> section_bytes_{};
+  std::array<Index, 2> section_blocks_{};
+};
+
+} // namespace stepsim::coll

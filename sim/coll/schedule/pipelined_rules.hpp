@@ -1,0 +1,138 @@
+#pragma once
+// The phases that send streams of blocks (COL 5.6, 5.7). Steps are slots in which every port serves
+// at most one block; the slots of a port rise in program order.
+//   Chain       lp broadcast and reduce: block i goes h -> h+1 in slot i + h
+//   ChainRing   lp allreduce: reduce blocks as Chain, block i returns P-1 -> 0 in slot P-1+i and is
+//               broadcast h -> h+1 in slot max(m, P) + i + h
+//   TreePair    double_binary_tree: block i of an edge in slot 2 i + offset, first all reduce
+//               slots, then all broadcast slots
+//
+// Streams: the return of a block must not wait for the newest one, so these rules name what a send
+// needs. A stream is kept whole (one cell per block) where its reader may lag many slots behind its
+// writer (the head of the ring, the roots of the trees), else only its last block is.
+// Memory O(P + m).
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "coll/schedule/operation.hpp"
+
+namespace stepsim::coll {
+
+struct Chain {
+  Index size{};
+  Index blocks{};
+  bool reduce{};
+  [[nodiscard]] Index steps() const { return blocks == 0 ? 0 : blocks + size - 2; }
+  [[nodiscard]] Send send(Index step, Index rank) const {
+    const Index block = step - rank;
+    const bool sends = rank + 1 < size && block >= 0 && block < blocks;
+    return {.peer = sends ? rank + 1 : kNobody,
+            .first = block,
+            .count = 1,
+            .reduce = reduce,
+            .follow_up = block > 0};
+  }
+  [[nodiscard]] Receive receive(Index step, Index rank) const {
+    const Index block = step - (rank - 1);
+    return {.peer = rank > 0 && block >= 0 && block < blocks ? rank - 1 : kNobody};
+  }
+};
+
+struct ChainRing {
+  Index size{};
+  Index blocks{};
+  bool last_hop{}; // also P-2 -> P-1, which has the sum already
+  [[nodiscard]] Index steps() const {
+    if (blocks == 0) {
+      return 0;
+    }
+    const Index hops = last_hops();
+    return hops == 0 ? size - 1 + blocks : turn() + blocks + hops - 1;
+  }
+  [[nodiscard]] Index streams() const { return 1; } // the returned blocks at rank 0
+  [[nodiscard]] Index cells() const { return blocks; }
+  [[nodiscard]] Index cell(Index /*stream*/, Index block) const { return block; }
+
+  [[nodiscard]] Send send(Index step, Index rank) const {
+    if (rank == size - 1) {
+      const Index block = step - (size - 1);
+      return {.peer = block >= 0 && block < blocks ? 0 : kNobody,
+              .first = block,
+              .count = 1,
+              .follow_up = block > 0};
+    }
+    const Index reduced = step - rank;
+    if (reduced >= 0 && reduced < blocks) {
+      return {.peer = rank + 1,
+              .first = reduced,
+              .count = 1,
+              .needs = rank == 0 ? Needs::own : Needs::all,
+              .reduce = true,
+              .follow_up = reduced > 0};
+    }
+    const Index block = step - turn() - rank;
+    if (block >= 0 && block < blocks && rank < last_hops()) {
+      return {.peer = rank + 1,
+              .first = block,
+              .count = 1,
+              .stream = rank == 0 ? 0 : kNobody,
+              .block = block,
+              .needs = rank == 0 ? Needs::block : Needs::all,
+              .follow_up = true};
+    }
+    return {};
+  }
+  [[nodiscard]] Receive receive(Index step, Index rank) const {
+    if (rank == 0) {
+      const Index block = step - (size - 1);
+      return block >= 0 && block < blocks ? Receive{size - 1, 0, block} : Receive{};
+    }
+    return {.peer = send(step, rank - 1).peer == rank ? rank - 1 : kNobody};
+  }
+
+private:
+  [[nodiscard]] Index turn() const { return std::max(blocks, size); }
+  [[nodiscard]] Index last_hops() const { return last_hop ? size - 1 : size - 2; }
+};
+
+class TreePair {
+public:
+  // blocks[t] = blocks of tree t.
+  TreePair(Index size, std::array<Index, 2> blocks);
+
+  [[nodiscard]] Index steps() const { return reduce_steps_ + broadcast_steps_; }
+  [[nodiscard]] Index streams() const { return 4 * size_; }
+  [[nodiscard]] Index cells() const { return 4 * size_ + blocks_[0] + blocks_[1]; }
+  [[nodiscard]] Index cell(Index stream, Index block) const;
+  [[nodiscard]] Send send(Index step, Index rank) const;
+  [[nodiscard]] Receive receive(Index step, Index rank) const;
+
+private:
+  // An edge as one of its two ranks sees it.
+  struct Port {
+    Index peer = kNobody;
+    Index tree{};
+    Index reduce_offset{};
+    Index broadcast_offset{};
+    bool completes = false; // towards the parent: the last child to bring a block
+  };
+  // Edges at a rank, by parity of their slots.
+  struct Ports {
+    std::array<Port, 2> up;   // to its parents
+    std::array<Port, 2> down; // to its children
+  };
+  [[nodiscard]] Index reduced(Index tree, Index rank) const { return tree * size_ + rank; }
+  [[nodiscard]] Index broadcast(Index tree, Index rank) const { return (2 + tree) * size_ + rank; }
+  // Block that the edge carries in that slot of its half, or -1.
+  [[nodiscard]] Index block_in(const Port& port, Index slot, Index offset) const;
+
+  Index size_;
+  std::array<Index, 2> blocks_;
+  std::array<Index, 2> roots_{};
+  Index reduce_steps_{};
+  Index broadcast_steps_{};
+  std::vector<Ports> ports_;
+};
+
+} // namespace stepsim::coll

@@ -1,0 +1,90 @@
+#pragma once
+// A collective as a list of phases; a phase is a rule over groups of ranks, over a split range of
+// bytes. Nothing is stored per message: `rule.send(step, rank)` says what happens.
+//   mst allreduce    BinomialTree collect, BinomialTree spread
+//   be broadcast     BinomialSplit spread, RingPass
+//   hierarchical     RingPass in every node, an allreduce per local index, RingPass in every node
+// There is no barrier between phases: a rank goes on as soon as its ports and data allow. Program
+// order is phase by phase, step by step; phases that stand side by side (different ranks) share
+// their step numbers.
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "coll/schedule/partition.hpp"
+#include "coll/schedule/pipelined_rules.hpp"
+#include "coll/schedule/simple_rules.hpp"
+
+namespace stepsim::coll {
+
+using Rule = std::variant<RingPass, BinomialTree, NearTree, FlatTree, BinomialSplit, Halving,
+                          Doubling, FullExchange, Bruck, Fold, Chain, ChainRing, TreePair>;
+
+// A rule with streams (see operation.hpp).
+template <class R>
+concept StreamRule = requires(const R& rule) {
+  rule.streams();
+};
+
+// `groups` groups of `size` ranks. Member m of group g is the rank
+//   base + g * group_stride + m * rank_stride,
+// and local rank l is member (l + shift) mod modulus. An explicit order of all ranks replaces this.
+struct Layout {
+  Index base = 0;
+  Index groups = 1;
+  Index group_stride = 0;
+  Index rank_stride = 1;
+  Index size = 0;
+  Index shift = 0;
+  Index modulus = 0;
+  std::vector<std::uint32_t> order{};   // local rank -> rank, or empty
+  std::vector<std::uint32_t> inverse{}; // rank -> local rank
+
+  struct Place {
+    Index group = kNobody; // kNobody: the rank takes no part
+    Index local = 0;
+  };
+  [[nodiscard]] Index rank(Index group, Index local) const {
+    if (!order.empty()) {
+      return order[static_cast<std::size_t>(local)];
+    }
+    const Index member = local + shift < modulus ? local + shift : local + shift - modulus;
+    return base + group * group_stride + member * rank_stride;
+  }
+  [[nodiscard]] Place place(Index rank) const;
+};
+
+struct Phase {
+  Layout layout;
+  Rule rule;
+  Partition partition;         // of the range of every group
+  double offset = 0;           // first byte of the range of group 0 in the whole buffer
+  double group_bytes = 0;      // from the range of one group to that of the next
+  Index first_step = 0;        // counted over the whole collective
+  std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count the sends of each step
+
+  [[nodiscard]] Index steps() const {
+    return std::visit([](const auto& held) { return held.steps(); }, rule);
+  }
+};
+
+// First step after all of them.
+[[nodiscard]] Index end_step(const std::vector<Phase>& phases);
+
+struct Schedule {
+  std::uint32_t ranks = 0;
+  std::vector<Phase> phases;
+  [[nodiscard]] Index steps() const { return end_step(phases); } // rounds on the critical path
+};
+
+// `automatic` becomes the chosen algorithm first. Empty for one rank or nothing to send. Throws
+// SimulationError for an algorithm that the operation does not have, for parameter_server (which is
+// no list of phases) and for hierarchical with unequal nodes.
+[[nodiscard]] Schedule make_schedule(const Collective& collective);
+
+// What a phase is called in messages: "ring reduce-scatter".
+[[nodiscard]] std::string_view name(const Rule& rule);
+
+} // namespace stepsim::coll

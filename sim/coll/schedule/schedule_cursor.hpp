@@ -1,0 +1,61 @@
+#pragma once
+// The sends and the receptions of one rank, one after the other in program order. Cursors are small
+// values; operations are asked from the rules, so that walking a schedule needs no memory.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coll/schedule/schedule.hpp"
+
+namespace stepsim::coll {
+
+// Place in program order: phase << 40 | step. A reception and its send have the same.
+using Position = std::uint64_t;
+inline constexpr Position kEndOfSchedule = ~Position{0};
+[[nodiscard]] constexpr Position position_of(std::uint32_t phase, Index step) {
+  return Position{phase} << 40 | static_cast<Position>(step);
+}
+
+struct Cursor {
+  Position position = 0; // kEndOfSchedule: no more
+  std::uint32_t phase = 0;
+  Index group = kNobody; // place of the rank in the phase; kNobody: not looked up
+  Index local = 0;
+  Index step = -1;
+};
+
+struct NextSend : Cursor {
+  std::uint32_t dst{};
+  Needs needs{};
+  bool reduce{};
+  bool follow_up{};
+  double bytes{};
+  std::size_t stream{}; // with Needs::block: this stream, over all phases, and
+  Index block{};        // this block of it
+};
+
+struct NextReception : Cursor {
+  static constexpr std::size_t kNoStream = ~std::size_t{0};
+  std::uint32_t src{};
+  std::size_t stream = kNoStream; // which the reception completes by a block
+};
+
+class ScheduleWalk {
+public:
+  explicit ScheduleWalk(const Schedule& schedule);
+
+  [[nodiscard]] std::size_t streams() const { return streams_; }
+  void advance(std::uint32_t rank, NextSend& send) const;
+  void advance(std::uint32_t rank, NextReception& reception) const;
+  // Bytes that the receiver adds; negative if it only takes them over.
+  [[nodiscard]] double added_bytes(const NextReception& reception) const;
+  // "in step 4 (ring all-gather)"
+  [[nodiscard]] std::string place(const Cursor& cursor) const;
+
+private:
+  const Schedule& schedule_;
+  std::vector<std::size_t> first_stream_; // by phase
+  std::size_t streams_ = 0;
+};
+
+} // namespace stepsim::coll

@@ -1,0 +1,67 @@
+#include "export/dot.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "net/fabric/fabric_summary.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// A quoted id of the DOT language: only the quote needs a backslash, and a backslash before a
+// quote would be read as one.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+std::string rate_text(double bytes_per_second) {
+  return base::shortest(bytes_per_second * 8 / 1e9) + " Gbit/s";
+}
+
+std::string label(const net::FabricLink& there, const net::FabricLink& back) {
+  std::string text = rate_text(there.bandwidth_Bps);
+  if (back.bandwidth_Bps != there.bandwidth_Bps) {
+    text += " / " + rate_text(back.bandwidth_Bps);
+  }
+  text += "\\n" + base::shortest(there.latency_s * 1e6) + " us";
+  if (back.latency_s != there.latency_s) {
+    text += " / " + base::shortest(back.latency_s * 1e6) + " us";
+  }
+  return text;
+}
+
+} // namespace
+
+std::string dot_text(const net::Fabric& fabric, std::string_view name) {
+  std::string out = "graph " + quoted(name) +
+                    " {\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n"
+                    "  edge [fontname=\"Helvetica\", fontsize=9];\n";
+  const std::vector<std::uint32_t> level = net::levels(fabric);
+  const std::uint32_t top = *std::max_element(level.begin(), level.end());
+  for (std::uint32_t row = 0; row <= top; ++row) {
+    out += std::string("  { rank=same; node [shape=") + (row == 0 ? "ellipse" : "box") + "];";
+    for (net::NodeId node = 0; node < fabric.nodes(); ++node) {
+      out += level[node] == row ? " " + quoted(fabric.node_names[node]) + ";" : "";
+    }
+    out += " }\n";
+  }
+  for (std::size_t i = 0; i + 1 < fabric.links.size(); i += 2) {
+    const net::FabricLink& link = fabric.links[i];
+    const bool upwards = level[link.from] <= level[link.to]; // edges point from lower rows up
+    const net::FabricLink& there = fabric.links[upwards ? i : i + 1];
+    const net::FabricLink& back = fabric.links[upwards ? i + 1 : i];
+    out += "  " + quoted(fabric.node_names[there.from]) + " -- " +
+           quoted(fabric.node_names[there.to]) + " [label=\"" + label(there, back) + "\"];\n";
+  }
+  return out + "}\n";
+}
+
+} // namespace stepsim::io

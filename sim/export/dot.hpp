@@ -1,0 +1,14 @@
+#pragma once
+// A fabric as text for Graphviz: `dot -Tsvg`. Hosts are ellipses on the lowest row, switches boxes
+// above them, one row per level (links to the nearest host); one edge per cable with its rate in
+// bits/s and its latency.
+#include <string>
+#include <string_view>
+
+#include "net/fabric/fabric.hpp"
+
+namespace stepsim::io {
+
+[[nodiscard]] std::string dot_text(const net::Fabric& fabric, std::string_view name);
+
+} // namespace stepsim::io

@@ -1,0 +1,78 @@
+#include "files/cost_file.hpp"
+
+namespace stepsim::io {
+
+std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Problems& problems) {
+  std::vector<std::pair<double, double>> points;
+  if (!table.is_array()) {
+    problems.add(table, "must be a list of [bytes, seconds], got " + shown(table));
+    return points;
+  }
+  double last = 0;
+  for (const Json& row : table.as_array()) {
+    if (!row.is_array() || row.as_array().size() != 2) {
+      problems.add(row, "must be a pair [bytes, seconds]");
+      continue;
+    }
+    const auto bytes = checked_number(row.as_array()[0], above(0), problems);
+    const auto seconds = checked_number(row.as_array()[1], above(0), problems);
+    if (bytes && *bytes <= last) {
+      problems.add(row.as_array()[0],
+                   "bytes must be strictly ascending, got " + shown(row.as_array()[0]));
+    } else if (bytes && seconds) {
+      points.emplace_back(*bytes, *seconds);
+    }
+    last = bytes.value_or(last);
+  }
+  if (table.as_array().size() < 2) {
+    problems.add(table, "needs at least 2 points");
+  }
+  return points;
+}
+
+CostPoints parse_cost(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems);
+  fields.header("cost");
+  CostPoints cost;
+  cost.name = fields.string("name", "");
+  cost.op = fields.string("op", "");
+  cost.ranks = fields.integer("ranks", at_least(1), 0);
+  if (const Json* source = fields.any("source")) {
+    cost.source = *source;
+  }
+  if (const Json* table = fields.any("table")) {
+    cost.table = parse_cost_table(*table, problems);
+  } else if (json.is_object()) {
+    problems.add(json, "table", "required (a list of [bytes, seconds])");
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return cost;
+}
+
+Json to_json(const CostPoints& cost) {
+  Json json;
+  json.set("schema_version", 1);
+  json.set("kind", "cost");
+  if (!cost.name.empty()) {
+    json.set("name", cost.name);
+  }
+  if (!cost.op.empty()) {
+    json.set("op", cost.op);
+  }
+  if (cost.ranks > 0) {
+    json.set("ranks", cost.ranks);
+  }
+  if (!cost.source.is_null()) {
+    json.set("source", cost.source);
+  }
+  Array table;
+  for (const auto& [bytes, seconds] : cost.table) {
+    table.push_back(Array{bytes, seconds});
+  }
+  json.set("table", std::move(table));
+  return json;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,21 @@
+#pragma once
+// What all importers take besides their own options (IO 2).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/workload/trace.hpp"
+
+namespace stepsim::io {
+
+struct ImportOptions {
+  std::uint64_t max_bytes = std::uint64_t{8} << 30; // of each input, inflated
+  std::string importer = "stepsim";                 // with its version, into `source`
+  std::string name;                                 // of the result; empty: the first file's stem
+  std::optional<std::string> attribution;
+  std::optional<std::string> licence;
+};
+
+} // namespace stepsim::io

@@ -1,0 +1,141 @@
+#include "files/import_source.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+} // namespace
+
+train::Source make_source(std::string_view format, const ImportOptions& options) {
+  train::Source source;
+  source.format = format;
+  source.importer = options.importer;
+  source.attribution = options.attribution;
+  source.licence = options.licence;
+  return source;
+}
+
+train::SourceFile source_file(const std::string& path, std::uint64_t bytes, std::string digest) {
+  return {std::string(base_name(path)), static_cast<std::int64_t>(bytes), std::move(digest)};
+}
+
+std::string stem_of(std::string_view path) {
+  std::string_view name = path == "-" ? std::string_view("stdin") : base_name(path);
+  for (const std::string_view ending : {".gz", ".json", ".cost", ".samples", ".calibration", ".csv",
+                                        ".tsv", ".log", ".txt", ".xml", ".trace", ".pt"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) {
+      name.remove_suffix(ending.size());
+    }
+  }
+  return std::string(name);
+}
+
+std::string result_name(const ImportOptions& options, const std::string& first_file) {
+  return options.name.empty() ? stem_of(first_file) : options.name;
+}
+
+ImportedText read_import(const std::string& path, std::uint64_t max_bytes) {
+  ByteSource source(path, std::min(max_bytes, kMostTextBytes), true);
+  ImportedText result;
+  for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
+    result.text += chunk;
+  }
+  result.name = source.name();
+  result.file = source_file(path, source.file_bytes(), source.digest());
+  if (result.text.empty()) {
+    throw InputError(result.name, "", "empty");
+  }
+  return result;
+}
+
+std::vector<TextLine> lines_of(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  std::vector<TextLine> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
+    lines.push_back({std::ssize(lines) + 1, line});
+  }
+  return lines;
+}
+
+bool LineReader::next(TextLine& line) {
+  line_.clear();
+  bool found = false; // the end of a line
+  while (!found && !ended_) {
+    if (chunk_.empty()) {
+      chunk_ = source_.next();
+      ended_ = chunk_.empty();
+    }
+    const std::size_t end = chunk_.find('\n');
+    found = end != std::string_view::npos;
+    line_ += chunk_.substr(0, end);
+    chunk_.remove_prefix(found ? end + 1 : chunk_.size());
+    if (line_.size() > kLongestLine) {
+      throw InputError(source_.name(), std::to_string(number_ + 1),
+                       "line longer than " + std::to_string(kLongestLine) + " bytes");
+    }
+  }
+  if (!found && line_.empty()) {
+    if (number_ == 0) {
+      throw InputError(source_.name(), "", "empty");
+    }
+    return false;
+  }
+  std::string_view text = line_;
+  if (++number_ == 1 && text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  if (text.ends_with('\r')) {
+    text.remove_suffix(1);
+  }
+  line = {number_, text};
+  return true;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) {
+      return words;
+    }
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,71 @@
+#pragma once
+// What importers share: reading an input with its digest, and the `source` of the result (IO 2):
+// what was read and by whom, without any private data.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files/import_options.hpp"
+#include "json/file.hpp"
+
+namespace stepsim::io {
+
+[[nodiscard]] train::Source make_source(std::string_view format, const ImportOptions& options);
+
+// Base name, size and digest of one input.
+[[nodiscard]] train::SourceFile source_file(const std::string& path, std::uint64_t bytes,
+                                            std::string digest);
+
+// "a/b/rank0.pt.trace.json.gz" -> "rank0"; used to name results.
+[[nodiscard]] std::string stem_of(std::string_view path);
+
+// `options.name`, else the stem of the first file.
+[[nodiscard]] std::string result_name(const ImportOptions& options, const std::string& first_file);
+
+// A small input (table, XML) as a whole: at most kMostTextBytes even where `max_bytes` is more,
+// because it stays in memory. Throws InputError `x.log: empty`.
+struct ImportedText {
+  std::string name; // for messages
+  std::string text; // inflated
+  train::SourceFile file;
+};
+[[nodiscard]] ImportedText read_import(const std::string& path, std::uint64_t max_bytes);
+
+// Lines without their ends (LF or CRLF), numbered from 1; a byte order mark is dropped.
+struct TextLine {
+  std::int64_t number{};
+  std::string_view text;
+};
+[[nodiscard]] std::vector<TextLine> lines_of(std::string_view text);
+
+// The lines of a log one at a time, so that memory does not grow with the file: a log of a long job
+// may be large, and a small gzip file may inflate to anything. Throws InputError `x.log: empty`,
+// `x.log:17: line longer than 1048576 bytes`.
+class LineReader {
+public:
+  LineReader(const std::string& path, std::uint64_t max_bytes) : source_(path, max_bytes, true) {}
+  // The next line as lines_of gives it, valid until the next call; false at the end.
+  bool next(TextLine& line);
+  [[nodiscard]] const std::string& name() const { return source_.name(); } // for messages
+  // Base name, size and digest, after the last line.
+  [[nodiscard]] train::SourceFile file(const std::string& path) const {
+    return source_file(path, source_.file_bytes(), source_.digest());
+  }
+
+private:
+  ByteSource source_;
+  std::string_view chunk_; // not yet given
+  std::string line_;
+  std::int64_t number_ = 0;
+  bool ended_ = false;
+};
+
+// Words between blanks and tabs; text without blanks at its ends.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+// "1 link", "2 links", for warnings.
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+
+} // namespace stepsim::io

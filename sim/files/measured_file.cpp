@@ -1,0 +1,116 @@
+#include "files/measured_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "coll/compress/compression.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// A whole number of at least 1 as a key: "32", not "032" or "+32".
+std::optional<std::int64_t> ranks_of(std::string_view key) {
+  std::int64_t ranks{};
+  const auto end = key.data() + key.size();
+  const auto result = std::from_chars(key.data(), end, ranks);
+  const bool whole = result.ec == std::errc{} && result.ptr == end && !key.starts_with('0');
+  return whole && ranks >= 1 ? std::optional(ranks) : std::nullopt;
+}
+
+void check_method(const Json& place, std::string_view method, Problems& problems) {
+  if (coll::find_compression(method) == nullptr) {
+    problems.add(place, coll::unknown_compression(method));
+  }
+}
+
+train::MeasuredPhases parse_phases(const Json& json, Problems& problems) {
+  Fields fields(json, problems);
+  train::MeasuredPhases phases;
+  phases.ranks = fields.integer("ranks", at_least(1));
+  phases.method = fields.string("method", "");
+  if (!phases.method.empty()) {
+    check_method(*fields.any("method"), phases.method, problems);
+  }
+  phases.compute = Seconds(fields.number("compute_s", at_least(0)));
+  phases.compress = Seconds(fields.number("compress_s", at_least(0)));
+  phases.communication = Seconds(fields.number("communication_s", at_least(0)));
+  fields.no_more();
+  return phases;
+}
+
+train::MeasuredThroughput parse_method(std::string_view method, const Json& json,
+                                       Problems& problems) {
+  check_method(json, method, problems);
+  train::MeasuredThroughput row{std::string(method), {}};
+  if (!json.is_object() || json.as_object().empty()) {
+    problems.add(json, "must be an object {\"RANKS\": samples per second and GPU}");
+    return row;
+  }
+  for (const auto& [key, value] : json.as_object()) {
+    const auto ranks = ranks_of(key);
+    const auto speed = checked_number(value, above(0), problems);
+    if (!ranks) {
+      problems.add(value, "the key must be a number of ranks");
+    } else if (speed) {
+      row.samples_per_s_per_gpu.emplace_back(*ranks, *speed);
+    }
+  }
+  std::ranges::sort(row.samples_per_s_per_gpu);
+  return row;
+}
+
+train::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
+  Fields fields(json, problems);
+  train::MeasuredModel model;
+  model.name = fields.string("name");
+  model.parameters = fields.optional_integer("parameters", at_least(1));
+  model.batch_size = fields.optional_integer("batch_size", at_least(1));
+  model.note = fields.string("note", "");
+  if (fields.has("phases")) {
+    model.phases = parse_phases(*fields.any("phases"), problems);
+  }
+  (void)fields.any("phases");
+  const Json* speeds = fields.any("samples_per_s_per_gpu");
+  if (speeds == nullptr || !speeds->is_object()) {
+    problems.add(json, "samples_per_s_per_gpu", "required ({METHOD: {\"RANKS\": number}})");
+  } else {
+    for (const auto& [method, by_ranks] : speeds->as_object()) {
+      model.throughput.push_back(parse_method(method, by_ranks, problems));
+    }
+  }
+  fields.no_more();
+  return model;
+}
+
+} // namespace
+
+train::MeasuredTraining parse_measured(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems);
+  fields.header("measured_training", true);
+  train::MeasuredTraining measured;
+  measured.name = fields.string("name");
+  measured.source = fields.string("source");
+  measured.note = fields.string("note", "");
+  for (const Json& row : fields.array("models", true)) {
+    train::MeasuredModel model = parse_model_row(row, problems);
+    if (std::ranges::find(measured.models, model.name, &train::MeasuredModel::name) !=
+        measured.models.end()) {
+      problems.add(row, "name", "model " + model.name + " appears twice");
+    }
+    measured.models.push_back(std::move(model));
+  }
+  if (const Json* models = json.find("models");
+      models != nullptr && models->is_array() && models->as_array().empty()) {
+    problems.add(*models, "needs at least one model");
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return measured;
+}
+
+} // namespace stepsim::io

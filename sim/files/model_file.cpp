@@ -1,0 +1,244 @@
+#include "files/model_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "json/reader.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kKinds{
+    "conv", "linear", "batchnorm", "layernorm", "embedding", "attention", "tied_decoder", "lstm"};
+constexpr std::array<std::string_view, 3> kScalings{"sample", "tokens", "tokens2"};
+
+constexpr double kMaxCount = 0x1p53; // of one table's elements and MACs
+
+train::ModelTensor parse_tensor(const Json& json, Problems& problems) {
+  Fields fields(json, problems);
+  train::ModelTensor tensor;
+  tensor.name = fields.string("name");
+  const auto shape = fields.array("shape", true);
+  double elements = 1;
+  for (const Json& dimension : shape) {
+    const bool whole = dimension.is_integer();
+    if (!whole || dimension.as_integer() < 1) {
+      problems.add(dimension, "must be >= 1, got " + shown(dimension));
+      continue;
+    }
+    tensor.shape.push_back(dimension.as_integer());
+    elements *= dimension.as_double();
+  }
+  if (const Json* list = json.find("shape"); list != nullptr && list->is_array() && shape.empty()) {
+    problems.add(*list, "needs at least one dimension");
+  }
+  if (elements > kMaxCount) {
+    problems.add(json, "shape", "more than 2^53 elements");
+    tensor.shape.clear();
+  }
+  fields.no_more();
+  return tensor;
+}
+
+train::ModelLayer parse_layer(const Json& json, Problems& problems) {
+  Fields fields(json, problems);
+  train::ModelLayer layer;
+  layer.name = fields.string("name");
+  layer.kind = kKinds[fields.word("kind", kKinds, std::nullopt)];
+  layer.macs = fields.integer("macs", between(0, kMaxCount));
+  layer.scaling = static_cast<train::MacScaling>(fields.word("scales_with", kScalings, 0));
+  layer.execution_index = fields.optional_integer("execution_index", at_least(1));
+  for (const Json& tensor : fields.array("tensors", true)) {
+    layer.tensors.push_back(parse_tensor(tensor, problems));
+  }
+  fields.no_more();
+  return layer;
+}
+
+void parse_input(const Json& json, Problems& problems, train::ModelTable& table) {
+  Fields fields(json, problems);
+  if (fields.has("sequence_length")) {
+    const std::int64_t length = fields.integer("sequence_length", between(1, 0x1p20));
+    // A recurrent network has no longest sequence.
+    const std::int64_t longest =
+        fields.optional_integer("max_sequence_length", between(static_cast<double>(length), 0x1p20))
+            .value_or(0);
+    table.sequence = train::SequenceInput{length, longest};
+  } else {
+    table.image = train::ImageInput{.channels = fields.integer("channels", at_least(1)),
+                                    .height = fields.integer("height", at_least(1)),
+                                    .width = fields.integer("width", at_least(1))};
+  }
+  fields.no_more();
+}
+
+void check_scaling(const Json& json, const train::ModelTable& table, Problems& problems) {
+  for (std::size_t i = 0; i < table.layers.size(); ++i) {
+    const train::ModelLayer& layer = table.layers[i];
+    const Json& place = json.find("layers")->as_array()[i];
+    if (layer.scaling == train::MacScaling::sample) {
+      continue;
+    }
+    if (!table.sequence) {
+      problems.add(place, "scales_with", "the input has no sequence length");
+      continue;
+    }
+    const std::int64_t length = table.sequence->sequence_length;
+    const std::int64_t unit = layer.scaling == train::MacScaling::tokens ? length : length * length;
+    if (layer.macs % unit != 0) {
+      problems.add(place, "macs",
+                   "must be a multiple of " + std::to_string(unit) + ", got " +
+                       std::to_string(layer.macs));
+    }
+  }
+}
+
+void check_names(const Json& json, const train::ModelTable& table, Problems& problems) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < table.layers.size(); ++i) {
+    for (std::size_t t = 0; t < table.layers[i].tensors.size(); ++t) {
+      const std::string name = table.layers[i].name + "." + table.layers[i].tensors[t].name;
+      if (!names.insert(name).second) {
+        problems.add(json.find("layers")->as_array()[i].find("tensors")->as_array()[t], "name",
+                     "\"" + name + "\" appears twice");
+      }
+    }
+  }
+}
+
+void check_execution(const Json& json, const train::ModelTable& table, Problems& problems) {
+  std::set<std::int64_t> seen;
+  const auto count = static_cast<std::int64_t>(table.layers.size());
+  const bool used = std::any_of(table.layers.begin(), table.layers.end(),
+                                [](const auto& layer) { return layer.execution_index; });
+  for (std::size_t i = 0; used && i < table.layers.size(); ++i) {
+    const Json& place = json.find("layers")->as_array()[i];
+    const auto index = table.layers[i].execution_index;
+    if (!index) {
+      problems.add(place, "execution_index", "required, because other layers have one");
+    } else if (*index > count) {
+      problems.add(place, "execution_index",
+                   "must be in [1, " + std::to_string(count) + "], got " + std::to_string(*index));
+    } else if (!seen.insert(*index).second) {
+      problems.add(place, "execution_index", std::to_string(*index) + " appears twice");
+    }
+  }
+}
+
+void check_totals(const Json& json, const train::ModelTable& table, Problems& problems) {
+  Fields fields(json, problems);
+  const auto compare = [&](std::string_view key, std::int64_t sum) {
+    const std::int64_t given = fields.integer(key, at_least(0), sum);
+    if (given != sum) {
+      problems.add(json, key,
+                   std::to_string(given) + ", but the layers sum to " + std::to_string(sum));
+    }
+  };
+  compare("elements", table.elements());
+  compare("tensors", table.tensors());
+  compare("layers", static_cast<std::int64_t>(table.layers.size()));
+  compare("macs", table.macs());
+  fields.no_more();
+}
+
+} // namespace
+
+train::ModelTable parse_model(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems);
+  fields.header("model");
+  train::ModelTable table;
+  table.name = fields.string("name");
+  table.family = fields.string("family", "");
+  table.source = fields.string("source", "");
+  if (const Json* input = fields.any("input")) {
+    parse_input(*input, problems, table);
+  } else if (json.is_object()) {
+    problems.add(json, "input", "required (an image or a sequence)");
+  }
+  for (const Json& layer : fields.array("layers", true)) {
+    table.layers.push_back(parse_layer(layer, problems));
+  }
+  if (const Json* list = fields.any("layers");
+      list != nullptr && list->is_array() && table.layers.empty()) {
+    problems.add(*list, "needs at least one layer");
+  }
+  const Json* totals = fields.any("totals");
+  fields.no_more();
+  problems.throw_if_any(); // the checks below need whole layers
+  double elements = 0;
+  double macs = 0;
+  for (const train::ModelLayer& layer : table.layers) {
+    macs += static_cast<double>(layer.macs);
+    for (const train::ModelTensor& tensor : layer.tensors) {
+      elements += static_cast<double>(tensor.elements());
+    }
+  }
+  if (elements > kMaxCount || macs > kMaxCount) {
+    problems.add(*json.find("layers"), "more than 2^53 elements or multiply-accumulates");
+    problems.throw_if_any();
+  }
+  check_scaling(json, table, problems);
+  check_names(json, table, problems);
+  check_execution(json, table, problems);
+  if (totals != nullptr) {
+    check_totals(*totals, table, problems);
+  }
+  problems.throw_if_any();
+  return table;
+}
+
+Json to_json(const train::ModelTable& table) {
+  Json input;
+  if (table.sequence) {
+    input.set("sequence_length", table.sequence->sequence_length);
+    if (table.sequence->max_sequence_length > 0) {
+      if (table.sequence->max_sequence_length > 0) {
+        input.set("max_sequence_length", table.sequence->max_sequence_length);
+      }
+    }
+  } else if (table.image) {
+    input.set("channels", table.image->channels);
+    input.set("height", table.image->height);
+    input.set("width", table.image->width);
+  }
+  Json totals;
+  totals.set("elements", table.elements());
+  totals.set("tensors", table.tensors());
+  totals.set("layers", table.layers.size());
+  totals.set("macs", table.macs());
+  Array layers;
+  for (const train::ModelLayer& layer : table.layers) {
+    Json entry;
+    entry.set("name", layer.name);
+    entry.set("kind", layer.kind);
+    entry.set("macs", layer.macs);
+    entry.set("scales_with", kScalings[static_cast<std::size_t>(layer.scaling)]);
+    if (layer.execution_index) {
+      entry.set("execution_index", *layer.execution_index);
+    }
+    Array tensors;
+    for (const train::ModelTensor& tensor : layer.tensors) {
+      Json item;
+      item.set("name", tensor.name);
+      item.set("shape", Array(tensor.shape.begin(), tensor.shape.end()));
+      tensors.push_back(std::move(item));
+    }
+    entry.set("tensors", std::move(tensors));
+    layers.push_back(std::move(entry));
+  }
+  Json json;
+  json.set("schema_version", 1);
+  json.set("kind", "model");
+  json.set("name", table.name);
+  json.set("family", table.family);
+  json.set("source", table.source);
+  json.set("input", std::move(input));
+  json.set("totals", std::move(totals));
+  json.set("layers", std::move(layers));
+  return json;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,57 @@
+#pragma once
+// Measured times of collectives (kind samples, IO 6.3): sets of (bytes, seconds), as JSON or as CSV
+// with the columns `op,algorithm,ranks,bytes,time_s[,pass][,column]`. Importers of logs make them,
+// `stepsim-calibrate fit` reads them. Sizes may repeat: repetitions, told apart by `pass` where the
+// source numbers them.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "train/workload/trace.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::io {
+
+inline constexpr std::array<std::string_view, 9> kSampleOps{
+    "broadcast",  "reduce",   "allreduce", "reduce_scatter", "allgather",
+    "allgatherv", "alltoall", "sendrecv",  "pingpong"};
+
+struct Sample {
+  double bytes{};  // >= 0
+  double time_s{}; // > 0
+  std::optional<std::int64_t> pass;
+};
+
+struct SampleSet {
+  std::string op;        // of kSampleOps
+  std::string algorithm; // "" = unknown
+  std::int64_t ranks{};
+  std::string device, dtype, column; // "" = unknown
+  std::optional<std::int64_t> gpus_per_node;
+  std::vector<Sample> samples;
+};
+
+struct Samples {
+  std::string file; // for messages
+  std::string name;
+  train::Source source;
+  std::vector<SampleSet> sets;
+  std::vector<std::string> warnings;
+};
+
+// All throw InputError, naming pointer or line: unknown operation, negative bytes, time not > 0.
+[[nodiscard]] Samples parse_samples(const Json& json);
+[[nodiscard]] Samples parse_samples_csv(std::string_view text, const std::string& file);
+// Either, by content. `source` gets the file's name and digest if it says nothing else.
+[[nodiscard]] Samples read_samples(const std::string& path, std::string_view importer);
+
+// Whether a text is a file of samples: an object of that kind, or the CSV columns.
+[[nodiscard]] bool looks_like_samples(std::string_view head);
+
+[[nodiscard]] Json to_json(const Samples& samples);
+[[nodiscard]] std::string to_csv(const Samples& samples);
+
+} // namespace stepsim::io

@@ -1,0 +1,217 @@
+#include "files/topology_file.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "net/fabric/fabric_check.hpp"
+#include "net/fabric/topology.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+std::string quoted(std::string_view id) {
+  return std::string("\"").append(base::shown_value(id)).append("\"");
+}
+
+// Beyond these, sums over a fabric would leave the range of numbers.
+constexpr double kMaxRate = 1e18;
+constexpr double kMaxLatency = 1e6;
+
+double limited(Fields& fields, std::string_view key, double low, double high) {
+  const double value = fields.number(key, at_least(low));
+  if (value > high) {
+    fields.problems().add(fields.json(), key,
+                          "must be <= " + base::shortest(high) + ", got " + base::shortest(value));
+  }
+  return value;
+}
+double rate(Fields& fields, std::string_view key) { return limited(fields, key, 1, kMaxRate); }
+double latency(Fields& fields, std::string_view key) {
+  return limited(fields, key, 0, kMaxLatency);
+}
+
+void parse_preset(Fields& fields, net::Topology& topology) {
+  std::vector<std::string_view> names;
+  for (const net::Preset& preset : net::presets()) {
+    names.push_back(preset.name);
+  }
+  const net::Preset& preset = net::presets()[fields.word("preset", names, std::nullopt)];
+  topology.preset = preset.name;
+  for (const auto& [name, kind, required] : preset.parameters) {
+    if (required || fields.has(name)) {
+      const double value =
+          kind == net::ParameterKind::count
+              ? static_cast<double>(fields.integer(name, between(1, 1e7)))
+              : (kind == net::ParameterKind::rate ? rate(fields, name) : latency(fields, name));
+      topology.preset_parameters.emplace_back(name, value);
+    }
+  }
+  if (fields.problems().empty()) {
+    if (const auto problem = net::preset_problem(topology)) {
+      fields.problems().add(fields.json(), problem->parameter, problem->message);
+    }
+  }
+}
+
+std::vector<std::string> parse_nodes(Fields& fields, std::string_view key, bool required,
+                                     std::set<std::string>& seen) {
+  std::vector<std::string> ids;
+  for (const Json& json : fields.array(key, required)) {
+    Fields node(json, fields.problems());
+    std::string id = node.string("id");
+    if (!seen.insert(id).second && node.has("id")) {
+      fields.problems().add(json, "id", quoted(id).append(" appears twice"));
+    }
+    node.no_more();
+    ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::string>& nodes) {
+  const std::vector<std::string_view> known(nodes.begin(), nodes.end());
+  std::vector<net::TopologyLink> links;
+  std::set<std::string> ids;
+  for (const Json& json : fields.array("links", true)) {
+    Fields field(json, fields.problems());
+    net::TopologyLink link;
+    link.a = field.string("a");
+    link.b = field.string("b");
+    link.id = field.string("id", link.a + "-" + link.b);
+    link.latency_s = latency(field, "latency_s");
+    link.bandwidth_Bps = rate(field, "bandwidth_Bps");
+    link.source = field.string("source", "");
+    for (const auto& [key, end] : {std::pair{"a", &link.a}, std::pair{"b", &link.b}}) {
+      if (field.has(key) && !nodes.contains(*end)) {
+        fields.problems().add(json, key,
+                              "unknown node " + quoted(*end) + base::did_you_mean(*end, known));
+      }
+    }
+    if (!link.a.empty() && link.a == link.b) {
+      fields.problems().add(
+          json, "b", "a link must join two different nodes, got " + quoted(link.b) + " twice");
+    }
+    const bool repeated = !ids.insert(link.id).second;
+    if (repeated && !field.has("id")) { // parallel links
+      link.id.append("#").append(std::to_string(links.size()));
+      ids.insert(link.id);
+    } else if (repeated) {
+      fields.problems().add(json, "id", quoted(link.id).append(" appears twice"));
+    }
+    field.no_more();
+    links.push_back(std::move(link));
+  }
+  return links;
+}
+
+void check_fabric(const Json& json, const net::Fabric& fabric, Problems& problems) {
+  for (const net::FabricProblem& problem : net::fabric_problems(fabric)) {
+    problems.add(json, "links", problem.message);
+  }
+}
+
+void parse_graph(Fields& fields, net::Topology& topology) {
+  std::set<std::string> nodes;
+  topology.hosts = parse_nodes(fields, "hosts", true, nodes);
+  const std::set<std::string> hosts = nodes;
+  topology.switches = parse_nodes(fields, "switches", false, nodes);
+  topology.links = parse_links(fields, nodes);
+  for (const Json& gpu : fields.array("gpus", false)) {
+    if (!gpu.is_string() || !hosts.contains(gpu.as_string())) {
+      fields.problems().add(gpu, "must be the id of a host, got " + shown(gpu));
+    } else if (std::count(topology.gpus.begin(), topology.gpus.end(), gpu.as_string()) > 0) {
+      fields.problems().add(gpu, quoted(gpu.as_string()).append(" appears twice"));
+    } else {
+      topology.gpus.push_back(gpu.as_string());
+    }
+  }
+  if (const Json* list = fields.any("hosts");
+      list != nullptr && list->is_array() && topology.hosts.empty()) {
+    fields.problems().add(*list, "needs at least one host");
+  }
+}
+
+} // namespace
+
+net::Topology parse_topology(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems);
+  fields.header("topology");
+  net::Topology topology;
+  topology.name = fields.string("name", "");
+  (void)fields.string("note", "");
+  (void)fields.any("source");
+  for (const Json& warning : fields.array("warnings", false)) {
+    topology.warnings.push_back(warning.is_string() ? warning.as_string() : shown(warning));
+  }
+  const Json* hosts = json.find("hosts"); // a list in a graph, a count in a preset
+  const bool graph = (hosts != nullptr && hosts->is_array()) || fields.has("links");
+  if (fields.has("preset") == graph) {
+    problems.add(json, "give either a preset with its parameters, or hosts and links");
+    problems.throw_if_any();
+  }
+  if (graph) {
+    parse_graph(fields, topology);
+  } else {
+    parse_preset(fields, topology);
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  if (graph) {
+    check_fabric(json, net::fabric_of(topology), problems);
+    problems.throw_if_any();
+  }
+  return topology;
+}
+
+Json to_json(const net::Topology& topology) {
+  Json json;
+  json.set("schema_version", 1);
+  json.set("kind", "topology");
+  if (!topology.name.empty()) {
+    json.set("name", topology.name);
+  }
+  if (!topology.preset.empty()) {
+    json.set("preset", topology.preset);
+    for (const auto& [name, value] : topology.preset_parameters) {
+      json.set(name, value);
+    }
+    return json;
+  }
+  const auto nodes = [](const std::vector<std::string>& ids) {
+    Array list;
+    for (const std::string& id : ids) {
+      list.push_back(Object{{"id", id}});
+    }
+    return list;
+  };
+  json.set("hosts", nodes(topology.hosts));
+  json.set("switches", nodes(topology.switches));
+  Array links;
+  for (const net::TopologyLink& link : topology.links) {
+    Json entry;
+    entry.set("id", link.id);
+    entry.set("a", link.a);
+    entry.set("b", link.b);
+    entry.set("latency_s", link.latency_s);
+    entry.set("bandwidth_Bps", link.bandwidth_Bps);
+    if (!link.source.empty()) {
+      entry.set("source", link.source);
+    }
+    links.push_back(std::move(entry));
+  }
+  json.set("links", std::move(links));
+  if (!topology.gpus.empty()) {
+    json.set("gpus", Array(topology.gpus.begin(), topology.gpus.end()));
+  }
+  if (!topology.warnings.empty()) {
+    json.set("warnings", Array(topology.warnings.begin(), topology.warnings.end()));
+  }
+  return json;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,14 @@
+#pragma once
+// Topology files (kind topology): hosts, switches and full-duplex links, or a preset with its
+// parameters, to and from net::Topology. Checked: ids unique, link ends known and different,
+// bandwidth >= 1 B/s, every node reachable from every other.
+#include "net/profile/profile.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::io {
+
+// Throws InputError with all problems found.
+[[nodiscard]] net::Topology parse_topology(const Json& json);
+[[nodiscard]] Json to_json(const net::Topology& topology);
+
+} // namespace stepsim::io

@@ -1,0 +1,160 @@
+// The writer of trace_file.hpp.
+#include "files/source_json.hpp"
+#include "files/trace_file.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+Json or_null(const std::optional<Seconds>& value) { return value ? Json(value->value) : Json(); }
+Json or_null(const std::optional<Bytes>& value) { return value ? Json(value->value) : Json(); }
+template <class Value> Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+void set_text(Json& json, std::string_view key, const std::string& text) {
+  if (!text.empty()) {
+    json.set(key, text);
+  }
+}
+
+Json to_json(const train::Tensor& tensor) {
+  Json json;
+  json.set("elements", or_null(tensor.elements));
+  set_text(json, "dtype", tensor.dtype);
+  json.set("bytes", or_null(tensor.bytes));
+  if (tensor.bucket) {
+    json.set("bucket", *tensor.bucket);
+  }
+  set_text(json, "name", tensor.name);
+  if (!tensor.shape.empty()) {
+    json.set("shape", Array(tensor.shape.begin(), tensor.shape.end()));
+  }
+  return json;
+}
+
+Json to_json(const train::Layer& layer) {
+  Json json;
+  json.set("name", layer.name);
+  json.set("forward_s", or_null(layer.forward));
+  json.set("backward_s", or_null(layer.backward));
+  json.set("gradient_bytes", or_null(layer.gradient_bytes));
+  Array tensors;
+  for (const train::Tensor& tensor : layer.tensors) {
+    tensors.push_back(to_json(tensor));
+  }
+  json.set("tensors", std::move(tensors));
+  set_text(json, "operation", layer.operation);
+  return json;
+}
+
+Json to_json(const train::MeasuredBucket& bucket, std::size_t index) {
+  Json json;
+  json.set("index", index);
+  json.set("elements", bucket.elements);
+  json.set("bytes", bucket.bytes.value);
+  set_text(json, "dtype", bucket.dtype);
+  json.set("tensors", bucket.tensors);
+  json.set("min_s", or_null(bucket.min));
+  json.set("median_s", or_null(bucket.median));
+  json.set("max_s", or_null(bucket.max));
+  return json;
+}
+
+Json to_json(const train::MeasuredCollective& collective) {
+  Json json;
+  json.set("op", collective.op);
+  json.set("elements", collective.elements);
+  json.set("bytes", collective.bytes.value);
+  set_text(json, "dtype", collective.dtype);
+  json.set("per_step", collective.per_step);
+  json.set("min_s", or_null(collective.min));
+  return json;
+}
+
+Json to_json(const train::MeasuredStep& step) {
+  Json json;
+  json.set("name", step.name);
+  json.set("used", step.used);
+  json.set("wall_s", step.wall.value);
+  json.set("gpu_busy_s", step.gpu_busy.value);
+  json.set("compute_busy_s", step.compute_busy.value);
+  json.set("exposed_communication_s", step.exposed_communication.value);
+  json.set("forward_s", step.forward.value);
+  json.set("backward_s", step.backward.value);
+  json.set("gradient_nodes_s", step.gradient_nodes.value);
+  json.set("update_s", step.update.value);
+  json.set("framework_s", step.framework.value);
+  json.set("input_s", step.input.value);
+  json.set("other_s", step.other.value);
+  json.set("communication_s", step.communication.value);
+  return json;
+}
+
+Json to_json(const train::Checks& checks) {
+  Json json;
+  json.set("steps_used", checks.steps_used);
+  json.set("backward_nodes", checks.backward_nodes);
+  json.set("backward_matched", checks.backward_matched);
+  json.set("gradient_nodes", checks.gradient_nodes);
+  json.set("unattributed_fraction", checks.unattributed_fraction);
+  json.set("gpu_busy_fraction", or_null(checks.gpu_busy_fraction));
+  if (checks.rank_spread) {
+    json.set("rank_spread", *checks.rank_spread);
+  }
+  return json;
+}
+
+template <class Value>
+void set_list(Json& json, std::string_view key, const std::vector<Value>& values) {
+  if (values.empty()) {
+    return;
+  }
+  Array list;
+  for (const Value& value : values) {
+    list.push_back(to_json(value));
+  }
+  json.set(key, std::move(list));
+}
+
+} // namespace
+
+Json to_json(const train::Trace& trace) {
+  Json json;
+  json.set("schema_version", 1);
+  json.set("kind", "trace");
+  json.set("name", trace.name);
+  json.set("provenance", train::name(trace.provenance));
+  if (trace.source) {
+    json.set("source", to_json(*trace.source));
+  }
+  json.set("device", or_null(trace.device));
+  json.set("ranks", or_null(trace.ranks));
+  json.set("batch_size", or_null(trace.batch_size));
+  json.set("time_basis", or_null(trace.time_basis));
+  if (trace.granularity) {
+    json.set("granularity", train::kGranularities[static_cast<std::size_t>(*trace.granularity)]);
+  }
+  json.set("time_scale", trace.time_scale);
+  set_list(json, "layers", trace.layers);
+  json.set("update_s", trace.update.value);
+  json.set("input_s", trace.input.value);
+  json.set("other_s", trace.other.value);
+  json.set("framework_s", trace.framework.value);
+  Array buckets;
+  for (const train::MeasuredBucket& bucket : trace.buckets) {
+    buckets.push_back(to_json(bucket, buckets.size()));
+  }
+  if (!buckets.empty()) {
+    json.set("buckets", std::move(buckets));
+  }
+  set_list(json, "collectives", trace.collectives);
+  set_list(json, "steps", trace.steps);
+  if (trace.checks) {
+    json.set("checks", to_json(*trace.checks));
+  }
+  json.set("warnings", Array(trace.warnings.begin(), trace.warnings.end()));
+  return json;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,112 @@
+// A file of kind flows: topology, network, limits; and faults that name flows.
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "flows/flows_parts.hpp"
+#include "net/fabric/topology.hpp"
+#include "scenario/topology_field.hpp"
+#include "scenario/unusual.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::optional<net::Topology> parse_fabric(io::Fields& top, const ParseContext& context) {
+  const io::Json* json = top.any("topology");
+  if (json == nullptr || json->is_null()) {
+    context.problems.add(top.json(), "topology", "required: a file or an object");
+    return std::nullopt;
+  }
+  return parse_topology_field(*json, context);
+}
+
+void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file) {
+  const io::Json* json = top.any("network");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields network(*json, context.problems);
+  file.level = static_cast<NetworkLevel>(network.word("model", kNetworkLevels, 0));
+  file.count_headers = network.boolean("count_headers", false);
+  file.packet = parse_packet(network.any("packet"), context, file.fabric);
+  if (file.level == NetworkLevel::packet) {
+    check_packet_links(*top.any("topology"), context, file.fabric);
+    if (!file.packet.has_transport && context.problems.empty()) {
+      const io::Json* packet = network.any("packet");
+      if (packet != nullptr && packet->is_object()) {
+        context.problems.add(*packet, "transport", "required at the packet level");
+      } else {
+        context.problems.add(*json, "packet", "required at the packet level, with a transport");
+      }
+    }
+  }
+  network.no_more();
+}
+
+// Faults of packets that do not exist.
+void check_faults(const io::Json& tree, const ParseContext& context, const FlowsFile& file) {
+  const std::vector<net::DropOnce>& drops = file.packet.options.drop_once;
+  for (std::size_t i = 0; i < drops.size(); ++i) {
+    const io::Json* place =
+        io::resolve(tree, "/network/packet/faults/drop_packets_once/" + std::to_string(i));
+    const auto& [link, flow, seq, nth] = drops[i];
+    if (flow >= file.flows.size()) {
+      context.problems.add(*place, "flow",
+                           "unknown flow " + std::to_string(flow) + ", the list has " +
+                               std::to_string(file.flows.size()) + " flows");
+      continue;
+    }
+    const double packets = std::ceil(file.flows[flow].bytes / file.packet.options.full_payload());
+    if (seq >= packets) {
+      context.problems.add(*place, "seq",
+                           "unknown packet " + std::to_string(seq) + ", flow " +
+                               std::to_string(flow) + " has " + base::shortest(packets) +
+                               " packets");
+    }
+  }
+}
+
+} // namespace
+
+FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
+  io::Problems problems;
+  const ParseContext context{problems, files, leftovers};
+  io::Fields top(tree, problems);
+  top.header("flows");
+  FlowsFile file;
+  file.name = top.string("name", "");
+  file.seed = top.integer("seed", io::between(0, 0x1p53), file.seed);
+  if (const io::Json* limits = top.any("limits"); limits != nullptr && !limits->is_null()) {
+    io::Fields fields(*limits, problems);
+    file.simulated_limit_s =
+        fields.number("simulated_s", io::above_to(0, kMostStart_s), file.simulated_limit_s);
+    fields.no_more();
+  }
+  const bool allow_unusual = top.boolean("allow_unusual", false);
+  for (const std::string_view part : {"topology", "network"}) {
+    if (const io::Json* found = tree.find(part)) {
+      refuse_unusual(*found, allow_unusual, problems);
+    }
+  }
+  const std::optional<net::Topology> topology = parse_fabric(top, context);
+  if (!topology) {
+    problems.throw_if_any();
+  }
+  file.fabric = net::fabric_of(*topology);
+  file.routes.emplace(file.fabric);
+  parse_network(top, context, file);
+  parse_flow_entries(top, context, file, *topology);
+  top.no_more();
+  problems.throw_if_any();
+  check_faults(tree, context, file);
+  problems.throw_if_any();
+  file.packet.options.seed = static_cast<std::uint64_t>(file.seed);
+  file.packet.options.simulated_s = file.simulated_limit_s;
+  file.warnings = topology->warnings;
+  if (file.level == NetworkLevel::packet) {
+    file.warnings.insert(file.warnings.end(), file.packet.warnings.begin(),
+                         file.packet.warnings.end());
+  }
+  return file;
+}
+
+} // namespace stepsim::study

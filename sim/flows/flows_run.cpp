@@ -1,0 +1,183 @@
+// Lists of flows at both levels.
+#include <algorithm>
+#include <cmath>
+
+#include "flows/flows_parts.hpp"
+#include "net/flow/flow_run.hpp"
+#include "net/packet/packet_flows.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using net::TransportKind;
+
+bool is_sprayed(net::LoadBalancing balancing) {
+  return balancing == net::LoadBalancing::spray_random ||
+         balancing == net::LoadBalancing::spray_round_robin;
+}
+
+// What of a message must arrive: all, or with bounded loss and early stop need / n of it.
+double carried_part(const FlowsFile& file, double bytes) {
+  const net::TransportOptions& transport = file.packet.options.transport;
+  if (!file.packet.has_transport || transport.kind != TransportKind::dlcp ||
+      !transport.dlcp.early_stop || bytes == 0) {
+    return 1;
+  }
+  const double packets = std::ceil(bytes / file.packet.options.full_payload());
+  const double bound = file.packet.bounded_loss.bound_push_of(0);
+  return std::ceil((1 - bound) * packets - 1e-9) / packets;
+}
+
+FlowsResult run_flow_level(const FlowsFile& file) {
+  const net::PacketOptions& options = file.packet.options;
+  std::vector<net::FlowSpec> flows = file.flows;
+  FlowsResult result;
+  for (net::FlowSpec& flow : flows) {
+    const double part = carried_part(file, flow.bytes);
+    result.flows.push_back({.fct_s = {},
+                            .delivered_bytes = flow.bytes * part,
+                            .lost_bytes = flow.bytes - flow.bytes * part,
+                            .packets = {}});
+    const double size = file.count_headers
+                            ? net::wire_bytes(flow.bytes, options.full_payload(),
+                                              options.header_bytes + options.wire_overhead_bytes)
+                            : flow.bytes;
+    flow.bytes = size * part;
+  }
+  const net::FlowRun run = net::run_flows(file.fabric, flow_list_paths(file), flows,
+                                          {.limit_s = file.simulated_limit_s});
+  for (std::size_t id = 0; id < flows.size(); ++id) {
+    result.flows[id].fct_s = run.end_s[id] - flows[id].start_s;
+  }
+  for (net::LinkId link = 0; link < file.fabric.links.size(); ++link) {
+    result.links.push_back(link_result(file.fabric.links[link], run.links[link], run.finish_s));
+  }
+  result.elapsed_s = run.finish_s;
+  result.events = run.events;
+  result.solves = run.solves;
+  if (const auto risk = incast_risk(file)) {
+    result.warnings.push_back(*risk);
+  }
+  if (!options.link_loss.empty() || !options.drop_once.empty()) {
+    result.warnings.emplace_back("faults have no effect at the flow level");
+  }
+  if (file.packet.background.load > 0) {
+    result.warnings.emplace_back("there is no background load at the flow level");
+  }
+  return result;
+}
+
+// Paths that flows ask for are taken whatever the others do; without any, `explicit` is ECMP.
+std::vector<net::PacketFlow> packet_flows(const FlowsFile& file, net::PacketOptions& options) {
+  const bool explicit_paths = std::ranges::any_of(
+      file.flows, [](const net::FlowSpec& flow) { return flow.via || !flow.path.empty(); });
+  if (explicit_paths) {
+    options.load_balancing = net::LoadBalancing::explicit_path;
+  }
+  const std::vector<net::FlowPath> paths =
+      explicit_paths ? flow_list_paths(file) : std::vector<net::FlowPath>();
+  std::vector<net::PacketFlow> flows;
+  for (std::size_t id = 0; id < file.flows.size(); ++id) {
+    const net::FlowSpec& spec = file.flows[id];
+    net::PacketFlow flow{.src = spec.src,
+                         .dst = spec.dst,
+                         .size_bytes = static_cast<std::int64_t>(spec.bytes),
+                         .start_s = spec.start_s};
+    flow.queue = spec.priority;
+    flow.loss_bound = file.packet.bounded_loss.bound_push_of(0);
+    if (spec.protect) {
+      flow.drop_rule.kind = net::DropRule::Kind::every;
+      flow.drop_rule.every = spec.protect->every;
+      flow.drop_rule.offset = spec.protect->offset;
+    }
+    if (spec.via || !spec.path.empty()) {
+      flow.path = paths[id].links;
+    }
+    flows.push_back(std::move(flow));
+  }
+  return flows;
+}
+
+FlowResult flow_result(const net::MessageResult& message) {
+  FlowResult flow;
+  if (message.complete()) {
+    flow.fct_s = net::to_seconds(message.fct());
+  }
+  flow.delivered_bytes = static_cast<double>(message.delivered_bytes);
+  flow.lost_bytes = static_cast<double>(message.size_bytes - message.delivered_bytes);
+  flow.packets = {.retransmissions = message.retransmissions,
+                  .timeouts = message.timeouts,
+                  .duplicates = message.duplicates,
+                  .probe_rounds = message.probe_rounds,
+                  .wasted_bytes = message.wasted_bytes};
+  return flow;
+}
+
+FlowsResult::Background background_result(const std::vector<net::MessageResult>& messages,
+                                          net::Picoseconds end) {
+  FlowsResult::Background background;
+  std::vector<double> seconds;
+  for (const net::MessageResult& message : messages) {
+    background.started += message.start <= end ? 1 : 0;
+    if (message.complete()) {
+      seconds.push_back(net::to_seconds(message.fct()));
+    }
+  }
+  background.completed = seconds.size();
+  background.statistics = flow_statistics(std::move(seconds));
+  return background;
+}
+
+FlowsResult run_packet_level(const FlowsFile& file) {
+  net::PacketOptions options = file.packet.options;
+  const std::vector<net::PacketFlow> flows = packet_flows(file, options);
+  const net::PacketFlowsResult run =
+      net::run_packet_flows(file.fabric, *file.routes, options, flows, file.packet.background);
+  FlowsResult result;
+  for (const net::MessageResult& message : run.flows) {
+    result.flows.push_back(flow_result(message));
+  }
+  result.elapsed_s = net::to_seconds(run.end);
+  for (const net::LinkCounters& link : run.links) {
+    result.links.push_back(link_result(link, result.elapsed_s));
+  }
+  if (file.packet.background.load > 0) {
+    result.background = background_result(run.background, run.end);
+  }
+  result.classes = run.classes;
+  result.events = run.events;
+  result.packet_hops = run.packet_hops;
+  return result;
+}
+
+} // namespace
+
+std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file) {
+  return net::flow_paths(
+      file.fabric, *file.routes, file.flows,
+      {.seed = file.packet.options.seed, .spray = is_sprayed(file.packet.options.load_balancing)});
+}
+
+FlowsResult run_flow_list(const FlowsFile& file) {
+  FlowsResult result =
+      file.level == NetworkLevel::flow ? run_flow_level(file) : run_packet_level(file);
+  std::vector<double> seconds;
+  std::size_t undelivered = 0;
+  for (const FlowResult& flow : result.flows) {
+    if (flow.fct_s) {
+      seconds.push_back(*flow.fct_s);
+    } else {
+      ++undelivered;
+    }
+  }
+  result.statistics = flow_statistics(std::move(seconds));
+  if (undelivered > 0) {
+    result.warnings.push_back("nothing was delivered of " + std::to_string(undelivered) +
+                              " flows: they have no fct_s and are not in the summary");
+  }
+  result.warnings.insert(result.warnings.begin(), file.warnings.begin(), file.warnings.end());
+  return result;
+}
+
+} // namespace stepsim::study

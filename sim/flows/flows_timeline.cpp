@@ -1,0 +1,91 @@
+// Lists of flows as pictures.
+#include <algorithm>
+#include <string>
+
+#include "flows/flows_parts.hpp"
+#include "net/flow/flow_run.hpp"
+#include "run/link_counters.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::size_t kCountedLinks = 8; // with a counter of flows
+constexpr std::uint32_t kFirstLane = 1;  // 0 is for computing
+
+struct Life {
+  std::size_t id{};
+  double start_s{}, end_s{};
+};
+
+std::vector<Life> lives(const FlowsFile& file, const FlowsResult& result) {
+  std::vector<Life> all;
+  for (std::size_t id = 0; id < result.flows.size(); ++id) {
+    if (const auto fct = result.flows[id].fct_s; fct && *fct > 0) {
+      all.push_back({id, file.flows[id].start_s, file.flows[id].start_s + *fct});
+    }
+  }
+  std::ranges::stable_sort(all, {}, &Life::start_s);
+  return all;
+}
+
+// Every host has as many lanes as it has flows at once: a flow takes the first free one.
+void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vector<Life>& all,
+               engine::Timeline& timeline) {
+  std::vector<std::vector<double>> free_at(file.fabric.hosts); // [host][lane]
+  for (const auto& [id, start_s, end_s] : all) {
+    const net::FlowSpec& flow = file.flows[id];
+    std::vector<double>& lanes = free_at[flow.src];
+    const auto lane = std::ranges::find_if(lanes, [&](double end) { return end <= start_s; });
+    const auto number = static_cast<std::uint32_t>(lane - lanes.begin());
+    if (lane == lanes.end()) {
+      lanes.push_back(end_s);
+    } else {
+      *lane = end_s;
+    }
+    timeline.spans.push_back(
+        {.track = {flow.src, kFirstLane + number},
+         .start = {start_s},
+         .end = {end_s},
+         .name = "flow " + std::to_string(id) + " to " + file.fabric.node_names[flow.dst],
+         .category = "communication",
+         .texts = {},
+         .numbers = {{"bytes", flow.bytes}, {"lost_bytes", result.flows[id].lost_bytes}}});
+  }
+  for (net::NodeId host = 0; host < file.fabric.hosts; ++host) {
+    for (std::uint32_t lane = 0; lane < free_at[host].size(); ++lane) {
+      timeline.lane_names.push_back({{host, kFirstLane + lane}, "flows " + std::to_string(lane)});
+    }
+  }
+}
+
+// How many flows are under way over a link, where it ends.
+void add_counters(const FlowsFile& file, const FlowsResult& result, const std::vector<Life>& all,
+                  engine::Timeline& timeline) {
+  const std::vector<net::LinkId> busiest = busiest_links(result.links, kCountedLinks);
+  const std::vector<net::FlowPath> paths = flow_list_paths(file);
+  for (const net::LinkId link : busiest) {
+    std::vector<LinkChange> changes;
+    for (const auto& [id, start_s, end_s] : all) {
+      if (std::ranges::count(paths[id].links, link) > 0) {
+        changes.push_back({start_s, 1});
+        changes.push_back({end_s, -1});
+      }
+    }
+    add_counter(file.fabric.links[link].from, "flows on " + file.fabric.link_names[link],
+                std::move(changes), timeline);
+  }
+}
+
+} // namespace
+
+engine::Timeline flows_timeline(const FlowsFile& file, const FlowsResult& result) {
+  engine::Timeline timeline;
+  timeline.node_names = file.fabric.node_names;
+  const std::vector<Life> all = lives(file, result);
+  add_spans(file, result, all, timeline);
+  add_counters(file, result, all, timeline);
+  return timeline;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/number_text.hpp"
+#include "flows/flows.hpp"
+#include "net/packet/ports.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Packets that a port of the switch before a host can hold for one queue; infinite = no limit. Of a
+// shared pool one hot queue gets alpha / (1 + alpha) (F8).
+double port_packets(const net::PacketOptions& options) {
+  const net::BufferOptions& buffer = options.buffer;
+  const double pool = static_cast<double>(buffer.bytes) / options.mtu_wire_bytes;
+  switch (buffer.scope) {
+  case net::BufferScope::port:
+    return buffer.packets == net::kNoThreshold ? std::floor(pool) : buffer.packets;
+  case net::BufferScope::shared:
+    return std::floor(pool * buffer.alpha / (1 + buffer.alpha));
+  case net::BufferScope::unlimited:
+    break;
+  }
+  return INFINITY;
+}
+
+// Packets of first windows that wait at the port of one host.
+struct Backlog {
+  double packets = 0;
+  double since_s = 0;
+  std::map<net::NodeId, double> of_source; // one host's packets come one after the other
+  std::uint32_t flows = 0;
+
+  // Overflow = what came from all but the busiest source, and one more.
+  double add(double start_s, net::NodeId src, double window, double packet_s) {
+    packets = std::max(0.0, packets - (start_s - since_s) / packet_s);
+    if (packets == 0) {
+      of_source.clear();
+      flows = 0;
+    }
+    since_s = start_s;
+    packets += window;
+    of_source[src] += window;
+    ++flows;
+    double most = 0;
+    for (const auto& [host, sent] : of_source) {
+      most = std::max(most, sent);
+    }
+    return packets - most + 1;
+  }
+};
+
+} // namespace
+
+std::optional<std::string> incast_risk(const FlowsFile& file) {
+  const net::PacketOptions& options = file.packet.options;
+  const net::TransportKind kind = options.transport.kind;
+  const bool tcp = kind == net::TransportKind::reno || kind == net::TransportKind::dctcp;
+  const double cap = port_packets(options);
+  if (!file.packet.has_transport || !tcp || std::isinf(cap)) {
+    return std::nullopt;
+  }
+  std::vector<double> packet_s(file.fabric.hosts, 0); // of the fastest link into the host
+  for (const net::FabricLink& link : file.fabric.links) {
+    if (file.fabric.is_host(link.to)) {
+      const double time = options.mtu_wire_bytes / link.bandwidth_Bps;
+      packet_s[link.to] = packet_s[link.to] > 0 ? std::min(packet_s[link.to], time) : time;
+    }
+  }
+  std::vector<std::uint32_t> order(file.flows.size());
+  for (std::uint32_t id = 0; id < order.size(); ++id) {
+    order[id] = id;
+  }
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t id) { return file.flows[id].start_s; });
+  std::map<net::NodeId, Backlog> at;
+  double worst = 0;
+  std::optional<std::string> text;
+  for (const std::uint32_t id : order) {
+    const net::FlowSpec& flow = file.flows[id];
+    if (flow.src == flow.dst || flow.bytes == 0) {
+      continue;
+    }
+    const double window = std::min(options.transport.tcp.initial_window,
+                                   std::ceil(flow.bytes / options.full_payload()));
+    Backlog& backlog = at[flow.dst];
+    const double overflow = backlog.add(flow.start_s, flow.src, window, packet_s[flow.dst]) - cap;
+    if (overflow > worst) {
+      worst = overflow;
+      text = "incast_risk: the first windows of " + std::to_string(backlog.flows) + " flows to " +
+             file.fabric.node_names[flow.dst] + " (" + base::shortest(std::round(backlog.packets)) +
+             " packets) overflow a buffer of " + base::shortest(cap) +
+             " packets; the flow level knows no losses and no timeouts, the packet level does";
+    }
+  }
+  return text;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,215 @@
+#include "import/import_caffe_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "import/kineto/kineto_sizes.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+struct Row {
+  std::int64_t id{};
+  std::int64_t elements{};
+  double backward_s{};
+};
+using Dump = std::vector<Row>;
+
+constexpr std::int64_t kBlobAlignment = 64;
+constexpr std::int64_t kItemBytes = 4; // float32
+constexpr double kForwardPerBackward = 0.5;
+
+// Between the last '[' and the last ']'; empty optional for lines without brackets.
+std::optional<std::string_view> bracketed(std::string_view line) {
+  const std::size_t open = line.find_last_of('[');
+  if (open == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::size_t close = line.find_last_of(']');
+  if (close == std::string_view::npos || close < open) {
+    return line.substr(open + 1);
+  }
+  return line.substr(open + 1, close - open - 1);
+}
+
+std::vector<std::string_view> fields_of(std::string_view text) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    fields.push_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return fields;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Row parse_row(std::string_view text, const std::string& file, const std::string& line) {
+  const std::vector<std::string_view> fields = fields_of(text);
+  if (fields.size() != 4 && fields.size() != 5) {
+    throw InputError(file, line,
+                     "expected [id, elements, backward_us, communication_us(, merged_us)], got " +
+                         std::to_string(fields.size()) + " fields");
+  }
+  const auto whole = [&](std::size_t i, std::string_view what, std::int64_t most) {
+    const auto value = parse_whole(fields[i]);
+    if (!value || *value < 0 || *value > most) {
+      throw InputError(file, line,
+                       std::string(what) + ": must be a whole number in 0.." +
+                           std::to_string(most) + ", got " + base::shown_value(fields[i]));
+    }
+    return *value;
+  };
+  const auto time = [&](std::size_t i) {
+    const auto value = parse_scaled(fields[i], -6);
+    if (!value || *value < 0) {
+      throw InputError(file, line,
+                       "must be microseconds >= 0, got " + base::shown_value(fields[i]));
+    }
+    return *value;
+  };
+  const Row row{whole(0, "id", 1'000'000'000), whole(1, "elements", base::kMaxExactBytes / 8),
+                time(2)};
+  for (std::size_t i = 3; i < fields.size(); ++i) {
+    (void)time(i);
+  }
+  return row;
+}
+
+std::vector<Dump> read_dumps(LineReader& input) {
+  std::vector<Dump> dumps;
+  for (TextLine line; input.next(line);) {
+    const auto text = bracketed(line.text);
+    if (!text) {
+      continue;
+    }
+    const std::string number = std::to_string(line.number);
+    const Row row = parse_row(*text, input.name(), number);
+    if (dumps.empty() || row.id <= dumps.back().back().id) {
+      dumps.emplace_back();
+    } else if (row.id != dumps.back().back().id + 1) {
+      throw InputError(input.name(), number,
+                       "id " + std::to_string(row.id) + " after id " +
+                           std::to_string(dumps.back().back().id));
+    }
+    dumps.back().push_back(row);
+  }
+  if (dumps.empty()) {
+    throw InputError(input.name(), "", "no layer rows found");
+  }
+  return dumps;
+}
+
+bool has_times(const Dump& dump) {
+  return std::ranges::any_of(dump, [](const Row& row) { return row.backward_s > 0; });
+}
+
+// Names of the blobs of a table, if its tensors, padded, are the rows.
+struct BlobName {
+  std::string layer;
+  std::string tensor;
+};
+std::vector<BlobName> names_from(const train::ModelTable& table, const Dump& dump) {
+  std::vector<BlobName> names;
+  for (const std::size_t i : table.execution_order()) {
+    for (const train::ModelTensor& tensor : table.layers[i].tensors) {
+      const std::int64_t blobs = (tensor.elements() + kBlobAlignment - 1) / kBlobAlignment;
+      if (names.size() == dump.size() || dump[names.size()].elements != blobs * kBlobAlignment) {
+        return {};
+      }
+      names.push_back({table.layers[i].name, tensor.name});
+    }
+  }
+  return names.size() == dump.size() ? names : std::vector<BlobName>();
+}
+
+std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& options,
+                                 const std::string& file, std::vector<std::string>& warnings) {
+  if (options.model) {
+    auto names = names_from(table_named(options.models, *options.model), dump);
+    if (names.empty()) {
+      throw InputError(file, "",
+                       "model " + *options.model + " does not fit the " +
+                           std::to_string(dump.size()) + " rows");
+    }
+    return names;
+  }
+  for (const train::ModelTable& table : options.models) {
+    if (auto names = names_from(table, dump); !names.empty()) {
+      warnings.push_back("layer names from model table " + table.name + ": its " +
+                         std::to_string(names.size()) + " padded tensors are the rows");
+      return names;
+    }
+  }
+  warnings.emplace_back("no model table fits the rows: layers are numbered");
+  return {};
+}
+
+std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName>& names) {
+  std::vector<train::Layer> layers;
+  for (std::size_t first = 0, end = 0; first < dump.size(); first = end) {
+    while (end < dump.size() && dump[end].backward_s == dump[first].backward_s) {
+      ++end;
+    }
+    if (dump[first].backward_s == 0) {
+      continue;
+    }
+    train::Layer layer;
+    layer.name = names.empty() ? "layer_" + std::to_string(layers.size() + 1) : names[first].layer;
+    layer.backward = Seconds{dump[first].backward_s};
+    layer.forward = *layer.backward * kForwardPerBackward;
+    layer.gradient_bytes = Bytes{0};
+    for (std::size_t i = end; i-- > first;) { // a bias before its weight
+      train::Tensor tensor;
+      tensor.elements = dump[i].elements;
+      tensor.bytes = Bytes{dump[i].elements * kItemBytes};
+      tensor.dtype = "float32";
+      tensor.name = names.empty() ? "" : names[i].layer + "." + names[i].tensor;
+      *layer.gradient_bytes += *tensor.bytes;
+      layer.tensors.push_back(std::move(tensor));
+    }
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+} // namespace
+
+train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& options) {
+  LineReader input(file, options.common.max_bytes);
+  const std::vector<Dump> dumps = read_dumps(input);
+  const auto last = std::find_if(dumps.rbegin(), dumps.rend(), has_times);
+  if (last == dumps.rend()) {
+    throw InputError(input.name(), "", "no dump has backward times");
+  }
+  train::Trace trace;
+  trace.name = result_name(options.common, file);
+  trace.provenance = train::Provenance::assumed;
+  trace.source = make_source("caffe-log", options.common);
+  trace.source->files.push_back(input.file(file));
+  if (options.model) {
+    trace.source->options.emplace_back("model", *options.model);
+  }
+  if (dumps.size() > 1) {
+    trace.warnings.push_back(std::to_string(dumps.size()) + " dumps in the log: the last one" +
+                             (last == dumps.rbegin() ? "" : " with backward times") + " is used");
+  }
+  const std::vector<BlobName> names = find_names(*last, options, input.name(), trace.warnings);
+  trace.layers = layers_of(*last, names);
+  trace.time_basis = "kernel";
+  trace.granularity = train::Granularity::layer; // S-SGD of Caffe sends the blobs of a layer as one
+  trace.warnings.emplace_back("forward is not logged: forward = 0.5 x backward (assumed)");
+  trace.warnings.emplace_back(
+      "only layers with parameters were timed: pooling, ReLU, LRN, concat and loss are missing");
+  trace.warnings.emplace_back("elements are padded to multiples of 64 per blob, as logged");
+  return trace;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,208 @@
+#include "import/import_detect.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "json/file.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kHead = std::size_t{1} << 20;
+
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 8> kNames{{
+    {"kineto", ImportFormat::kineto},
+    {"nccl-tests", ImportFormat::nccl_tests},
+    {"osu", ImportFormat::osu},
+    {"nccl-topology", ImportFormat::nccl_topology},
+    {"layer-table", ImportFormat::layer_table},
+    {"caffe-log", ImportFormat::caffe_log},
+    {"astra-text", ImportFormat::astra_text},
+    {"pytorch-et", ImportFormat::pytorch_et},
+}};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+DetectedFormat not_supported(std::string what) { return {std::nullopt, std::move(what)}; }
+
+DetectedFormat detect_json(std::string_view head) {
+  if (contains(head, "\"NEGOTIATE_")) {
+    return not_supported("Horovod timelines are not supported; export a PyTorch profiler trace");
+  }
+  if (contains(head, "\"nodes\"") && contains(head, "\"schema\"")) {
+    return {ImportFormat::pytorch_et, ""};
+  }
+  if (contains(head, "\"average_bus_bandwidth\"") || contains(head, "\"out_of_place\"")) {
+    return {ImportFormat::nccl_tests, ""};
+  }
+  if (contains(head, "\"traceEvents\"") || contains(head, "\"ph\"")) {
+    return {ImportFormat::kineto, ""};
+  }
+  if (contains(head, "\"architectures\"") || contains(head, "\"model_type\"")) {
+    return not_supported("model configurations are not supported; see stepsim models list");
+  }
+  return {};
+}
+
+// "[3, 9408, 15143.7, 1169]" at the end of a line.
+bool is_caffe_row(std::string_view line) {
+  const std::size_t open = line.find_last_of('[');
+  if (open == std::string_view::npos || !trimmed(line).ends_with(']')) {
+    return false;
+  }
+  const std::string_view fields = line.substr(open + 1);
+  const auto commas = std::ranges::count(fields, ',');
+  return (commas == 3 || commas == 4) &&
+         parse_whole(trimmed(fields.substr(0, fields.find(',')))).has_value();
+}
+
+// "8,4096 12.5" or "4096 12.5".
+bool is_osu_row(std::string_view line) {
+  const std::vector<std::string_view> words = words_of(line);
+  if (words.size() < 2) {
+    return false;
+  }
+  const std::size_t comma = words[0].find(',');
+  const std::string_view size =
+      comma == std::string_view::npos ? words[0] : words[0].substr(comma + 1);
+  return parse_whole(size) && parse_real(words[1]);
+}
+
+bool is_table_header(std::string_view line) {
+  std::string padded = ",";
+  for (const char c : line) {
+    if (c != ' ' && c != '"') {
+      padded += c == '\t' ? ',' : c;
+    }
+  }
+  padded += ',';
+  return contains(padded, ",name,") &&
+         (contains(padded, ",params,") || contains(padded, ",bytes,"));
+}
+
+DetectedFormat detect_text(std::string_view head) {
+  if (contains(head, "# Collective test starting") || contains(head, "# nThread")) {
+    return {ImportFormat::nccl_tests, ""};
+  }
+  if (contains(head, "# OSU ")) {
+    return {ImportFormat::osu, ""};
+  }
+  if (contains(head, "Layer (type")) {
+    return not_supported("torchinfo tables are not supported; export a layer table (CSV)");
+  }
+  if (contains(head, "\tGPU0") && contains(head, "CPU Affinity")) {
+    return not_supported("nvidia-smi topo -m is not supported; export NCCL_TOPO_DUMP_FILE");
+  }
+  std::string_view first;
+  for (const TextLine& line : lines_of(head)) {
+    const std::string_view text = trimmed(line.text);
+    if (text.empty() || text.starts_with('#')) {
+      continue;
+    }
+    if (is_caffe_row(text)) {
+      return {ImportFormat::caffe_log, ""};
+    }
+    if (first.empty()) {
+      first = text;
+      if (is_table_header(line.text)) {
+        return {ImportFormat::layer_table, ""};
+      }
+      if (is_osu_row(text)) {
+        return {ImportFormat::osu, ""};
+      }
+    } else if (first.starts_with("DATA") || first.starts_with("HYBRID_") ||
+               first.starts_with("MODEL")) {
+      return parse_whole(text) ? DetectedFormat{ImportFormat::astra_text, ""} : DetectedFormat{};
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+std::string_view name(ImportFormat format) {
+  return std::ranges::find(kNames, format, [](const auto& row) { return row.second; })->first;
+}
+
+std::optional<ImportFormat> parse_import_format(std::string_view word) {
+  const auto row = std::ranges::find(kNames, word, [](const auto& r) { return r.first; });
+  return row == kNames.end() ? std::nullopt : std::optional(row->second);
+}
+
+DetectedFormat detect_format(std::string_view head) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (head.starts_with(kByteOrderMark)) {
+    head.remove_prefix(kByteOrderMark.size());
+  }
+  if (head.starts_with("SQLite format 3")) {
+    return not_supported("Nsight databases are not supported; export a PyTorch profiler trace");
+  }
+  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  const char first = begin == std::string_view::npos ? ' ' : head[begin];
+  if (contains(head.substr(0, 4096), std::string_view("\0", 1))) {
+    return not_supported("binary files (Chakra, ONNX) are not supported; export a PyTorch profiler "
+                         "trace or a layer table (CSV)");
+  }
+  if (first == '{' || (first == '[' && contains(head.substr(0, 4096), "{"))) {
+    return detect_json(head);
+  }
+  if (first == '<') {
+    if (contains(head, "<graphs")) {
+      return not_supported("NCCL graphs are not supported; export NCCL_TOPO_DUMP_FILE");
+    }
+    return contains(head, "<system") ? DetectedFormat{ImportFormat::nccl_topology, ""}
+                                     : DetectedFormat{};
+  }
+  return detect_text(head);
+}
+
+std::string import_first(ImportFormat format) {
+  const std::string word(name(format));
+  const std::string what = format == ImportFormat::kineto ? "a Kineto trace" : "input of " + word;
+  return "this is " + what + ": stepsim import " + word + " FILE -o T.json";
+}
+
+std::string head_of(const std::string& path) {
+  std::string head;
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return head; // what a pipe gives is gone once it is read
+  }
+  ByteSource source(path);
+  for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
+    head += chunk;
+    if (head.size() >= kHead) {
+      break;
+    }
+  }
+  return head;
+}
+
+ImportFormat detect_file(const std::string& path) {
+  if (path == "-") {
+    throw UsageError("import auto: give the format for standard input");
+  }
+  const std::string head = head_of(path);
+  if (head.empty()) {
+    throw InputError(path, "", "empty");
+  }
+  const DetectedFormat detected = detect_format(head);
+  if (!detected.format) {
+    throw InputError(path, "",
+                     detected.advice.empty() ? "unknown format: name it, stepsim import FORMAT FILE"
+                                             : detected.advice);
+  }
+  return *detected.format;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,273 @@
+#include "import/import_layer_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "import/kineto/kineto_events.hpp"
+#include "json/csv.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kMostProblems = 20;
+
+enum class Column { name, params, bytes, forward, backward, dtype, tensors };
+
+struct ColumnName {
+  std::string_view text;
+  Column column;
+  int exponent = 0; // of ten: the unit of a time in seconds
+};
+constexpr std::array kColumns{
+    ColumnName{"name", Column::name},
+    ColumnName{"params", Column::params},
+    ColumnName{"bytes", Column::bytes},
+    ColumnName{"dtype", Column::dtype},
+    ColumnName{"tensors", Column::tensors},
+    ColumnName{"fwd_s", Column::forward, 0},
+    ColumnName{"fwd_ms", Column::forward, -3},
+    ColumnName{"fwd_us", Column::forward, -6},
+    ColumnName{"forward_s", Column::forward, 0},
+    ColumnName{"forward_ms", Column::forward, -3},
+    ColumnName{"forward_us", Column::forward, -6},
+    ColumnName{"bwd_s", Column::backward, 0},
+    ColumnName{"bwd_ms", Column::backward, -3},
+    ColumnName{"bwd_us", Column::backward, -6},
+    ColumnName{"backward_s", Column::backward, 0},
+    ColumnName{"backward_ms", Column::backward, -3},
+    ColumnName{"backward_us", Column::backward, -6},
+};
+
+struct ItemType {
+  std::string_view word;
+  std::int64_t bytes{};
+};
+constexpr std::array kItemTypes{
+    ItemType{"float32", 4}, ItemType{"float16", 2}, ItemType{"bfloat16", 2}, ItemType{"float64", 8},
+    ItemType{"int64", 8},   ItemType{"int32", 4},   ItemType{"int8", 1},     ItemType{"uint8", 1},
+    ItemType{"bool", 1},    ItemType{"float8", 1},
+};
+
+// Which column of the table holds what; a place for each Column.
+struct Header {
+  std::array<std::optional<std::size_t>, 7> place;
+  std::vector<const ColumnName*> names;
+
+  [[nodiscard]] std::optional<std::size_t> at(Column column) const {
+    return place[static_cast<std::size_t>(column)];
+  }
+};
+
+// One problem of a row; the caller adds the line.
+struct RowProblem {
+  std::string message;
+};
+
+Header read_header(const CsvRow& row, const std::string& file) {
+  const std::string line = std::to_string(row.line);
+  Header header;
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    const std::string_view text = trimmed(row.fields[i]);
+    const auto known = std::ranges::find(kColumns, text, &ColumnName::text);
+    if (known == kColumns.end()) {
+      std::array<std::string_view, kColumns.size()> words;
+      std::ranges::transform(kColumns, words.begin(), &ColumnName::text);
+      throw InputError(file, line,
+                       "unknown column " + base::shown_value(text) +
+                           base::did_you_mean(text, words));
+    }
+    auto& place = header.place[static_cast<std::size_t>(known->column)];
+    if (place) {
+      throw InputError(file, line,
+                       "columns " + std::string(header.names[*place]->text) + " and " +
+                           std::string(text) + " say the same");
+    }
+    place = i;
+    header.names.push_back(&*known);
+  }
+  const auto require = [&](bool present, std::string_view what) {
+    if (!present) {
+      throw InputError(file, line, "missing column: " + std::string(what));
+    }
+  };
+  require(header.at(Column::name).has_value(), "name");
+  require(header.at(Column::params) || header.at(Column::bytes), "params or bytes");
+  require(header.at(Column::forward).has_value(), "a forward time (fwd_s, fwd_ms, fwd_us)");
+  require(header.at(Column::backward).has_value(), "a backward time (bwd_s, bwd_ms, bwd_us)");
+  return header;
+}
+
+std::string quoted(std::string_view text) { return '"' + base::shown_value(text) + '"'; }
+
+class RowReader {
+public:
+  RowReader(const Header& header, const CsvRow& row) : header_(header), row_(row) {}
+
+  train::Layer layer() const {
+    if (row_.fields.size() != header_.names.size()) {
+      throw RowProblem{"expected " + std::to_string(header_.names.size()) + " fields, got " +
+                       std::to_string(row_.fields.size())};
+    }
+    train::Layer layer;
+    layer.name = *text(Column::name);
+    if (layer.name.empty()) {
+      throw RowProblem{"name: required"};
+    }
+    layer.forward = time(Column::forward);
+    layer.backward = time(Column::backward);
+    const ItemType type = item_type();
+    const auto elements = count(Column::params, type.bytes);
+    const auto bytes = count(Column::bytes, 1);
+    if (!elements && !bytes) {
+      throw RowProblem{"give params or bytes"};
+    }
+    if (elements && bytes && *bytes != *elements * type.bytes) {
+      throw RowProblem{"bytes " + std::to_string(*bytes) + " but params " +
+                       std::to_string(*elements) + " x " + std::to_string(type.bytes)};
+    }
+    layer.gradient_bytes = Bytes{bytes ? *bytes : *elements * type.bytes};
+    add_tensors(layer, type);
+    return layer;
+  }
+
+private:
+  // Empty optional if the column is absent.
+  [[nodiscard]] std::optional<std::string_view> text(Column column) const {
+    const auto place = header_.at(column);
+    return place ? std::optional(trimmed(row_.fields[*place])) : std::nullopt;
+  }
+  [[nodiscard]] std::string name_of(Column column) const {
+    return std::string(header_.names[*header_.at(column)]->text);
+  }
+
+  [[nodiscard]] Seconds time(Column column) const {
+    const std::string_view field = *text(column);
+    const auto value = parse_scaled(field, header_.names[*header_.at(column)]->exponent);
+    if (!value) {
+      throw RowProblem{name_of(column) + ": not a number: " + quoted(field)};
+    }
+    if (*value < 0) {
+      throw RowProblem{name_of(column) + ": must be >= 0, got " + std::string(field)};
+    }
+    return {*value};
+  }
+
+  [[nodiscard]] std::int64_t whole(std::string_view field, const std::string& name,
+                                   std::int64_t item_bytes) const {
+    const auto value = parse_whole(field);
+    if (!value) {
+      throw RowProblem{name + ": not a whole number: " + quoted(field)};
+    }
+    if (*value < 0 || *value > base::kMaxExactBytes / item_bytes) {
+      throw RowProblem{name + ": must be in 0.." +
+                       std::to_string(base::kMaxExactBytes / item_bytes) + ", got " +
+                       std::string(field)};
+    }
+    return *value;
+  }
+
+  // Empty if the column or its field is.
+  [[nodiscard]] std::optional<std::int64_t> count(Column column, std::int64_t item_bytes) const {
+    const auto field = text(column);
+    if (!field || field->empty()) {
+      return std::nullopt;
+    }
+    return whole(*field, name_of(column), item_bytes);
+  }
+
+  [[nodiscard]] ItemType item_type() const {
+    const std::string_view word = text(Column::dtype).value_or("");
+    if (word.empty()) {
+      return kItemTypes[0];
+    }
+    const auto type = std::ranges::find(kItemTypes, word, &ItemType::word);
+    if (type == kItemTypes.end()) {
+      std::array<std::string_view, kItemTypes.size()> words;
+      std::ranges::transform(kItemTypes, words.begin(), &ItemType::word);
+      throw RowProblem{"dtype: unknown type " + base::shown_value(word) +
+                       base::did_you_mean(word, words)};
+    }
+    return *type;
+  }
+
+  // Registration order in the table, gradient-ready order (reversed) in the trace.
+  void add_tensors(train::Layer& layer, const ItemType& type) const {
+    const std::int64_t total = layer.gradient_bytes->value;
+    const auto add = [&](std::int64_t elements) {
+      train::Tensor tensor;
+      tensor.elements = elements;
+      tensor.dtype = type.word;
+      tensor.bytes = Bytes{elements * type.bytes};
+      layer.tensors.insert(layer.tensors.begin(), std::move(tensor));
+    };
+    std::string_view list = text(Column::tensors).value_or("");
+    if (list.find(';') == std::string_view::npos) {
+      const std::int64_t tensors = list.empty() ? 1 : whole(list, "tensors", type.bytes);
+      if (tensors == 1 && total > 0 && total % type.bytes == 0) {
+        add(total / type.bytes);
+      }
+      return; // more: their sizes are unknown, the layer's is not
+    }
+    std::int64_t sum = 0;
+    while (true) {
+      const std::size_t end = list.find(';');
+      const std::int64_t elements = whole(trimmed(list.substr(0, end)), "tensors", type.bytes);
+      add(elements);
+      sum += elements * type.bytes;
+      if (sum > base::kMaxExactBytes || end == std::string_view::npos) {
+        break;
+      }
+      list.remove_prefix(end + 1);
+    }
+    if (sum != total) {
+      throw RowProblem{"tensors: " + std::to_string(sum) + " bytes, the layer has " +
+                       std::to_string(total)};
+    }
+  }
+
+  const Header& header_;
+  const CsvRow& row_;
+};
+
+} // namespace
+
+train::Trace import_layer_table(const std::string& file, const ImportOptions& options) {
+  const ImportedText input = read_import(file, options.max_bytes);
+  const std::vector<CsvRow> rows = parse_csv(input.text, input.name);
+  if (rows.empty()) {
+    throw InputError(input.name, "", "no header row");
+  }
+  const Header header = read_header(rows.front(), input.name);
+  if (rows.size() == 1) {
+    throw InputError(input.name, "", "no layer rows found");
+  }
+  train::Trace trace;
+  trace.name = result_name(options, file);
+  trace.source = make_source("layer-table", options);
+  trace.granularity = train::Granularity::tensor; // the rows list them, or are one each
+  trace.source->files.push_back(input.file);
+  std::vector<base::Problem> problems;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    try {
+      trace.layers.push_back(RowReader(header, rows[i]).layer());
+    } catch (const RowProblem& problem) {
+      if (problems.size() < kMostProblems) {
+        problems.push_back({input.name, std::to_string(rows[i].line), problem.message});
+      }
+    }
+  }
+  if (!problems.empty()) {
+    throw InputError(std::move(problems));
+  }
+  return trace;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,17 @@
+#pragma once
+// A hand-made table of layers (IO 9): CSV (RFC 4180, or tabs), one row per layer in forward order.
+//   name, params or bytes, a forward and a backward time (fwd_us, forward_ms, bwd_s, ...),
+//   optional dtype (default float32) and tensors
+// `tensors` is a number of tensors, or their elements in registration order: 2048000;1000.
+#include <string>
+
+#include "files/import_options.hpp"
+#include "train/workload/trace.hpp"
+
+namespace stepsim::io {
+
+// Throws InputError `layers.csv:7: bwd_us: not a number: "1,2"` (IO 17), up to 20 at once.
+[[nodiscard]] train::Trace import_layer_table(const std::string& file,
+                                              const ImportOptions& options);
+
+} // namespace stepsim::io

@@ -1,0 +1,200 @@
+#include "import/import_osu.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "files/source_json.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOperations{{
+    {"Allreduce", "allreduce"},
+    {"Broadcast", "broadcast"},
+    {"Bcast", "broadcast"},
+    {"Reduce", "reduce"},
+    {"Allgather", "allgather"},
+    {"Reduce_scatter", "reduce_scatter"},
+    {"Alltoall", "alltoall"},
+}};
+
+// What the title says: "# OSU MPI-CUDA Allreduce Latency Test v7.5".
+struct Title {
+  std::string op; // "" if unknown
+  bool seen = false;
+};
+
+Title read_title(std::string_view line, const std::string& file) {
+  if (line.find("Bandwidth") != std::string_view::npos) {
+    throw InputError(file, "", "osu_bw reports bandwidth, not times; use osu_latency");
+  }
+  const std::vector<std::string_view> words = words_of(line);
+  std::string_view subject;
+  for (const std::string_view word : words) {
+    if (word == "Latency") {
+      subject = subject.starts_with("MPI") ? "Latency" : subject;
+      break;
+    }
+    subject = word;
+  }
+  if (subject == "Latency") {
+    return {"pingpong", true};
+  }
+  for (const auto& [name, op] : kOperations) {
+    if (name == subject) {
+      return {std::string(op), true};
+    }
+  }
+  return {"", true};
+}
+
+struct Row {
+  OsuPoint point;
+  std::optional<std::int64_t> ranks;
+};
+
+constexpr std::string_view kExpected = "expected size and microseconds";
+
+// Empty if the line does not start with a size.
+std::optional<Row> read_row(const TextLine& line, OsuValue value, const std::string& file) {
+  const std::vector<std::string_view> words = words_of(line.text);
+  std::string_view size = words.front();
+  Row row;
+  row.point.line = line.number;
+  if (const std::size_t comma = size.find(','); comma != std::string_view::npos) {
+    row.ranks = parse_whole(size.substr(0, comma));
+    size.remove_prefix(comma + 1);
+    if (!row.ranks) {
+      return std::nullopt;
+    }
+  }
+  const auto bytes = parse_whole(size);
+  if (!bytes) {
+    return std::nullopt;
+  }
+  const std::string where = std::to_string(line.number);
+  if (*bytes < 0 || *bytes > base::kMaxExactBytes || (row.ranks && *row.ranks < 1)) {
+    throw InputError(file, where, std::string(kExpected));
+  }
+  const std::size_t column = value == OsuValue::average ? 1 : value == OsuValue::min ? 2 : 3;
+  if (words.size() <= column) {
+    throw InputError(file, where,
+                     words.size() < 2 ? std::string(kExpected)
+                                      : "no minimum and maximum columns: --value avg");
+  }
+  const auto time = parse_scaled(words[column], -6);
+  if (!time) {
+    throw InputError(file, where, std::string(kExpected));
+  }
+  if (*time <= 0) {
+    throw InputError(file, where, "time must be > 0, got " + std::string(words[column]));
+  }
+  row.point.bytes = Bytes{*bytes};
+  row.point.time = Seconds{*time};
+  return row;
+}
+
+} // namespace
+
+OsuLog import_osu(const std::string& file, const OsuOptions& options) {
+  LineReader input(file, options.common.max_bytes);
+  OsuLog log;
+  log.file = input.name();
+  log.name = result_name(options.common, file);
+  Title title;
+  std::optional<std::int64_t> ranks = options.ranks;
+  for (TextLine line; input.next(line);) {
+    const std::string_view text = trimmed(line.text);
+    if (text.starts_with('#')) {
+      if (text.find("OSU MPI") != std::string_view::npos) {
+        title = read_title(text, input.name());
+      }
+      continue;
+    }
+    if (text.empty()) {
+      continue;
+    }
+    const auto row = read_row(line, options.value, input.name());
+    if (!row && !title.seen) {
+      throw InputError(input.name(), std::to_string(line.number), std::string(kExpected));
+    }
+    if (!row) {
+      continue; // output of the job between the rows
+    }
+    if (row->ranks && ranks && *row->ranks != *ranks) {
+      throw InputError(input.name(), std::to_string(line.number),
+                       std::to_string(*row->ranks) + " ranks, expected " + std::to_string(*ranks));
+    }
+    ranks = row->ranks ? row->ranks : ranks;
+    log.points.push_back(row->point);
+  }
+  if (log.points.empty()) {
+    throw InputError(input.name(), "", "no result rows found");
+  }
+  log.op = options.op.value_or(title.op);
+  if (log.op.empty()) {
+    throw InputError(input.name(), "", "the file does not say which operation: give --op");
+  }
+  if (!ranks && log.op == "pingpong") {
+    ranks = 2;
+  }
+  if (!ranks) {
+    throw InputError(input.name(), "", "the file does not say how many ranks: give --ranks");
+  }
+  log.ranks = *ranks;
+  log.source = make_source("osu", options.common);
+  log.source.files.push_back(input.file(file));
+  if (options.op) {
+    log.source.options.emplace_back("op", *options.op);
+  }
+  if (options.ranks) {
+    log.source.options.emplace_back("ranks", std::to_string(*options.ranks));
+  }
+  if (options.value != OsuValue::average) {
+    log.source.options.emplace_back("value", options.value == OsuValue::min ? "min" : "max");
+  }
+  return log;
+}
+
+CostPoints cost_of(const OsuLog& log) {
+  std::vector<OsuPoint> sorted = log.points;
+  std::ranges::stable_sort(sorted, {}, [](const OsuPoint& p) { return p.bytes.value; });
+  CostPoints cost{log.name, log.op, log.ranks, {}, to_json(log.source)};
+  for (const OsuPoint& point : sorted) {
+    const auto bytes = static_cast<double>(point.bytes.value);
+    if (!cost.table.empty() && cost.table.back().first == bytes) {
+      throw InputError(log.file, std::to_string(point.line),
+                       "size " + std::to_string(point.bytes.value) + " appears twice");
+    }
+    if (point.bytes.value > 0) { // an empty message costs nothing by definition
+      cost.table.emplace_back(bytes, point.time.value);
+    }
+  }
+  if (cost.table.size() < 2) {
+    throw InputError(log.file, "", "needs at least 2 points");
+  }
+  return cost;
+}
+
+Samples samples_of(const OsuLog& log) {
+  Samples samples;
+  samples.file = log.file;
+  samples.name = log.name;
+  samples.source = log.source;
+  SampleSet& set = samples.sets.emplace_back();
+  set.op = log.op;
+  set.algorithm = "mpi";
+  set.ranks = log.ranks;
+  for (const OsuPoint& point : log.points) {
+    set.samples.push_back({static_cast<double>(point.bytes.value), point.time.value, std::nullopt});
+  }
+  return samples;
+}
+
+} // namespace stepsim::io

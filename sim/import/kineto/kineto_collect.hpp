@@ -1,0 +1,66 @@
+#pragma once
+// One event of a profiler trace as it was read, and the collector that checks it and adds it to a
+// recording. Checks happen when the event is complete, because its keys come in any order and only
+// some categories matter.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "import/kineto/kineto_events.hpp"
+
+namespace stepsim::io {
+
+struct RawTime {
+  enum class State : std::uint8_t { missing, good, bad } state = State::missing;
+  Nanoseconds value{};
+  std::string shown; // what was read, when bad
+
+  void set(std::string_view literal);   // decimal microseconds
+  void set_integer(std::int64_t value); // microseconds
+  void set_bad(std::string_view text) { *this = {State::bad, 0, std::string(text)}; }
+};
+
+struct RawEvent {
+  enum class Shape : std::uint8_t { missing, open, done };
+
+  bool complete = false; // ph is X
+  KinetoEvent event;     // correlation, external id, sequence
+  RawTime ts, dur;
+  std::string category, name, pid, tid, collective, dtype, input_type;
+  std::int64_t elements = -1;       // "In msg nelems"
+  Shape shape = Shape::missing;     // of the first non-empty entry of "Input Dims"
+  std::int64_t shape_elements = -1; // its product so far; -1: no number yet
+
+  void clear(); // keeps the memory of the strings
+  void add_dimension(std::int64_t size);
+};
+
+class KinetoCollector {
+public:
+  explicit KinetoCollector(KinetoRecording& recording) : recording_(recording) {}
+  // `pointer` ("/traceEvents/17") is called for an error only.
+  template <class Pointer> void add(const RawEvent& raw, const Pointer& pointer) {
+    if (const Fault fault = add(raw); !fault.message.empty()) {
+      refuse(pointer() + fault.key, fault.message);
+    }
+  }
+
+private:
+  struct Fault {
+    std::string key; // "/dur"
+    std::string message;
+  };
+  Fault add(const RawEvent& raw);
+  [[noreturn]] void refuse(const std::string& where, const std::string& message) const;
+  std::int32_t name_number(const std::string& name);
+  std::int32_t thread_number(const RawEvent& raw);
+  std::int32_t detail_number(const RawEvent& raw);
+
+  KinetoRecording& recording_;
+  Nanoseconds durations_{}; // of all events kept
+  std::unordered_map<std::string, std::int32_t> names_, threads_;
+  std::string thread_key_;
+};
+
+} // namespace stepsim::io

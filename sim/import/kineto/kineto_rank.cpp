@@ -1,0 +1,155 @@
+#include "import/kineto/kineto_rank.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+bool has_work(const StepSample& step) {
+  return std::ranges::any_of(step.times.work, [](Nanoseconds time) { return time > 0; });
+}
+
+std::string percent(double fraction) { return base::significant(100 * fraction, 2) + " %"; }
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+void choose_steps(KinetoRank& rank, std::int64_t skip_steps) {
+  for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+    if (has_work(rank.steps[i])) {
+      rank.used.push_back(i);
+    }
+  }
+  if (rank.used.empty()) {
+    throw InputError(rank.file, "", "no device work inside a training step");
+  }
+  if (const std::size_t idle = rank.steps.size() - rank.used.size(); idle > 0) {
+    rank.warnings.push_back(counted(idle, "step") + " without device work dropped");
+  }
+  const auto skip = std::min(static_cast<std::size_t>(std::max<std::int64_t>(skip_steps, 0)),
+                             rank.used.size() - 1);
+  rank.used.erase(rank.used.begin(), rank.used.begin() + static_cast<std::ptrdiff_t>(skip));
+  if (static_cast<std::int64_t>(skip) < skip_steps) {
+    rank.warnings.push_back((skip == 0 ? "no step" : "only " + counted(skip, "step")) +
+                            " skipped as warm-up, asked for " + std::to_string(skip_steps) +
+                            ": one must remain");
+  }
+}
+
+void keep_largest_group(KinetoRank& rank) {
+  std::vector<std::vector<std::size_t>> groups; // few: compared with the first of each
+  for (const std::size_t step : rank.used) {
+    const auto group = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& members) {
+      return same_layers(rank.steps[members.front()], rank.steps[step]);
+    });
+    if (group == groups.end()) {
+      groups.push_back({step});
+    } else {
+      group->push_back(step);
+    }
+  }
+  const auto largest = std::ranges::max_element(groups, {}, &std::vector<std::size_t>::size);
+  if (groups.size() > 1) {
+    rank.warnings.push_back(counted(rank.used.size() - largest->size(), "step") +
+                            " with other layers left out, " + std::to_string(largest->size()) +
+                            " kept");
+  }
+  rank.used = *largest;
+}
+
+void warn_about_times(KinetoRank& rank) {
+  std::vector<std::size_t> shorter; // of all steps: the trace lists those left out too
+  for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+    if (rank.steps[i].times.busy > rank.steps[i].times.wall) {
+      shorter.push_back(i);
+    }
+  }
+  if (!shorter.empty()) {
+    const std::string others =
+        shorter.size() == 1 ? "" : " and of " + counted(shorter.size() - 1, "other step");
+    rank.warnings.push_back("wall time of " + rank.step_names[shorter.front()] + others +
+                            " does not measure the GPU: its device work lasts longer");
+  }
+  if (rank.unattributed_fraction > 0.01) {
+    rank.warnings.push_back(percent(rank.unattributed_fraction) +
+                            " of the device time was launched outside the training steps or "
+                            "before the profile and is left out");
+  }
+  const StepSample& step = rank.first();
+  if (step.backward_matched < step.backward_nodes) {
+    rank.warnings.push_back(
+        counted(static_cast<std::size_t>(step.backward_nodes - step.backward_matched),
+                "backward node") +
+        " of " + std::to_string(step.backward_nodes) +
+        " match no forward operator; their time counts for the layer before");
+  }
+}
+
+void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank) {
+  const bool communicates = std::ranges::any_of(rank.used, [&](std::size_t i) {
+    return rank.steps[i].times.sum(WorkClass::communication) > 0;
+  });
+  const bool with_sizes = std::ranges::any_of(rank.used, [&](std::size_t i) {
+    return !rank.steps[i].buckets.empty() || !rank.steps[i].collectives.empty();
+  });
+  if (communicates && !with_sizes) {
+    rank.warnings.emplace_back("NCCL kernels without size arguments (older profiler): no buckets");
+  }
+  const bool all_to_all = std::ranges::any_of(recording.names, [](const std::string& name) {
+    return name.starts_with("nccl") && (name.find("SendRecv") != std::string::npos ||
+                                        name.find("AllToAll") != std::string::npos);
+  });
+  if (communicates && all_to_all) {
+    rank.warnings.emplace_back(
+        "all-to-all or point-to-point kernels: the job is not data-parallel only");
+  }
+}
+
+} // namespace
+
+bool same_layers(const StepSample& a, const StepSample& b) {
+  return std::ranges::equal(a.layers, b.layers, [](const LayerSample& x, const LayerSample& y) {
+    return x.operation == y.operation && x.gradients == y.gradients;
+  });
+}
+
+KinetoRank reduce_rank(const KinetoRecording& recording,
+                       const std::optional<std::string>& step_annotation, std::int64_t skip_steps) {
+  if (std::ranges::none_of(recording.events,
+                           [](const KinetoEvent& e) { return on_device(e.category); })) {
+    throw InputError(recording.file, "",
+                     "no GPU activity recorded: profile with ProfilerActivity.CUDA");
+  }
+  const std::vector<KinetoStep> steps = find_steps(recording, step_annotation);
+  const Attribution attribution = attribute(recording, steps);
+  KinetoRank rank;
+  rank.file = recording.file;
+  rank.device = recording.device;
+  rank.world_size = recording.world_size;
+  rank.steps = sample_steps(recording, steps, attribution);
+  for (const KinetoStep& step : steps) {
+    rank.step_names.push_back(step.name);
+  }
+  if (attribution.device_time > 0) {
+    rank.unattributed_fraction = static_cast<double>(attribution.outside_steps) /
+                                 static_cast<double>(attribution.device_time);
+  }
+  choose_steps(rank, skip_steps);
+  keep_largest_group(rank);
+  if (rank.first().layers.empty()) {
+    throw InputError(recording.file, "", "no forward operators");
+  }
+  rank.forward_only = rank.first().backward_nodes == 0;
+  warn_about_times(rank);
+  warn_about_communication(recording, rank);
+  return rank;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,259 @@
+#include "import/kineto/kineto_sax.hpp"
+
+#include <array>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kMaxDepth = 256;
+
+struct KeyName {
+  std::string_view text;
+  KinetoKey key;
+};
+
+template <std::size_t N>
+KinetoKey look_up(const std::array<KeyName, N>& table, std::string_view text) {
+  for (const KeyName& row : table) {
+    if (row.text == text) {
+      return row.key;
+    }
+  }
+  return KinetoKey::other;
+}
+
+constexpr std::array kFileKeys{KeyName{"traceEvents", KinetoKey::trace_events},
+                               KeyName{"deviceProperties", KinetoKey::device_properties},
+                               KeyName{"distributedInfo", KinetoKey::distributed_info}};
+constexpr std::array kEventKeys{KeyName{"ph", KinetoKey::ph},     KeyName{"cat", KinetoKey::cat},
+                                KeyName{"name", KinetoKey::name}, KeyName{"pid", KinetoKey::pid},
+                                KeyName{"tid", KinetoKey::tid},   KeyName{"ts", KinetoKey::ts},
+                                KeyName{"dur", KinetoKey::dur},   KeyName{"args", KinetoKey::args}};
+constexpr std::array kArgumentKeys{KeyName{"External id", KinetoKey::external_id},
+                                   KeyName{"correlation", KinetoKey::correlation},
+                                   KeyName{"Sequence number", KinetoKey::sequence},
+                                   KeyName{"Input Dims", KinetoKey::input_dims},
+                                   KeyName{"Input type", KinetoKey::input_type},
+                                   KeyName{"Collective name", KinetoKey::collective},
+                                   KeyName{"In msg nelems", KinetoKey::elements},
+                                   KeyName{"dtype", KinetoKey::dtype}};
+
+} // namespace
+
+// Structure
+
+void KinetoSax::count_element() {
+  if (in_events_ && depth_ + 1 == event_depth_) {
+    ++event_index_;
+  }
+}
+
+void KinetoSax::open() {
+  ++values_;
+  count_element();
+  if (++depth_ > kMaxDepth) {
+    throw InputError(recording_.file, in_events_ ? event_pointer() : "",
+                     "nested deeper than " + std::to_string(kMaxDepth));
+  }
+}
+
+bool KinetoSax::start_object(std::size_t) {
+  if (RawTime* time = time_field()) {
+    time->set_bad("an object");
+  }
+  open();
+  if (in_event()) {
+    raw_.clear();
+    in_args_ = false;
+  } else if (in_events_ && depth_ == event_depth_ + 1 && key_ == KinetoKey::args) {
+    in_args_ = true;
+  } else if (depth_ == 2 && !in_events_ && key_ == KinetoKey::distributed_info) {
+    in_distributed_ = true;
+  }
+  return true;
+}
+
+bool KinetoSax::start_array(std::size_t) {
+  if (RawTime* time = time_field()) {
+    time->set_bad("an array");
+  }
+  open();
+  const bool file_key = depth_ == 2 && !in_events_;
+  if (depth_ == 1 || (file_key && key_ == KinetoKey::trace_events)) {
+    in_events_ = found_events_ = true;
+    bare_array_ = depth_ == 1;
+    event_depth_ = depth_ + 1;
+    event_index_ = -1;
+  } else if (file_key && key_ == KinetoKey::device_properties) {
+    in_devices_ = true;
+  } else if (in_shape() && raw_.shape == RawEvent::Shape::missing) {
+    raw_.shape = RawEvent::Shape::open; // done when it held a number
+    raw_.shape_elements = -1;
+  }
+  return true;
+}
+
+bool KinetoSax::close() {
+  if (in_event()) {
+    collector_.add(raw_, [this] { return event_pointer(); });
+  } else if (in_args()) {
+    in_args_ = false;
+  } else if (in_shape() && raw_.shape == RawEvent::Shape::open) {
+    raw_.shape = raw_.shape_elements < 0 ? RawEvent::Shape::missing : RawEvent::Shape::done;
+  } else if (in_events_ && depth_ + 1 == event_depth_) {
+    in_events_ = false;
+  }
+  --depth_;
+  if (depth_ == 1) {
+    in_devices_ = in_distributed_ = false;
+  }
+  return true;
+}
+
+bool KinetoSax::key(std::string& name) {
+  key_ = KinetoKey::other;
+  if (in_args()) {
+    key_ = look_up(kArgumentKeys, name);
+  } else if (in_event()) {
+    key_ = look_up(kEventKeys, name);
+  } else if (depth_ == 1) {
+    key_ = look_up(kFileKeys, name);
+  } else if (in_devices_ && depth_ == 3 && name == "name") {
+    key_ = KinetoKey::name;
+  } else if (in_distributed_ && depth_ == 2 && name == "world_size") {
+    key_ = KinetoKey::world_size;
+  }
+  return true;
+}
+
+// Values
+
+RawTime* KinetoSax::time_field() {
+  if (!in_event()) {
+    return nullptr;
+  }
+  return key_ == KinetoKey::ts ? &raw_.ts : key_ == KinetoKey::dur ? &raw_.dur : nullptr;
+}
+
+bool KinetoSax::scalar(std::string_view shown) {
+  ++values_;
+  count_element();
+  if (RawTime* time = time_field()) {
+    time->set_bad(shown);
+  }
+  return true;
+}
+
+bool KinetoSax::number_float(double, const std::string& literal) {
+  ++values_;
+  count_element();
+  if (RawTime* time = time_field()) {
+    time->set(literal);
+  }
+  return true;
+}
+
+bool KinetoSax::number_unsigned(std::uint64_t value) {
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return number_float(0, std::to_string(value));
+  }
+  return number_integer(static_cast<std::int64_t>(value));
+}
+
+bool KinetoSax::number_integer(std::int64_t value) {
+  ++values_;
+  count_element();
+  if (RawTime* time = time_field()) {
+    time->set_integer(value);
+  } else if (in_event() && (key_ == KinetoKey::pid || key_ == KinetoKey::tid)) {
+    (key_ == KinetoKey::pid ? raw_.pid : raw_.tid) = std::to_string(value);
+  } else if (in_args()) {
+    set_argument(value);
+  } else if (in_shape() && raw_.shape == RawEvent::Shape::open) {
+    raw_.add_dimension(value);
+  } else if (in_distributed_ && key_ == KinetoKey::world_size && value >= 1) {
+    recording_.world_size = value;
+  }
+  return true;
+}
+
+void KinetoSax::set_argument(std::int64_t value) {
+  if (key_ == KinetoKey::correlation) {
+    raw_.event.correlation = value;
+  } else if (key_ == KinetoKey::external_id) {
+    raw_.event.external_id = value;
+  } else if (key_ == KinetoKey::sequence) {
+    raw_.event.sequence = value;
+  } else if (key_ == KinetoKey::elements) {
+    raw_.elements = value;
+  }
+}
+
+std::string* KinetoSax::text_field() {
+  if (in_event()) {
+    return key_ == KinetoKey::cat    ? &raw_.category
+           : key_ == KinetoKey::name ? &raw_.name
+           : key_ == KinetoKey::pid  ? &raw_.pid
+           : key_ == KinetoKey::tid  ? &raw_.tid
+                                     : nullptr;
+  }
+  if (in_args()) {
+    return key_ == KinetoKey::collective ? &raw_.collective
+           : key_ == KinetoKey::dtype    ? &raw_.dtype
+                                         : nullptr;
+  }
+  const bool input_type = in_args_ && key_ == KinetoKey::input_type && depth_ == event_depth_ + 2;
+  return input_type && raw_.input_type.empty() ? &raw_.input_type : nullptr;
+}
+
+bool KinetoSax::string(std::string& value) {
+  ++values_;
+  count_element();
+  if (std::string* text = text_field()) {
+    text->swap(value); // the parser does not need it any more
+  } else if (RawTime* time = time_field()) {
+    time->set_bad('"' + value + '"');
+  } else if (in_event() && key_ == KinetoKey::ph) {
+    raw_.complete = value == "X";
+  } else if (in_devices_ && key_ == KinetoKey::name && !recording_.device) {
+    recording_.device = value;
+  }
+  return true;
+}
+
+std::string KinetoSax::event_pointer() const {
+  return (bare_array_ ? "/" : "/traceEvents/") + std::to_string(event_index_);
+}
+
+void KinetoSax::finish() const {
+  if (!found_events_) {
+    throw InputError(recording_.file, "", "no traceEvents: not a PyTorch profiler trace");
+  }
+}
+
+// nlohmann: "[json.exception.parse_error.101] parse error at line 3, column 7: syntax error while
+// parsing value - unexpected end of input; expected ..." becomes "3:7", "unexpected end of input".
+void KinetoSax::syntax_error(std::string_view text) const {
+  const auto after = [&](std::string_view mark) {
+    const std::size_t at = text.find(mark);
+    return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
+  };
+  const auto digits = [](std::string_view rest) {
+    return std::string(rest.substr(0, rest.find_first_not_of("0123456789")));
+  };
+  const std::string line = digits(after("at line "));
+  const std::string column = digits(after(", column "));
+  std::string_view message = after(" - ");
+  if (message.empty()) {
+    message = after("] ");
+  }
+  message = message.substr(0, message.find("; "));
+  throw InputError(recording_.file, line.empty() ? "" : line + ":" + column,
+                   message.empty() ? std::string(text) : std::string(message));
+}
+
+} // namespace stepsim::io

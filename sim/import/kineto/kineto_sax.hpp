@@ -1,0 +1,98 @@
+#pragma once
+// The parser events of a profiler trace, gathered into a KinetoRecording. Levels: file > array of
+// events > event > args > arrays in args; `depth` counts open objects and arrays.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "import/kineto/kineto_collect.hpp"
+
+namespace stepsim::io {
+
+// Keys that mean something on their level; everything else is `other`.
+enum class KinetoKey : std::uint8_t {
+  other,
+  trace_events,
+  device_properties,
+  distributed_info,
+  world_size,
+  ph,
+  cat,
+  name,
+  pid,
+  tid,
+  ts,
+  dur,
+  args,
+  correlation,
+  external_id,
+  sequence,
+  input_dims,
+  input_type,
+  collective,
+  elements,
+  dtype
+};
+
+class KinetoSax {
+public:
+  explicit KinetoSax(KinetoRecording& recording) : recording_(recording), collector_(recording) {}
+
+  // The interface that nlohmann's parser calls.
+  bool null() { return scalar("null"); }
+  bool boolean(bool value) { return scalar(value ? "true" : "false"); }
+  bool number_integer(std::int64_t value); // negative
+  bool number_unsigned(std::uint64_t value);
+  bool number_float(double, const std::string& literal);
+  bool string(std::string& value);
+  template <class Binary> bool binary(Binary&) { return true; }
+  bool start_object(std::size_t);
+  bool key(std::string& name);
+  bool end_object() { return close(); }
+  bool start_array(std::size_t);
+  bool end_array() { return close(); }
+  template <class Exception>
+  bool parse_error(std::size_t, const std::string&, const Exception& error) {
+    syntax_error(error.what());
+    return false;
+  }
+
+  // Throws unless the file held an array of events.
+  void finish() const;
+  // How many values were read so far: tells whether the parser makes progress.
+  [[nodiscard]] std::uint64_t values() const { return values_; }
+
+private:
+  [[nodiscard]] bool in_event() const { return in_events_ && depth_ == event_depth_; }
+  [[nodiscard]] bool in_args() const { return in_args_ && depth_ == event_depth_ + 1; }
+  [[nodiscard]] bool in_shape() const { // in an entry of "Input Dims"
+    return in_args_ && depth_ == event_depth_ + 3 && key_ == KinetoKey::input_dims;
+  }
+  bool scalar(std::string_view shown);
+  void open();
+  bool close();
+  // Where the value that comes next belongs; null pointers if to no such field.
+  [[nodiscard]] RawTime* time_field();
+  [[nodiscard]] std::string* text_field();
+  void set_argument(std::int64_t value);
+  void count_element(); // before a value directly inside the array of events
+  [[noreturn]] void syntax_error(std::string_view text) const;
+  [[nodiscard]] std::string event_pointer() const;
+
+  KinetoRecording& recording_;
+  KinetoCollector collector_;
+  RawEvent raw_;
+  KinetoKey key_ = KinetoKey::other;
+  std::size_t depth_{};
+  std::size_t event_depth_{}; // depth inside an event object
+  bool in_events_ = false;
+  bool in_args_ = false;
+  bool in_devices_ = false;
+  bool in_distributed_ = false;
+  bool found_events_ = false;
+  bool bare_array_ = false;
+  std::int64_t event_index_ = -1;
+  std::uint64_t values_{};
+};
+
+} // namespace stepsim::io

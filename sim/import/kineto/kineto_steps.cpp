@@ -1,0 +1,126 @@
+#include "import/kineto/kineto_steps.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <tuple>
+
+#include "base/error.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kLongestAnnotation = 1000; // std::regex recurses once per character
+
+bool by_start(const KinetoStep& a, const KinetoStep& b) {
+  return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+}
+
+template <class Matches>
+std::vector<KinetoStep> annotations(const KinetoRecording& recording, const Matches& matches) {
+  std::vector<KinetoStep> found;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation && matches(recording.name(event))) {
+      found.push_back({std::string(recording.name(event)), event.begin, event.end(), event.thread});
+    }
+  }
+  std::ranges::sort(found, by_start);
+  return found;
+}
+
+std::vector<KinetoStep> between_optimizer_steps(const std::vector<KinetoStep>& updates) {
+  std::vector<KinetoStep> steps;
+  for (std::size_t k = 1; k < updates.size(); ++k) {
+    if (updates[k - 1].end < updates[k].end) {
+      steps.push_back(
+          {"step#" + std::to_string(k), updates[k - 1].end, updates[k].end, updates[k].thread});
+    }
+  }
+  return steps;
+}
+
+// Without those that contain another one on their thread.
+std::vector<KinetoStep> innermost(const std::vector<KinetoStep>& matches) {
+  std::vector<KinetoStep> steps;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    bool contains = false;
+    for (std::size_t k = i + 1; k < matches.size() && matches[k].begin < matches[i].end; ++k) {
+      contains =
+          contains || (matches[k].thread == matches[i].thread && matches[k].end <= matches[i].end);
+    }
+    if (!contains) {
+      steps.push_back(matches[i]);
+    }
+  }
+  return steps;
+}
+
+std::vector<KinetoStep> matching(const KinetoRecording& recording, const std::string& expression) {
+  std::regex pattern;
+  try {
+    pattern.assign(expression);
+  } catch (const std::regex_error&) {
+    throw UsageError("--step-annotation: not a regular expression: " +
+                     base::shown_value(expression));
+  }
+  return innermost(annotations(recording, [&](std::string_view name) {
+    return std::regex_search(
+        name.begin(),
+        name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), kLongestAnnotation)),
+        pattern);
+  }));
+}
+
+[[noreturn]] void no_step(const KinetoRecording& recording, bool with_annotation) {
+  std::set<std::string> seen;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation) {
+      seen.emplace(recording.name(event));
+    }
+  }
+  std::string list;
+  std::size_t shown = 0;
+  for (const std::string& name : seen) {
+    if (shown++ < 5) {
+      list += (list.empty() ? "; annotations seen: " : ", ") + base::shown_value(name, 60);
+    }
+  }
+  const std::string message =
+      with_annotation ? "no annotation matches --step-annotation"
+                      : "no training step found (no ProfilerStep#, no Optimizer.step#); pass "
+                        "--step-annotation REGEX";
+  throw InputError(recording.file, "", message + list);
+}
+
+} // namespace
+
+std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
+                                   const std::optional<std::string>& annotation) {
+  const auto starts_with = [&](std::string_view prefix) {
+    return annotations(recording, [=](std::string_view name) { return name.starts_with(prefix); });
+  };
+  std::vector<KinetoStep> steps;
+  if (annotation) {
+    steps = matching(recording, *annotation);
+  } else {
+    steps = starts_with("ProfilerStep#");
+    if (steps.empty()) {
+      steps = between_optimizer_steps(starts_with("Optimizer.step#"));
+    }
+  }
+  if (steps.empty()) {
+    no_step(recording, annotation.has_value());
+  }
+  return steps;
+}
+
+std::int32_t step_at(std::span<const KinetoStep> steps, Nanoseconds moment) {
+  const auto after = std::ranges::upper_bound(steps, moment, {}, &KinetoStep::begin);
+  if (after == steps.begin() || moment >= (after - 1)->end) {
+    return -1;
+  }
+  return static_cast<std::int32_t>(after - steps.begin() - 1);
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,31 @@
+#pragma once
+// Training steps of a profiler recording (IO 4.2): half-open intervals [begin, end) of the host's
+// time, in order of start; `thread` is the one that runs the forward pass.
+//   ProfilerStep#N annotations, else the stretches between the ends of two Optimizer.step#
+//   annotations, else the annotations that match a regular expression (the innermost of nested
+//   ones). A regular expression that is given comes first.
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/kineto/kineto_events.hpp"
+
+namespace stepsim::io {
+
+struct KinetoStep {
+  std::string name;
+  Nanoseconds begin{};
+  Nanoseconds end{};
+  std::int32_t thread{};
+};
+
+// InputError if no step is found (names annotations that were seen), UsageError for a wrong
+// regular expression.
+[[nodiscard]] std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
+                                                 const std::optional<std::string>& annotation);
+
+// The step that contains a moment; -1 if none.
+[[nodiscard]] std::int32_t step_at(std::span<const KinetoStep> steps, Nanoseconds moment);
+
+} // namespace stepsim::io

@@ -1,0 +1,234 @@
+#include "import/kineto/kineto_summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+double number(Nanoseconds time) { return static_cast<double>(time); }
+Seconds seconds(double nanoseconds) { return {nanoseconds / 1e9}; }
+Seconds seconds(Nanoseconds time) { return seconds(number(time)); }
+
+std::vector<double> values(const KinetoRank& rank, const StepValue& value) {
+  std::vector<double> result;
+  for (const std::size_t i : rank.used) {
+    result.push_back(value(rank.steps[i]));
+  }
+  return result;
+}
+
+Nanoseconds exposed(const StepTimes& times) { return times.busy - times.compute_busy; }
+
+Nanoseconds compute_sum(const StepTimes& times) {
+  Nanoseconds sum = 0;
+  for (const Nanoseconds work : times.work) {
+    sum += work;
+  }
+  return sum - times.sum(WorkClass::communication);
+}
+
+bool same_buckets(const StepSample& a, const StepSample& b) {
+  return std::ranges::equal(
+      a.buckets, b.buckets, [](const CollectiveSample& x, const CollectiveSample& y) {
+        return x.elements == y.elements && x.dtype == y.dtype && x.gradients == y.gradients;
+      });
+}
+
+// "_allgather_base" -> "allgather": the words of this project.
+std::string operation_word(std::string_view recorded) {
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"allreduce_coalesced", "allreduce"},
+      {"_allgather_base", "allgather"},
+      {"all_gather", "allgather"},
+      {"_all_gather_base", "allgather"},
+      {"allgather_into_tensor_coalesced", "allgather"},
+      {"_reduce_scatter_base", "reduce_scatter"},
+      {"reduce_scatter_tensor_coalesced", "reduce_scatter"},
+      {"all_to_all", "alltoall"},
+      {"all_to_allv", "alltoall"},
+      {"send", "sendrecv"},
+      {"recv", "sendrecv"},
+  };
+  for (const auto& [name, word] : kWords) {
+    if (name == recorded) {
+      return std::string(word);
+    }
+  }
+  return std::string(recorded);
+}
+
+struct Payload {
+  std::string dtype; // our word, empty if unknown
+  Bytes bytes;
+};
+
+Payload payload(const CollectiveSample& sample) {
+  const auto word = dtype_of_pytorch(sample.dtype);
+  return word ? Payload{std::string(word->word), {sample.elements * word->bytes}} : Payload{};
+}
+
+} // namespace
+
+double median_over_ranks(std::span<const KinetoRank> ranks, const StepValue& value) {
+  std::vector<double> medians;
+  for (const KinetoRank& rank : ranks) {
+    medians.push_back(base::median(values(rank, value)));
+  }
+  return base::median(medians);
+}
+
+double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& value) {
+  std::vector<double> all;
+  for (const KinetoRank& rank : ranks) {
+    std::ranges::copy(values(rank, value), std::back_inserter(all));
+  }
+  return base::median(all);
+}
+
+double wall_factor(std::span<const KinetoRank> ranks, std::optional<Seconds> measured_step) {
+  const double wall = measured_step ? measured_step->value * 1e9
+                                    : median_over_steps(ranks, [](const StepSample& step) {
+                                        return number(step.times.wall);
+                                      });
+  const double hidden =
+      median_over_steps(ranks, [](const StepSample& step) { return number(exposed(step.times)); });
+  const double compute = median_over_steps(
+      ranks, [](const StepSample& step) { return number(step.times.compute_busy); });
+  if (wall <= hidden || compute <= 0) {
+    throw InputError(ranks.front().file, "",
+                     "the step time is not longer than its exposed communication: cannot scale "
+                     "compute times to it");
+  }
+  return (wall - hidden) / compute;
+}
+
+std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks) {
+  std::vector<train::MeasuredStep> steps;
+  for (const KinetoRank& rank : ranks) {
+    for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+      const StepTimes& times = rank.steps[i].times;
+      train::MeasuredStep step;
+      step.name = rank.step_names[i];
+      step.used = std::ranges::binary_search(rank.used, i);
+      step.wall = seconds(times.wall);
+      step.gpu_busy = seconds(times.busy);
+      step.compute_busy = seconds(times.compute_busy);
+      step.exposed_communication = seconds(exposed(times));
+      step.forward = seconds(times.sum(WorkClass::forward));
+      step.backward = seconds(times.sum(WorkClass::backward));
+      step.gradient_nodes = seconds(times.gradient_nodes);
+      step.update = seconds(times.sum(WorkClass::update));
+      step.framework = seconds(times.sum(WorkClass::framework));
+      step.input = seconds(times.sum(WorkClass::input));
+      step.other = seconds(times.sum(WorkClass::other));
+      step.communication = seconds(times.sum(WorkClass::communication));
+      steps.push_back(std::move(step));
+    }
+  }
+  return steps;
+}
+
+std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
+                                                    std::vector<std::string>& notes) {
+  const StepSample& last = ranks.front().steps[ranks.front().used.back()];
+  std::vector<std::vector<double>> times(last.buckets.size());
+  bool differ = false;
+  for (const KinetoRank& rank : ranks) {
+    for (const std::size_t i : rank.used) {
+      if (!same_buckets(rank.steps[i], last)) {
+        differ = true;
+        continue;
+      }
+      for (std::size_t b = 0; b < times.size(); ++b) {
+        if (const auto time = rank.steps[i].buckets[b].time) {
+          times[b].push_back(number(*time));
+        }
+      }
+    }
+  }
+  if (differ) {
+    notes.emplace_back("buckets differ between steps or ranks: those of the last step are kept");
+  }
+  std::vector<train::MeasuredBucket> buckets;
+  for (std::size_t b = 0; b < times.size(); ++b) {
+    const CollectiveSample& sample = last.buckets[b];
+    const Payload data = payload(sample);
+    train::MeasuredBucket bucket{
+        sample.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
+    if (!times[b].empty()) {
+      bucket.min = seconds(std::ranges::min(times[b]));
+      bucket.median = seconds(base::median(times[b]));
+      bucket.max = seconds(std::ranges::max(times[b]));
+    }
+    buckets.push_back(std::move(bucket));
+  }
+  return buckets;
+}
+
+std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks) {
+  struct Group {
+    std::size_t first{}; // order of appearance
+    std::int64_t count{};
+    std::optional<Nanoseconds> min;
+  };
+  std::map<std::tuple<std::string, std::string, std::int64_t>, Group> groups;
+  const StepSample& reference = ranks.front().first();
+  for (const KinetoRank& rank : ranks) {
+    for (const std::size_t i : rank.used) {
+      for (const CollectiveSample& call : rank.steps[i].collectives) {
+        Group& group = groups
+                           .try_emplace({operation_word(call.op), call.dtype, call.elements},
+                                        Group{groups.size(), 0, {}})
+                           .first->second;
+        group.count += &rank.steps[i] == &reference ? 1 : 0;
+        if (call.time) {
+          group.min = std::min(group.min.value_or(*call.time), *call.time);
+        }
+      }
+    }
+  }
+  std::vector<train::MeasuredCollective> result(groups.size());
+  for (const auto& [key, group] : groups) {
+    const auto& [op, dtype, elements] = key;
+    const Payload data = payload({op, dtype, elements, 0, {}});
+    train::MeasuredCollective& collective = result[group.first];
+    collective = {op, elements, data.bytes, data.dtype, group.count, {}};
+    if (group.min) {
+      collective.min = seconds(*group.min);
+    }
+  }
+  std::erase_if(result, [](const train::MeasuredCollective& c) { return c.per_step == 0; });
+  return result;
+}
+
+train::Checks measured_checks(std::span<const KinetoRank> ranks) {
+  train::Checks checks;
+  std::vector<double> compute;
+  for (const KinetoRank& rank : ranks) {
+    checks.steps_used += std::ssize(rank.used);
+    checks.unattributed_fraction =
+        std::max(checks.unattributed_fraction, rank.unattributed_fraction);
+    compute.push_back(base::median(
+        values(rank, [](const StepSample& step) { return number(compute_sum(step.times)); })));
+  }
+  const StepSample& first = ranks.front().first();
+  checks.backward_nodes = first.backward_nodes;
+  checks.backward_matched = first.backward_matched;
+  checks.gradient_nodes = std::ssize(first.gradients);
+  checks.gpu_busy_fraction = median_over_steps(ranks, [](const StepSample& step) {
+    return step.times.wall > 0 ? number(step.times.busy) / number(step.times.wall) : 1.0;
+  });
+  if (ranks.size() > 1 && base::median(compute) > 0) {
+    checks.rank_spread =
+        (std::ranges::max(compute) - std::ranges::min(compute)) / base::median(compute);
+  }
+  return checks;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,39 @@
+#pragma once
+// Statistics over the used steps of one or several ranks (IO 4.6).
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/kineto/kineto_rank.hpp"
+#include "train/workload/trace.hpp"
+
+namespace stepsim::io {
+
+using StepValue = std::function<double(const StepSample&)>;
+
+// Median over ranks of each rank's median over its used steps.
+[[nodiscard]] double median_over_ranks(std::span<const KinetoRank> ranks, const StepValue& value);
+
+// Median over all used steps of all ranks.
+[[nodiscard]] double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& value);
+
+// Factor from device time to step time: (wall - exposed communication) / compute busy, all
+// medians; `measured_step` replaces the wall. InputError if it is not positive.
+[[nodiscard]] double wall_factor(std::span<const KinetoRank> ranks,
+                                 std::optional<Seconds> measured_step);
+
+[[nodiscard]] std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
+
+// The bucket list of the last used step of the first rank, with the times of all steps that have
+// the same list; a note if some have not.
+[[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
+                                                                  std::vector<std::string>& notes);
+
+[[nodiscard]] std::vector<train::MeasuredCollective>
+measured_collectives(std::span<const KinetoRank> ranks);
+
+[[nodiscard]] train::Checks measured_checks(std::span<const KinetoRank> ranks);
+
+} // namespace stepsim::io

@@ -1,0 +1,276 @@
+#include "import/nccl/nccl_system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "base/error.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kMostProblems = 20;
+constexpr std::int64_t kMostCpus = 256; // all pairs are joined
+constexpr double kMostMbps = 1e7;       // Slingshot writes kbit/s: 200000000 are 200 Gb/s
+constexpr double kMostLanes = 255;      // what Linux answers where it does not know
+constexpr std::string_view kBusIdCharacters = "0123456789abcdefABCDEF:.";
+
+struct ClassKind {
+  std::string_view prefix;
+  NcclKind kind;
+};
+constexpr std::array kClasses{
+    ClassKind{"0x0302", NcclKind::gpu},    ClassKind{"0x0207", NcclKind::nic},
+    ClassKind{"0x0200", NcclKind::nic},    ClassKind{"0x0680", NcclKind::nvswitch},
+    ClassKind{"0x0604", NcclKind::bridge},
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return result;
+}
+
+std::optional<NcclKind> kind_of_class(std::string_view text) {
+  const std::string word = lower(text);
+  const auto* row = std::ranges::find_if(
+      kClasses, [&](const ClassKind& each) { return word.starts_with(each.prefix); });
+  return row == kClasses.end() ? std::nullopt : std::optional(row->kind);
+}
+
+std::string_view text_of(const XmlElement& element, std::string_view attribute) {
+  const std::string* text = element.find(attribute);
+  return text == nullptr ? std::string_view() : trimmed(*text);
+}
+
+bool has_child(const XmlElement& element, std::string_view name) {
+  return std::ranges::any_of(element.children,
+                             [&](const XmlElement& child) { return child.name == name; });
+}
+
+class SystemReader {
+public:
+  explicit SystemReader(const std::string& file) : file_(file) {}
+
+  NcclSystem read(const XmlElement& root) {
+    if (const std::string_view version = text_of(root, "version");
+        !version.empty() && version != "1" && version != "2") {
+      throw InputError(file_, std::to_string(root.line),
+                       "version must be 1 (NCCL) or 2 (RCCL), got \"" + base::shown_value(version) +
+                           '"');
+    }
+    for (const XmlElement& child : root.children) {
+      child.name == "cpu" ? cpu(child) : ignore(child);
+    }
+    if (!problems_.empty()) {
+      throw InputError(std::move(problems_));
+    }
+    return std::move(system_);
+  }
+
+private:
+  void problem(const XmlElement& at, const std::string& message) {
+    if (problems_.size() < kMostProblems) {
+      problems_.push_back({file_, std::to_string(at.line), message});
+    }
+  }
+  void ignore(const XmlElement& element) { ++system_.ignored[base::shown_value(element.name)]; }
+
+  // Empty if there is no such attribute, or no text.
+  std::optional<double> number(const XmlElement& element, std::string_view attribute, Range range) {
+    const std::string_view text = text_of(element, attribute);
+    return text.empty() ? std::nullopt : checked(element, attribute, text, range, false);
+  }
+  std::optional<std::int64_t> integer(const XmlElement& element, std::string_view attribute,
+                                      Range range) {
+    const std::string_view text = text_of(element, attribute);
+    const auto value = text.empty() ? std::nullopt : checked(element, attribute, text, range, true);
+    return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+  }
+  std::optional<double> checked(const XmlElement& element, std::string_view attribute,
+                                std::string_view text, Range range, bool whole) {
+    const auto value = parse_real(text);
+    if (value && range.contains(*value) && (!whole || *value == std::floor(*value))) {
+      return value;
+    }
+    std::string rule = range.text();
+    rule.replace(0, std::string_view("must be").size(),
+                 whole ? "must be an integer" : "must be a number");
+    problem(element,
+            std::string(attribute) + ": " + rule + ", got \"" + base::shown_value(text) + '"');
+    return std::nullopt;
+  }
+
+  NcclNode& add(const XmlElement& element, NcclKind kind, std::string id,
+                std::optional<std::size_t> parent) {
+    if (!id.empty() && !ids_.insert(bus_key(id)).second) {
+      problem(element, '"' + base::shown_value(id) + "\" appears twice");
+    }
+    NcclNode& node = system_.nodes.emplace_back();
+    node.kind = kind;
+    node.id = std::move(id);
+    node.line = element.line;
+    node.parent = parent;
+    return node;
+  }
+
+  void cpu(const XmlElement& element) {
+    const std::string_view host = text_of(element, "host_hash");
+    if (cpus_ > 0 && host != host_) {
+      throw InputError(file_, std::to_string(element.line),
+                       "this CPU belongs to another machine than the first one (host_hash): give "
+                       "the file of one machine");
+    }
+    host_ = host;
+    if (++cpus_ > kMostCpus) {
+      throw InputError(file_, std::to_string(element.line),
+                       "more than " + std::to_string(kMostCpus) + " CPUs");
+    }
+    const auto numa = integer(element, "numaid", between(-1, 65'535));
+    const std::size_t self = system_.nodes.size();
+    NcclNode& node =
+        add(element, NcclKind::cpu, "cpu" + std::to_string(numa.value_or(cpus_ - 1)), std::nullopt);
+    node.arch = text_of(element, "arch");
+    node.vendor = text_of(element, "vendor");
+    const auto family = integer(element, "familyid", between(0, 1e6));
+    const auto model = integer(element, "modelid", between(0, 1e6));
+    node.family = family;
+    node.model = model;
+    for (const XmlElement& child : element.children) {
+      if (child.name == "pci") {
+        pci(child, self);
+      } else if (child.name == "nic") {
+        nic(child, self);
+      } else {
+        ignore(child);
+      }
+    }
+  }
+
+  NcclKind kind_of(const XmlElement& element) const {
+    if (has_child(element, "gpu")) {
+      return NcclKind::gpu;
+    }
+    if (has_child(element, "nic")) {
+      return NcclKind::nic;
+    }
+    const auto by_class = kind_of_class(text_of(element, "class"));
+    return has_child(element, "pci") ? NcclKind::bridge : by_class.value_or(NcclKind::device);
+  }
+
+  void pci(const XmlElement& element, std::size_t parent) {
+    const std::string id(text_of(element, "busid"));
+    if (id.empty() || id.find_first_not_of(kBusIdCharacters) != std::string::npos) {
+      problem(element, id.empty() ? "<pci> has no busid"
+                                  : "busid: must be hexadecimal digits, ':' and '.', got \"" +
+                                        base::shown_value(id) + '"');
+    }
+    system_.any_class |= !text_of(element, "class").empty();
+    const std::size_t self = system_.nodes.size();
+    NcclNode& node = add(element, kind_of(element), id, parent);
+    const auto lanes = integer(element, "link_width", between(0, kMostLanes));
+    node.lanes = lanes && kPcieLanes.contains(static_cast<double>(*lanes)) ? lanes : std::nullopt;
+    node.speed_GTps = link_speed(element);
+    for (const XmlElement& child : element.children) {
+      if (child.name == "pci") {
+        pci(child, self);
+      } else if (child.name == "nic") {
+        nic(child, self);
+      } else if (child.name == "gpu" && !has_gpu(self)) {
+        gpu(child, self);
+      } else {
+        ignore(child);
+      }
+    }
+  }
+
+  // "16 GT/s", "32.0 GT/s PCIe"; empty where it does not start with a number ("Unknown").
+  std::optional<double> link_speed(const XmlElement& element) {
+    const std::string_view text = text_of(element, "link_speed");
+    const std::string_view first = text.substr(0, text.find_first_not_of("0123456789.-"));
+    return first.empty() ? std::nullopt : checked(element, "link_speed", first, kPcieSpeeds, false);
+  }
+
+  [[nodiscard]] bool has_gpu(std::size_t node) const { return gpu_of_.contains(node); }
+
+  void gpu(const XmlElement& element, std::size_t self) {
+    gpu_of_.insert(self);
+    NcclNode& node = system_.nodes[self];
+    const auto id = [&](std::string_view attribute) {
+      const auto value = integer(element, attribute, between(-1, 1e6));
+      return value == -1 ? std::nullopt : value;
+    };
+    node.rank = id("rank");
+    node.dev = id("dev");
+    node.sm = id("sm");
+    node.gcn = lower(text_of(element, "gcn"));
+    for (const XmlElement& child : element.children) {
+      if (child.name != "nvlink" && child.name != "xgmi") {
+        ignore(child);
+        continue;
+      }
+      const auto links = integer(child, "count", between(0, 10'000));
+      node.nvlinks.push_back({std::string(text_of(child, "target")), links.value_or(1),
+                              kind_of_class(text_of(child, "tclass")) == NcclKind::nvswitch});
+    }
+  }
+
+  void nic(const XmlElement& element, std::size_t parent) {
+    for (const XmlElement& child : element.children) {
+      if (child.name != "net" || text_of(child, "net") == "0") { // "0": joined to others
+        ignore(child);
+        continue;
+      }
+      const auto dev = integer(child, "dev", between(0, 1e6));
+      auto rate = number(child, "speed", between(-1e12, 1e12));
+      const bool in_kbps = rate && *rate > kMostMbps;
+      if (in_kbps) {
+        *rate /= 1000;
+      }
+      const auto latency = number(child, "latency", between(0, 1e9));
+      NcclNode& net =
+          add(child, NcclKind::net, "net" + std::to_string(dev.value_or(nets_)), parent);
+      net.rate_Mbps = rate && *rate >= 1 ? rate : std::nullopt;
+      net.rate_in_kbps = in_kbps;
+      net.latency_us = latency && *latency > 0 ? latency : std::nullopt;
+      ++nets_;
+    }
+  }
+
+  const std::string& file_;
+  NcclSystem system_;
+  std::set<std::string> ids_;
+  std::set<std::size_t> gpu_of_; // nodes whose <gpu> has been read
+  std::string host_;
+  std::int64_t cpus_ = 0, nets_ = 0;
+  std::vector<base::Problem> problems_;
+};
+
+} // namespace
+
+std::string bus_key(std::string_view bus_id) {
+  const std::string key = lower(bus_id);
+  return key.substr(std::min(key.find_first_not_of('0'), key.size()));
+}
+
+NcclSystem read_nccl_system(const XmlElement& root, const std::string& file) {
+  if (root.name == "graphs") {
+    throw InputError(file, std::to_string(root.line),
+                     "<graphs> holds NCCL's rings and trees, not the machine: give the file of "
+                     "NCCL_TOPO_DUMP_FILE, which holds <system>");
+  }
+  if (root.name != "system") {
+    throw InputError(file, std::to_string(root.line),
+                     "must hold <system>, got <" + base::shown_value(root.name) + '>');
+  }
+  return SystemReader(file).read(root);
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,216 @@
+// The text form (IO 6.1):
+//
+//   # Collective test starting: all_reduce_perf
+//   #  Rank  0 Group  0 Pid 123 on host device  0 [0000:1b:00] NVIDIA H100 80GB HBM3
+//   #       size   count   type   redop  root   time  algbw  busbw #wrong   time  algbw  busbw
+//   #wrong
+//       33554432 4194304 double     sum    -1 182.87 183.49 321.10      0 182.88 183.48 321.08 0
+//
+// Job launchers put tags and time stamps in front, NCCL its own lines between.
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "import/nccl/nccl_tests_table.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+bool digits_at(std::string_view word, std::string_view pattern) { // 'd' = a digit
+  return word.size() >= pattern.size() &&
+         std::equal(pattern.begin(), pattern.end(), word.begin(), [](char p, char c) {
+           return p == 'd' ? std::isdigit(static_cast<unsigned char>(c)) != 0 : p == c;
+         });
+}
+
+bool is_date(std::string_view word) { return word.size() == 10 && digits_at(word, "dddd-dd-dd"); }
+bool is_time(std::string_view word) { return word.size() >= 8 && digits_at(word, "dd:dd:dd"); }
+// 2026-01-31T12:00:00.123
+bool is_stamp(std::string_view word) {
+  return word.size() >= 19 && digits_at(word, "dddd-dd-ddTdd:dd:dd");
+}
+
+// Without "[1,0]<stdout>:" and leading time stamps.
+std::string_view untagged(std::string_view line) {
+  line = trimmed(line);
+  while (line.starts_with('[')) {
+    const std::size_t end = line.find(">:");
+    const std::size_t close = line.find(']');
+    if (end == std::string_view::npos || close == std::string_view::npos || close > end ||
+        line.substr(close + 1, 4) != "<std") {
+      break;
+    }
+    line = trimmed(line.substr(end + 2));
+  }
+  while (true) {
+    const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+    if (word.empty() || word.size() == line.size() ||
+        !(is_date(word) || is_time(word) || is_stamp(word))) {
+      return line;
+    }
+    line = trimmed(line.substr(word.size()));
+  }
+}
+
+struct Layout {
+  std::size_t prefix{}; // columns before the first time
+  std::size_t per_half = 4;
+};
+
+// Of the header with the names of columns; empty if the line is none.
+std::optional<Layout> read_layout(const std::vector<std::string_view>& words) {
+  const auto has = [&](std::string_view word) { return std::ranges::count(words, word) > 0; };
+  if (!has("size") || !has("count") || !has("type")) {
+    return std::nullopt;
+  }
+  Layout layout;
+  layout.prefix = 3 + (has("redop") ? 1 : 0) + (has("root") ? 1 : 0);
+  layout.per_half =
+      std::ranges::any_of(words, [](auto word) { return word.starts_with("i_"); }) ? 8 : 4;
+  return layout;
+}
+
+// By the number of words, where no header was seen.
+std::optional<Layout> guessed_layout(std::size_t words) {
+  switch (words) {
+  case 13:
+  case 9:
+    return Layout{5, 4};
+  case 12:
+    return Layout{4, 4};
+  case 11:
+    return Layout{3, 4};
+  default:
+    return std::nullopt;
+  }
+}
+
+class TextReader {
+public:
+  explicit TextReader(const std::string& file) : file_(file) {}
+
+  void line(const TextLine& line) {
+    const std::string_view text = untagged(line.text);
+    if (text.starts_with('#')) {
+      header(text);
+      return;
+    }
+    std::vector<std::string_view> words = words_of(text);
+    while (words.size() > 2 && (is_time(words.back()) || is_date(words.back()))) {
+      words.pop_back();
+    }
+    if (words.size() >= 9 && parse_whole(words[0]) && !parse_real(words[2])) {
+      row(words, line.number);
+    }
+  }
+  [[nodiscard]] std::vector<NcclTable> tables() && { return std::move(tables_); }
+
+private:
+  void header(std::string_view text) {
+    const std::vector<std::string_view> words = words_of(text.substr(1));
+    constexpr std::string_view kStarting = "Collective test starting:";
+    if (const std::size_t at = text.find(kStarting); at != std::string_view::npos) {
+      begin(trimmed(text.substr(at + kStarting.size())));
+    } else if (!words.empty() && words[0] == "nThread") {
+      if (!titled_) {
+        begin("");
+      }
+      titled_ = false;
+    } else if (words.size() > 4 && words[0] == "Rank" && parse_whole(words[1])) {
+      rank(words);
+    } else if (const auto layout = read_layout(words)) {
+      layout_ = layout;
+    } else if (text.find("Avg bus bandwidth") != std::string_view::npos) {
+      if (const auto value = parse_real(words.back())) {
+        table().logged_busbw = *value * 1e9;
+      }
+    }
+  }
+
+  // Rank 0 Group 0 Pid 123 on HOST device 0 [0000:1b:00] NVIDIA H100 80GB HBM3
+  void rank(const std::vector<std::string_view>& words) {
+    ++table().ranks;
+    const auto on = std::ranges::find(words, "on");
+    if (on != words.end() && on + 1 != words.end()) {
+      table().hosts.emplace(on[1]);
+    }
+    std::string device;
+    for (auto word = std::ranges::find_if(words, [](auto w) { return w.starts_with('['); });
+         word != words.end(); ++word) {
+      if (!word->starts_with('[')) {
+        device.append(device.empty() ? "" : " ").append(*word);
+      }
+    }
+    if (!device.empty()) {
+      table().devices.insert(device);
+    }
+  }
+
+  void row(const std::vector<std::string_view>& words, std::int64_t number) {
+    const auto layout = layout_ ? layout_ : guessed_layout(words.size());
+    if (!layout || words.size() < layout->prefix + layout->per_half ||
+        (words.size() - layout->prefix) % layout->per_half != 0 ||
+        (words.size() - layout->prefix) / layout->per_half > 2) {
+      fail(number, std::to_string(words.size()) + " columns do not fit the header");
+    }
+    NcclRow row;
+    row.line = number;
+    row.bytes = *parse_whole(words[0]);
+    if (row.bytes < 0 || row.bytes > base::kMaxExactBytes) {
+      fail(number, "size must be >= 0, got " + std::string(words[0]));
+    }
+    const std::size_t halves = (words.size() - layout->prefix) / layout->per_half;
+    for (std::size_t i = 0; i < halves; ++i) { // a lone half is in-place
+      const std::size_t first = layout->prefix + i * layout->per_half;
+      row.halves[halves == 1 ? 1 : i] = half(words[first], words[first + 3], number);
+    }
+    if (table().dtype.empty()) {
+      table().dtype = words[2];
+    }
+    table().rows.push_back(std::move(row));
+  }
+
+  [[nodiscard]] NcclHalf half(std::string_view time, std::string_view wrong,
+                              std::int64_t number) const {
+    const auto seconds = parse_scaled(time, -6);
+    if (!seconds || *seconds <= 0) {
+      fail(number, "time must be > 0, got " + base::shown_value(time));
+    }
+    NcclHalf half;
+    half.present = true;
+    half.times_s.push_back(*seconds);
+    half.rounded = time.find('e') != std::string_view::npos;
+    half.wrong = static_cast<std::int64_t>(parse_real(wrong).value_or(0)); // "N/A": not checked
+    return half;
+  }
+
+  void begin(std::string_view title) {
+    tables_.emplace_back().title = title;
+    titled_ = !title.empty();
+    layout_.reset();
+  }
+  NcclTable& table() { return tables_.empty() ? tables_.emplace_back() : tables_.back(); }
+  [[noreturn]] void fail(std::int64_t number, const std::string& message) const {
+    throw InputError(file_, std::to_string(number), message);
+  }
+
+  const std::string& file_;
+  std::vector<NcclTable> tables_;
+  std::optional<Layout> layout_;
+  bool titled_ = false; // the next "# nThread" line belongs to the table begun by its title
+};
+
+} // namespace
+
+std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file) {
+  TextReader reader(file);
+  for (const TextLine& line : lines_of(text)) {
+    reader.line(line);
+  }
+  return std::move(reader).tables();
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,121 @@
+#include "json/csv.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+class CsvParser {
+public:
+  CsvParser(std::string_view text, const std::string& file) : text_(text), file_(file) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (text_.starts_with(kByteOrderMark)) {
+      text_.remove_prefix(kByteOrderMark.size());
+    }
+  }
+
+  std::vector<CsvRow> rows() {
+    std::vector<CsvRow> rows;
+    while (!text_.empty()) {
+      const std::string_view line = text_.substr(0, text_.find('\n'));
+      if (line.starts_with('#') || line.find_first_not_of(" \t\r") == std::string_view::npos) {
+        skip_line();
+        continue;
+      }
+      if (rows.empty()) {
+        const bool tabs = line.find('\t') != std::string_view::npos;
+        separator_ = tabs && line.find(',') == std::string_view::npos ? '\t' : ',';
+      }
+      rows.push_back(row());
+    }
+    return rows;
+  }
+
+private:
+  void skip_line() {
+    const std::size_t end = text_.find('\n');
+    text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+    ++line_;
+  }
+
+  CsvRow row() {
+    CsvRow result{line_, {}};
+    while (true) {
+      result.fields.push_back(text_.starts_with('"') ? quoted(result.line) : plain());
+      if (text_.starts_with(separator_)) {
+        text_.remove_prefix(1);
+        continue;
+      }
+      if (text_.starts_with('\r')) {
+        text_.remove_prefix(1);
+      }
+      if (!text_.empty() && !text_.starts_with('\n')) {
+        throw InputError(file_, std::to_string(line_), "text behind a closing quote");
+      }
+      skip_line();
+      return result;
+    }
+  }
+
+  std::string plain() {
+    std::size_t end = 0;
+    while (end < text_.size() && text_[end] != separator_ && text_[end] != '\n') {
+      ++end;
+    }
+    std::string_view field = text_.substr(0, end);
+    text_.remove_prefix(end);
+    if (field.ends_with('\r')) {
+      field.remove_suffix(1);
+    }
+    return std::string(field);
+  }
+
+  std::string quoted(std::int64_t first_line) {
+    std::string field;
+    for (std::size_t i = 1; i < text_.size(); ++i) {
+      if (text_[i] == '"' && i + 1 < text_.size() && text_[i + 1] == '"') {
+        field += '"';
+        ++i;
+      } else if (text_[i] == '"') {
+        text_.remove_prefix(i + 1);
+        return field;
+      } else {
+        line_ += text_[i] == '\n' ? 1 : 0;
+        field += text_[i];
+      }
+    }
+    throw InputError(file_, std::to_string(first_line), "a quote is not closed");
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  char separator_ = ',';
+  std::int64_t line_ = 1;
+};
+
+} // namespace
+
+std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) {
+  return CsvParser(text, file).rows();
+}
+
+void append_csv_cell(std::string& out, std::string_view text) {
+  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  out.append(quoted ? "\"" : "");
+  while (!text.empty()) {
+    const std::size_t stop = std::min(text.find_first_of("\"\r\n\t"), text.size());
+    out += base::printable(text.substr(0, stop));
+    text.remove_prefix(stop);
+    if (!text.empty()) {
+      out.append(text.front() == '"' ? 2 : 1, text.front());
+      text.remove_prefix(1);
+    }
+  }
+  out.append(quoted ? "\"" : "");
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,277 @@
+// The writer of file.hpp. Content that replaces a file goes to a temporary one first and is on the
+// disk before the rename, so that a power failure leaves the old content or the new. A growing file
+// is written in place, under a lock that its process holds to the end.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "json/file.hpp"
+#include "json/file_target.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 16;
+
+Bytef* zlib_bytes(char* bytes) { return reinterpret_cast<Bytef*>(bytes); }
+
+bool is_direct(const Target& target) {
+  return target.kind == Target::Kind::special || target.kind == Target::Kind::descriptor;
+}
+
+// Another process that is writing the file in place keeps it.
+Descriptor share_lock(const Target& target) {
+  if (target.kind != Target::Kind::regular) {
+    return {};
+  }
+  Descriptor file(::open(target.place.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.is_open()) {
+    lock_or_fail(target, file.get(), Lock::shared);
+  }
+  return file;
+}
+
+} // namespace
+
+struct OutputFile::State {
+  Target target;
+  Mode mode{};
+  Descriptor output;
+  Descriptor lock;          // on the file that is being replaced
+  std::string temporary;    // "" if the target is written itself
+  std::vector<char> buffer; // what waits for the next write
+  std::uint64_t written = 0;
+  bool compressed = false;
+  z_stream stream{};
+  bool stream_open = false;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (stream_open) {
+      deflateEnd(&stream);
+    }
+    if (!temporary.empty()) {
+      ::unlink(temporary.c_str());
+    }
+  }
+
+  void open_direct() {
+    // A descriptor of the caller is not closed with ours.
+    output = Descriptor(target.kind == Target::Kind::descriptor
+                            ? ::fcntl(target.number, F_DUPFD_CLOEXEC, 0)
+                            : ::open(target.place.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!output.is_open()) {
+      target.fail(errno);
+    }
+  }
+
+  void open_temporary() {
+    Temporary made = make_temporary(target, mode == Mode::grow ? Lock::exclusive : Lock::shared);
+    temporary = std::move(made.path);
+    output = std::move(made.descriptor);
+  }
+
+  // The file itself, made if absent, locked; not yet changed.
+  void open_in_place() {
+    while (true) {
+      output = Descriptor(::open(target.place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+      if (!output.is_open()) {
+        target.fail(errno);
+      }
+      lock_or_fail(target, output.get(), Lock::exclusive);
+      struct stat there {};
+      struct stat here {};
+      if (::fstat(output.get(), &here) != 0 || ::lseek(output.get(), 0, SEEK_END) < 0) {
+        target.fail(errno);
+      }
+      if (::stat(target.place.c_str(), &there) == 0 && there.st_ino == here.st_ino &&
+          there.st_dev == here.st_dev) { // else it was replaced before the lock
+        break;
+      }
+    }
+    remove_abandoned(target);
+    if (target.kind == Target::Kind::absent) {
+      sync_folder(target);
+    }
+  }
+
+  void put(const char* bytes, std::size_t size) {
+    while (size > 0) {
+      const ssize_t done = ::write(output.get(), bytes, size);
+      if (done < 0 && errno == EINTR) {
+        continue;
+      }
+      if (done <= 0) {
+        target.fail(done < 0 ? errno : ENOSPC);
+      }
+      bytes += done;
+      size -= static_cast<std::size_t>(done);
+      written += static_cast<std::uint64_t>(done);
+    }
+  }
+
+  void compress_buffer(int flush) {
+    std::array<char, kChunk> out;
+    stream.next_in = zlib_bytes(buffer.data());
+    stream.avail_in = static_cast<uInt>(buffer.size());
+    do {
+      stream.next_out = zlib_bytes(out.data());
+      stream.avail_out = static_cast<uInt>(out.size());
+      deflate(&stream, flush);
+      put(out.data(), out.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+  }
+
+  void flush(bool last) {
+    if (compressed) {
+      compress_buffer(last ? Z_FINISH : Z_NO_FLUSH);
+    } else {
+      put(buffer.data(), buffer.size());
+    }
+    buffer.clear();
+  }
+
+  // The temporary file takes the place of the target, and its descriptor stays open.
+  void put_in_place() {
+    sync_content(target, output.get());
+    if (std::rename(temporary.c_str(), target.place.c_str()) != 0) {
+      target.fail(errno);
+    }
+    temporary.clear();
+    sync_folder(target);
+  }
+};
+
+OutputFile::OutputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+OutputFile::OutputFile(const std::string& path, Mode mode) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.target = find_target(path);
+  s.mode = mode;
+  if (is_direct(s.target)) {
+    s.open_direct();
+  } else if (mode == Mode::grow) {
+    s.open_in_place();
+  } else {
+    s.lock = share_lock(s.target);
+    s.open_temporary();
+  }
+  s.compressed = mode == Mode::replace && path.ends_with(".gz");
+  if (s.compressed) {
+    constexpr int kGzip = 15 + 16;
+    if (deflateInit2(&s.stream, 6, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      s.target.fail(ENOMEM);
+    }
+    s.stream_open = true;
+  }
+}
+
+OutputFile::~OutputFile() = default;
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
+
+void OutputFile::write(std::string_view bytes) {
+  State& s = *state_;
+  if (s.mode == Mode::grow) {
+    s.put(bytes.data(), bytes.size());
+    return;
+  }
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, kChunk);
+    s.buffer.insert(s.buffer.end(), part.begin(), part.end());
+    bytes.remove_prefix(part.size());
+    if (s.buffer.size() >= kChunk) {
+      s.flush(false);
+    }
+  }
+}
+
+void OutputFile::commit() {
+  State& s = *state_;
+  assert(s.output.is_open() && "a file is committed once");
+  s.flush(true);
+  if (!s.temporary.empty()) {
+    s.put_in_place();
+  } else if (!is_direct(s.target)) {
+    sync();
+  }
+  if (s.output.close() != 0) {
+    s.target.fail(errno);
+  }
+}
+
+const std::string& OutputFile::name() const { return state_->target.path; }
+std::uint64_t OutputFile::written() const { return state_->written; }
+
+std::uint64_t OutputFile::size() const {
+  struct stat status {};
+  const bool known = !is_direct(state_->target) && ::fstat(state_->output.get(), &status) == 0;
+  return known ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+void OutputFile::cut(std::uint64_t size) {
+  const State& s = *state_;
+  assert(s.mode == Mode::grow && "what replaces a file is only added to");
+  if (is_direct(s.target)) {
+    return;
+  }
+  if (::ftruncate(s.output.get(), static_cast<off_t>(size)) != 0 ||
+      ::lseek(s.output.get(), 0, SEEK_END) < 0) {
+    s.target.fail(errno);
+  }
+}
+
+void OutputFile::sync() {
+  if (!is_direct(state_->target)) {
+    sync_content(state_->target, state_->output.get());
+  }
+}
+
+OutputFile OutputFile::begin_rewrite() const {
+  assert(state_->mode == Mode::grow && !is_direct(state_->target) && "only a growing file has one");
+  auto copy = std::make_unique<State>();
+  copy->target = find_target(state_->target.path); // with its mode
+  copy->mode = Mode::grow;
+  copy->open_temporary();
+  return OutputFile(std::move(copy));
+}
+
+void OutputFile::end_rewrite(OutputFile&& copy) {
+  copy.state_->put_in_place();
+  state_->output = std::move(copy.state_->output); // its lock holds the new file
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  OutputFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat two {};
+  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &two) == 0 && S_ISREG(one.st_mode) &&
+         one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+bool is_regular(const std::string& path) {
+  struct stat status {};
+  return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool is_replaceable(const std::string& path) {
+  return path != "-" && !is_direct(find_target(path));
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,160 @@
+#pragma once
+// Characters of a JSON text from chunks, one at a time, with what a parser's messages need: line,
+// column, and where each word starts. Endless texts, numbers and blanks end in an error, because
+// the lexer behind keeps a whole word in memory. Places count from 1, columns in bytes.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::io {
+
+inline constexpr std::size_t kMaxNumber = 4096; // characters of a word outside of quotes
+inline constexpr std::size_t kShownWord = 44;   // kept of it for messages
+
+struct Place {
+  std::int64_t line = 1, column = 0;
+  [[nodiscard]] std::string text() const {
+    return std::to_string(line) + ":" + std::to_string(column);
+  }
+};
+
+// Counts lines and columns and follows words: a string, a number or literal, or one of {}[]:,
+class Cursor {
+public:
+  using NextChunk = std::function<std::string_view()>; // empty at the end
+
+  Cursor(NextChunk next_chunk, std::string file, const ParseLimits& limits)
+      : next_chunk_(std::move(next_chunk)), file_(std::move(file)), limits_(limits) {}
+
+  bool at_end() {
+    if (chunk_.empty() && !end_seen_) {
+      chunk_ = next_chunk_();
+      end_seen_ = chunk_.empty();
+    }
+    return end_seen_;
+  }
+  [[nodiscard]] char current() const { return chunk_.front(); }
+  void advance() {
+    const char c = chunk_.front();
+    chunk_.remove_prefix(1);
+    ++consumed_;
+    if (new_line_) {
+      ++here_.line;
+      here_.column = 0;
+    }
+    ++here_.column;
+    new_line_ = c == '\n';
+    delimiter_ = false;
+    if (in_string_) {
+      follow_string(c);
+    } else {
+      follow_outside(c);
+    }
+  }
+
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const ParseLimits& limits() const { return limits_; }
+  [[nodiscard]] std::size_t consumed() const { return consumed_; }
+  [[nodiscard]] bool end_seen() const { return end_seen_; }
+  [[nodiscard]] bool in_string() const { return in_string_; }
+  [[nodiscard]] bool word_seen() const { return word_.column > 0; }
+  [[nodiscard]] Place here() const { return here_; }
+  // Start of the last word; `one_behind`: the lexer has read one character beyond it (numbers end
+  // only there), which may have begun another word.
+  [[nodiscard]] Place word(bool one_behind = false) const {
+    return one_behind && delimiter_ && !end_seen_ ? previous_ : word_;
+  }
+  // The first characters of that word.
+  [[nodiscard]] const std::string& text(bool one_behind = false) const {
+    return one_behind && delimiter_ && !end_seen_ ? previous_text_ : text_;
+  }
+
+  [[noreturn]] void fail(Place place, std::string message) const {
+    throw InputError(file_, place.text(), std::move(message));
+  }
+
+private:
+  void begin_word() {
+    previous_ = word_;
+    word_ = here_;
+    length_ = blanks_ = 0;
+    std::swap(text_, previous_text_);
+    text_.clear();
+  }
+  void delimiter() {
+    begin_word();
+    delimiter_ = true;
+    in_word_ = false;
+  }
+  void follow_string(char c) {
+    if (escaped_) {
+      escaped_ = false;
+    } else if (c == '\\') {
+      escaped_ = true;
+    } else if (c == '"') {
+      in_string_ = false;
+    }
+    if (++length_ > limits_.max_string + 1) { // the closing quote counts
+      fail(word_, "text longer than " + std::to_string(limits_.max_string) + " bytes");
+    }
+  }
+  void follow_outside(char c) {
+    switch (c) {
+    case ' ':
+    case '\t':
+    case '\r':
+    case '\n':
+      in_word_ = false;
+      if (++blanks_ > limits_.max_string) { // the lexer keeps them
+        fail(here_, "more than " + std::to_string(limits_.max_string) + " blanks in a row");
+      }
+      return;
+    case '"':
+      delimiter();
+      in_string_ = true;
+      return;
+    case '{':
+    case '}':
+    case '[':
+    case ']':
+    case ':':
+    case ',':
+      delimiter();
+      return;
+    default:
+      if (!in_word_) {
+        begin_word();
+        in_word_ = true;
+      }
+      if (text_.size() < kShownWord) {
+        text_ += c;
+      }
+      if (++length_ > kMaxNumber) {
+        fail(word_, "number longer than " + std::to_string(kMaxNumber) + " characters");
+      }
+    }
+  }
+
+  NextChunk next_chunk_;
+  std::string file_;
+  ParseLimits limits_;
+  std::string_view chunk_;
+  std::size_t consumed_{};
+  std::size_t length_{}; // of the current word
+  std::size_t blanks_{}; // since then
+  Place here_, word_, previous_;
+  std::string text_, previous_text_;
+  bool end_seen_ = false;
+  bool new_line_ = false;  // the last character ended a line
+  bool delimiter_ = false; // the last character was a quote outside of a text or one of {}[]:,
+  bool in_string_ = false;
+  bool in_word_ = false;
+  bool escaped_ = false;
+};
+
+} // namespace stepsim::io

@@ -1,0 +1,193 @@
+#include "lab/breakeven.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "scenario/scenario_parts.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// > 0 and whole; 1 after a problem.
+std::int64_t positive_bytes(io::Fields& fields, std::string_view key,
+                            std::optional<double> fallback) {
+  const io::Range range = io::above(0);
+  const double bytes = fallback ? fields.number(key, range, *fallback) : fields.number(key, range);
+  if (!(bytes > 0)) {
+    return 1; // reported
+  }
+  if (bytes != std::floor(bytes) || bytes > static_cast<double>(base::kMaxExactBytes)) {
+    fields.problems().add(fields.json(), key,
+                          "must be a whole number of bytes, at most 2^53, got " +
+                              io::shown(*fields.any(key)));
+    return 1;
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+std::int64_t parse_ranks(io::Fields& fields) {
+  const std::int64_t ranks = fields.integer("ranks", io::Range{.high = 1 << 20});
+  if (fields.has("ranks") && fields.any("ranks")->is_number() && ranks < 2) {
+    fields.problems().add(fields.json(), "ranks",
+                          "needs at least 2 ranks, got " + io::shown(*fields.any("ranks")));
+  }
+  return std::max<std::int64_t>(ranks, 2);
+}
+
+coll::GradientPart gradient_of(const coll::Compression& compression, std::int64_t bytes) {
+  return {.elements = bytes / compression.value_bytes, .shapes = {}};
+}
+
+struct Exchange {
+  double startup_s{};
+  double bytes{};
+  double work_s{}; // compressing, staging, merging, scattering
+};
+
+// By the closed form at three costs per byte: the first two give the line, the third must lie on
+// it.
+Exchange exchange_of(const coll::Compression& compression, const train::BreakEvenProblem& problem) {
+  coll::Collective base;
+  base.ranks = static_cast<std::uint32_t>(problem.ranks);
+  base.options.chunking = coll::Chunking::real;
+  base.links.all = {problem.latency_s, problem.latency_s, 0};
+  const coll::GradientPart gradient = gradient_of(compression, problem.gradient_bytes);
+  const auto seconds = [&](double per_byte_s) {
+    base.links.all.per_byte_s = per_byte_s;
+    const auto form =
+        coll::closed_form_seconds(coll::compressed_exchange(compression, gradient, base));
+    if (!form) {
+      throw SimulationError(std::string(coll::row(compression.method).name) +
+                            " has no closed form on " + std::to_string(problem.ranks) + " ranks");
+    }
+    return *form;
+  };
+  const double startup = seconds(0);
+  const double bytes = seconds(1) - startup;
+  constexpr double kBetween = 1e-9; // 1 GB/s
+  const double on_line = startup + bytes * kBetween;
+  if (std::abs(seconds(kBetween) - on_line) > 1e-9 * on_line) {
+    throw SimulationError(std::string(coll::row(compression.method).name) +
+                          ": its time is not linear in the bytes sent");
+  }
+  const coll::CompressTimes work = coll::compress_times(
+      compression, coll::compressed_exchange(compression, gradient, base), base.ranks);
+  const auto dense = static_cast<double>(problem.gradient_bytes);
+  const double codec = (compression.encode_Bps > 0 ? dense / compression.encode_Bps : 0) +
+                       (compression.decode_Bps > 0 ? dense / compression.decode_Bps : 0);
+  return {startup, bytes,
+          work.compress_s() + work.staging_s + work.merge_s + work.scatter_s + codec};
+}
+
+std::vector<double> parse_bandwidths(io::Fields& fields) {
+  std::vector<double> bandwidths;
+  for (const io::Json& each : fields.array("bandwidth_Bps", false)) {
+    if (const auto value = io::checked_number(each, io::above(0), fields.problems())) {
+      bandwidths.push_back(*value);
+    }
+  }
+  return bandwidths;
+}
+
+io::Json intervals_tree(const std::vector<train::BandwidthInterval>& intervals) {
+  io::Array tree;
+  for (const train::BandwidthInterval& each : intervals) {
+    tree.push_back(io::Object{{"from_Bps", each.from_Bps},
+                              {"to_Bps", each.to_Bps ? io::Json(*each.to_Bps) : io::Json()}});
+  }
+  return tree;
+}
+
+io::Json numbers_tree(const std::vector<double>& numbers) {
+  return io::Array(numbers.begin(), numbers.end());
+}
+
+} // namespace
+
+BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
+  io::Problems problems;
+  io::Fields fields(tree, problems);
+  fields.header("compression_breakeven");
+  BreakEvenFile file;
+  train::BreakEvenProblem& problem = file.problem;
+  problem.ranks = parse_ranks(fields);
+  problem.latency_s = fields.number("latency_s", io::at_least(0));
+  problem.gradient_bytes = positive_bytes(fields, "gradient_bytes", std::nullopt);
+  problem.forward_s = fields.number("forward_s", io::at_least(0));
+  problem.backward_s = fields.number("backward_s", io::at_least(0));
+  problem.overlap_slowdown = fields.number("overlap_slowdown", io::at_least(1), 1);
+  problem.bucket_bytes =
+      positive_bytes(fields, "bucket_bytes", static_cast<double>(problem.bucket_bytes));
+  const auto encode_decode = fields.optional_number("encode_decode_s", io::at_least(0));
+  file.bandwidth_Bps = parse_bandwidths(fields);
+
+  coll::Compression compression;
+  const io::Json* json = fields.any("compression");
+  if (json == nullptr || json->is_null()) {
+    problems.add(tree, "compression", "required");
+  } else {
+    CompressionUse use;
+    if (problems.empty()) { // else they would be reported twice
+      use.gradient_bytes = problem.gradient_bytes;
+      use.ranks = problem.ranks;
+    }
+    std::vector<std::string> warnings;
+    compression = parse_compression(*json, {problems, files, Leftovers::refuse}, {}, use, warnings);
+    if (!encode_decode) { // else nothing is free
+      file.warnings = std::move(warnings);
+    }
+  }
+  fields.no_more();
+  problems.throw_if_any();
+
+  file.method = coll::row(compression.method).name;
+  try {
+    const Exchange exchange = exchange_of(compression, problem);
+    problem.startup_s = exchange.startup_s;
+    problem.sent_bytes = exchange.bytes;
+    problem.encode_decode_s = encode_decode.value_or(exchange.work_s);
+  } catch (const SimulationError& error) {
+    throw InputError(std::string(tree.file()), "/compression", error.what());
+  }
+  return file;
+}
+
+io::Json breakeven_tree(const BreakEvenFile& file) {
+  using train::DenseBaseline;
+  const train::BreakEvenProblem& problem = file.problem;
+  const train::Buckets buckets = train::buckets_of(problem);
+  const auto overlapped = train::compression_gain(problem, DenseBaseline::overlapped);
+  const auto sequential = train::compression_gain(problem, DenseBaseline::sequential);
+  io::Array points;
+  for (const double bandwidth : file.bandwidth_Bps) {
+    const double dense = train::dense_overlapped_s(problem, bandwidth);
+    points.push_back(
+        io::Object{{"bandwidth_Bps", bandwidth},
+                   {"dense_overlapped_s", dense},
+                   {"dense_sequential_s", train::dense_sequential_s(problem, bandwidth)},
+                   {"compressed_s", train::compressed_s(problem, bandwidth)},
+                   {"exposed_dense_s", dense - problem.forward_s - problem.backward_s}});
+  }
+  return io::Object{
+      {"buckets", buckets.count},
+      {"last_bucket_bytes", buckets.last_bytes},
+      {"method", file.method},
+      {"encode_decode_s", problem.encode_decode_s},
+      {"exchange", io::Object{{"startup_s", problem.startup_s}, {"bytes", problem.sent_bytes}}},
+      {"break_even_Bps", io::Object{{"overlapped", numbers_tree(overlapped.break_even_Bps)},
+                                    {"sequential", numbers_tree(sequential.break_even_Bps)}}},
+      {"compression_wins", io::Object{{"overlapped", intervals_tree(overlapped.wins)},
+                                      {"sequential", intervals_tree(sequential.wins)}}},
+      {"points", std::move(points)},
+      {"warnings", io::Array(file.warnings.begin(), file.warnings.end())},
+  };
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,250 @@
+#include "lab/converge.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numbers>
+
+#include "coll/operators/codecs.hpp"
+#include "coll/operators/error_feedback.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kRounding = 1e-9; // of a bounded oscillation that neither shrinks nor grows
+
+using coll::CompressionMethod;
+using Vector = std::vector<double>;
+
+// Steps 1..T of any training: apply(slot) what the bookkeeping says, then compute(t, slot). A slot
+// holds the gradient of one iteration until it is applied. Stops when compute returns false.
+template <class Apply, class Compute>
+void for_each_step(const Staleness& staleness, std::int64_t iterations, Apply apply,
+                   Compute compute) {
+  const std::int64_t width = std::min(staleness.width, iterations);
+  const auto slots = static_cast<std::size_t>(width);
+  for (std::int64_t t = 1; t <= iterations; ++t) {
+    const train::PipelineStep step =
+        train::pipeline_step(t, width, staleness.warmup_iterations, staleness.warmup_switch);
+    apply(step.applies, static_cast<std::size_t>(step.applies) % slots);
+    if (!compute(t, static_cast<std::size_t>(t) % slots)) {
+      return;
+    }
+  }
+}
+
+std::optional<coll::Codec> codec_of(CompressionMethod method) {
+  if (method == CompressionMethod::truncate16) {
+    return coll::Codec::truncate16;
+  }
+  if (method == CompressionMethod::quantize8) {
+    return coll::Codec::quantize8;
+  }
+  return std::nullopt;
+}
+
+std::optional<coll::SparseMethod> sparse_of(CompressionMethod method) {
+  switch (method) {
+  case CompressionMethod::topk:
+    return coll::SparseMethod::topk;
+  case CompressionMethod::gtopk_tree:
+    return coll::SparseMethod::gtopk_tree;
+  case CompressionMethod::gtopk_butterfly:
+    return coll::SparseMethod::gtopk_butterfly;
+  case CompressionMethod::gtopk_exact:
+    return coll::SparseMethod::gtopk_exact;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::vector<float> as_floats(const Vector& values) { return {values.begin(), values.end()}; }
+
+// From the gradients of all workers to the mean that everybody applies.
+class Exchange {
+public:
+  explicit Exchange(const Learning& learning) : learning_(learning), residuals_(learning.workers) {}
+
+  // index from 0.
+  [[nodiscard]] Vector mean(const std::vector<Vector>& gradients, std::int64_t index) {
+    const CompressionMethod method = learning_.compression.method;
+    if (const auto sparse = sparse_of(method)) {
+      return sparse_mean(*sparse, gradients, index);
+    }
+    if (const auto codec = codec_of(method)) {
+      return coded_mean(*codec, gradients);
+    }
+    Vector sum(gradients.front().size());
+    for (const Vector& gradient : gradients) {
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i] += gradient[i];
+      }
+    }
+    return divided(std::move(sum));
+  }
+
+private:
+  [[nodiscard]] Vector divided(Vector sum) const {
+    for (double& each : sum) {
+      each /= learning_.workers;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] Vector coded_mean(coll::Codec codec, const std::vector<Vector>& gradients) const {
+    std::vector<std::vector<float>> parts;
+    for (const Vector& gradient : gradients) {
+      parts.push_back(as_floats(gradient));
+    }
+    if (!learning_.server) {
+      const std::vector<float> sum = coll::ring_allreduce(parts, codec).front();
+      return divided({sum.begin(), sum.end()});
+    }
+    std::vector<float> sum(parts.front().size());
+    for (const std::vector<float>& part : parts) { // decoded at the server, the sum encoded once
+      const std::vector<float> pushed = coll::decode(coll::encode(codec, part));
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i] += pushed[i];
+      }
+    }
+    const std::vector<float> pulled = coll::decode(coll::encode(codec, sum));
+    return divided({pulled.begin(), pulled.end()});
+  }
+
+  [[nodiscard]] Vector sparse_mean(coll::SparseMethod method, const std::vector<Vector>& gradients,
+                                   std::int64_t index) {
+    const auto parameters = gradients.front().size();
+    coll::Compression compression = learning_.compression;
+    if (const auto density = coll::density_at(compression, index)) {
+      compression.density = density;
+    }
+    const auto k = static_cast<std::uint32_t>(
+        coll::selected_entries(compression, static_cast<std::int64_t>(parameters)));
+    std::vector<coll::SparseVector> sparse;
+    for (const Vector& gradient : gradients) {
+      sparse.push_back(coll::to_sparse(gradient));
+    }
+    coll::FeedbackStep step =
+        coll::error_feedback_step(sparse, residuals_, method, k, compression.residual_mask);
+    residuals_ = step.outcome().residuals;
+    return coll::to_dense(step.update, parameters);
+  }
+
+  const Learning& learning_;
+  std::vector<coll::SparseVector> residuals_; // [worker]
+};
+
+void subtract(Vector& weights, double rate, const Vector& gradient) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weights[i] -= rate * gradient[i];
+  }
+}
+
+} // namespace
+
+QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::int64_t iterations) {
+  assert(iterations >= 1 && "a run has iterations");
+  constexpr double kDiverged = 1e100;
+  QuadraticRun run;
+  double weight = 1;
+  std::vector<double> gradients(static_cast<std::size_t>(std::min(staleness.width, iterations)));
+  bool finite = true;
+  for_each_step(
+      staleness, iterations,
+      [&](std::int64_t gradient, std::size_t slot) {
+        run.applied_gradient.push_back(gradient > 0 ? std::optional(gradient - 1) : std::nullopt);
+        if (gradient > 0) {
+          weight -= step * gradients[slot];
+        }
+      },
+      [&](std::int64_t t, std::size_t slot) {
+        gradients[slot] = weight; // of w^2 / 2, the curvature is in the step
+        const double distance = std::abs(weight);
+        if (4 * t > iterations && 2 * t <= iterations) {
+          run.earlier = std::max(run.earlier, distance);
+        } else if (4 * t > 3 * iterations) {
+          run.largest = std::max(run.largest, distance);
+        }
+        finite = distance < kDiverged;
+        return finite;
+      });
+  run.final_distance = std::abs(weight);
+  if (iterations < 4) { // no quarters
+    run.earlier = 1;
+  }
+  run.largest = finite ? run.largest : run.final_distance;
+  run.converged = run.largest < (1 - kRounding) * run.earlier || run.largest == 0;
+  return run;
+}
+
+bool QuadraticRun::grows() const { return largest > (1 + kRounding) * earlier; }
+
+double stability_limit(std::int64_t width) {
+  const auto k = static_cast<double>(width);
+  return 2 * std::cos((k - 1) * std::numbers::pi / (2 * k - 1));
+}
+
+bool has_operator(CompressionMethod method) {
+  return method == CompressionMethod::none || codec_of(method) || sparse_of(method);
+}
+
+std::vector<double> learn(const LogisticProblem& problem, const Learning& learning) {
+  assert(has_operator(learning.compression.method) && "only what can be done on real numbers");
+  Vector weights(problem.parameters());
+  Exchange exchange(learning);
+  const std::int64_t steps = learning.iterations + 1; // the last only applies
+  std::vector<Vector> pending(static_cast<std::size_t>(std::min(learning.staleness.width, steps)));
+  std::vector<Vector> gradients(learning.workers);
+  std::vector<double> losses;
+  for_each_step(
+      learning.staleness, steps,
+      [&](std::int64_t gradient, std::size_t slot) {
+        if (gradient > 0) {
+          subtract(weights, learning.learning_rate, pending[slot]);
+        }
+      },
+      [&](std::int64_t t, std::size_t slot) {
+        const double loss = problem.loss(weights);
+        if (!std::isfinite(loss)) {
+          return false;
+        }
+        losses.push_back(loss);
+        if (t == steps) {
+          return false;
+        }
+        for (std::uint32_t w = 0; w < learning.workers; ++w) {
+          gradients[w] =
+              problem.gradient(weights, problem.mini_batch(w, learning.workers, t, learning.batch));
+        }
+        pending[slot] = exchange.mean(gradients, t - 1);
+        return true;
+      });
+  return losses;
+}
+
+std::vector<double> learn_async(const LogisticProblem& problem, const Learning& learning,
+                                std::span<const train::AsyncUpdate> updates) {
+  assert(learning.compression.method == CompressionMethod::none && "a server adds what is pushed");
+  Vector weights(problem.parameters());
+  std::vector<Vector> read(learning.workers, weights); // what each worker computes on
+  std::vector<std::int64_t> iteration(learning.workers);
+  std::vector<double> losses{problem.loss(weights)};
+  const double rate = learning.learning_rate / learning.workers;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const std::uint32_t w = updates[i].worker;
+    const auto batch = problem.mini_batch(w, learning.workers, ++iteration[w], learning.batch);
+    subtract(weights, rate, problem.gradient(read[w], batch));
+    read[w] = weights;
+    if ((i + 1) % learning.workers == 0) {
+      losses.push_back(problem.loss(weights));
+      if (!std::isfinite(losses.back())) {
+        losses.pop_back();
+        break;
+      }
+    }
+  }
+  return losses;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,195 @@
+#include "lab/converge_scenario.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "run/run.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The scenario's compression for a vector of another length: the same share of its elements.
+coll::Compression for_small_problem(const Scenario& scenario) {
+  coll::Compression compression = scenario.communication.compression;
+  if (compression.k) {
+    const auto elements = static_cast<double>(scenario.workload.values());
+    compression.density =
+        std::min(1.0, static_cast<double>(*compression.k) / std::max(1.0, elements));
+    compression.k.reset();
+  }
+  return compression;
+}
+
+Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
+  Learning learning;
+  learning.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  learning.iterations = options.iterations;
+  learning.learning_rate = options.learning_rate;
+  learning.batch = options.batch;
+  learning.compression = for_small_problem(scenario);
+  learning.server = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
+  return learning;
+}
+
+void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
+  const coll::CompressionMethod method = scenario.communication.compression.method;
+  const std::string name(coll::row(method).name);
+  if (!has_operator(method)) {
+    std::string known;
+    for (const coll::CompressionRow& each : coll::compression_table()) {
+      if (has_operator(each.method)) {
+        known += (known.empty() ? "" : ", ") + std::string(each.name);
+      }
+    }
+    throw SimulationError("converge: no operator on real numbers for compression " + name +
+                          "; there are " + known);
+  }
+  if (scenario.training.async && method != coll::CompressionMethod::none &&
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server) {
+    throw SimulationError("converge: compression " + name +
+                          " is not defined for the updates of an asynchronous parameter server");
+  }
+  if (scenario.cluster.ranks() > problem.samples()) {
+    throw SimulationError("converge: the small problem has " + std::to_string(problem.samples()) +
+                          " samples, too few for " + std::to_string(scenario.cluster.ranks()) +
+                          " workers");
+  }
+}
+
+void add_points(const std::vector<double>& losses, const std::vector<double>& times, Curve& curve) {
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    curve.points.push_back({times[i], losses[i]});
+  }
+}
+
+void synchronous_curve(const Scenario& scenario, const LogisticProblem& problem, Learning& learning,
+                       Curve& curve) {
+  const Result result = run(scenario);
+  curve.iteration_time_s = *result.summary.iteration_time_s;
+  curve.warnings = result.warnings;
+  if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
+    learning.staleness = {.width = static_cast<std::int64_t>(*result.summary.pipeline_width),
+                          .warmup_iterations = scenario.training.warmup_iterations,
+                          .warmup_switch = scenario.training.warmup_switch};
+    curve.pipeline_width = learning.staleness.width;
+  }
+  train::StalenessCounts staleness;
+  for (std::int64_t t = 1; t <= learning.iterations; ++t) {
+    const train::PipelineStep step =
+        train::pipeline_step(t, learning.staleness.width, learning.staleness.warmup_iterations,
+                             learning.staleness.warmup_switch);
+    curve.applied_gradient.push_back(step.applies > 0 ? std::optional(step.applies - 1)
+                                                      : std::nullopt);
+    if (step.applies > 0) {
+      staleness.add(t - 1 - step.applies);
+    }
+  }
+  curve.staleness_mean = staleness.mean();
+  if (coll::row(learning.compression.method).kind == coll::CompressionKind::sparse) {
+    curve.k = coll::selected_entries(learning.compression,
+                                     static_cast<std::int64_t>(problem.parameters()));
+  }
+  std::vector<double> times;
+  for (const Iteration& iteration : result.iterations) {
+    times.push_back(times.empty() ? 0 : iteration.start_s);
+  }
+  add_points(learn(problem, learning), times, curve);
+}
+
+void asynchronous_curve(const Scenario& scenario, const LogisticProblem& problem,
+                        const Learning& learning, Curve& curve) {
+  train::AsyncInput input = async_input(scenario);
+  input.iterations = learning.iterations;
+  const train::AsyncTimes times = train::run_async(input);
+  curve.iteration_time_s = times.period_s;
+  curve.staleness_mean = times.staleness.mean();
+  std::vector<double> ends{0};
+  for (std::size_t i = learning.workers - 1; i < times.updates.size(); i += learning.workers) {
+    ends.push_back(times.updates[i].applied_s);
+  }
+  add_points(learn_async(problem, learning, times.updates), ends, curve);
+}
+
+io::Json or_null(const auto& value) { return value ? io::Json(*value) : io::Json(); }
+
+} // namespace
+
+Curve loss_curve(const Scenario& given, const CurveOptions& options) {
+  const LogisticProblem problem({.seed = static_cast<std::uint64_t>(given.seed)});
+  check_possible(given, problem);
+  Scenario scenario = given;
+  scenario.training.iterations = options.iterations + 1;
+  scenario.simulated_limit = Seconds{std::numeric_limits<double>::infinity()};
+  const Training& training = scenario.training;
+  Learning learning = learning_of(scenario, options);
+  Curve curve;
+  curve.workers = learning.workers;
+  curve.method = coll::row(learning.compression.method).name;
+  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async) {
+    curve.algorithm = "parameter_server async";
+    asynchronous_curve(scenario, problem, learning, curve);
+  } else {
+    curve.algorithm = training.algorithm == TrainingAlgorithm::sync_sgd   ? "sync_sgd"
+                      : training.algorithm == TrainingAlgorithm::pipe_sgd ? "pipe_sgd"
+                                                                          : "parameter_server sync";
+    synchronous_curve(scenario, problem, learning, curve);
+  }
+  const auto reached = [&](const CurvePoint& point) { return point.loss <= *options.target_loss; };
+  if (options.target_loss) {
+    const auto first = std::ranges::find_if(curve.points, reached);
+    if (first != curve.points.end()) {
+      curve.time_to_target_s = first->time_s;
+      curve.iterations_to_target = first - curve.points.begin();
+    }
+  }
+  return curve;
+}
+
+double loss_at(const Curve& curve, double time_s) {
+  double loss = curve.points.front().loss;
+  for (const CurvePoint& point : curve.points) {
+    if (point.time_s > time_s) {
+      break;
+    }
+    loss = point.loss;
+  }
+  return loss;
+}
+
+io::Json curve_tree(const Curve& curve, const CurveOptions& options) {
+  io::Array applied;
+  for (const auto& gradient : curve.applied_gradient) {
+    applied.push_back(or_null(gradient));
+  }
+  io::Array points;
+  for (const CurvePoint& point : curve.points) {
+    points.push_back(io::Object{{"time_s", point.time_s}, {"loss", point.loss}});
+  }
+  return io::Object{
+      {"problem", "logistic"},
+      {"note", std::string(kStandInNote)},
+      {"algorithm", curve.algorithm},
+      {"compression", curve.method},
+      {"workers", static_cast<std::int64_t>(curve.workers)},
+      {"pipeline_width", or_null(curve.pipeline_width)},
+      {"k", or_null(curve.k)},
+      {"staleness_mean", curve.staleness_mean},
+      {"step", options.learning_rate},
+      {"batch_size", static_cast<std::int64_t>(options.batch)},
+      {"iterations", options.iterations},
+      {"iteration_time_s", curve.iteration_time_s},
+      {"converged", curve.time_to_target_s ? io::Json(true) : io::Json()},
+      {"final_distance", io::Json()},
+      {"final_loss", curve.points.back().loss},
+      {"target_loss", or_null(options.target_loss)},
+      {"time_to_target_s", or_null(curve.time_to_target_s)},
+      {"iterations_to_target", or_null(curve.iterations_to_target)},
+      {"applied_gradient", std::move(applied)},
+      {"points", std::move(points)},
+  };
+}
+
+} // namespace stepsim::study

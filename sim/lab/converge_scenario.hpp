@@ -1,0 +1,63 @@
+#pragma once
+// Loss over simulated time: the small logistic problem (logistic_problem.hpp) trained with the
+// updates of a scenario's algorithm, each at the time the scenario's run gives. The loss is of the
+// stand-in, the times are of the scenario: what differs between curves is what an algorithm does to
+// updates (staleness, sparsity, coding) and how long they take, nothing that a network learns.
+//
+//   sync_sgd, pipe_sgd    point t = start of iteration t + 1, when gradient t + 1 - K is applied
+//   parameter_server      async: after every P updates, when the last of them is applied
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/converge.hpp"
+#include "scenario/scenario.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+struct CurveOptions {
+  std::int64_t iterations = 300; // stands for the scenario's
+  double learning_rate = 1;
+  std::uint32_t batch = 8; // samples of the small problem per worker and iteration
+  std::optional<double> target_loss{};
+};
+
+struct CurvePoint {
+  double time_s{};
+  double loss{};
+};
+
+struct Curve {
+  std::string algorithm; // of training, with the mode of a parameter server
+  std::string method;    // of compression
+  std::uint32_t workers{};
+  std::optional<std::int64_t> pipeline_width;                // pipe_sgd
+  std::optional<std::int64_t> k;                             // entries of the small problem, sparse
+  double staleness_mean{};                                   // iterations; updates with async
+  double iteration_time_s{};                                 // of the scenario
+  std::vector<std::optional<std::int64_t>> applied_gradient; // [t - 1], from 0; none with async
+  std::vector<CurvePoint> points;                            // [0] is the start
+  std::optional<double> time_to_target_s;                    // first point at or below the target
+  std::optional<std::int64_t> iterations_to_target;
+  std::vector<std::string> warnings;
+};
+
+inline constexpr std::string_view kStandInNote =
+    "the loss is of a small stand-in problem (logistic regression on generated data), the times "
+    "are of the scenario";
+
+// Runs the scenario with one iteration more than asked for; /limits/simulated_s does not apply.
+// Throws SimulationError for a compression without an operator on real numbers, and for more
+// workers than the small problem has samples.
+[[nodiscard]] Curve loss_curve(const Scenario& scenario, const CurveOptions& options);
+
+// The loss a curve has reached by then: of the last point not later.
+[[nodiscard]] double loss_at(const Curve& curve, double time_s);
+
+// {"problem", "algorithm", .., "points": [{"time_s", "loss"}]}
+[[nodiscard]] io::Json curve_tree(const Curve& curve, const CurveOptions& options);
+
+} // namespace stepsim::study

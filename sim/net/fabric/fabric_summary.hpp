@@ -1,0 +1,32 @@
+#pragma once
+// What a fabric can do, in a few numbers, and its levels for drawing.
+//
+//   bisection          most bytes/s from the first half of the hosts (in id order) to the others:
+//                      the smallest cut between these two halves (max-flow)
+//   oversubscription   of a switch with hosts: bandwidth to its hosts / to other switches
+//   diameter           links between the two hosts farthest apart
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+
+namespace stepsim::net {
+
+struct FabricSummary {
+  std::uint32_t hosts{}, switches{}, cables{};
+  double bisection_Bps{};                 // 0 with one host
+  double half_Bps{};                      // what the cables of those hosts carry
+  std::optional<double> oversubscription; // of the worst switch; none = no switch has both
+  std::uint32_t diameter{};               // links
+  NodeId far_a{}, far_b{};                // the first such hosts
+  double paths{};                         // shortest ones between them
+};
+
+// Throws SimulationError if the fabric is too large for routes.
+[[nodiscard]] FabricSummary summary_of(const Fabric& fabric);
+
+// [node] links to the nearest host: 0 for hosts, 1 for leaves, 2 for spines.
+[[nodiscard]] std::vector<std::uint32_t> levels(const Fabric& fabric);
+
+} // namespace stepsim::net

@@ -1,0 +1,67 @@
+#pragma once
+// The usual shapes of fabrics (PKT 3.8, interface `topology preset`). Host h of a leaf-spine hangs
+// on leaf floor(h / hosts_per_leaf). All links of a kind are equal; every cable is two links.
+//
+// Ids: hosts first, then switches level by level, away from the hosts. Links in the same order: per
+// host up, down; then per lower switch, per upper switch up, down.
+#include <cstdint>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+
+namespace stepsim::net {
+
+struct LinkSpeed {
+  double latency_s{};
+  double bandwidth_Bps{};
+};
+
+// One switch.
+[[nodiscard]] Fabric star(std::uint32_t hosts, LinkSpeed link);
+
+struct LeafSpine {
+  std::uint32_t leaves{}, hosts_per_leaf{}, spines{};
+  LinkSpeed host;   // host to leaf
+  LinkSpeed uplink; // leaf to spine; oversubscription = hosts_per_leaf host / (spines uplink)
+};
+[[nodiscard]] Fabric leaf_spine(const LeafSpine& shape);
+
+// Hosts that are their own switches: neighbours in a ring, or in a grid of any dimensions, the
+// first varying fastest. One cable between two hosts that are neighbours on both sides (size 2).
+[[nodiscard]] Fabric ring(std::uint32_t hosts, LinkSpeed link);
+[[nodiscard]] Fabric torus(const std::vector<std::uint32_t>& sizes, LinkSpeed link);
+
+// Three levels of switches with k ports, k even: k pods of k/2 edge and k/2 aggregation switches,
+// k^2/4 core switches, k^3/4 hosts (Al-Fares et al., SIGCOMM 2008). Aggregation switch a of every
+// pod reaches core switches a k/2 .. a k/2 + k/2 - 1.
+[[nodiscard]] Fabric fat_tree(std::uint32_t ports, LinkSpeed link);
+
+// Groups of `routers` fully joined routers with `hosts` each, one cable between every two groups
+// (Kim et al., ISCA 2008). The d-th group after a router's own is reached by router
+// floor((d - 1) / h), h = ceil((groups - 1) / routers) global cables per router.
+struct Dragonfly {
+  std::uint32_t groups{}, routers{}, hosts{};
+  LinkSpeed host, local, global;
+};
+[[nodiscard]] Fabric dragonfly(const Dragonfly& shape);
+
+// Machines of GPUs. Hosts are the GPUs, machine by machine; local GPU l uses network interface
+// (NIC) l mod nics. The PCIe switch beside each GPU keeps traffic inside a machine on NVLink: two
+// links, against four over a shared NIC.
+//
+//     gpu --nvlink-- nvswitch            one per machine
+//     gpu --pcie-- pcie switch --pcie-- nic --network-- outside
+//
+// Outside: one switch, or with `rails` switch i for NIC i of every machine, joined by `spines`.
+// Rails without spines: what changes rails crosses a machine's NVLink (hosts_forward). One machine
+// with nics = 0 is NVLink only.
+struct GpuMachines {
+  std::uint32_t machines{}, gpus{}, nics{};
+  LinkSpeed nvlink, pcie, network;
+  bool rails = false;
+  std::uint32_t spines{}; // with rails
+  LinkSpeed uplink;       // rail to spine
+};
+[[nodiscard]] Fabric gpu_machines(const GpuMachines& shape);
+
+} // namespace stepsim::net

@@ -1,0 +1,36 @@
+#pragma once
+// Ranks on a fabric: the fabric with its routes, shared by everything that runs on it, and the host
+// of every rank. The connection of ranks (src, dst) has number src x ranks + dst at the flow and at
+// the packet level, so that both put it on the same path (PKT 3.6, 6.3).
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+#include "net/fabric/routes.hpp"
+#include "net/flow/flow_run.hpp"
+
+namespace stepsim::net {
+
+struct RoutedFabric {
+  // Throws SimulationError as Routes does.
+  explicit RoutedFabric(Fabric with) : fabric(std::move(with)), routes(fabric) {}
+  RoutedFabric(const RoutedFabric&) = delete;
+  RoutedFabric& operator=(const RoutedFabric&) = delete;
+
+  const Fabric fabric;
+  const Routes routes;
+};
+
+struct RankFabric {
+  std::shared_ptr<const RoutedFabric> network;
+  std::vector<NodeId> hosts; // [rank], then dedicated servers
+  FlowPathOptions paths;     // flow level
+  Headers headers{};         // flow level
+
+  [[nodiscard]] const Fabric& fabric() const { return network->fabric; }
+  [[nodiscard]] const Routes& routes() const { return network->routes; }
+};
+
+} // namespace stepsim::net

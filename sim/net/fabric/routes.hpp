@@ -1,0 +1,57 @@
+#pragma once
+// Shortest ways through a fabric by number of links. All equal-cost next hops are kept, sorted by
+// (node id, link id); which of them a packet or flow takes is a hash of what it is, so a connection
+// keeps its path at every level of the model (PKT 3.6). Hosts pass nothing on unless the fabric
+// says so.
+//
+// A host with one cable to a switch needs no table of its own: its way is that of its switch and
+// one link more. So the tables have (switches + other hosts)^2 entries at most, not (all nodes)^2.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+
+namespace stepsim::net {
+
+class Routes {
+public:
+  // Time: links x (switches with hosts + hosts with several cables). Throws SimulationError naming
+  // two hosts without a way, or if the tables would pass 2^26 entries (about 1 GB).
+  explicit Routes(const Fabric& fabric);
+
+  // Equal-cost links out of `node` towards host `dst`; empty at dst itself, and at a switch without
+  // a way.
+  [[nodiscard]] std::span<const LinkId> next_links(NodeId node, NodeId dst) const;
+  // In links. The largest number at a switch without a way.
+  [[nodiscard]] std::uint32_t distance(NodeId node, NodeId dst) const;
+  static constexpr std::uint32_t kNoWay = 0xffffffffU;
+
+  // The path of a connection under ECMP: at every node pick(hash(seed, 1, node, src, dst,
+  // connection), m) of the m next hops. Empty for src = dst.
+  [[nodiscard]] std::vector<LinkId> ecmp_path(NodeId src, NodeId dst, std::uint64_t connection,
+                                              std::uint64_t seed) const;
+
+  // How many shortest paths lead from src to dst; 1 for src = dst.
+  [[nodiscard]] double path_count(NodeId src, NodeId dst) const;
+
+private:
+  void number_nodes(const Fabric& fabric);
+  void fill(const Fabric& fabric);
+  void require_ways(const Fabric& fabric) const;
+  [[nodiscard]] std::size_t cell(NodeId node, NodeId dst) const;
+  [[nodiscard]] bool is_leaf(NodeId node) const; // a host with one cable, to a switch
+
+  std::uint32_t hosts_{};
+  std::vector<NodeId> to_;              // [link]
+  std::vector<LinkId> up_, down_;       // [host] of a leaf; kNoLink elsewhere
+  std::vector<NodeId> root_;            // [host] the switch of a leaf; elsewhere the host itself
+  std::vector<std::uint32_t> row_;      // [host] of its root
+  std::vector<std::uint32_t> column_;   // [node] of all but leaves
+  std::vector<NodeId> roots_, columns_; // [row], [column] node
+  std::vector<std::uint32_t> distance_; // [row x columns + column] links from there to the root
+  std::vector<std::uint32_t> begin_;    // likewise, into next_
+  std::vector<LinkId> next_;
+};
+
+} // namespace stepsim::net

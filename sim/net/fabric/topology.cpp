@@ -1,0 +1,267 @@
+#include "net/fabric/topology.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <set>
+
+#include "base/number_text.hpp"
+#include "net/fabric/fabric_check.hpp"
+#include "net/fabric/presets.hpp"
+
+namespace stepsim::net {
+
+namespace {
+
+constexpr double kMaxHosts = 1 << 20;
+constexpr double kMaxCables = 1 << 21;
+
+constexpr PresetParameter count(std::string_view name, bool required = true) {
+  return {name, ParameterKind::count, required};
+}
+constexpr PresetParameter rate(std::string_view name) { return {name, ParameterKind::rate, false}; }
+constexpr PresetParameter latency(std::string_view name) {
+  return {name, ParameterKind::latency, false};
+}
+constexpr PresetParameter kRate{"bandwidth_Bps", ParameterKind::rate, true};
+constexpr PresetParameter kLatency{"latency_s", ParameterKind::latency, true};
+
+constexpr std::array kHosts{count("hosts"), kRate, kLatency}; // star and ring
+constexpr std::array kLeafSpine{count("leaves"), count("hosts_per_leaf"),
+                                count("spines"), kRate,
+                                kLatency,        rate("uplink_bandwidth_Bps")};
+constexpr std::array kTorus{count("width"), count("height"), count("depth", false), kRate,
+                            kLatency};
+constexpr std::array kFatTree{count("ports"), kRate, kLatency};
+constexpr std::array kDragonfly{
+    count("groups"), count("routers_per_group"),   count("hosts_per_router"),  kRate,
+    kLatency,        rate("global_bandwidth_Bps"), latency("global_latency_s")};
+constexpr std::array kGpuNode{count("gpus"),
+                              count("nodes", false),
+                              count("nics_per_node", false),
+                              kRate,
+                              kLatency,
+                              rate("nvlink_bandwidth_Bps"),
+                              latency("nvlink_latency_s"),
+                              rate("pcie_bandwidth_Bps"),
+                              latency("pcie_latency_s")};
+constexpr std::array kRails{count("nodes"),
+                            count("gpus_per_node"),
+                            count("nics_per_node", false),
+                            count("spines", false),
+                            kRate,
+                            kLatency,
+                            rate("uplink_bandwidth_Bps"),
+                            rate("nvlink_bandwidth_Bps"),
+                            latency("nvlink_latency_s"),
+                            rate("pcie_bandwidth_Bps"),
+                            latency("pcie_latency_s")};
+
+enum class Shape { star, leaf_spine, ring, torus, fat_tree, dragonfly, gpu_node, rail_optimised };
+constexpr std::array<Preset, 8> kPresets{{{"star", kHosts},
+                                          {"leaf_spine", kLeafSpine},
+                                          {"ring", kHosts},
+                                          {"torus", kTorus},
+                                          {"fat_tree", kFatTree},
+                                          {"dragonfly", kDragonfly},
+                                          {"gpu_node", kGpuNode},
+                                          {"rail_optimised", kRails}}};
+
+Shape shape_of(const Topology& topology) {
+  const auto* at = std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& preset) {
+    return preset.name == topology.preset;
+  });
+  assert(at != kPresets.end() && "a preset of the table");
+  return static_cast<Shape>(at - kPresets.begin());
+}
+
+// The parameters of a topology by name.
+class Values {
+public:
+  explicit Values(const Topology& topology) : topology_(topology) {}
+
+  [[nodiscard]] double get(std::string_view name, double fallback) const {
+    for (const auto& [key, value] : topology_.preset_parameters) {
+      if (key == name) {
+        return value;
+      }
+    }
+    return fallback;
+  }
+  [[nodiscard]] double number(std::string_view name, double fallback = 1) const {
+    return get(name, fallback);
+  }
+  [[nodiscard]] std::uint32_t count(std::string_view name, std::uint32_t fallback = 1) const {
+    return static_cast<std::uint32_t>(get(name, fallback));
+  }
+  // "uplink" -> uplink_latency_s, uplink_bandwidth_Bps, else those of every cable.
+  [[nodiscard]] LinkSpeed speed(const std::string& kind = "") const {
+    const std::string prefix = kind.empty() ? "" : kind + "_";
+    return {get(prefix + "latency_s", get("latency_s", 0)),
+            get(prefix + "bandwidth_Bps", get("bandwidth_Bps", 1))};
+  }
+
+private:
+  const Topology& topology_;
+};
+
+double nics(const Values& values, Shape shape) {
+  const bool rails = shape == Shape::rail_optimised;
+  const double otherwise = rails                        ? values.number("gpus_per_node")
+                           : values.number("nodes") > 1 ? 1
+                                                        : 0;
+  return values.number("nics_per_node", otherwise);
+}
+
+struct Size {
+  double hosts, cables;
+};
+Size size_of(const Values& values, Shape shape) {
+  const auto n = [&](std::string_view name) { return values.number(name); };
+  switch (shape) {
+  case Shape::star:
+  case Shape::ring:
+    return {n("hosts"), n("hosts")};
+  case Shape::leaf_spine: {
+    const double hosts = n("leaves") * n("hosts_per_leaf");
+    return {hosts, hosts + n("leaves") * n("spines")};
+  }
+  case Shape::torus: {
+    const double hosts = n("width") * n("height") * n("depth");
+    return {hosts, 3 * hosts};
+  }
+  case Shape::fat_tree: {
+    const double hosts = n("ports") * n("ports") * n("ports") / 4;
+    return {hosts, 3 * hosts};
+  }
+  case Shape::dragonfly: {
+    const double routers = n("groups") * n("routers_per_group");
+    const double hosts = routers * n("hosts_per_router");
+    return {hosts, hosts + routers * (n("routers_per_group") - 1) / 2 +
+                       n("groups") * (n("groups") - 1) / 2};
+  }
+  case Shape::gpu_node:
+  case Shape::rail_optimised: {
+    const double hosts = n("nodes") * n(shape == Shape::gpu_node ? "gpus" : "gpus_per_node");
+    return {hosts, 3 * hosts + nics(values, shape) * (n("nodes") + values.number("spines", 0))};
+  }
+  }
+  assert(false && "every shape has a size");
+  return {};
+}
+
+Fabric preset_fabric(const Topology& topology) {
+  const Values values(topology);
+  const Shape shape = shape_of(topology);
+  const LinkSpeed link = values.speed();
+  switch (shape) {
+  case Shape::star:
+    return star(values.count("hosts"), link);
+  case Shape::leaf_spine:
+    return leaf_spine({.leaves = values.count("leaves"),
+                       .hosts_per_leaf = values.count("hosts_per_leaf"),
+                       .spines = values.count("spines"),
+                       .host = link,
+                       .uplink = values.speed("uplink")});
+  case Shape::ring:
+    return ring(values.count("hosts"), link);
+  case Shape::torus:
+    return torus({values.count("width"), values.count("height"), values.count("depth")}, link);
+  case Shape::fat_tree:
+    return fat_tree(values.count("ports"), link);
+  case Shape::dragonfly:
+    return dragonfly({.groups = values.count("groups"),
+                      .routers = values.count("routers_per_group"),
+                      .hosts = values.count("hosts_per_router"),
+                      .host = link,
+                      .local = link,
+                      .global = values.speed("global")});
+  case Shape::gpu_node:
+  case Shape::rail_optimised: {
+    const bool rails = shape == Shape::rail_optimised;
+    return gpu_machines({.machines = values.count("nodes"),
+                         .gpus = values.count(rails ? "gpus_per_node" : "gpus"),
+                         .nics = static_cast<std::uint32_t>(nics(values, shape)),
+                         .nvlink = values.speed("nvlink"),
+                         .pcie = values.speed("pcie"),
+                         .network = link,
+                         .rails = rails,
+                         .spines = values.count("spines", 0),
+                         .uplink = values.speed("uplink")});
+  }
+  }
+  assert(false && "every shape has a fabric");
+  return {};
+}
+
+Fabric graph_fabric(const Topology& topology) {
+  Fabric fabric;
+  fabric.hosts = static_cast<std::uint32_t>(topology.hosts.size());
+  fabric.switches = static_cast<std::uint32_t>(topology.switches.size());
+  fabric.node_names = topology.hosts;
+  fabric.node_names.insert(fabric.node_names.end(), topology.switches.begin(),
+                           topology.switches.end());
+  std::map<std::string_view, NodeId> node;
+  for (NodeId id = 0; id < fabric.nodes(); ++id) {
+    node.emplace(fabric.node_names[id], id);
+  }
+  std::set<std::string> names;
+  const auto add = [&](const TopologyLink& cable, const std::string& from, const std::string& to) {
+    assert(node.contains(from) && node.contains(to) && "links join known nodes");
+    fabric.links.push_back({node[from], node[to], cable.latency_s, cable.bandwidth_Bps});
+    std::string name = (cable.id == cable.a + "-" + cable.b ? from : cable.id) + ">" + to;
+    if (names.contains(name)) {
+      name.append("#").append(std::to_string(fabric.links.size() - 1));
+    }
+    names.insert(name);
+    fabric.link_names.push_back(std::move(name));
+  };
+  for (const TopologyLink& cable : topology.links) {
+    add(cable, cable.a, cable.b);
+    add(cable, cable.b, cable.a);
+  }
+  for (const std::string& gpu : topology.gpus) {
+    fabric.rank_hosts.push_back(node.at(gpu));
+  }
+  fabric.hosts_forward = fabric.hosts > 1 && !switches_join_hosts(fabric);
+  return fabric;
+}
+
+std::string whole(double value) {
+  return value < 1e15 ? std::to_string(static_cast<std::int64_t>(value)) : base::shortest(value);
+}
+
+} // namespace
+
+std::span<const Preset> presets() { return kPresets; }
+
+std::optional<ParameterProblem> preset_problem(const Topology& topology) {
+  const Values values(topology);
+  const Shape shape = shape_of(topology);
+  if (shape == Shape::fat_tree && values.count("ports") % 2 != 0) {
+    return ParameterProblem{"ports", "must be even, got " + whole(values.number("ports"))};
+  }
+  if (shape == Shape::gpu_node || shape == Shape::rail_optimised) {
+    const std::string_view key = shape == Shape::gpu_node ? "gpus" : "gpus_per_node";
+    if (nics(values, shape) > values.number(key)) {
+      return ParameterProblem{"nics_per_node", "must be <= " + std::string(key) + " (" +
+                                                   whole(values.number(key)) + "), got " +
+                                                   whole(nics(values, shape))};
+    }
+  }
+  const Size size = size_of(values, shape);
+  if (size.hosts > kMaxHosts) {
+    return ParameterProblem{"preset", "makes " + whole(size.hosts) + " hosts, at most 1048576"};
+  }
+  if (size.cables > kMaxCables) {
+    return ParameterProblem{"preset", "makes " + whole(size.cables) + " cables, at most 2097152"};
+  }
+  return std::nullopt;
+}
+
+Fabric fabric_of(const Topology& topology) {
+  return topology.preset.empty() ? graph_fabric(topology) : preset_fabric(topology);
+}
+
+} // namespace stepsim::net

@@ -1,0 +1,47 @@
+#pragma once
+// From a topology file to a fabric. The table of presets says which parameters a file may give;
+// bandwidth_Bps and latency_s hold for every cable, the longer names for those of their kind:
+//
+//     leaf_spine     uplink_bandwidth_Bps                       leaf to spine
+//     dragonfly      global_bandwidth_Bps, global_latency_s     between groups
+//     gpu_node, rail_optimised   nvlink_*, pcie_*               inside a machine
+//     rail_optimised uplink_bandwidth_Bps                       rail to spine
+//
+// Sources: PKT 3.6, 3.8; interface `topology preset`.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "net/fabric/fabric.hpp"
+#include "net/profile/profile.hpp"
+
+namespace stepsim::net {
+
+enum class ParameterKind { count, rate, latency }; // >= 1; bytes/s, >= 1; seconds, >= 0
+
+struct PresetParameter {
+  std::string_view name;
+  ParameterKind kind{};
+  bool required{};
+};
+struct Preset {
+  std::string_view name;
+  std::span<const PresetParameter> parameters;
+};
+[[nodiscard]] std::span<const Preset> presets();
+
+// Names a parameter (or "preset") and what is wrong with it beside the others: an odd number of
+// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
+struct ParameterProblem {
+  std::string_view parameter;
+  std::string message;
+};
+[[nodiscard]] std::optional<ParameterProblem> preset_problem(const Topology& topology);
+
+// The fabric of a preset without problem, or of a graph whose links join known nodes. Cable c of
+// a file is links 2c (a to b) and 2c + 1, named "a>b" and "b>a", or "ID>b" and "ID>a" where the
+// file gives an id. Hosts of a graph forward if no connected set of switches joins all of them.
+[[nodiscard]] Fabric fabric_of(const Topology& topology);
+
+} // namespace stepsim::net

@@ -1,0 +1,218 @@
+#include "net/flow/changing_rates.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace stepsim::net {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Filling anew costs less than following changes when this part of the flows came or went.
+constexpr std::size_t kFewFlows = 8;
+constexpr std::size_t kFewPerSize = 8;
+
+} // namespace
+
+ChangingRates::ChangingRates(std::vector<double> capacity_Bps, std::uint32_t classes)
+    : capacity_(std::move(capacity_Bps)), classes_(classes), dirty_(classes), altered_(classes),
+      filling_(capacity_.size()) {
+  links_.resize(capacity_.size() * classes_);
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    links_[link].full = links_[link].aim = kNever;
+    links_[link].left = capacity_[link % capacity_.size()];
+  }
+}
+
+void ChangingRates::touch(std::uint32_t place) {
+  if (!flows_[place].touched) {
+    flows_[place].touched = true;
+    changed_.push_back(place);
+  }
+}
+
+void ChangingRates::mark(std::uint32_t link) {
+  if (!links_[link].dirty) {
+    links_[link].dirty = true;
+    dirty_[link / capacity_.size()].push_back(link);
+  }
+}
+
+std::uint32_t ChangingRates::add(const Flow& flow) {
+  assert(flow.priority < classes_ && flow.weight > 0);
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(flows_.size()));
+    flows_.emplace_back();
+  }
+  const std::uint32_t place = free_.back();
+  free_.pop_back();
+  State& state = flows_[place];
+  const bool listed = state.touched;
+  state = {.flow = flow, .cap_level = flow.cap_Bps / flow.weight, .alive = true};
+  state.touched = listed;
+  const auto path = paths.links(flow.path);
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::uint32_t link = link_of(flow.priority, path[i]);
+    links_[link].users.push_back({place, flow.weight * paths.part(flow.path, i)});
+    mark(link);
+  }
+  uses_ += path.size();
+  look_at_links(state);
+  touch(place);
+  ++size_;
+  ++news_;
+  return place;
+}
+
+void ChangingRates::remove(std::uint32_t place) {
+  State& state = flows_[place];
+  assert(state.alive && "a flow leaves once");
+  state.alive = false;
+  for (const LinkId id : paths.links(state.flow.path)) {
+    const std::uint32_t link = link_of(state.flow.priority, id);
+    links_[link].departed = true;
+    mark(link);
+    --uses_;
+  }
+  departed_.push_back(place);
+  --size_;
+  ++news_;
+}
+
+// Takes flows that left off the lists of their links.
+void ChangingRates::purge() {
+  for (std::uint32_t priority = 0; priority < classes_; ++priority) {
+    for (const std::uint32_t index : dirty_[priority]) {
+      Link& link = links_[index];
+      if (!link.departed) {
+        continue;
+      }
+      link.departed = false;
+      std::erase_if(link.users, [&](const User& user) { return !flows_[user.place].alive; });
+      if (link.users.empty()) {
+        link.full = link.aim = kNever;
+      }
+      altered_[priority].push_back(index);
+    }
+  }
+  free_.insert(free_.end(), departed_.begin(), departed_.end());
+  departed_.clear();
+}
+
+void ChangingRates::look_at_links(State& state) const {
+  state.first = state.cap_level;
+  state.second = state.cap_level;
+  state.first_link = kNone;
+  for (const LinkId id : paths.links(state.flow.path)) {
+    const std::uint32_t link = link_of(state.flow.priority, id);
+    const double full = links_[link].full;
+    if (full < state.first) {
+      state.second = state.first;
+      state.first = full;
+      state.first_link = link;
+    } else if (full < state.second) {
+      state.second = full;
+    }
+  }
+}
+
+void ChangingRates::solve_all(std::uint32_t priority) {
+  ++full_solves_;
+  for (const Entry& entry : heap_) {
+    links_[entry.link].wrong = false;
+  }
+  heap_.clear();
+  for (const std::uint32_t link : dirty_[priority]) {
+    links_[link].dirty = false;
+  }
+  dirty_[priority].clear();
+
+  members_.clear();
+  member_places_.clear();
+  for (std::uint32_t place = 0; place < flows_.size(); ++place) {
+    const State& state = flows_[place];
+    if (state.alive && state.flow.priority == priority) {
+      members_.push_back({paths.links(state.flow.path), paths.parts(state.flow.path),
+                          state.flow.weight, state.cap_level});
+      member_places_.push_back(place);
+    }
+  }
+  member_levels_.resize(members_.size());
+  const std::size_t first = link_of(priority, 0);
+  left_.resize(capacity_.size());
+  for (std::size_t link = 0; link < left_.size(); ++link) {
+    left_[link] = links_[first + link].left;
+  }
+  filling_.fill(left_, capacity_, members_, member_levels_);
+  for (const LinkId id : filling_.links()) {
+    Link& link = links_[first + id];
+    link.full = link.aim = filling_.full_at(id);
+    if (classes_ > 1) {
+      altered_[priority].push_back(link_of(priority, id));
+    }
+  }
+  for (const std::uint32_t place : member_places_) {
+    look_at_links(flows_[place]);
+    touch(place);
+  }
+}
+
+// What this class uses is not there for the later ones.
+void ChangingRates::hand_down(std::uint32_t priority) {
+  std::vector<std::uint32_t>& altered = altered_[priority];
+  if (priority + 1 < classes_) {
+    for (const std::uint32_t place : changed_) {
+      const Flow& flow = flows_[place].flow;
+      if (flow.priority == priority) {
+        for (const LinkId id : paths.links(flow.path)) {
+          altered.push_back(link_of(priority, id));
+        }
+      }
+    }
+    std::sort(altered.begin(), altered.end());
+    altered.erase(std::unique(altered.begin(), altered.end()), altered.end());
+    for (const std::uint32_t index : altered) {
+      Link& link = links_[index];
+      link.load = 0;
+      for (const User& user : link.users) {
+        link.load += user.share * flows_[user.place].first;
+      }
+      const LinkId id = index % static_cast<std::uint32_t>(capacity_.size());
+      double left = capacity_[id];
+      for (std::uint32_t later = 0; later < classes_; ++later) {
+        Link& other = links_[link_of(later, id)];
+        if (later > priority) {
+          other.left = left;
+          mark(link_of(later, id));
+        }
+        left -= other.load;
+      }
+    }
+  }
+  altered.clear();
+}
+
+std::span<const std::uint32_t> ChangingRates::solve() {
+  purge();
+  const bool much = news_ > std::max(kFewFlows, size_ / kFewPerSize);
+  news_ = 0;
+  for (std::uint32_t priority = 0; priority < classes_; ++priority) {
+    if (much || !solve_changes(priority)) {
+      solve_all(priority);
+    }
+    hand_down(priority);
+  }
+  result_.clear();
+  for (const std::uint32_t place : changed_) {
+    State& state = flows_[place];
+    state.touched = false;
+    const double rate = state.flow.weight * state.first;
+    if (state.alive && rate != state.rate) {
+      state.rate = rate;
+      result_.push_back(place);
+    }
+  }
+  changed_.clear();
+  return result_;
+}
+
+} // namespace stepsim::net

@@ -1,0 +1,93 @@
+#pragma once
+// The network as fluid: flows share links at fair rates (flow_rates.hpp), constant between events.
+// A flow waits for the latency of its path without using anything, then its bytes flow until none
+// are left (PKT 6.3). At one instant: all ends, then all begins, both by id, then one solve.
+//
+//     submit(now, flow)      a flow starts; its path is one of `add_path`
+//     next_time()            of the next begin or end
+//     advance(now, done)     goes on to `now` <= next_time(); ids of flows that end
+//
+// An end within 1e-3 byte or 1e-9 of the flow's size, whichever is less, counts as now (rounding
+// of the clock counts in): symmetric flows end together. Bytes and seconds; any ids.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "engine/event_queue.hpp"
+#include "net/flow/changing_rates.hpp"
+#include "net/flow/finish_times.hpp"
+#include "net/flow/flow_path.hpp"
+#include "net/flow/link_use.hpp"
+
+namespace stepsim::net {
+
+// Of flows that stand still, errors name at most this many (PKT 12, A27).
+inline constexpr std::size_t kMostNamed = 10;
+
+class FlowLevel {
+public:
+  struct Start {
+    std::uint32_t id{}; // the caller's; unique among the flows under way
+    std::uint32_t path{};
+    double bytes{};
+    double latency_s{};       // beside that of the path
+    std::uint32_t priority{}; // below `classes`; 0 is served first
+    double weight = 1;
+    double cap_Bps = std::numeric_limits<double>::infinity();
+  };
+
+  explicit FlowLevel(std::vector<double> capacity_Bps, std::uint32_t classes = 1);
+
+  std::uint32_t add_path(const FlowPath& path) { return rates_.paths.add(path); }
+
+  [[nodiscard]] double path_latency_s(std::uint32_t path) const {
+    return rates_.paths.latency_s(path);
+  }
+
+  void submit(double now, const Start& start);
+  [[nodiscard]] double next_time();
+  void advance(double now, std::vector<std::uint32_t>& done);
+
+  // Flows under way that will never end (PKT 6.4): all rates are 0 and nothing is to come. Empty
+  // otherwise. By id.
+  [[nodiscard]] std::vector<Start> stalled();
+
+  [[nodiscard]] std::vector<LinkUse> link_use(double now) const;
+  [[nodiscard]] std::uint64_t solves() const { return solves_; }
+  [[nodiscard]] std::uint64_t full_solves() const { return rates_.full_solves(); }
+
+private:
+  struct Flow {
+    Start start;
+    double since{}; // `remaining` is as of then
+    double remaining{};
+    double rate{};
+    bool under_way = false;
+  };
+  void begin_all();
+  void solve();
+  void end(std::uint32_t place);
+  void count_senders(const Flow& flow, int change);
+
+  ChangingRates rates_;
+  engine::EventQueue<double> begins_; // by place in waiting_
+  std::vector<Start> waiting_;
+  std::vector<std::uint32_t> free_waiting_;
+  std::vector<Start> beginning_; // at now_
+  std::vector<Flow> flows_;      // by place in rates_
+  FinishTimes finishes_;
+  std::vector<std::uint32_t> ending_;
+  struct Link {
+    double bytes = 0;
+    double busy_s = 0;
+    double busy_since = 0;
+    std::uint32_t senders = 0;
+  };
+  std::vector<Link> links_;
+  double now_ = 0;
+  double next_finish_ = std::numeric_limits<double>::infinity();
+  bool stale_ = false;
+  std::uint64_t solves_ = 0;
+};
+
+} // namespace stepsim::net

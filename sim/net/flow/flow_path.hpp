@@ -1,0 +1,52 @@
+#pragma once
+// The way of a flow: links with the part of its bytes that each carries, and the start-up latency.
+//   single path   every link of the way, part 1; latency = the sum of the links'
+//   sprayed       every equal-cost branch; a node hands 1/m to each of its m next links; latency =
+//                 that of the slowest branch                                       (PKT 6.1, 6.3)
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+#include "net/fabric/routes.hpp"
+
+namespace stepsim::net {
+
+struct FlowPath {
+  std::vector<LinkId> links; // each once
+  std::vector<double> parts; // [links], or empty = 1 everywhere
+  double latency_s{};
+};
+
+[[nodiscard]] FlowPath single_path(const Fabric& fabric, std::vector<LinkId> links);
+[[nodiscard]] FlowPath sprayed_path(const Fabric& fabric, const Routes& routes, NodeId src,
+                                    NodeId dst);
+
+[[nodiscard]] std::vector<double> link_capacities(const Fabric& fabric); // bytes/s
+
+// Many paths in flat arrays. Ids are positions in the order of adding.
+class PathTable {
+public:
+  std::uint32_t add(const FlowPath& path);
+  [[nodiscard]] std::span<const LinkId> links(std::uint32_t path) const {
+    return {links_.data() + begin_[path], begin_[path + 1] - begin_[path]};
+  }
+  [[nodiscard]] double part(std::uint32_t path, std::size_t place) const {
+    return whole_[path] != 0 ? 1 : parts_[begin_[path] + place];
+  }
+  // Parts of a path, null if all are 1.
+  [[nodiscard]] const double* parts(std::uint32_t path) const {
+    return whole_[path] != 0 ? nullptr : parts_.data() + begin_[path];
+  }
+  [[nodiscard]] double latency_s(std::uint32_t path) const { return latency_[path]; }
+  [[nodiscard]] std::size_t size() const { return latency_.size(); }
+
+private:
+  std::vector<std::size_t> begin_{0};
+  std::vector<LinkId> links_;
+  std::vector<double> parts_; // as links_, up to the last path that has parts
+  std::vector<char> whole_;
+  std::vector<double> latency_;
+};
+
+} // namespace stepsim::net

@@ -1,0 +1,47 @@
+#pragma once
+// A list of flows at the flow level, from the first start to the last end (PKT 6).
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+#include "net/fabric/routes.hpp"
+#include "net/flow/flow_level.hpp"
+#include "net/flow/flow_list.hpp"
+#include "net/flow/flow_path.hpp"
+
+namespace stepsim::net {
+
+struct FlowPathOptions {
+  std::uint64_t seed = 1;
+  bool spray = false; // over all equal-cost branches; else the path of the connection (ECMP)
+};
+
+// The way of every flow: its own, if it has one, or through the switch `via` says, or by routing;
+// connection = id of the flow, so that both levels use one path. Throws SimulationError naming the
+// flow whose path does not lead from src to dst, or that asks for a spine it cannot reach.
+[[nodiscard]] std::vector<FlowPath> flow_paths(const Fabric& fabric, const Routes& routes,
+                                               std::span<const FlowSpec> flows,
+                                               const FlowPathOptions& options);
+
+struct FlowRunOptions {
+  double limit_s = std::numeric_limits<double>::infinity(); // of simulated time
+};
+
+struct FlowRun {
+  std::vector<double> end_s; // [flow]; start_s where nothing is to do (no bytes, src = dst)
+  std::vector<LinkUse> links;
+  double finish_s{};           // the last end
+  std::uint64_t solves{};      // of the rates
+  std::uint64_t full_solves{}; // of those, where everything was filled anew (a class counts as one)
+  std::uint64_t events{};      // begins and ends
+  // Part of the capacity used until finish_s; 0 if nothing took time.
+  [[nodiscard]] double utilization(const Fabric& fabric, LinkId link) const;
+};
+
+// Throws SimulationError naming up to 10 flows that stand still or are unfinished at the limit.
+[[nodiscard]] FlowRun run_flows(const Fabric& fabric, std::span<const FlowPath> paths,
+                                std::span<const FlowSpec> flows,
+                                const FlowRunOptions& options = {});
+
+} // namespace stepsim::net

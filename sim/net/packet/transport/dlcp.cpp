@@ -1,0 +1,177 @@
+#include "net/packet/transport/dlcp.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <tuple>
+
+namespace stepsim::net {
+
+void DlcpTransport::open(PacketCore& core, ConnectionId id) {
+  Connection& connection = core.connections[id];
+  connection.state = static_cast<std::uint32_t>(states_.size());
+  const Picoseconds tau =
+      connection.data.hops == 0
+          ? 0
+          : transmission(core.options.mtu_wire_bytes, core.ports[connection.first_link].rate_Bps);
+  states_.push_back({.rate = DlcpRate(core.options.transport.dlcp, connection.base_rtt, tau)});
+}
+
+void DlcpTransport::ready(PacketCore& core, MessageId message) {
+  if (message >= transfers_.size()) {
+    transfers_.resize(message + 1);
+  }
+  const ConnectionId id = core.specs[message].connection;
+  const std::uint32_t packets = core.shapes[message].packets;
+  Transfer& own = transfer(message);
+  own.untransmitted = packets;
+  own.received.assign(packets, false);
+  own.dropped.assign(packets, false);
+  if (core.options.transport.dlcp.rate_control == RateControl::none) {
+    own.next_seq = packets;
+    core.send_all(message, true);
+    return;
+  }
+  State& state = states_[core.connections[id].state];
+  add_to_send(core, state, message);
+  pump(core, id, state);
+}
+
+// PKT 5.6: by (queue, ready time, message); within a message by seq.
+void DlcpTransport::add_to_send(PacketCore& core, State& state, MessageId message) {
+  const auto rank = [&core](MessageId id) {
+    return std::tuple(core.specs[id].queue, core.specs[id].start, id);
+  };
+  const auto place = std::lower_bound(state.to_send.begin(), state.to_send.end(), message,
+                                      [&](MessageId a, MessageId b) { return rank(a) < rank(b); });
+  state.to_send.insert(place, message);
+}
+
+void DlcpTransport::pump(PacketCore& core, ConnectionId id, State& state) {
+  if (state.to_send.empty() || state.pace_pending) {
+    return;
+  }
+  if (state.next_send <= core.now) {
+    emit(core, id, state);
+  }
+  if (!state.to_send.empty()) {
+    state.pace_pending = true;
+    core.push_timer(TimerKind::pace, id, id, state.next_send);
+  }
+}
+
+void DlcpTransport::pace(PacketCore& core, ConnectionId id) {
+  State& state = states_[core.connections[id].state];
+  state.pace_pending = false;
+  pump(core, id, state);
+}
+
+void DlcpTransport::emit(PacketCore& core, ConnectionId id, State& state) {
+  const MessageId message = state.to_send.front();
+  Transfer& own = transfer(message);
+  const bool again = own.again_next < own.again.size();
+  const std::uint16_t wire = again ? send(core, message, own.again[own.again_next++], true)
+                                   : send(core, message, own.next_seq++, false);
+  const Port& port = core.ports[core.connections[id].first_link];
+  state.next_send = core.now + std::llround(static_cast<double>(core.ports.time_of(port, wire)) /
+                                            state.rate.of_line());
+  if (own.again_next == own.again.size() && own.next_seq == core.shapes[message].packets) {
+    state.to_send.erase(state.to_send.begin());
+  }
+}
+
+// Its bytes on the wire.
+std::uint16_t DlcpTransport::send(PacketCore& core, MessageId message, std::uint32_t seq,
+                                  bool again) {
+  Packet packet = core.next_data(message, seq);
+  packet.notify = true;
+  if (again) {
+    packet.retransmission = true;
+    packet.drop_class = DropClass::protected_;
+    packet.ect = true;
+  }
+  core.send(packet);
+  return packet.wire;
+}
+
+void DlcpTransport::transmitted(PacketCore& core, const Packet& packet) {
+  const MessageId message = packet.message;
+  Transfer& own = transfer(message);
+  assert(own.untransmitted > 0 && "no packet leaves the host twice");
+  core.results[message].retransmissions += packet.retransmission ? 1 : 0;
+  if (--own.untransmitted == 0 && !own.stopped) {
+    ++own.round;
+    probe(core, message);
+  }
+}
+
+void DlcpTransport::probe(PacketCore& core, MessageId message) {
+  Transfer& own = transfer(message);
+  const ConnectionId id = core.specs[message].connection;
+  Packet packet = core.packet(id, PacketKind::probe);
+  packet.message = message;
+  packet.queue = core.specs[message].queue;
+  packet.seq = own.round;
+  core.send(packet);
+  own.answered = false;
+  if (core.options.transport.dlcp.control_lossy) {
+    core.set_timer(own.probe, TimerKind::probe, id, message,
+                   core.now + 3 * core.connections[id].base_rtt);
+  }
+}
+
+void DlcpTransport::probe_again(PacketCore& core, MessageId message) {
+  Transfer& own = transfer(message);
+  if (core.expired(own.probe, TimerKind::probe, core.specs[message].connection, message) &&
+      !own.answered && !own.stopped) {
+    probe(core, message);
+  }
+}
+
+// At the sender: what the receiver misses is sent again.
+void DlcpTransport::bitmap(PacketCore& core, const Packet& packet) {
+  Transfer& own = transfer(packet.message);
+  if (own.stopped || own.answered || packet.seq != own.round) {
+    return; // an answer to a repeated PROBE
+  }
+  own.answered = true;
+  own.again.swap(own.missing);
+  own.again_next = 0;
+  own.untransmitted = static_cast<std::uint32_t>(own.again.size());
+  ++core.results[packet.message].probe_rounds;
+  if (core.options.transport.dlcp.rate_control == RateControl::none) {
+    own.again_next = own.again.size();
+    for (const std::uint32_t seq : own.again) {
+      send(core, packet.message, seq, true);
+    }
+    return;
+  }
+  State& state = states_[core.connections[packet.connection].state];
+  add_to_send(core, state, packet.message);
+  pump(core, packet.connection, state);
+}
+
+// At the sender: nothing of the message is needed any more.
+void DlcpTransport::stop(PacketCore& core, const Packet& packet) {
+  Transfer& own = transfer(packet.message);
+  if (own.stopped) {
+    return;
+  }
+  own.stopped = true;
+  core.results[packet.message].sender_done = core.now;
+  if (own.untransmitted == 0) {
+    return;
+  }
+  State& state = states_[core.connections[packet.connection].state];
+  const auto place = std::find(state.to_send.begin(), state.to_send.end(), packet.message);
+  if (place != state.to_send.end()) {
+    state.to_send.erase(place);
+    const std::size_t fresh = core.shapes[packet.message].packets - own.next_seq;
+    own.untransmitted -= static_cast<std::uint32_t>(fresh + own.again.size() - own.again_next);
+  }
+  own.untransmitted -= core.purge(packet.message);
+  assert((own.untransmitted <= 1 || core.connections[packet.connection].data.path == kNone) &&
+         "only the packet in service is left");
+}
+
+} // namespace stepsim::net

@@ -1,0 +1,33 @@
+#pragma once
+// What a profile says of a number of ranks: how much longer dense all-reduces took than the model
+// of the network has it, and whether a run lies outside what was measured.
+//
+//   gamma(P) = linear in log2 P between the points of the table, the nearest point outside,
+//              1 for P = 1 or without a table                                        (SPA 9)
+//
+// Latency times gamma and bandwidth over gamma, for dense ring all-reduces only.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/profile/profile.hpp"
+
+namespace stepsim::net {
+
+// ranks >= 1 (asserted).
+[[nodiscard]] double dense_inflation(const NetworkProfile& profile, std::int64_t ranks);
+
+// `icdcs19: ranks=64 outside the calibrated 4..32, gamma held at 10.635`; empty inside the table,
+// without one, and for one rank.
+[[nodiscard]] std::optional<std::string> dense_inflation_warning(const NetworkProfile& profile,
+                                                                 std::int64_t ranks);
+
+// `icdcs19: density=0.01 outside the calibrated 0.001`, likewise ranks (more than one) and GPUs per
+// node: whatever `valid` says and the run is not. No density: a dense run.
+[[nodiscard]] std::vector<std::string> outside_warnings(const NetworkProfile& profile,
+                                                        std::int64_t ranks,
+                                                        std::int64_t gpus_per_node,
+                                                        std::optional<double> density);
+
+} // namespace stepsim::net

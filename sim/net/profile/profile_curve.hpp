@@ -1,0 +1,20 @@
+#pragma once
+// The time that a measured curve gives a message (CAL 4.3). Segments are ascending and disjoint;
+// between two of them lies a gap, cut at the geometric mean of its ends:
+//
+//   t(m) = a_1 + b_1 m                      m < c_1 = sqrt(to_1 from_2)
+//          max(a_2 + b_2 m, t_1(c_1))       from c_1 on: never below the segment before at the cut
+//   t(0) = 0; the end segments go on below and above what was measured.
+#include <span>
+
+#include "net/profile/profile.hpp"
+
+namespace stepsim::net {
+
+// Needs a segment (asserted). Non-decreasing in bytes.
+[[nodiscard]] double curve_seconds(std::span<const CurveSegment> segments, double bytes);
+
+// How many times a size lies below the smallest or above the largest measured one; 1 within.
+[[nodiscard]] double extrapolation_factor(std::span<const CurveSegment> segments, double bytes);
+
+} // namespace stepsim::net

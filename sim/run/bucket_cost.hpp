@@ -1,0 +1,83 @@
+#pragma once
+// What one bucket costs beside computing its gradient: on the compute thread, on the channel, and
+// in bytes. One place for dense, coded and sparse exchanges, whatever the training algorithm.
+//
+//     compute   ..backward..|select, residual, encode|             |decode|update..
+//     channel                                        |staging|wire|merge|scatter|
+//
+// Sources: SPA 5, PIP 2, 6, 12, COL 11.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/evaluate.hpp"
+#include "plan/cost.hpp"
+#include "plan/problem.hpp"
+#include "scenario/scenario.hpp"
+#include "train/step/exchange.hpp"
+
+namespace stepsim::study {
+
+struct BucketCost {
+  double select_s{}, residual_s{};                      // on the stream that selects
+  double encode_s{}, decode_s{};                        // codecs, on the compute thread
+  double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
+  double broadcast_s{}; // of reduce_broadcast; the all-gather of dear
+  double bytes_sent{};  // by the rank that sends most
+  std::string algorithm;
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, both ways
+  std::int64_t elements{};           // compressed exchanges only, as the next
+  std::int64_t k{};
+  [[nodiscard]] double compress_s() const { return select_s + residual_s; }
+  [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
+};
+
+// Each size is evaluated once. Not thread-safe. Throws SimulationError as the evaluators do.
+class BucketCosts {
+public:
+  // `curve`: a measured cost that stands for the evaluators of a dense exchange.
+  BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve);
+  [[nodiscard]] BucketCost operator()(const plan::Group& group);
+  // The most faithful evaluator used so far.
+  [[nodiscard]] coll::Method method() const;
+  [[nodiscard]] std::uint64_t events() const;
+
+private:
+  [[nodiscard]] BucketCost dense(const plan::Group& group);
+  [[nodiscard]] BucketCost compressed(const plan::Group& group);
+
+  const Scenario& scenario_;
+  train::ExchangeTimes exchange_, broadcast_;
+  // Compressed, by bytes and elements.
+  std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;
+  coll::Method used_ = coll::Method::closed_form;
+  std::uint64_t events_{};
+};
+
+// More than one worker, or servers of their own.
+[[nodiscard]] bool exchanges(const Scenario& scenario);
+[[nodiscard]] bool is_compressed(const Scenario& scenario); // any method but `none`
+
+// What a bucket of a gradient looks like to a compressor.
+[[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
+
+// All gradients as one message, without times.
+[[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
+
+// What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6).
+struct CodecTimes {
+  double encode_s{}, decode_s{};
+};
+[[nodiscard]] CodecTimes codec_times(const Scenario& scenario, double bytes);
+
+// The cost of a compressed exchange as planners see it: of the dense bytes of a bucket; linear
+// where it is. Staging, merge and scatter count in, as they hold the channel.
+[[nodiscard]] plan::Cost compressed_cost(const Scenario& scenario);
+
+// sync_s per message and the copies through host memory per byte (PIP 2, 12); 0 for one worker.
+[[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
+
+} // namespace stepsim::study

@@ -1,0 +1,108 @@
+#include "run/link_counters.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "net/flow/flow_path.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Links between two ranks, as the network takes them.
+class RankPaths {
+public:
+  explicit RankPaths(const net::RankFabric& fabric) : fabric_(fabric) {}
+
+  bool passes(std::uint32_t src, std::uint32_t dst, net::LinkId link) {
+    const auto [place, is_new] = known_.try_emplace({src, dst});
+    if (is_new) {
+      const net::NodeId from = fabric_.hosts[src];
+      const net::NodeId to = fabric_.hosts[dst];
+      const std::uint64_t connection = std::uint64_t{src} * fabric_.hosts.size() + dst;
+      place->second = fabric_.paths.spray
+                          ? net::sprayed_path(fabric_.fabric(), fabric_.routes(), from, to).links
+                          : fabric_.routes().ecmp_path(from, to, connection, fabric_.paths.seed);
+    }
+    return std::ranges::find(place->second, link) != place->second.end();
+  }
+
+private:
+  const net::RankFabric& fabric_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<net::LinkId>> known_;
+};
+
+std::vector<LinkChange> changes_of_messages(const Result& result, RankPaths& paths,
+                                            net::LinkId link, std::int64_t first,
+                                            std::int64_t last) {
+  std::vector<LinkChange> changes;
+  for (const MessageLife& message : result.messages) {
+    if (message.iteration >= first && message.iteration <= last &&
+        paths.passes(message.src, message.dst, link)) {
+      changes.push_back({message.start_s, 1});
+      changes.push_back({message.end_s, -1});
+    }
+  }
+  return changes;
+}
+
+// Buckets are at the same times in every iteration.
+std::vector<LinkChange> changes_of_buckets(const Result& result, const LinkHeat& heat,
+                                           std::int64_t first, std::int64_t last) {
+  std::vector<LinkChange> changes;
+  for (std::int64_t k = first; k <= last; ++k) {
+    const double origin = train::backward_start_s(result.step, k) - result.step.forward_s;
+    for (std::size_t g = 0; g < result.buckets.size(); ++g) {
+      constexpr double kPercent = 100;
+      changes.push_back({origin + result.buckets[g].start_s, kPercent * heat.of_bucket[g]});
+      changes.push_back({origin + result.buckets[g].end_s, -kPercent * heat.of_bucket[g]});
+    }
+  }
+  return changes;
+}
+
+} // namespace
+
+void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
+                 engine::Timeline& timeline) {
+  std::ranges::stable_sort(changes, {}, &LinkChange::time_s);
+  double value = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    value += changes[i].by;
+    if (i + 1 == changes.size() || changes[i + 1].time_s > changes[i].time_s) {
+      constexpr double kRounding = 1e-9; // of sums of percentages
+      timeline.counters.push_back({.node = node,
+                                   .name = name,
+                                   .time = {changes[i].time_s},
+                                   .value = std::abs(value) < kRounding ? 0 : value});
+    }
+  }
+}
+
+void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
+                       engine::Timeline& timeline) {
+  if (result.links.empty()) {
+    return;
+  }
+  const net::RankFabric& fabric = *result.scenario.cluster.fabric;
+  const auto node = static_cast<std::uint32_t>(timeline.node_names.size());
+  timeline.node_names.emplace_back("network");
+  if (!result.messages.empty()) {
+    RankPaths paths(fabric);
+    for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
+      add_counter(node, "messages on " + fabric.fabric().link_names[link],
+                  changes_of_messages(result, paths, link, first, last), timeline);
+    }
+    return;
+  }
+  if (result.step.messages.size() != result.buckets.size()) {
+    return; // exchanges are no copies of one step
+  }
+  for (const LinkHeat& heat : result.heat) {
+    add_counter(node, "use of " + fabric.fabric().link_names[heat.link] + " [%]",
+                changes_of_buckets(result, heat, first, last), timeline);
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,92 @@
+#include "run/measured_exchanges.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "run/run_parts.hpp"
+#include "train/step/exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kFar = 0.3;
+
+// The cluster with `ranks` workers, nodes filled as they are here; empty where it has none like it.
+std::optional<Cluster> with_ranks(const Cluster& cluster, std::int64_t ranks) {
+  if (cluster.ranks() == ranks) {
+    return cluster;
+  }
+  Cluster small = cluster;
+  small.gpus_per_node = std::min(cluster.gpus_per_node, ranks);
+  small.nodes = ranks / small.gpus_per_node;
+  const bool even = small.ranks() == ranks;
+  const bool needs_network = small.nodes > 1 && !cluster.has_network;
+  if (!even || needs_network || cluster.fabric || cluster.network.curve) {
+    return std::nullopt;
+  }
+  return small;
+}
+
+} // namespace
+
+std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
+  const train::Workload& workload = scenario.workload;
+  const std::int64_t ranks = workload.measured_ranks.value_or(1);
+  const bool timed = std::ranges::any_of(workload.buckets, [](const train::MeasuredBucket& bucket) {
+    return bucket.median.has_value();
+  });
+  if (!timed || ranks < 2 || scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
+      scenario.cluster.network.model == NetworkModel::packet) {
+    return {};
+  }
+  const std::optional<Cluster> cluster = with_ranks(scenario.cluster, ranks);
+  if (!cluster) {
+    return {};
+  }
+  Scenario there = scenario;
+  there.cluster = *cluster;
+  there.communication.compression = {};
+  there.communication.reduce_broadcast = false;
+  train::ExchangeTimes times(exchange_of(there), std::nullopt, there.cluster.network.curve);
+  std::vector<MeasuredExchange> all;
+  for (std::size_t b = 0; b < workload.buckets.size(); ++b) {
+    const train::MeasuredBucket& bucket = workload.buckets[b];
+    if (!bucket.median) {
+      continue;
+    }
+    try {
+      all.push_back({.index = static_cast<std::int64_t>(b),
+                     .bytes = bucket.bytes,
+                     .measured_s = bucket.median->value,
+                     .simulated_s = times(bucket.bytes).seconds});
+    } catch (const SimulationError&) {
+      return {}; // the algorithm needs other rank counts
+    }
+  }
+  return all;
+}
+
+std::optional<std::string> far_exchanges(const Scenario& scenario,
+                                         const std::vector<MeasuredExchange>& all) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const MeasuredExchange& each : all) {
+    if (each.simulated_s > 0) {
+      least = std::min(least, each.measured_s / each.simulated_s);
+      most = std::max(most, each.measured_s / each.simulated_s);
+    }
+  }
+  if (most == 0 || (most <= 1 + kFar && least >= 1 - kFar)) {
+    return std::nullopt;
+  }
+  const bool one = all.size() == 1;
+  return "exchanges of the trace, at " + std::to_string(*scenario.workload.measured_ranks) +
+         " ranks, took " + (one ? "" : base::significant(least, 3) + " to ") +
+         base::significant(most, 3) +
+         " times as long as on this network: they hold waiting, or that network was another";
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,167 @@
+// From a plan to the messages of a step: which schedule sends them, in which phases, by the cost
+// that planners see or by what the evaluators say.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "plan/omgs.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Where nothing is sent nothing waits for its turn: groups are ready when their gradients are.
+void wait_for_gradients_only(const plan::Problem& problem, plan::Plan& plan) {
+  for (plan::Group& group : plan.groups) {
+    group.ready = {};
+    for (const std::uint32_t item : group.items) {
+      group.ready = std::max(group.ready, problem.items[item].ready);
+    }
+  }
+}
+
+// OMGS counts selection, too, so its groups come from more than the cost of messages. Sizes are
+// bytes here: both costs are functions of them.
+plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const coll::Collective base = exchange_of(scenario);
+  const plan::SparseCost cost{
+      .select_s =
+          [&](double bytes) {
+            plan::Group group;
+            group.bytes = Bytes{static_cast<std::int64_t>(bytes)};
+            const coll::CompressedExchange exchange =
+                coll::compressed_exchange(compression, gradient_part(scenario, group), base);
+            return coll::compress_times(compression, exchange, base.ranks).compress_s();
+          },
+      .exchange_s = [&](double bytes) { return problem.cost.seconds(bytes, 1); }};
+  std::vector<plan::SparseItem> items;
+  double ready = 0;
+  for (const plan::Item& item : problem.items) {
+    items.push_back({item.ready.value - ready, static_cast<double>(item.bytes.value)});
+    ready = item.ready.value;
+  }
+  const auto stream = compression.select_stream == coll::SelectStream::side
+                          ? plan::SelectStream::side
+                          : plan::SelectStream::compute;
+  return plan::plan_of_runs(problem, plan::omgs_groups(items, cost, stream));
+}
+
+} // namespace
+
+double copy_seconds(const Scenario& scenario, const plan::Group& group) {
+  const double rate = scenario.communication.copy_bandwidth_Bps;
+  const auto merged = std::ranges::count_if(group.items, [&](std::uint32_t item) {
+    return scenario.workload.gradients[item].bytes.value > 0;
+  });
+  return rate > 0 && merged > 1 && exchanges(scenario)
+             ? 4 * static_cast<double>(group.bytes.value) / rate
+             : 0.0;
+}
+
+void check_range(const plan::Problem& problem) {
+  double end = problem.items.empty() ? 0 : problem.items.back().ready.value;
+  for (const plan::Item& item : problem.items) {
+    const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+    const auto bytes = static_cast<double>(item.bytes.value);
+    end += linear != nullptr && bytes > 0 ? linear->startup_s + linear->per_byte_s * bytes : 0;
+  }
+  if (!std::isfinite(end)) {
+    throw SimulationError(std::string(kBeyondNumbers));
+  }
+}
+
+plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
+  check_range(problem); // planners compare times
+  const Communication& communication = scenario.communication;
+  plan::Plan plan =
+      communication.schedule == plan::Schedule::omgs
+          ? omgs_plan(scenario, problem)
+          : plan::make_plan(problem, communication.schedule, communication.schedule_options);
+  if (!exchanges(scenario)) {
+    wait_for_gradients_only(problem, plan);
+  }
+  return plan;
+}
+
+bool has_all_gathers(const Scenario& scenario) {
+  return scenario.communication.schedule == plan::Schedule::dear;
+}
+
+bool splits_exchange(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  return has_all_gathers(scenario) && !is_compressed(scenario) && !scenario.cluster.network.curve &&
+         !communication.calibrated && communication.collective == coll::AlgorithmId::ring &&
+         communication.options.cost_form == coll::CostForm::exact &&
+         !communication.options.ring_startup_2p;
+}
+
+std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan::Problem& problem,
+                                            const plan::Plan& plan, plan::Schedule schedule) {
+  const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
+  const plan::Planner& row = plan::planner(schedule);
+  plan::Cost back;
+  const bool splits = schedule == plan::Schedule::dear && splits_exchange(scenario);
+  if (splits) {
+    coll::Collective gather = exchange_of(scenario);
+    gather.op = coll::Op::allgather;
+    back = train::planner_cost(gather);
+  }
+  std::vector<MessageSeconds> seconds;
+  for (const plan::Group& group : plan.groups) {
+    const auto bytes = static_cast<double>(group.bytes.value);
+    MessageSeconds& message = seconds.emplace_back();
+    message.exchange = cost.seconds(bytes, 1);
+    if (row.needs_linear_cost()) {
+      message.startup = startup_seconds(problem, message.exchange);
+    } else if (schedule == plan::Schedule::dear) {
+      message.broadcast = splits ? back.seconds(bytes, 1) : message.exchange / 2;
+      message.exchange -= message.broadcast;
+    }
+  }
+  return seconds;
+}
+
+MessageSeconds message_seconds(const plan::Problem& problem, const BucketCost& cost,
+                               plan::Schedule schedule) {
+  const bool phases = plan::planner(schedule).needs_linear_cost();
+  return {.exchange = cost.exchange_s(),
+          .broadcast = cost.broadcast_s,
+          .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0};
+}
+
+double startup_seconds(const plan::Problem& problem, double seconds) {
+  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+  return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
+}
+
+train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
+                            std::span<const MessageSeconds> seconds, plan::Schedule schedule) {
+  train::StepInput input = step_input(scenario);
+  const Communication& communication = scenario.communication;
+  input.send = plan::planner(schedule).send;
+  input.schedule_options = communication.schedule_options;
+  input.all_gathers = schedule == plan::Schedule::dear;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    const double copies = copy_seconds(scenario, group);
+    train::Message& message = input.messages.emplace_back();
+    message.bytes = static_cast<double>(group.bytes.value);
+    message.ready_s = group.ready.value;
+    message.seconds = seconds[g].exchange + (input.all_gathers ? copies / 2 : copies);
+    message.broadcast_s = seconds[g].broadcast + (input.all_gathers ? copies / 2 : 0);
+    message.startup_s = seconds[g].startup;
+    for (const std::uint32_t item : group.items) {
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const bool is_new = message.layers.empty() || message.layers.back() != gradient.layer;
+      if (gradient.bytes.value > 0 && is_new) { // nothing waits for an empty gradient
+        message.layers.push_back(gradient.layer);
+      }
+    }
+  }
+  return input;
+}
+
+} // namespace stepsim::study

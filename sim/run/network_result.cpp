@@ -1,0 +1,82 @@
+#include "run/network_result.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "net/packet/time.hpp"
+
+namespace stepsim::study {
+
+LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use, double elapsed_s) {
+  return {.bytes = use.bytes,
+          .busy_s = use.busy_s,
+          .utilization = elapsed_s > 0 ? use.bytes / (link.bandwidth_Bps * elapsed_s) : 0,
+          .queue = {}};
+}
+
+LinkResult link_result(const net::LinkCounters& counters, double elapsed_s) {
+  const double busy_s = net::to_seconds(counters.busy);
+  const auto drops = [&](net::DropCause cause) {
+    return counters.drops[static_cast<std::size_t>(cause)];
+  };
+  return {.bytes = static_cast<double>(counters.bytes),
+          .busy_s = busy_s,
+          .utilization = elapsed_s > 0 ? busy_s / elapsed_s : 0,
+          .queue = LinkResult::Queue{.max_packets = counters.max_queue,
+                                     .marks = counters.marks,
+                                     .buffer_drops = drops(net::DropCause::buffer),
+                                     .threshold_drops = drops(net::DropCause::threshold),
+                                     .fault_drops = drops(net::DropCause::fault)}};
+}
+
+io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link) {
+  const auto& queue = link.queue;
+  io::Json tree;
+  tree.set("id", std::int64_t{id});
+  tree.set("name", fabric.link_names[id]);
+  tree.set("bytes", link.bytes);
+  tree.set("busy_s", link.busy_s);
+  tree.set("utilization", link.utilization);
+  tree.set("max_queue_packets", queue ? io::Json(std::int64_t{queue->max_packets}) : io::Json());
+  tree.set("marks", queue ? io::Json(queue->marks) : io::Json());
+  tree.set("drops", io::Object{{"buffer", queue ? io::Json(queue->buffer_drops) : io::Json()},
+                               {"threshold", queue ? io::Json(queue->threshold_drops) : io::Json()},
+                               {"fault", queue ? io::Json(queue->fault_drops) : io::Json()}});
+  return tree;
+}
+
+std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links, std::size_t most) {
+  std::vector<net::LinkId> busiest;
+  for (net::LinkId link = 0; link < links.size(); ++link) {
+    if (links[link].busy_s > 0) {
+      busiest.push_back(link);
+    }
+  }
+  std::ranges::stable_sort(busiest, std::ranges::greater(),
+                           [&](net::LinkId link) { return links[link].utilization; });
+  busiest.resize(std::min(busiest.size(), most));
+  return busiest;
+}
+
+std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds) {
+  if (seconds.empty()) {
+    return std::nullopt;
+  }
+  std::ranges::sort(seconds);
+  const auto count = static_cast<double>(seconds.size());
+  const auto percentile = [&](double percent) {
+    const auto rank = static_cast<std::size_t>(std::ceil(percent * count / 100));
+    return seconds[std::max<std::size_t>(rank, 1) - 1];
+  };
+  double sum = 0;
+  for (const double each : seconds) {
+    sum += each;
+  }
+  return FlowStatistics{.mean_s = sum / count,
+                        .p50_s = percentile(50),
+                        .p95_s = percentile(95),
+                        .p99_s = percentile(99),
+                        .max_s = seconds.back()};
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,175 @@
+#include "run/network_setup.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "coll/evaluate.hpp"
+#include "flows/flows_parts.hpp"
+#include "run/run.hpp"
+#include "run/run_parts.hpp"
+#include "scenario/message_class.hpp"
+
+namespace stepsim::study {
+
+bool has_servers(const Scenario& scenario) {
+  return scenario.communication.collective == coll::AlgorithmId::parameter_server;
+}
+
+namespace {
+
+std::vector<double> layer_bytes(const Scenario& scenario) {
+  std::vector<double> bytes(scenario.workload.layers.size());
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  return bytes;
+}
+
+// Buckets in the order in which their gradients are ready.
+std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Plan& plan) {
+  const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
+  std::vector<train::JobPiece> pieces;
+  for (const plan::Group& group : plan.groups) {
+    train::JobPiece piece;
+    piece.bytes = group.bytes.value;
+    std::uint32_t first = UINT32_MAX;
+    std::uint32_t last = 0;
+    for (const std::uint32_t item : group.items) {
+      if (item < scenario.workload.gradients.size()) { // else one that sends nothing
+        const std::uint32_t layer = scenario.workload.gradients[item].layer;
+        first = std::min(first, layer);
+        last = std::max(last, layer);
+      }
+    }
+    piece.first_layer = std::min(first, last);
+    piece.last_layer = last;
+    piece.message_class = classes.of_layer(piece.first_layer);
+    pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+void sort_by_ready(const Scenario& scenario, plan::Plan& plan) {
+  if (scenario.communication.schedule == plan::Schedule::priority) { // listed by urgency
+    std::ranges::stable_sort(plan.groups, {},
+                             [](const plan::Group& group) { return group.ready.value; });
+  }
+}
+
+// With `auto` the one that is best for the largest bucket, at the flow level.
+coll::Collective chosen_collective(const Scenario& scenario, const plan::Plan& plan) {
+  coll::Collective collective = exchange_of(scenario);
+  for (const plan::Group& group : plan.groups) {
+    collective.bytes = std::max(collective.bytes, static_cast<double>(group.bytes.value));
+  }
+  return coll::with_chosen_algorithm(collective);
+}
+
+train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
+  const Communication& communication = scenario.communication;
+  train::NetworkJob job;
+  for (const train::WorkLayer& layer : scenario.workload.layers) {
+    job.forward_s.push_back(layer.forward.value);
+    job.backward_s.push_back(layer.backward.value);
+  }
+  job.update_s = scenario.training.update.value;
+  job.gradient_bytes = layer_bytes(scenario);
+  job.overlap_backward = communication.overlap_backward;
+  job.next_forward = communication.next_forward;
+  job.pieces = pieces_of(scenario, plan);
+  job.by_layer = communication.schedule == plan::Schedule::priority;
+  if (job.by_layer && communication.schedule_options.credit_bytes.value > 0) {
+    job.credit_bytes = static_cast<double>(communication.schedule_options.credit_bytes.value);
+  }
+  job.iterations = scenario.training.iterations;
+  job.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  job.variability = scenario.variability;
+  job.hosts = scenario.cluster.fabric->hosts;
+  job.collective = chosen_collective(scenario, plan);
+  if (has_servers(scenario)) {
+    job.servers = train::JobServers{.count = communication.options.servers,
+                                    .placement = communication.options.placement,
+                                    .whole = scenario.training.whole_split,
+                                    .add_s_per_byte = job.collective.reduction_s_per_byte};
+  }
+  return job;
+}
+
+} // namespace
+
+Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
+  Scenario result = scenario;
+  result.other_jobs.clear();
+  const auto ranks_of = [&](std::size_t index) {
+    const std::int64_t nodes =
+        index == 0 ? scenario.first_job_nodes : scenario.other_jobs[index - 1].nodes;
+    return static_cast<std::size_t>(nodes * scenario.cluster.gpus_per_node);
+  };
+  std::size_t first = 0;
+  for (std::size_t before = 0; before < job; ++before) {
+    first += ranks_of(before);
+  }
+  if (job > 0) {
+    const OtherJob& other = scenario.other_jobs[job - 1];
+    const bool own_update = scenario.training.update.value == scenario.workload.update.value;
+    result.workload_source = other.source;
+    result.workload = other.workload;
+    result.training.update = own_update ? other.workload.update : scenario.training.update;
+  }
+  // Workers are numbered through all jobs in the scenario, from 0 within each job.
+  std::vector<train::Straggler>& slow = result.variability.stragglers;
+  std::erase_if(slow, [&](const train::Straggler& straggler) {
+    return straggler.worker < first || straggler.worker >= first + ranks_of(job);
+  });
+  for (train::Straggler& straggler : slow) {
+    straggler.worker -= static_cast<std::uint32_t>(first);
+  }
+  result.cluster.nodes = static_cast<std::int64_t>(ranks_of(job)) / scenario.cluster.gpus_per_node;
+  result.first_job_nodes = result.cluster.nodes;
+  // Hosts of all ranks, then the servers of one job after the other.
+  const std::vector<net::NodeId>& hosts = scenario.cluster.fabric->hosts;
+  const auto ranks = static_cast<std::size_t>(scenario.cluster.ranks());
+  const std::size_t servers = (hosts.size() - ranks) / (1 + scenario.other_jobs.size());
+  auto fabric = std::make_shared<net::RankFabric>(*scenario.cluster.fabric);
+  const auto part = [&](std::size_t begin, std::size_t count) {
+    const auto at = hosts.begin() + static_cast<std::ptrdiff_t>(begin);
+    fabric->hosts.insert(fabric->hosts.end(), at, at + static_cast<std::ptrdiff_t>(count));
+  };
+  fabric->hosts.clear();
+  part(first, ranks_of(job));
+  part(ranks + job * servers, servers);
+  result.cluster.fabric = std::move(fabric);
+  return result;
+}
+
+PlannedJob planned_job(const Scenario& scenario) {
+  plan::Problem problem = merge_problem(scenario);
+  if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
+    problem.cost = {.base = plan::LinearCost{}}; // it cuts only: the job sends and takes the time
+  }
+  PlannedJob result{plan_of(scenario, problem), {}};
+  sort_by_ready(scenario, result.plan);
+  result.job = job_of(scenario, result.plan);
+  return result;
+}
+
+train::JobNetwork network_of(const Scenario& scenario) {
+  const Network& network = scenario.cluster.network;
+  const net::RankFabric& fabric = *scenario.cluster.fabric;
+  const net::PacketOptions& options = network.packet.options;
+  train::JobNetwork result;
+  result.fabric = fabric.network;
+  result.simulated_limit_s = scenario.simulated_limit.value;
+  result.flow = {.paths = fabric.paths, .headers = fabric.headers};
+  if (network.model == NetworkModel::packet) {
+    result.simulated_limit_s = std::min(result.simulated_limit_s, kMostStart_s);
+    result.packet = options;
+    result.background = network.packet.background;
+  } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&
+             options.transport.dlcp.early_stop) {
+    result.early_stop_payload = options.full_payload();
+  }
+  return result;
+}
+
+} // namespace stepsim::study

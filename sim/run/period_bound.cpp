@@ -1,0 +1,108 @@
+// Lower bounds of a step's period (MER 3): what no order and no partition of messages can beat. A
+// message takes a + b m where that is exactly what the run takes for it, else at least the bound of
+// its collective (COL 6); never a closed form that is an upper bound itself.
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "coll/evaluate.hpp"
+#include "plan/planners.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The closed form of every message is that of the schedule, parts and all.
+bool runs_as_formula(const Scenario& scenario, const coll::Collective& collective) {
+  const coll::Options& options = collective.options;
+  const bool doubled = options.ring_startup_2p && collective.algorithm == coll::AlgorithmId::ring;
+  const bool printed = options.cost_form != coll::CostForm::exact || doubled;
+  if (printed) {
+    return !scenario.method || *scenario.method == coll::Method::closed_form;
+  }
+  return options.chunking == coll::Chunking::real ||
+         collective.algorithm == coll::AlgorithmId::ring;
+}
+
+// a + b m where that is what a message takes.
+std::optional<plan::LinearCost> exact_linear_cost(const Scenario& scenario,
+                                                  const plan::Problem& problem) {
+  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+  if (linear == nullptr || scenario.cluster.network.curve || !exchanges(scenario)) {
+    return linear != nullptr ? std::optional(*linear) : std::nullopt;
+  }
+  coll::Collective probe = exchange_of(scenario);
+  probe.bytes = 1;
+  const bool exact = !coll::closed_form(probe)->upper_bound && runs_as_formula(scenario, probe);
+  return exact ? std::optional(*linear) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
+                                                   const plan::Problem& problem) {
+  const Communication& communication = scenario.communication;
+  const bool curved = scenario.cluster.network.curve &&
+                      !std::holds_alternative<plan::LinearCost>(problem.cost.base);
+  if (problem.items.empty() || communication.reduce_broadcast || curved ||
+      scenario.cluster.fabric || communication.collective == coll::AlgorithmId::automatic) {
+    return std::nullopt;
+  }
+  // Several messages at once move data faster than one.
+  const double slowdown = communication.schedule == plan::Schedule::asc_wfbp
+                              ? plan::least_slowdown(communication.schedule_options)
+                              : 1;
+  const std::optional<plan::LinearCost> linear = exact_linear_cost(scenario, problem);
+  const auto least_seconds = [&](double bytes) {
+    if (bytes == 0 || !exchanges(scenario)) {
+      return 0.0;
+    }
+    if (linear) {
+      return linear->startup_s + linear->per_byte_s * bytes * slowdown;
+    }
+    coll::Collective all = exchange_of(scenario);
+    all.bytes = bytes;
+    const coll::LowerBound bound = coll::lower_bound(all);
+    const plan::LinearCost extra = extra_cost(scenario);
+    return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
+           slowdown * (extra.startup_s + extra.per_byte_s * bytes);
+  };
+  double total = 0;
+  double first_layer = 0;
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    const auto bytes = static_cast<double>(gradient.bytes.value);
+    total += bytes;
+    first_layer += gradient.layer == 0 ? bytes : 0;
+  }
+  const auto first = std::ranges::find_if(
+      problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
+  const bool sends = first != problem.items.end() && communication.overlap_backward;
+  return train::MessageBounds{.first_sender = sends ? first->layer : 0,
+                              .first_layer_s = least_seconds(first_layer),
+                              .all_s = least_seconds(total)};
+}
+
+std::optional<double> period_lower_bound(const Scenario& scenario, const plan::Problem& problem) {
+  const std::optional<train::MessageBounds> messages = message_bounds(scenario, problem);
+  if (!messages) {
+    return std::nullopt;
+  }
+  const train::Workload& workload = scenario.workload;
+  const double forward = workload.forward().value;
+  const double backward = workload.backward().value;
+  double bound = forward + backward;
+  if (messages->first_layer_s > 0) {
+    bound = std::max(bound, backward + messages->first_layer_s + forward);
+  }
+  if (messages->all_s > 0) {
+    const auto first = std::ranges::find_if(
+        problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
+    bound = std::max(bound,
+                     first->ready.value + messages->all_s + workload.layers.back().forward.value);
+  }
+  return bound;
+}
+
+} // namespace stepsim::study

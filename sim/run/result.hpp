@@ -1,0 +1,170 @@
+#pragma once
+// What a run gives: a flat summary of numbers, the buckets, the iterations, and where it came from.
+// The same keys in every result; what does not exist is null. `result_tree` maps it to io's tree.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "run/network_result.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/scenario.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// Seconds unless the name says otherwise; keys are the member names (interface: `summary`).
+struct Summary {
+  std::optional<double> iteration_time_s, forward_s, backward_s, update_s, codec_compute_s,
+      compute_s;
+  std::optional<double> communication_s, exposed_communication_s, overlap_fraction;
+  std::optional<double> input_wait_s; // of the slowest worker; in synchronous steps
+  std::optional<double> speedup, scaling_efficiency, samples_per_s;
+  std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
+  std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s;
+  std::optional<double> iteration_time_low_s, iteration_time_high_s;
+  std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
+  std::optional<bool> merge_certified_optimal;
+  std::optional<bool> closed_form_is_bound; // closed_form_s: an upper bound, not the time
+  // Pipelined and parameter-server training (PIP 11, 15).
+  std::optional<double> pipeline_width, staleness_mean, staleness_max, in_flight_gradients;
+  std::optional<double> codec_hops;
+  // Compression (SPA 5).
+  std::optional<double> select_s, residual_s, compress_s, staging_s, wire_s, merge_s, scatter_s;
+  std::optional<double> density, k;
+  std::optional<double> speedup_vs_dense_sequential, speedup_vs_dense_overlapped;
+  // Simulated networks (PKT 8): completion times of messages, lost gradients and parameters by
+  // bytes, and what the loss means for training.
+  std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
+  std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
+  std::optional<bool> converges;
+  std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
+  // compute, latency, bandwidth, reduction, straggler, compression, server
+  std::string bottleneck;
+  std::string baseline; // of speedup, in words
+};
+
+// One key of the summary: the only list from which `run`, the records of sweeps, `compare` and
+// `solve` take keys and values. Nested keys are joined by "_" ("merge_gap_to_optimal").
+using SummaryNumber = std::optional<double> Summary::*;
+using SummaryFlag = std::optional<bool> Summary::*;
+using SummaryWord = std::string Summary::*; // null where empty
+using SummaryCounts = std::vector<std::int64_t> Summary::*;
+struct SummaryField {
+  std::string_view key;
+  std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
+  [[nodiscard]] bool is_number() const { return std::holds_alternative<SummaryNumber>(value); }
+};
+[[nodiscard]] std::span<const SummaryField> summary_fields();
+
+struct Bucket {
+  std::int64_t index{};         // launch order, from 0
+  std::int64_t first{}, last{}; // items, 1-based, backward order
+  Bytes bytes;
+  std::int64_t elements{};
+  std::int64_t items{};
+  double ready_s{}, start_s{}, end_s{}, exposed_s{}; // from the start of the iteration
+  std::string algorithm;
+};
+
+struct LayerResult {
+  std::string name;
+  double forward_start_s{}, forward_end_s{}; // in a steady iteration, from its start
+  double backward_start_s{}, backward_end_s{};
+  double gradient_done_s{}; // end of its last message; 0 without gradients
+};
+
+struct Iteration {
+  std::int64_t index{};
+  double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
+  double iteration_time_s{}, exposed_communication_s{};
+  std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
+  std::optional<double> density;
+  std::optional<std::int64_t> k;
+  std::optional<double> loss_fraction{}; // of the gradients' bytes
+};
+
+// The messages of one bucket in the last iteration, packet level (PKT 8).
+struct TensorResult {
+  std::int64_t bucket{};
+  bool gradient = true; // else parameters on their way back
+  std::int64_t size_bytes{}, delivered_bytes{}, packets{}, delivered_packets{};
+  std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
+  std::int64_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
+  double complete_s{}; // from the start of the iteration
+  [[nodiscard]] std::optional<double> delivered_fraction() const {
+    return size_bytes > 0 ? std::optional(static_cast<double>(delivered_bytes) /
+                                          static_cast<double>(size_bytes))
+                          : std::nullopt;
+  }
+};
+
+// One of several jobs on a network: mean steady period, alone and while all of them run.
+struct JobTimes {
+  std::string name;
+  std::int64_t nodes{};
+  std::optional<double> together_s; // empty: no iteration ended before the first job did
+  double alone_s{};
+};
+
+struct WorkerResult { // only where workers differ; means per iteration
+  std::int64_t worker{};
+  double compute_s{};
+  double straggler_wait_s{}; // for slower workers; never part of communication
+  double transfer_s{};       // communication, waiting for others left out
+};
+
+// For the timeline: a message of a job on the network, or what a bucket's exchange took of a link.
+struct MessageLife {
+  std::int64_t iteration{};
+  std::uint32_t bucket{}, src{}, dst{}; // ranks; dedicated servers after the workers
+  double start_s{}, end_s{};
+};
+struct LinkHeat {
+  net::LinkId link{};
+  std::vector<double> of_bucket; // [bucket] part of the link's capacity while the bucket is sent
+};
+inline constexpr std::size_t kHotLinks = 8; // with a counter in the timeline
+
+// A bucket of the imported trace: how long its exchange took there, and how long it takes here with
+// as many ranks.
+struct MeasuredExchange {
+  std::int64_t index{};
+  Bytes bytes;
+  double measured_s{}; // median over the steps of the trace
+  double simulated_s{};
+};
+
+struct Result {
+  Scenario scenario;
+  std::string method; // closed_form, max_plus, events
+  Summary summary;
+  std::vector<Iteration> iterations;
+  std::vector<WorkerResult> workers;
+  std::vector<Bucket> buckets;
+  std::vector<LayerResult> layers;
+  std::vector<LinkResult> links; // [link] of the fabric
+  std::vector<TensorResult> tensors;
+  std::vector<JobTimes> jobs; // where there are several; everything else but links is of the first
+  std::uint64_t events{};
+  std::optional<std::uint64_t> packet_hops;
+  // How far ranks and messages leave the range of the calibration: 1 inside; empty where the
+  // calibration gives no range.
+  std::optional<double> extrapolation_factor;
+  std::vector<DefaultValue> defaults;               // of `run`, which knows the file
+  std::vector<MeasuredExchange> measured_exchanges; // of `run` on an imported trace
+  std::vector<std::string> warnings;
+  train::StepTimes step; // for the timeline, as the next
+  std::vector<MessageLife> messages;
+  std::vector<LinkHeat> heat; // of the busiest links
+};
+
+// Meta: tool, version, git, command, wall_s; the caller adds it (it may differ between equal runs).
+[[nodiscard]] io::Json result_tree(const Result& result);
+// All summary fields in order: nested keys joined by "_", nulls kept.
+[[nodiscard]] io::Object flat_summary(const Summary& summary);
+
+} // namespace stepsim::study

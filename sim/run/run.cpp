@@ -1,0 +1,238 @@
+#include "run/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/counter_hash.hpp"
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/statistics.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+void check_limit(const Scenario& scenario, double makespan) {
+  constexpr double kMicroseconds = 1e6; // as tables show times
+  if (!std::isfinite(makespan * kMicroseconds)) {
+    throw SimulationError(std::string(kBeyondNumbers));
+  }
+  if (makespan > scenario.simulated_limit.value) {
+    throw SimulationError("the run lasts " + base::significant(makespan) +
+                          " s of simulated time, more than /limits/simulated_s (" +
+                          base::significant(scenario.simulated_limit.value) + ")");
+  }
+}
+
+Result run_algorithm(const Scenario& scenario) {
+  if (simulates_messages(scenario)) {
+    return run_network(scenario);
+  }
+  switch (scenario.training.algorithm) {
+  case TrainingAlgorithm::sync_sgd:
+    return run_sync(scenario);
+  case TrainingAlgorithm::pipe_sgd:
+    return run_pipeline(scenario);
+  case TrainingAlgorithm::parameter_server:
+    return scenario.training.async         ? run_async_server(scenario)
+           : needs_server_rounds(scenario) ? run_server_rounds(scenario)
+                                           : run_sync(scenario);
+  }
+  return {};
+}
+
+// Three regimes of loss (PKT 8): harmless, slower, never.
+void fill_convergence(const Convergence& convergence, Summary& summary) {
+  const double loss = summary.loss_fraction.value_or(0);
+  summary.converges = loss <= convergence.most;
+  if (!*summary.converges) {
+    return;
+  }
+  const double beyond =
+      std::max(0.0, loss - convergence.harmless) / (convergence.most - convergence.harmless);
+  summary.epochs = convergence.epochs_lossless * (1 + convergence.beta * beyond);
+  summary.time_to_accuracy_s = *summary.epochs *
+                               static_cast<double>(convergence.iterations_per_epoch) *
+                               *summary.iteration_time_s;
+}
+
+double dense_period(const Scenario& scenario, const Communication& communication) {
+  Scenario dense = scenario;
+  dense.communication = communication;
+  return *run_algorithm(dense).summary.iteration_time_s;
+}
+
+// Against the same run without compression: everything in one message after backward, and
+// overlapped with backward (SPA 5).
+void compare_with_dense(const Scenario& scenario, Summary& summary) {
+  const double period = *summary.iteration_time_s;
+  if (!is_compressed(scenario) || !(period > 0)) {
+    return;
+  }
+  Communication sequential = *scenario.dense_baseline;
+  sequential.schedule = plan::Schedule::single;
+  summary.speedup_vs_dense_sequential = dense_period(scenario, sequential) / period;
+  summary.speedup_vs_dense_overlapped = dense_period(scenario, *scenario.dense_baseline) / period;
+}
+
+// The scenario as it is in iteration `index`: a density that falls over the first epochs, dense
+// iterations before the first sparse one. Empty: as always.
+std::optional<Scenario> warming_up(const Scenario& scenario, std::int64_t index) {
+  const coll::Compression& compression = scenario.communication.compression;
+  if (compression.method == coll::CompressionMethod::ok_topk &&
+      index < compression.dense_warmup_iterations) {
+    Scenario dense = scenario;
+    dense.communication.compression = {};
+    return dense;
+  }
+  const std::optional<double> density = coll::density_at(compression, index);
+  if (compression.density_warmup.empty() || !density || density == compression.density) {
+    return std::nullopt;
+  }
+  Scenario sparse = scenario;
+  sparse.communication.compression.density = density;
+  sparse.communication.compression.density_warmup.clear();
+  return sparse;
+}
+
+// Every iteration as long as the steady one of its density; the summary stays that of the last. A
+// time of iteration i lies as far behind the sum of the iterations before it as in the steady run:
+// those from its backward on in the run of its own density, its start, which waits for the messages
+// of the iteration before, in that one's.
+void apply_warmup(const Scenario& scenario, Result& result) {
+  std::map<double, Result> by_density; // 0: dense
+  std::vector<const Result*> steady;   // [iteration]
+  const Result last = result;
+  std::vector<std::optional<double>> densities;
+  for (const Iteration& iteration : result.iterations) {
+    const std::optional<Scenario> other = warming_up(scenario, iteration.index);
+    if (!other) {
+      densities.push_back(last.summary.density);
+      steady.push_back(&last);
+      continue;
+    }
+    densities.push_back(other->communication.compression.density);
+    const auto [place, is_new] = by_density.try_emplace(densities.back().value_or(0));
+    if (is_new) {
+      place->second = run_algorithm(*other);
+    }
+    steady.push_back(&place->second);
+  }
+  // How much later iteration `index` of a steady run begins its backward here.
+  const auto moved = [&](const Result& run, std::size_t index) {
+    double later = 0;
+    for (std::size_t j = 0; j < index; ++j) {
+      later += steady[j]->iterations[j].iteration_time_s - run.iterations[j].iteration_time_s;
+    }
+    return later;
+  };
+  for (std::size_t i = 0; i < steady.size(); ++i) {
+    Iteration& iteration = result.iterations[i];
+    iteration = steady[i]->iterations[i];
+    const double later = moved(*steady[i], i);
+    for (double* time :
+         {&iteration.compute_end_s, &iteration.exchange_start_s, &iteration.exchange_end_s}) {
+      *time += later;
+    }
+    if (i > 0) {
+      iteration.start_s = steady[i - 1]->iterations[i].start_s + moved(*steady[i - 1], i - 1);
+    }
+    iteration.density = densities[i];
+    iteration.k = densities[i]
+                      ? std::optional(static_cast<std::int64_t>(steady[i]->summary.k.value_or(0)))
+                      : std::nullopt;
+  }
+  result.summary.makespan_s =
+      *steady.back()->summary.makespan_s + moved(*steady.back(), steady.size() - 1);
+}
+
+} // namespace
+
+Result run(const Scenario& scenario) {
+  Result result = run_algorithm(scenario);
+  if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {
+    apply_warmup(scenario, result);
+  }
+  check_limit(scenario, *result.summary.makespan_s);
+  if (scenario.training.convergence) {
+    fill_convergence(*scenario.training.convergence, result.summary);
+  }
+  Summary& summary = result.summary;
+  if (summary.closed_form_s && !summary.closed_form_is_bound) {
+    summary.closed_form_is_bound = false;
+  }
+  compare_with_dense(scenario, result.summary);
+  return result;
+}
+
+std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication) {
+  constexpr std::uint64_t kStream = 19; // beside those of PKT 3.6 and PIP 9
+  return replication == 0
+             ? seed
+             : base::hash(seed, kStream, static_cast<std::uint64_t>(replication)) >> 11;
+}
+
+namespace {
+
+// Times become means over replications, so that their parts still add up; speeds follow from them.
+void average(const std::vector<Summary>& all, Summary& summary) {
+  const auto mean = [&](SummaryNumber number) -> std::optional<double> {
+    double sum = 0;
+    for (const Summary& each : all) {
+      if (!(each.*number)) {
+        return std::nullopt;
+      }
+      sum += *(each.*number);
+    }
+    return sum / static_cast<double>(all.size());
+  };
+  const double first_period = *summary.iteration_time_s;
+  double alone = 0; // sum over replications
+  for (const Summary& each : all) {
+    alone += each.scaling_efficiency.value_or(0) * *each.iteration_time_s;
+  }
+  for (const SummaryNumber number :
+       {&Summary::iteration_time_s, &Summary::forward_s, &Summary::backward_s, &Summary::update_s,
+        &Summary::codec_compute_s, &Summary::compute_s, &Summary::select_s, &Summary::residual_s,
+        &Summary::compress_s, &Summary::input_wait_s, &Summary::straggler_wait_s,
+        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s}) {
+    summary.*number = mean(number);
+  }
+  fill_communication(*mean(&Summary::communication_s), *mean(&Summary::exposed_communication_s),
+                     summary);
+  const double period = *summary.iteration_time_s;
+  if (summary.scaling_efficiency && period > 0 && *summary.scaling_efficiency > 0) {
+    const double workers = *summary.speedup / *summary.scaling_efficiency;
+    summary.scaling_efficiency = std::min(1.0, alone / static_cast<double>(all.size()) / period);
+    summary.speedup = workers * *summary.scaling_efficiency;
+  }
+  if (summary.samples_per_s) {
+    *summary.samples_per_s *= first_period / period;
+  }
+}
+
+} // namespace
+
+Result run_replications(const Scenario& scenario, std::int64_t replications) {
+  Result result = run(scenario);
+  std::vector<Summary> all{result.summary};
+  std::vector<double> periods{*result.summary.iteration_time_s};
+  Scenario other = scenario;
+  for (std::int64_t r = 1; r < replications; ++r) {
+    other.variability.seed = replication_seed(scenario.variability.seed, r);
+    all.push_back(run(other).summary);
+    periods.push_back(*all.back().iteration_time_s);
+  }
+  if (replications > 1) {
+    average(all, result.summary);
+    set_interval(scenario, base::mean_interval_95(periods), result.summary);
+    result.warnings.push_back("times and speeds are means of " + std::to_string(replications) +
+                              " replications; buckets, iterations and the rest are of the first");
+  }
+  return result;
+}
+
+} // namespace stepsim::study

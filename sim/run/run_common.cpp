@@ -1,0 +1,234 @@
+// What every way of running a scenario adds to its result.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/number_text.hpp"
+#include "base/statistics.hpp"
+#include "coll/cost.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+#include "train/step/alone.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& some) {
+  all.insert(all.end(), some.begin(), some.end());
+}
+
+// The largest ratio by which ranks or a message lie outside what the calibration covers.
+std::optional<double> extrapolation_factor(const Network& network, std::int64_t ranks,
+                                           const plan::Plan& plan) {
+  if (!network.valid_ranks && !network.valid_bytes) {
+    return std::nullopt;
+  }
+  double factor = 1;
+  const auto include = [&](const std::optional<std::pair<double, double>>& range, double value) {
+    if (range && value > 0) {
+      factor = std::max({factor, value / range->second, range->first / value});
+    }
+  };
+  include(network.valid_ranks, static_cast<double>(ranks));
+  for (const plan::Group& group : plan.groups) {
+    include(network.valid_bytes, static_cast<double>(group.bytes.value));
+  }
+  return factor;
+}
+
+} // namespace
+
+std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
+  const auto& curve = scenario.cluster.network.curve;
+  if (!curve) {
+    return std::nullopt;
+  }
+  const bool alone = !exchanges(scenario);
+  return plan::Cost{.base = alone ? decltype(curve->base){plan::LinearCost{}} : curve->base};
+}
+
+std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
+                                  std::span<const BucketCost> costs) {
+  std::vector<Bucket> buckets;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    Bucket& bucket = buckets.emplace_back();
+    bucket.index = static_cast<std::int64_t>(g);
+    const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
+    bucket.first = layers;
+    bucket.bytes = group.bytes;
+    bucket.items = static_cast<std::int64_t>(group.items.size());
+    for (const std::uint32_t item : group.items) {
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const std::int64_t number = layers - gradient.layer; // from 1, backward order
+      bucket.first = std::min(bucket.first, number);
+      bucket.last = std::max(bucket.last, number);
+      bucket.elements += gradient.elements;
+    }
+    bucket.algorithm = costs[g].algorithm;
+  }
+  return buckets;
+}
+
+void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result) {
+  append(result.warnings, scenario.workload.warnings);
+  append(result.warnings, scenario.warnings);
+  append(result.warnings, plan.warnings);
+  if (!exchanges(scenario)) {
+    result.warnings.emplace_back("one worker: no communication");
+  } else if (!scenario.cluster.network.curve && !is_compressed(scenario)) {
+    if (auto idle = coll::idle_interfaces(exchange_of(scenario))) {
+      result.warnings.push_back(std::move(*idle));
+    }
+  }
+  result.extrapolation_factor =
+      extrapolation_factor(scenario.cluster.network, scenario.cluster.ranks(), plan);
+  if (result.extrapolation_factor.value_or(1) > 1) {
+    result.warnings.push_back(
+        "ranks or message sizes lie outside the range of the calibration, by " +
+        base::significant(*result.extrapolation_factor, 3) + " times at most: extrapolated");
+  }
+}
+
+void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary) {
+  summary.forward_s = scenario.workload.forward().value;
+  summary.backward_s = scenario.workload.backward().value;
+  summary.update_s = scenario.training.update.value;
+  summary.codec_compute_s = codec_s;
+  summary.compute_s = compute_s;
+  const double nominal =
+      *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
+  constexpr double kRounding = 1e-12;
+  if (nominal > 0 && std::abs(compute_s - nominal) > kRounding * nominal) {
+    for (std::optional<double>* part :
+         {&summary.forward_s, &summary.backward_s, &summary.update_s, &summary.codec_compute_s}) {
+      **part *= compute_s / nominal;
+    }
+  }
+}
+
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
+                     bool to_next_backward) {
+  const Training& training = scenario.training;
+  return train::alone_seconds({.forward_s = scenario.workload.forward().value,
+                               .backward_s = scenario.workload.backward().value,
+                               .update_s = training.update.value,
+                               .input_s = training.input.value,
+                               .input_pipelined = training.input_pipelined,
+                               .to_next_backward = to_next_backward},
+                              scenario.variability,
+                              static_cast<std::uint32_t>(scenario.cluster.ranks()), first + 1,
+                              last + 1);
+}
+
+void fill_communication(double communication_s, double exposed_s, Summary& summary) {
+  summary.communication_s = communication_s;
+  summary.exposed_communication_s = exposed_s;
+  summary.overlap_fraction =
+      communication_s > 0 ? std::clamp(1 - exposed_s / communication_s, 0.0, 1.0) : 1;
+}
+
+void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
+  summary.staleness_mean = staleness.mean();
+  summary.staleness_max = static_cast<double>(staleness.max());
+  summary.staleness_histogram = staleness.histogram();
+}
+
+void fill_links(std::span<const BucketCost> costs, Result& result) {
+  if (!result.scenario.cluster.fabric) {
+    return;
+  }
+  std::vector<net::LinkUse> uses;
+  for (const BucketCost& cost : costs) {
+    net::add_uses(cost.links, static_cast<double>(result.scenario.training.iterations), uses);
+  }
+  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  uses.resize(fabric.links.size());
+  for (std::size_t link = 0; link < uses.size(); ++link) {
+    result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
+  }
+  for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
+    LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
+    for (std::size_t g = 0; g < costs.size(); ++g) {
+      const double took = result.buckets[g].end_s - result.buckets[g].start_s;
+      const double bytes = costs[g].links.empty() ? 0 : costs[g].links[link].bytes;
+      heat.of_bucket.push_back(took > 0 ? bytes / (fabric.links[link].bandwidth_Bps * took) : 0);
+    }
+  }
+}
+
+void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
+  const auto workers = static_cast<double>(scenario.cluster.ranks());
+  summary.baseline = "one worker: forward, backward and update without communication";
+  if (period_s > 0) {
+    summary.scaling_efficiency = std::min(single_s, period_s) / period_s;
+    summary.speedup = workers * *summary.scaling_efficiency;
+    if (scenario.workload.batch_size) {
+      summary.samples_per_s =
+          workers * static_cast<double>(*scenario.workload.batch_size) / period_s;
+    }
+  }
+}
+
+void fill_interval(const Scenario& scenario, Result& result) {
+  if (!scenario.variability.random()) {
+    return;
+  }
+  // Means of consecutive blocks, because neighbouring iterations depend on each other.
+  constexpr std::size_t kBatches = 20;
+  const auto skip = static_cast<std::size_t>(scenario.training.discard_iterations.value_or(1));
+  const std::size_t count = result.iterations.size() > skip ? result.iterations.size() - skip : 0;
+  const std::size_t batches = std::min(kBatches, count);
+  if (batches < 2) {
+    return;
+  }
+  std::vector<double> means;
+  for (std::size_t b = 0; b < batches; ++b) {
+    const std::size_t begin = skip + b * count / batches;
+    const std::size_t end = skip + (b + 1) * count / batches;
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      sum += result.iterations[i].iteration_time_s;
+    }
+    means.push_back(sum / static_cast<double>(end - begin));
+  }
+  set_interval(scenario, base::mean_interval_95(means), result.summary);
+}
+
+void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary) {
+  const train::Variability& variability = scenario.variability;
+  const train::Jitter jitter(variability, static_cast<std::uint32_t>(scenario.cluster.ranks()));
+  const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
+                     !scenario.training.async;
+  const double least = (waits ? jitter.slowest() : jitter.fastest()) *
+                       train::least_factor(variability, variability.compute_cv) *
+                       (scenario.workload.forward().value + scenario.workload.backward().value +
+                        scenario.training.update.value);
+  const double mean = *summary.iteration_time_s;
+  summary.iteration_time_low_s = std::min(mean, std::max(interval.low, least));
+  summary.iteration_time_high_s = std::max(mean, interval.high);
+}
+
+void warn_below_bound(double bound_s, Result& result) {
+  constexpr double kRounding = 1e-9;
+  const train::Variability& variability = result.scenario.variability;
+  if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
+    return;
+  }
+  const bool random = variability.random();
+  result.warnings.push_back(
+      "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
+      (random ? std::string(train::kJitterLaws[static_cast<std::size_t>(variability.law)]) +
+                    " factors below 1 were drawn (/variability), which shorten computing and "
+                    "transfers below bytes / bandwidth"
+              : std::string("/variability/stragglers has factors below 1")) +
+      (result.summary.lower_bound_s ? "; lower_bound_s counts the factors" : ""));
+}
+
+double bound_of(double bound_s, double time_s) {
+  constexpr double kRounding = 1e-12;
+  return bound_s <= time_s * (1 + kRounding) ? std::min(bound_s, time_s) : bound_s;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,202 @@
+// pipe_sgd: the buckets of a plan become pieces of backward, the exchanges run on a thread of their
+// own, and iteration t waits for the exchange of iteration t - K (PIP).
+#include <algorithm>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+#include "train/step/pipeline.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+struct Pieces {
+  train::PipelineInput input;
+  std::vector<BucketCost> costs; // per bucket
+  double encode_s{}, decode_s{}; // all buckets
+  double wire_bytes{};
+};
+
+// Backward is cut where buckets become ready; what is left after the last one sends nothing.
+Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
+                       const plan::Plan& plan, BucketCosts& costs) {
+  Pieces pieces;
+  const Training& training = scenario.training;
+  train::PipelineInput& input = pieces.input;
+  input.iterations = training.iterations;
+  input.warmup_iterations = training.warmup_iterations;
+  input.warmup_switch = training.warmup_switch;
+  input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  input.forward_s = scenario.workload.forward().value;
+  input.compute_slowdown = training.compute_slowdown;
+  input.variability = scenario.variability;
+  double done = 0;
+  for (const plan::Group& group : plan.groups) {
+    const BucketCost& cost = pieces.costs.emplace_back(costs(group));
+    double gradients = 0; // ready; the group may wait for a tick
+    for (const std::uint32_t item : group.items) {
+      gradients = std::max(gradients, problem.items[item].ready.value);
+    }
+    const double ready = std::max(done, gradients);
+    input.pieces.push_back({.compute_s = ready - done + cost.encode_s,
+                            .exchange_s = cost.exchange_s() + copy_seconds(scenario, group),
+                            .delay_s = std::max(0.0, group.ready.value - ready)});
+    done = ready;
+    pieces.encode_s += cost.encode_s;
+    pieces.decode_s += cost.decode_s;
+    pieces.wire_bytes += cost.bytes_sent;
+  }
+  const double rest = scenario.workload.backward().value - done;
+  if (rest > 0 || input.pieces.empty()) {
+    input.pieces.push_back({.compute_s = std::max(0.0, rest), .exchange_s = 0});
+  }
+  input.application_s = training.update.value + pieces.decode_s;
+  return pieces;
+}
+
+// Period by formula: constant times, and the exchange in one piece or a width of 2 or more, where
+// only the sums count (PIP 4, 7, 12).
+std::optional<double> closed_form(const train::PipelineInput& input, double compute,
+                                  double exchange) {
+  const std::int64_t width = train::effective_width(input);
+  const bool delayed = std::ranges::any_of(
+      input.pieces, [](const train::PipelinePiece& piece) { return piece.delay_s > 0; });
+  const bool by_formula = !delayed && (input.pieces.size() == 1 || width > 1);
+  if (input.variability.varies() || !by_formula || width > input.iterations) {
+    return std::nullopt;
+  }
+  return train::pipeline_period(compute, exchange, width, input.compute_slowdown);
+}
+
+// Where the period is spent: what the slowest resource is busy with.
+std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
+                       std::span<const BucketCost> costs, const Summary& summary) {
+  const double period = *summary.iteration_time_s;
+  if (*summary.straggler_wait_s > kStragglerShare * period) {
+    return "straggler";
+  }
+  if (*summary.codec_compute_s > 0.5 * *summary.compute_s) {
+    return "compression";
+  }
+  if (plan.groups.empty() || *summary.communication_s <= *summary.compute_s) {
+    return "compute";
+  }
+  return largest_part(scenario, plan, costs);
+}
+
+// Buckets of the last iteration, from its start, by mean times.
+void time_buckets(const train::PipelineInput& input, const train::PipelineTimes& times,
+                  std::vector<Bucket>& buckets) {
+  const train::PipelineIteration& last = times.iterations.back();
+  double ready = input.application_s + input.forward_s;
+  double free = last.exchange_start_s - last.start_s;
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    ready += input.pieces[g].compute_s;
+    buckets[g].ready_s = ready + input.pieces[g].delay_s;
+    buckets[g].start_s = std::max(free, buckets[g].ready_s);
+    buckets[g].end_s = free = buckets[g].start_s + input.pieces[g].exchange_s;
+  }
+}
+
+// The width of the scenario, or the best one.
+std::int64_t width_of(const Training& training, const train::PipelineInput& input,
+                      std::vector<std::string>& warnings) {
+  if (training.pipeline_width) {
+    return *training.pipeline_width;
+  }
+  const train::WidthChoice choice =
+      train::choose_width(input, training.max_width, training.width_tolerance);
+  warnings.push_back("pipeline_width optimal: " + std::to_string(choice.width) + ", staleness " +
+                     std::to_string(choice.width - 1) + "; accuracy is not modelled");
+  return choice.width;
+}
+
+Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Pieces& pieces,
+                   const train::PipelineTimes& times) {
+  const Training& training = scenario.training;
+  const train::PipelineInput& input = pieces.input;
+  const double exchange = train::exchange_seconds(input);
+  Summary summary;
+  fill_work(scenario, pieces.encode_s + pieces.decode_s, times.compute_s, summary);
+  const double compute = scenario.workload.forward().value + scenario.workload.backward().value +
+                         training.update.value + pieces.encode_s + pieces.decode_s;
+  summary.iteration_time_s = times.period_s;
+  fill_communication(exchange, times.exposed_s, summary);
+  summary.straggler_wait_s = times.straggler_wait_s;
+  summary.makespan_s = times.makespan_s;
+  summary.makespan_drained_s = training.drain ? std::optional(times.drained_s) : std::nullopt;
+  summary.closed_form_s = closed_form(input, compute, exchange);
+  const auto width = static_cast<double>(train::effective_width(input));
+  summary.paper_form_s = static_cast<double>(training.iterations) / width * (compute + exchange);
+  summary.pipeline_width = width;
+  summary.wire_bytes = pieces.wire_bytes;
+  fill_speedup(scenario,
+               alone_seconds(scenario, training.iterations / 2, training.iterations - 1, false),
+               times.period_s, summary);
+  fill_staleness(train::pipeline_staleness(input, training.drain), summary);
+  summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
+  fill_compression(scenario, pieces.costs, summary);
+  summary.bottleneck = bottleneck(scenario, plan, pieces.costs, summary);
+  return summary;
+}
+
+std::vector<Iteration> iterations_of(const train::PipelineTimes& times) {
+  std::vector<Iteration> iterations;
+  double end = 0;
+  for (const train::PipelineIteration& each : times.iterations) {
+    const double before = end;
+    end = std::max(each.exchange_end_s, each.compute_end_s);
+    const auto& applied = each.applied_gradient; // numbered from 1
+    iterations.push_back({.index = static_cast<std::int64_t>(iterations.size()),
+                          .start_s = each.start_s,
+                          .compute_end_s = each.compute_end_s,
+                          .exchange_start_s = each.exchange_start_s,
+                          .exchange_end_s = each.exchange_end_s,
+                          .iteration_time_s = end - before,
+                          .exposed_communication_s = std::max(0.0, end - before - times.compute_s),
+                          .applied_gradient = applied ? std::optional(*applied - 1) : std::nullopt,
+                          .density = {},
+                          .k = {}});
+  }
+  return iterations;
+}
+
+} // namespace
+
+Result run_pipeline(const Scenario& scenario) {
+  const plan::Problem problem = merge_problem(scenario);
+  const plan::Plan plan = plan_of(scenario, problem);
+  BucketCosts costs(scenario, measured_curve(scenario));
+  Pieces pieces = cut_into_pieces(scenario, problem, plan, costs);
+  Result result;
+  result.scenario = scenario;
+  pieces.input.width = width_of(scenario.training, pieces.input, result.warnings);
+  const train::PipelineTimes times = train::run_pipeline(pieces.input);
+
+  result.summary = summary_of(scenario, plan, pieces, times);
+  result.method = coll::name(costs.method());
+  result.events = costs.events();
+  add_common_warnings(scenario, plan, result);
+  result.buckets = plain_buckets(scenario, plan, pieces.costs);
+  time_buckets(pieces.input, times, result.buckets);
+  result.iterations = iterations_of(times);
+  fill_links(pieces.costs, result);
+  if (scenario.variability.varies()) {
+    for (std::size_t w = 0; w < times.workers.size(); ++w) {
+      result.workers.push_back({.worker = static_cast<std::int64_t>(w),
+                                .compute_s = times.workers[w].compute_s,
+                                .straggler_wait_s = times.workers[w].straggler_wait_s,
+                                .transfer_s = train::exchange_seconds(pieces.input)});
+    }
+    fill_interval(scenario, result);
+    // Computing and the channel with mean times, whichever takes longer.
+    warn_below_bound(
+        std::max(train::compute_seconds(pieces.input), train::exchange_seconds(pieces.input)),
+        result);
+  }
+  return result;
+}
+
+} // namespace stepsim::study

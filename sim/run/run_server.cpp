@@ -1,0 +1,118 @@
+// parameter_server, mode async: nobody waits for anybody (PIP 3.3).
+#include <algorithm>
+
+#include "coll/formula/uniform.hpp"
+#include "run/run_parts.hpp"
+#include "run/server_exchange.hpp"
+#include "train/step/parameter_server.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& exchange) {
+  train::AsyncInput input;
+  input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  input.iterations = scenario.training.iterations;
+  input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
+                    scenario.training.update.value + exchange.codec_s;
+  // Workers of a node share its interfaces, which then carry more gradients than a server's port.
+  const double servers = scenario.communication.options.servers;
+  const double crowd = coll::ranks_per_interface(exchange.server) * servers / input.workers;
+  const double wire_s = exchange.push_s() * std::max(1.0, crowd);
+  // A server decodes the push, adds it, and encodes the weights that it sends back.
+  input.link = {.latency_s = exchange.server.links.all.latency_s,
+                .push_s = wire_s,
+                .pull_s = wire_s,
+                .add_s = exchange.add_s() + exchange.encode_s};
+  input.servers = scenario.communication.options.servers;
+  input.serial = scenario.training.serial_server;
+  input.variability = scenario.variability;
+  return input;
+}
+
+// Worker 0, from weights to weights.
+std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times,
+                                                  double latency_s) {
+  std::vector<Iteration> iterations;
+  double start = 0;
+  for (const train::AsyncUpdate& update : times.updates) {
+    if (update.worker != 0) {
+      continue;
+    }
+    const double computed = update.arrive_s - latency_s;
+    Iteration iteration;
+    iteration.index = static_cast<std::int64_t>(iterations.size());
+    iteration.start_s = start;
+    iteration.compute_end_s = computed;
+    iteration.exchange_start_s = computed;
+    iteration.exchange_end_s = update.received_s;
+    iteration.iteration_time_s = update.received_s - start;
+    iteration.exposed_communication_s = update.received_s - computed;
+    iteration.applied_gradient = iteration.index;
+    start = update.received_s;
+    iterations.push_back(iteration);
+  }
+  return iterations;
+}
+
+} // namespace
+
+train::AsyncInput async_input(const Scenario& scenario) {
+  return input_of(scenario, server_exchange(scenario));
+}
+
+Result run_async_server(const Scenario& scenario) {
+  const ServerExchange exchange = server_exchange(scenario);
+  const train::AsyncInput input = input_of(scenario, exchange);
+  const train::AsyncTimes times = train::run_async(input);
+
+  Result result;
+  result.scenario = scenario;
+  result.method = coll::name(coll::Method::events);
+  result.events = times.updates.size() * 3; // arrivals at the three stations
+  Summary& summary = result.summary;
+  summary.iteration_time_s = times.period_s;
+  const bool varies = scenario.variability.varies();
+  fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
+  const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
+                            input.link.add_s / input.servers;
+  fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
+  summary.straggler_wait_s = 0;
+  summary.makespan_s = times.makespan_s;
+  if (!scenario.variability.varies()) {
+    summary.closed_form_s = train::async_period(input);
+  }
+  summary.wire_bytes = exchange.server.bytes;
+  const double share = input.compute_s > 0 ? 1 - exchange.codec_s / input.compute_s : 1;
+  fill_speedup(scenario,
+               varies ? share * times.alone_compute_s : input.compute_s - exchange.codec_s,
+               times.period_s, summary);
+  fill_staleness(times.staleness, summary);
+  summary.in_flight_gradients = 0;
+  const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
+                             input.workers / input.servers;
+  const bool saturated = server_busy >= 0.99 * times.period_s;
+  summary.bottleneck = saturated                                                   ? "server"
+                       : *summary.compute_s >= *summary.communication_s            ? "compute"
+                       : 2 * input.link.latency_s > 0.5 * *summary.communication_s ? "latency"
+                                                                                   : "bandwidth";
+  add_common_warnings(scenario, {}, result);
+  result.warnings.emplace_back(
+      "asynchronous: an iteration of one worker; gradients are applied to later weights than they "
+      "were computed on, accuracy is not modelled");
+  result.iterations = iterations_of_first_worker(times, input.link.latency_s);
+  for (std::size_t w = 0; w < times.worker_compute_s.size(); ++w) {
+    if (scenario.variability.varies()) {
+      result.workers.push_back({.worker = static_cast<std::int64_t>(w),
+                                .compute_s = times.worker_compute_s[w],
+                                .straggler_wait_s = 0,
+                                .transfer_s = times.worker_wait_s[w]});
+    }
+  }
+  fill_interval(scenario, result);
+  warn_below_bound(train::async_period(input), result);
+  return result;
+}
+
+} // namespace stepsim::study

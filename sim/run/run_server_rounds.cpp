@@ -1,0 +1,229 @@
+// parameter_server, mode sync, in one message, where workers differ: the server takes each push as
+// it comes (PIP 3.2). Other synchronous runs are run_sync with the parameter server as its
+// exchange; this one starts from the same run of equal workers and replaces its times.
+//
+//   worker w   |lead|...weights are back...| rest |push ...        lead: next forward of layers
+//   server                                        |take, add, send|      without a gradient
+#include <algorithm>
+
+#include "coll/evaluate.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+#include "run/server_exchange.hpp"
+#include "train/step/parameter_server.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+coll::Collective slowed(coll::Collective collective, double factor, std::vector<double> enter_s) {
+  collective.links.all.latency_s *= factor;
+  collective.links.all.block_latency_s *= factor;
+  collective.links.all.per_byte_s *= factor;
+  if (collective.links.two_level) {
+    collective.links.two_level->intra.latency_s *= factor;
+    collective.links.two_level->intra.block_latency_s *= factor;
+    collective.links.two_level->intra.per_byte_s *= factor;
+  }
+  collective.reduction_s_per_byte *= factor;
+  collective.enter_s = std::move(enter_s);
+  return collective;
+}
+
+// End of a round of pushes, sums and pulls, from the same origin as the ready times.
+class ServerRounds {
+public:
+  explicit ServerRounds(const Scenario& scenario) : exchange_(server_exchange(scenario)) {}
+
+  // `factor` multiplies all times of the exchange.
+  [[nodiscard]] double end(std::vector<double> ready, double factor) {
+    for (const coll::Collective& each : exchange_.before) {
+      const coll::Evaluation evaluation = coll::events(slowed(each, factor, ready));
+      events_ += evaluation.events;
+      ready.assign(ready.size(), evaluation.seconds);
+    }
+    const coll::Collective& server = exchange_.server;
+    const double rest = factor * (exchange_.encode_s / exchange_.servers + exchange_.extra_s);
+    if (by_formula()) {
+      const train::ServerLink link{.latency_s = server.links.all.latency_s * factor,
+                                   .push_s = exchange_.push_s() * factor,
+                                   .pull_s = exchange_.push_s() * factor,
+                                   .add_s = exchange_.add_s() * factor};
+      const bool colocated = server.options.placement != coll::Placement::dedicated;
+      return train::server_round_end(std::move(ready), link, colocated) + rest;
+    }
+    const coll::Evaluation evaluation = coll::events(slowed(server, factor, std::move(ready)));
+    events_ += evaluation.events;
+    return evaluation.seconds + rest;
+  }
+  [[nodiscard]] bool by_formula() const {
+    return exchange_.servers == 1 && !exchange_.server.links.two_level;
+  }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  ServerExchange exchange_;
+  std::uint64_t events_{};
+};
+
+// One worker's computing, cut where an exchange waits for it or it for the exchange.
+struct Parts {
+  double lead_s{}; // forward of the first layers, which have no gradient and wait for nothing
+  double rest_s{}; // from the weights to the last gradient
+  double tail_s{}; // backward after the last gradient
+};
+
+Parts parts_of(const Scenario& scenario, double compute_s) {
+  Parts parts;
+  std::size_t first = scenario.workload.layers.size();
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    first = gradient.bytes.value > 0 ? std::min<std::size_t>(first, gradient.layer) : first;
+  }
+  const Communication& communication = scenario.communication;
+  for (std::size_t layer = 0; layer < first; ++layer) {
+    const train::WorkLayer& each = scenario.workload.layers[layer];
+    if (communication.next_forward == train::NextForward::per_layer) {
+      parts.lead_s += each.forward.value;
+    }
+    if (communication.overlap_backward) {
+      parts.tail_s += each.backward.value;
+    }
+  }
+  parts.rest_s = compute_s - parts.lead_s - parts.tail_s;
+  return parts;
+}
+
+// Sums over the iterations that count.
+struct Totals {
+  std::vector<double> worker_s; // each one's computing
+  double compute_s{};           // periods as they would be without exchanges
+  double exposed_s{};
+  double rounds_s{}; // of all iterations
+};
+
+std::int64_t discarded(const Scenario& scenario) {
+  return scenario.training.discard_iterations.value_or(0);
+}
+
+// The first round follows one that ended at 0, as long as those of equal workers. A period goes
+// from the last worker that is ready to the last one that is ready in the next round; without its
+// exchange the workers would wait for one another alone.
+Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_s,
+                  ServerRounds& rounds, Result& result) {
+  const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  Totals totals{.worker_s = std::vector<double>(workers)};
+  const train::Jitter jitter(scenario.variability, workers);
+  std::vector<double> ready(workers); // from the end of the round before
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    const double factor = jitter.compute(w, 1);
+    ready[w] =
+        std::max(0.0, parts.tail_s + parts.lead_s * factor - exchange_s) + parts.rest_s * factor;
+  }
+  result.iterations.clear();
+  double origin = 0;
+  for (std::int64_t t = 0; t < scenario.training.iterations; ++t) {
+    const double first = *std::ranges::min_element(ready);
+    const double last = *std::ranges::max_element(ready);
+    const double took = rounds.end(ready, jitter.exchange(t + 1));
+    double last_without = 0;
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      const double factor = jitter.compute(w, t + 2);
+      const double overlapped = parts.tail_s * jitter.compute(w, t + 1) + parts.lead_s * factor;
+      const double rest = parts.rest_s * factor;
+      const double free = ready[w] + overlapped;
+      last_without = std::max(last_without, std::max(last, free) + rest);
+      ready[w] = std::max(0.0, free - took) + rest;
+      totals.worker_s[w] += t >= discarded(scenario) ? overlapped + rest : 0;
+    }
+    const double next = took + *std::ranges::max_element(ready);
+    constexpr double kRounding = 1e-12;
+    const double exposed = next - last_without > kRounding * next ? next - last_without : 0;
+    if (t >= discarded(scenario)) {
+      totals.compute_s += next - exposed - last;
+      totals.exposed_s += exposed;
+    }
+    result.iterations.push_back({.index = t,
+                                 .start_s = origin,
+                                 .compute_end_s = origin + last,
+                                 .exchange_start_s = origin + first,
+                                 .exchange_end_s = origin + took,
+                                 .iteration_time_s = next - last,
+                                 .exposed_communication_s = exposed,
+                                 .applied_gradient = t,
+                                 .density = {},
+                                 .k = {}});
+    origin += took;
+  }
+  totals.rounds_s = origin;
+  return totals;
+}
+
+} // namespace
+
+bool needs_server_rounds(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const bool sends =
+      std::ranges::any_of(scenario.workload.gradients,
+                          [](const train::Gradient& gradient) { return gradient.bytes.value > 0; });
+  return sends && scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+         !scenario.training.async && scenario.variability.varies() &&
+         communication.schedule == plan::Schedule::single && !scenario.cluster.network.curve &&
+         scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact &&
+         scenario.method.value_or(coll::Method::events) == coll::Method::events;
+}
+
+Result run_server_rounds(const Scenario& scenario) {
+  Scenario equal = scenario;
+  equal.variability = {.seed = scenario.variability.seed};
+  Result result = run_sync(equal);
+  result.scenario = scenario;
+  Summary& summary = result.summary;
+  const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  const auto count = static_cast<double>(scenario.training.iterations - discarded(scenario));
+  const double equal_period = *summary.iteration_time_s;
+  const double exchange = *summary.communication_s;
+  const double codec = *summary.codec_compute_s;
+  const Parts parts = parts_of(scenario, *summary.compute_s);
+  ServerRounds rounds(scenario);
+  const Totals totals = run_rounds(scenario, parts, exchange, rounds, result);
+  const double compute = totals.compute_s / count;
+  const double exposed = totals.exposed_s / count;
+  const double period = compute + exposed;
+  summary.iteration_time_s = period;
+  summary.makespan_s = *summary.makespan_s + totals.rounds_s -
+                       static_cast<double>(scenario.training.iterations) * equal_period;
+  fill_work(scenario, codec, compute, summary);
+  fill_communication(exchange, exposed, summary);
+  double waited = 0;
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    const double computes = totals.worker_s[w] / count;
+    const double waits = std::max(0.0, compute - computes);
+    waited += waits;
+    result.workers.push_back(
+        {.worker = w, .compute_s = computes, .straggler_wait_s = waits, .transfer_s = exchange});
+  }
+  summary.straggler_wait_s = waited / workers;
+  summary.staleness_mean = 0;
+  summary.staleness_max = 0;
+  // Formulas, bounds and the best merge are for equal workers.
+  summary.closed_form_s.reset();
+  summary.lower_bound_s.reset();
+  summary.merge_optimal_iteration_time_s.reset();
+  summary.merge_gap_to_optimal.reset();
+  fill_speedup(
+      scenario,
+      alone_seconds(scenario, discarded(scenario), scenario.training.iterations - 1, false), period,
+      summary);
+  if (*summary.straggler_wait_s > kStragglerShare * period) {
+    summary.bottleneck = "straggler";
+  }
+  result.method =
+      coll::name(rounds.by_formula() ? coll::Method::closed_form : coll::Method::events);
+  result.events = rounds.events();
+  result.warnings.emplace_back(kEqualWorkers);
+  fill_interval(scenario, result);
+  warn_below_bound(equal_period, result);
+  return result;
+}
+
+} // namespace stepsim::study

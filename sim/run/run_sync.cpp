@@ -1,0 +1,176 @@
+// sync_sgd and everything that is a plan of messages, the same in every iteration:
+//   merge problem -> plan (buckets) -> step (compute + messages) -> result
+// Where workers differ every iteration has times of its own; buckets and layers are then those of
+// equal workers.
+#include <algorithm>
+
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+#include "train/step/selection.hpp"
+#include "train/step/varied_steps.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Returns what selecting and encoding add to the compute stream.
+double add_compression(const Scenario& scenario, const plan::Plan& plan,
+                       std::span<const BucketCost> costs, train::StepInput& input) {
+  const Communication& communication = scenario.communication;
+  const bool side = communication.compression.select_stream == coll::SelectStream::side;
+  auto lowest = static_cast<std::uint32_t>(input.backward_s.size() - 1);
+  std::vector<train::SelectionWork> work;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    for (const std::uint32_t item : plan.groups[g].items) {
+      lowest = std::min(lowest, scenario.workload.gradients[item].layer);
+    }
+    const double select = costs[g].compress_s();
+    work.push_back({.layer = communication.overlap_backward ? lowest : 0,
+                    .compute_s = costs[g].encode_s + (side ? 0 : select),
+                    .side_s = side ? select : 0});
+    input.update_s += costs[g].decode_s; // decoded where the update happens
+  }
+  return train::add_selection(input, work);
+}
+
+// On a side stream only what lasts longer than backward counts: before that it is hidden, as
+// communication is.
+void show_hidden_selection(const Scenario& scenario, const train::StepInput& input,
+                           const train::StepTimes& step, Summary& summary) {
+  if (!is_compressed(scenario) || !summary.compress_s ||
+      scenario.communication.compression.select_stream != coll::SelectStream::side) {
+    return;
+  }
+  double selected = step.backward_s;
+  for (const train::Message& message : input.messages) {
+    selected = std::max(selected, message.ready_s);
+  }
+  const double visible = std::min(selected - step.backward_s, *summary.exposed_communication_s);
+  summary.compress_s = visible;
+  fill_communication(*summary.communication_s, *summary.exposed_communication_s - visible, summary);
+}
+
+// Buckets are listed as they were launched; `priority` keeps its chunks by urgency until here.
+void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::StepTimes& step) {
+  if (step.launch_order.empty()) {
+    return;
+  }
+  const auto sorted = [&](auto& list) {
+    auto copy = list;
+    for (std::size_t i = 0; i < copy.size(); ++i) {
+      copy[i] = std::move(list[step.launch_order[i]]);
+    }
+    list = std::move(copy);
+  };
+  sorted(plan.groups);
+  sorted(costs);
+  sorted(step.messages);
+  step.launch_order.clear();
+}
+
+// Everything that is different when workers are.
+void fill_varied(const Scenario& scenario, const plan::Problem& problem,
+                 const train::StepInput& input, const train::StepTimes& step, Result& result) {
+  const std::int64_t iterations = scenario.training.iterations;
+  const std::int64_t discard =
+      scenario.training.discard_iterations.value_or(iterations > 1 ? 1 : 0);
+  Summary& summary = result.summary;
+  const double bound_of_means = summary.lower_bound_s.value_or(
+      step.forward_s + step.backward_s); // the law's factors left out
+  const bool bounded = summary.lower_bound_s.has_value();
+  const train::VariedSteps varied = train::run_varied_steps(
+      input, scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks()), iterations,
+      discard,
+      bounded ? message_bounds(scenario, problem).value_or(train::MessageBounds{})
+              : train::MessageBounds{});
+  const double nominal = step.forward_s + step.backward_s + step.update_s;
+  const double slowest = nominal > 0 ? varied.compute_s / nominal : 1;
+  for (std::optional<double>* part :
+       {&summary.forward_s, &summary.backward_s, &summary.update_s, &summary.codec_compute_s,
+        &summary.compute_s, &summary.select_s, &summary.residual_s, &summary.compress_s}) {
+    if (*part) {
+      **part *= slowest;
+    }
+  }
+  summary.iteration_time_s = varied.period_s;
+  summary.input_wait_s = varied.input_wait_s;
+  fill_communication(varied.communication_s, varied.exposed_s, summary);
+  summary.straggler_wait_s = varied.straggler_wait_s;
+  summary.makespan_s = varied.makespan_s;
+  fill_speedup(scenario, alone_seconds(scenario, discard, iterations - 1, true), varied.period_s,
+               summary);
+  // Formulas and the best merge are for equal workers; bounds count the factors drawn.
+  summary.closed_form_s.reset();
+  summary.closed_form_is_bound.reset();
+  summary.merge_optimal_iteration_time_s.reset();
+  summary.merge_gap_to_optimal.reset();
+  if (bounded) {
+    summary.lower_bound_s = bound_of(varied.lower_bound_s, varied.period_s);
+  }
+  warn_below_bound(bound_of_means, result);
+  if (varied.straggler_wait_s > kStragglerShare * varied.period_s) {
+    summary.bottleneck = "straggler";
+  }
+  for (std::size_t k = 0; k < varied.iterations.size(); ++k) {
+    const train::VariedIteration& each = varied.iterations[k];
+    Iteration& iteration = result.iterations[k];
+    iteration.start_s = each.start_s;
+    iteration.compute_end_s = each.compute_end_s;
+    iteration.exchange_start_s = each.exchange_start_s;
+    iteration.exchange_end_s = each.exchange_end_s;
+    iteration.iteration_time_s = each.period_s;
+    iteration.exposed_communication_s = each.exposed_s;
+  }
+  for (std::size_t w = 0; w < varied.workers.size(); ++w) {
+    result.workers.push_back({.worker = static_cast<std::int64_t>(w),
+                              .compute_s = varied.workers[w].compute_s,
+                              .straggler_wait_s = varied.workers[w].straggler_wait_s,
+                              .transfer_s = varied.communication_s});
+  }
+  fill_interval(scenario, result);
+  result.warnings.emplace_back(kEqualWorkers);
+}
+
+} // namespace
+
+Result run_sync(const Scenario& scenario) {
+  const plan::Problem problem = merge_problem(scenario);
+  plan::Plan plan = plan_of(scenario, problem);
+  const plan::Schedule schedule = scenario.communication.schedule;
+  BucketCosts bucket_costs(scenario, measured_curve(scenario));
+  std::vector<BucketCost> costs;
+  std::vector<MessageSeconds> seconds;
+  for (const plan::Group& group : plan.groups) {
+    const BucketCost& cost = costs.emplace_back(bucket_costs(group));
+    seconds.push_back(message_seconds(problem, cost, schedule));
+  }
+  train::StepInput input = step_input(scenario, plan, seconds, schedule);
+  const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
+  train::StepTimes step = train::run_step(input);
+
+  Result result;
+  result.scenario = scenario;
+  result.method = coll::name(bucket_costs.method());
+  result.events = bucket_costs.events();
+  add_common_warnings(scenario, plan, result);
+  result.summary = summarize(scenario, problem, plan, step, costs, added);
+  if (!is_compressed(scenario)) {
+    fill_merge(scenario, problem, plan, bucket_costs, result.summary);
+  }
+  if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
+    result.summary.closed_form_s = step.period_s;
+  }
+  sort_by_launch(plan, costs, step);
+  result.buckets = bucket_list(scenario, plan, step, costs);
+  result.layers = layer_list(scenario, input, step);
+  result.iterations = iteration_list(scenario, step);
+  if (scenario.variability.varies()) {
+    fill_varied(scenario, problem, input, step, result);
+  }
+  show_hidden_selection(scenario, input, step, result.summary);
+  fill_links(costs, result);
+  result.step = std::move(step);
+  return result;
+}
+
+} // namespace stepsim::study

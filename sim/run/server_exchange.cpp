@@ -1,0 +1,38 @@
+#include "run/server_exchange.hpp"
+
+#include <utility>
+
+#include "coll/compress/compressed_exchange.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+ServerExchange server_exchange(const Scenario& scenario) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const plan::Group all = all_gradients(scenario);
+  const auto bytes = static_cast<double>(all.bytes.value);
+  coll::CompressedExchange exchange =
+      coll::compressed_exchange(compression, gradient_part(scenario, all), exchange_of(scenario));
+  ServerExchange result;
+  if (exchange.stages.empty()) {
+    return result;
+  }
+  result.server = std::move(exchange.stages.back().collective);
+  exchange.stages.pop_back();
+  for (coll::ExchangeStage& stage : exchange.stages) {
+    result.before.push_back(std::move(stage.collective));
+  }
+  const coll::Options& options = result.server.options;
+  const bool sharded = options.placement == coll::Placement::sharded;
+  result.servers = sharded ? result.server.ranks : options.servers;
+  result.encode_s = exchange.fixed_s * result.servers;
+  const CodecTimes codec = codec_times(scenario, bytes);
+  result.codec_s = codec.encode_s + codec.decode_s;
+  const plan::LinearCost extra = extra_cost(scenario);
+  result.extra_s = extra.startup_s + extra.per_byte_s * bytes + copy_seconds(scenario, all);
+  return result;
+}
+
+} // namespace stepsim::study

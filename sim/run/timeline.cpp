@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "run/link_counters.hpp"
+#include "run/run.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::uint32_t kComputeLane = 0;
+constexpr std::uint32_t kCommunicationLane = 1;
+constexpr std::int64_t kDefaultNodes = 8;
+constexpr std::int64_t kDefaultIterations = 3;
+
+struct Painter {
+  const Result& result;
+  engine::Timeline& timeline;
+
+  void compute(std::uint32_t node, double start, double end, const std::string& name,
+               std::string_view category,
+               std::vector<std::pair<std::string, std::string>> texts = {}) {
+    if (end > start) {
+      timeline.spans.push_back({.track = {node, kComputeLane},
+                                .start = {start},
+                                .end = {end},
+                                .name = name,
+                                .category = std::string(category),
+                                .texts = std::move(texts),
+                                .numbers = {}});
+    }
+  }
+
+  // Forward of iteration k: at the start of the run without waiting, later as messages arrive.
+  void forward(std::uint32_t node, std::int64_t k) {
+    const auto& layers = result.scenario.workload.layers;
+    double t = 0;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      if (k > 0) {
+        t = train::backward_start_s(result.step, k - 1) + result.step.next_forward_s[l];
+      }
+      compute(node, t, t + layers[l].forward.value, layers[l].name, "forward");
+      t += layers[l].forward.value;
+    }
+  }
+
+  void backward(std::uint32_t node, std::int64_t k) {
+    const auto& layers = result.scenario.workload.layers;
+    double t = train::backward_start_s(result.step, k);
+    for (std::size_t l = layers.size(); l-- > 0;) {
+      compute(node, t, t + layers[l].backward.value, layers[l].name, "backward");
+      t += layers[l].backward.value;
+    }
+  }
+
+  void message(std::uint32_t node, const Bucket& bucket, double start, double end,
+               const std::string& name) {
+    timeline.spans.push_back({.track = {node, kCommunicationLane},
+                              .start = {start},
+                              .end = {end},
+                              .name = name,
+                              .category = "communication",
+                              .texts = {{"algorithm", bucket.algorithm}},
+                              .numbers = {{"bucket", static_cast<double>(bucket.index)},
+                                          {"bytes", static_cast<double>(bucket.bytes.value)},
+                                          {"first_layer", static_cast<double>(bucket.first)},
+                                          {"last_layer", static_cast<double>(bucket.last)}}});
+  }
+
+  // The compute span of an iteration of pipe_sgd, with the gradient that its step applies, and an
+  // arrow from the exchange of that gradient.
+  void pipelined(std::uint32_t node, const Iteration& iteration, const std::string& name,
+                 std::int64_t first) {
+    const std::optional<std::int64_t> applied = iteration.applied_gradient;
+    compute(node, iteration.start_s, iteration.compute_end_s, name, "compute",
+            {{"applied_gradient", applied ? std::to_string(*applied) : "none"}});
+    layers_of(node, iteration);
+    if (!applied || *applied < first) {
+      return;
+    }
+    const Iteration& source = result.iterations[static_cast<std::size_t>(*applied)];
+    if (source.exchange_end_s > source.exchange_start_s) {
+      timeline.arrows.push_back({.from = {node, kCommunicationLane},
+                                 .from_time = {source.exchange_end_s},
+                                 .to = {node, kComputeLane},
+                                 .to_time = {iteration.start_s},
+                                 .name = "gradient " + std::to_string(*applied)});
+    }
+  }
+
+  // Update, forward and backward inside the span of an iteration, where it consists of them:
+  // without codec, slowdown and workers that differ.
+  void layers_of(std::uint32_t node, const Iteration& iteration) {
+    const Scenario& scenario = result.scenario;
+    const auto& layers = scenario.workload.layers;
+    const double update = scenario.training.update.value;
+    const double sum =
+        update + scenario.workload.forward().value + scenario.workload.backward().value;
+    const double end = iteration.compute_end_s;
+    constexpr double kRounding = 1e-9; // of the sums of a long run
+    if (scenario.variability.varies() ||
+        std::abs(end - iteration.start_s - sum) > kRounding * end) {
+      return;
+    }
+    double t = iteration.start_s;
+    const auto piece = [&](double seconds, const std::string& name, std::string_view category) {
+      compute(node, t, std::min(t + seconds, end), name, category);
+      t += seconds;
+    };
+    piece(update, "update", "update");
+    for (const train::WorkLayer& layer : layers) {
+      piece(layer.forward.value, layer.name, "forward");
+    }
+    for (std::size_t l = layers.size(); l-- > 0;) {
+      piece(layers[l].backward.value, layers[l].name, "backward");
+    }
+  }
+
+  // Where iterations are not copies of one step (pipelined, asynchronous, varying workers): one
+  // span of computing, from the first worker's start to the last one's end, and one of exchanges.
+  void whole(std::uint32_t node, std::int64_t k, std::int64_t first) {
+    const Iteration& iteration = result.iterations[static_cast<std::size_t>(k)];
+    const std::string name = "iteration " + std::to_string(iteration.index);
+    if (result.scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
+      pipelined(node, iteration, name, first);
+    } else {
+      compute(node, iteration.start_s, iteration.compute_end_s, name, "compute");
+    }
+    if (iteration.exchange_end_s > iteration.exchange_start_s) {
+      timeline.spans.push_back({.track = {node, kCommunicationLane},
+                                .start = {iteration.exchange_start_s},
+                                .end = {iteration.exchange_end_s},
+                                .name = "exchange " + std::to_string(iteration.index),
+                                .category = "communication",
+                                .texts = {},
+                                .numbers = {}});
+      timeline.arrows.push_back({.from = {node, kComputeLane},
+                                 .from_time = {iteration.compute_end_s},
+                                 .to = {node, kCommunicationLane},
+                                 .to_time = {iteration.exchange_start_s},
+                                 .name = name + " ready"});
+    }
+  }
+
+  void messages(std::uint32_t node, std::int64_t k) {
+    const double origin = train::backward_start_s(result.step, k);
+    for (std::size_t g = 0; g < result.buckets.size(); ++g) {
+      const Bucket& bucket = result.buckets[g];
+      const train::MessageTimes& times = result.step.messages[g];
+      const std::string name = "bucket " + std::to_string(bucket.index);
+      const double ready = origin + bucket.ready_s - result.step.forward_s;
+      message(node, bucket, origin + times.start_s, origin + times.end_s, name);
+      timeline.arrows.push_back({.from = {node, kComputeLane},
+                                 .from_time = {ready},
+                                 .to = {node, kCommunicationLane},
+                                 .to_time = {origin + times.start_s},
+                                 .name = name + " ready"});
+      if (times.broadcast_end_s > times.broadcast_start_s) {
+        message(node, bucket, origin + times.broadcast_start_s, origin + times.broadcast_end_s,
+                name + (has_all_gathers(result.scenario) ? " all-gather" : " broadcast"));
+      }
+    }
+  }
+};
+
+} // namespace
+
+engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
+  engine::Timeline timeline;
+  const Scenario& scenario = result.scenario;
+  std::vector<std::int64_t> nodes = filter.nodes;
+  for (std::int64_t n = 0;
+       filter.nodes.empty() && n < std::min(scenario.cluster.nodes, kDefaultNodes); ++n) {
+    nodes.push_back(n);
+  }
+  // An asynchronous worker may have come less far than asked for.
+  const std::int64_t iterations =
+      std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size()));
+  const std::int64_t first = filter.first_iteration >= 0
+                                 ? filter.first_iteration
+                                 : std::max<std::int64_t>(0, iterations - kDefaultIterations);
+  const std::int64_t last =
+      filter.last_iteration >= 0 ? std::min(filter.last_iteration, iterations - 1) : iterations - 1;
+  Painter painter{result, timeline};
+  for (const std::int64_t number : nodes) {
+    const auto node = static_cast<std::uint32_t>(number);
+    timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
+    timeline.node_names[node] = "node " + std::to_string(number);
+    timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
+    timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
+    for (std::int64_t k = first; k <= last; ++k) {
+      if (result.step.messages.size() != result.buckets.size() ||
+          result.step.next_forward_s.empty()) {
+        painter.whole(node, k, first);
+        continue;
+      }
+      painter.forward(node, k);
+      painter.backward(node, k);
+      painter.messages(node, k);
+    }
+  }
+  add_link_counters(result, first, last, timeline);
+  return timeline;
+}
+
+} // namespace stepsim::study

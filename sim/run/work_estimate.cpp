@@ -1,0 +1,101 @@
+#include "run/work_estimate.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "coll/evaluate.hpp"
+#include "coll/work.hpp"
+#include "run/run_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kPacketHop = 2e-7; // s
+constexpr double kHops = 5;         // of a packet and its acknowledgement
+constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
+
+// Messages of different sizes that are timed, at most: a bucket is made of one gradient or more.
+double different_messages(const Scenario& scenario) {
+  if (scenario.communication.schedule == plan::Schedule::single) {
+    return 1;
+  }
+  std::set<std::int64_t> sizes;
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    sizes.insert(gradient.bytes.value);
+  }
+  return static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
+}
+
+// How often a planner asks for the time of a message of another size.
+double planned_messages(const Scenario& scenario, double different) {
+  switch (scenario.communication.schedule) {
+  case plan::Schedule::optimal:
+  case plan::Schedule::exhaustive:
+    return different * different / 2;
+  default:
+    return 2 * different;
+  }
+}
+
+// What planning and naming the bottleneck take beside the run itself. Where links differ both
+// evaluate schedules, of sizes in powers of two, so that together they take as long as a few of
+// the largest.
+double planning_seconds(const Scenario& scenario, coll::Collective collective, double messages) {
+  constexpr double kSampled = 3.5;  // sum over all powers of two, in units of the largest
+  constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
+  const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
+  if (collective.homogeneous() && !collective.links.fabric) {
+    return coll::evaluation_seconds(collective, coll::Method::closed_form) * asked;
+  }
+  const coll::Method method =
+      collective.links.fabric ? coll::Method::events : coll::Method::max_plus;
+  collective.bytes = static_cast<double>(scenario.workload.bytes().value);
+  return coll::evaluation_seconds(collective, method) *
+         std::min(asked, kSampled * (1 + kBottleneck));
+}
+
+double network_seconds(const Scenario& scenario) {
+  const auto bytes = static_cast<double>(scenario.workload.bytes().value);
+  const auto iterations = static_cast<double>(scenario.training.iterations);
+  const auto ranks = static_cast<double>(scenario.cluster.ranks());
+  if (scenario.cluster.network.model == NetworkModel::packet) {
+    const auto mtu = static_cast<double>(scenario.cluster.network.packet.options.mtu_wire_bytes);
+    return 2 * bytes * ranks * iterations / mtu * kHops * kPacketHop;
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const double messages = different_messages(scenario);
+  collective.bytes = bytes / messages;
+  return coll::evaluation_seconds(collective, coll::Method::events) * messages * iterations *
+         (kFlow / 2e-6);
+}
+
+} // namespace
+
+double estimated_seconds(const Scenario& scenario) {
+  if (scenario.cluster.ranks() == 1) {
+    return 0;
+  }
+  if (simulates_messages(scenario)) {
+    return network_seconds(scenario);
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const double messages = different_messages(scenario);
+  collective.bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
+  return coll::evaluation_seconds(collective, scenario.method) * messages +
+         planning_seconds(scenario, collective, messages);
+}
+
+void refuse_long_work(double estimate_s, double max_seconds) {
+  if (estimate_s <= max_seconds) {
+    return;
+  }
+  const std::string text = estimate_s < 7200 ? base::significant(estimate_s, 2) + " s"
+                                             : base::significant(estimate_s / 3600, 2) + " h";
+  throw SimulationError("this takes about " + text + " of CPU time, more than --max-seconds " +
+                        base::shortest(max_seconds));
+}
+
+} // namespace stepsim::study

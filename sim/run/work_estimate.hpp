@@ -1,0 +1,16 @@
+#pragma once
+// How long a run will keep a processor busy, told before it starts, so that a scenario that would
+// take hours is not begun without a word. An order of magnitude: messages of the schedule times the
+// evaluations of the exchange (coll/work.hpp), packets times hops.
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+inline constexpr double kMaxSeconds = 600; // of one run, unless --max-seconds says otherwise
+
+[[nodiscard]] double estimated_seconds(const Scenario& scenario);
+
+// Throws SimulationError `about 2.5 h of CPU time, more than --max-seconds 600`.
+void refuse_long_work(double estimate_s, double max_seconds);
+
+} // namespace stepsim::study

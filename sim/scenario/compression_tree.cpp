@@ -1,0 +1,70 @@
+// /communication/compression back to io's tree, and the dense run that it is compared with.
+#include <utility>
+
+#include "scenario/compression_words.hpp"
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+io::Json compression_baseline(const io::Json& json) {
+  const io::Json* given = json.find("baseline");
+  if (given != nullptr && given->is_object()) {
+    return *given;
+  }
+  return io::Object{{"schedule", "ddp"}, {"bucket_bytes", std::int64_t{26'214'400}}};
+}
+
+io::Json compression_tree(const coll::Compression& compression) {
+  const coll::CompressionRow& row = coll::row(compression.method);
+  io::Json tree{io::Object{{"method", row.name}}};
+  const auto set = [&](std::string_view key, io::Json value) {
+    if (coll::has_key(row, key)) {
+      tree.set(key, std::move(value));
+    }
+  };
+  const auto word = [](const auto& words, auto value) {
+    return words[static_cast<std::size_t>(value)];
+  };
+  set("ratio", compression.ratio);
+  set("encode_Bps", compression.encode_Bps);
+  set("decode_Bps", compression.decode_Bps);
+  set("count_scale_bytes", compression.count_scale_bytes);
+  set("scale_agreement", compression.scale_agreement);
+  if (compression.density) {
+    set("density", *compression.density);
+  }
+  if (compression.k) {
+    set("k", *compression.k);
+  }
+  set("index_bytes", compression.index_bytes);
+  set("value_bytes", compression.value_bytes);
+  set("allgather", word(kAllgather, compression.allgather));
+  set("broadcast", word(kBroadcast, compression.broadcast));
+  set("residual_mask", word(kMask, compression.residual_mask));
+  set("select_stream", word(kStream, compression.select_stream));
+  set("split_values_indices", compression.split_values_indices);
+  set("round_barriers", compression.round_barriers);
+  if (!compression.density_warmup.empty()) {
+    io::Array warmup(compression.density_warmup.begin(), compression.density_warmup.end());
+    set("density_warmup", std::move(warmup));
+    set("iterations_per_epoch", compression.iterations_per_epoch);
+  }
+  const coll::CompressCosts& costs = compression.costs;
+  io::Json cost_tree{io::Object{{"form", kForm[costs.n_log_n ? 1 : 0]}}};
+  for (const auto& [key, value] : kCostKeys) {
+    if (in_form(key, costs.n_log_n)) {
+      cost_tree.set(key, costs.*value);
+    }
+  }
+  set("costs", std::move(cost_tree));
+  set("selected_ratio", compression.selected_ratio);
+  set("support_overlap", word(kOverlap, compression.support_overlap));
+  set("bits", compression.bits);
+  set("bucket", compression.bucket);
+  set("rank", compression.rank);
+  set("block", compression.block);
+  set(kDenseStart, compression.dense_warmup_iterations);
+  return tree;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,45 @@
+#pragma once
+// The words and the cost keys of `/communication/compression`, in the order of their enumerations:
+// one list for reading and writing. Internal to study.
+#include <array>
+#include <string_view>
+
+#include "coll/compress/compression.hpp"
+
+namespace stepsim::study {
+
+inline constexpr std::string_view kDenseStart = "dense_warmup_iterations";
+inline constexpr std::array<std::string_view, 4> kAllgather{"auto", "recursive_doubling", "bruck",
+                                                            "ring"};
+inline constexpr std::array<std::string_view, 2> kBroadcast{"mst", "flat"};
+inline constexpr std::array<std::string_view, 2> kMask{"final", "per_round"};
+inline constexpr std::array<std::string_view, 2> kStream{"compute", "side"};
+inline constexpr std::array<std::string_view, 3> kOverlap{"random", "full", "disjoint"};
+inline constexpr std::array<std::string_view, 2> kForm{"linear", "n_log_n"};
+
+struct CostKey {
+  std::string_view key;
+  double coll::CompressCosts::*value;
+};
+inline constexpr std::array kCostKeys{
+    CostKey{"select_s", &coll::CompressCosts::select_s},
+    CostKey{"select_s_per_element", &coll::CompressCosts::select_s_per_element},
+    CostKey{"select_s_per_entry", &coll::CompressCosts::select_s_per_entry},
+    CostKey{"select_s_per_element_log2", &coll::CompressCosts::select_s_per_element_log2},
+    CostKey{"residual_s_per_element", &coll::CompressCosts::residual_s_per_element},
+    CostKey{"staging_s_per_element", &coll::CompressCosts::staging_s_per_element},
+    CostKey{"merge_s", &coll::CompressCosts::merge_s},
+    CostKey{"merge_s_per_entry", &coll::CompressCosts::merge_s_per_entry},
+    CostKey{"scatter_s", &coll::CompressCosts::scatter_s},
+    CostKey{"scatter_s_per_entry", &coll::CompressCosts::scatter_s_per_entry},
+};
+
+// Whether a cost counts in the form of the others.
+[[nodiscard]] inline bool in_form(std::string_view key, bool n_log_n) {
+  if (key == "select_s_per_element_log2") {
+    return n_log_n;
+  }
+  return !n_log_n || (key != "select_s_per_element" && key != "select_s_per_entry");
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,292 @@
+// The resolved scenario is walked next to the file: what only the first holds is a default. Keys
+// that choose no time at all are left out by name, keys without an effect here by their rule; all
+// others are shown, so that a new key is listed before anybody thinks of it.
+#include "scenario/defaults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using Rule = bool (*)(const Scenario&);
+
+bool exchanges_by_links(const Scenario& scenario) {
+  return exchanges(scenario) && !scenario.training.exchange &&
+         (!scenario.cluster.network.curve || is_compressed(scenario));
+}
+
+bool adds_for_free(const Scenario& scenario) {
+  return exchanges_by_links(scenario) && scenario.cluster.network.reduction_Bps == 0;
+}
+
+bool adding_takes_time(const Scenario& scenario) {
+  return exchanges_by_links(scenario) && scenario.cluster.network.reduction_Bps > 0;
+}
+
+bool is_ring_on_links(const Scenario& scenario) {
+  return exchanges_by_links(scenario) &&
+         scenario.communication.collective == coll::AlgorithmId::ring;
+}
+
+bool crosses_interfaces(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  return exchanges_by_links(scenario) && cluster.nodes > 1 && cluster.gpus_per_node > 1 &&
+         !cluster.fabric;
+}
+
+bool streams_blocks(const Scenario& scenario) {
+  using coll::AlgorithmId;
+  const auto streams = [](AlgorithmId algorithm) {
+    return algorithm == AlgorithmId::lp || algorithm == AlgorithmId::double_binary_tree;
+  };
+  const Communication& communication = scenario.communication;
+  const AlgorithmId algorithm = communication.collective;
+  const bool two_level =
+      algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
+  return exchanges_by_links(scenario) &&
+         (algorithm == AlgorithmId::automatic || streams(algorithm) ||
+          (two_level && (streams(communication.options.inter_algorithm) ||
+                         streams(communication.options.intra_algorithm))));
+}
+
+bool has_workload_update(const Scenario& scenario) {
+  return scenario.training.update.value > 0; // of the trace
+}
+
+bool has_no_update(const Scenario& scenario) { return !has_workload_update(scenario); }
+
+bool waits_for_input(const Scenario& scenario) { return scenario.training.input.value > 0; }
+
+bool varies(const Scenario& scenario) { return scenario.variability.random(); }
+
+// Backward times follow from forward times.
+bool takes_backward_factor(const Scenario& scenario) {
+  const WorkloadSource& source = scenario.workload_source;
+  return source.profile.device || source.measured_compute;
+}
+
+bool has_device(const Scenario& scenario) {
+  return scenario.workload_source.profile.device.has_value();
+}
+
+// Other items would make other messages.
+bool cuts_by_gradient(const Scenario& scenario) {
+  const plan::Schedule schedule = scenario.communication.schedule;
+  if (!exchanges(scenario) || schedule == plan::Schedule::single ||
+      schedule == plan::Schedule::trace) {
+    return false;
+  }
+  const auto& gradients = scenario.workload.gradients;
+  return scenario.workload_source.profile.granularity != train::Granularity::tensor ||
+         std::ranges::adjacent_find(gradients, {}, &train::Gradient::layer) != gradients.end();
+}
+
+struct Row {
+  std::string_view pointer;
+  std::string_view reason;
+  Rule applies = exchanges;
+  bool decisive = false;
+};
+
+constexpr std::array kRows{
+    Row{"/cluster/gpus_per_node", "one GPU per node", exchanges},
+    Row{"/cluster/intra_network", "the link class inside a node of the calibration", exchanges,
+        true},
+    Row{"/cluster/nics_per_node", "the GPUs of a node share one interface", crosses_interfaces,
+        true},
+    Row{"/cluster/network/block_latency_s", "as latency_s", streams_blocks},
+    Row{"/cluster/network/efficiency", "the whole bandwidth is used", exchanges_by_links},
+    Row{"/cluster/network/model", "messages do not disturb each other", exchanges},
+    Row{"/cluster/network/reduction_Bps", "adding gradients costs nothing", adds_for_free, true},
+    Row{"/cluster/rank_placement", "ranks fill one node after another", exchanges},
+    Row{"/communication/chunking", "as the network model has it", exchanges_by_links},
+    Row{"/communication/collective", "the usual all-reduce", exchanges_by_links},
+    Row{"/communication/cost_form", "the schedule as it runs", exchanges_by_links},
+    Row{"/communication/element_bytes", "parts are cut at any byte", exchanges_by_links},
+    Row{"/communication/exchange", "all-reduce, not reduce and broadcast", exchanges},
+    Row{"/communication/next_forward", "a layer starts when its own gradients are there",
+        exchanges},
+    Row{"/communication/overlap_backward", "messages are sent during backward", exchanges},
+    Row{"/communication/reduction_mode", "links are free while sums are made", adding_takes_time},
+    Row{"/communication/ring_startup", "one start-up per step of the ring", is_ring_on_links},
+    Row{"/training/algorithm", "synchronous training", exchanges},
+    Row{"/training/compute_slowdown", "computing does not feel the exchange", exchanges},
+    Row{"/training/host_copy_Bps", "nothing is copied through host memory", exchanges},
+    Row{"/training/input_pipelined", "input is read during the step", waits_for_input},
+    Row{"/training/input_s", "input is always there", nullptr},
+    Row{"/training/mode", "workers wait for each other", exchanges, true},
+    Row{"/training/pipeline_width", "two iterations at once", exchanges, true},
+    Row{"/training/placement", "servers have machines of their own", exchanges, true},
+    Row{"/training/server_split", "every tensor is split over all servers", exchanges},
+    Row{"/training/servers", "the fewest that fit the placement", exchanges, true},
+    Row{"/training/sync_s", "an exchange starts at once", exchanges},
+    Row{"/training/update_s", "the workload has no update", has_no_update},
+    Row{"/training/update_s", "update and framework time of the trace", has_workload_update},
+    Row{"/variability/compute_cv", "workers are equal", nullptr},
+    Row{"/variability/distribution", "the usual law", varies},
+    Row{"/variability/exchange_cv", "exchanges are equal", exchanges},
+    Row{"/workload/backward_factor", "backward as two forward passes", takes_backward_factor, true},
+    Row{"/workload/device/utilization",
+        "median of 115 measured GPUs; give the share of the peak that yours reaches", has_device,
+        true},
+    Row{"/workload/granularity", "what the source of the workload sends as one gradient",
+        cuts_by_gradient, true},
+    Row{"/workload/layer_overhead_s", "layers cost their arithmetic alone", has_device},
+    Row{"/workload/value_bytes", "gradients are float32", exchanges},
+};
+
+// Keys that are no assumption about a time: names, evaluation, and what is derived.
+constexpr std::array<std::string_view, 19> kNoTimes{"/schema_version",
+                                                    "/kind",
+                                                    "/name",
+                                                    "/seed",
+                                                    "/method",
+                                                    "/limits",
+                                                    "/training/iterations",
+                                                    "/training/discard_iterations",
+                                                    "/training/max_width",
+                                                    "/training/width_tolerance",
+                                                    "/training/convergence",
+                                                    "/variability/stragglers",
+                                                    "/cluster/intra_network/latency_s",
+                                                    "/cluster/intra_network/bandwidth_Bps",
+                                                    "/workload/batch_size",
+                                                    "/cluster/network/copy_engines",
+                                                    "/cluster/network/latency_s",
+                                                    "/cluster/network/bandwidth_Bps",
+                                                    "/communication/compression/method"};
+
+// /workload/3/device -> /workload/device
+std::string without_job(const std::string& pointer) {
+  constexpr std::string_view kJobs = "/workload/";
+  if (!pointer.starts_with(kJobs)) {
+    return pointer;
+  }
+  const std::size_t end = pointer.find_first_not_of("0123456789", kJobs.size());
+  return end == kJobs.size() || end == std::string::npos || pointer[end] != '/'
+             ? pointer
+             : std::string(kJobs.substr(0, kJobs.size() - 1)) + pointer.substr(end);
+}
+
+std::string schedule_reason(const Scenario& scenario) {
+  switch (scenario.communication.schedule) {
+  case plan::Schedule::trace: {
+    const std::size_t count = scenario.workload.buckets.size();
+    return std::to_string(count) + (count == 1 ? " measured bucket" : " measured buckets");
+  }
+  case plan::Schedule::ddp:
+    return "buckets of PyTorch";
+  default:
+    return "gradients are exchanged whole";
+  }
+}
+
+class Walk {
+public:
+  Walk(const Scenario& scenario, std::vector<DefaultValue>& out) : scenario_(scenario), out_(out) {}
+
+  // `given`: the same place of the file, null if it is not there.
+  void compare(const io::Json& resolved, const io::Json* given, const std::string& pointer) {
+    if (std::ranges::find(kNoTimes, pointer) != kNoTimes.end()) {
+      return;
+    }
+    const bool is_given = given != nullptr && !given->is_null();
+    const bool whole = pointer == "/cluster/intra_network" && !is_given;
+    if (resolved.is_object() && !whole) {
+      for (const auto& [key, value] : resolved.as_object()) {
+        compare(value, is_given ? given->find(key) : nullptr,
+                pointer + "/" + io::escape_token(key));
+      }
+    } else if (pointer == "/workload" && resolved.is_array()) {
+      for (std::size_t job = 0; job < resolved.as_array().size(); ++job) {
+        compare(resolved.as_array()[job], &given->as_array()[job],
+                pointer + "/" + std::to_string(job));
+      }
+    } else if (!is_given) {
+      add(resolved, pointer);
+    }
+  }
+
+private:
+  void add(const io::Json& value, const std::string& pointer) {
+    const std::string key = without_job(pointer);
+    if (key == "/communication/schedule") {
+      if (exchanges(scenario_)) {
+        out_.insert(out_.begin(), {pointer, value, schedule_reason(scenario_), true});
+      }
+      return;
+    }
+    bool known = false;
+    for (const Row& row : kRows) {
+      known = known || row.pointer == key;
+      if (row.pointer == key && (row.applies == nullptr || row.applies(scenario_))) {
+        out_.push_back({pointer, value, std::string(row.reason), row.decisive});
+      }
+    }
+    if (!known && exchanges(scenario_)) {
+      out_.push_back({pointer, value, other_reason(key), false});
+    }
+  }
+
+  // Keys of the schedule, of the compression and of the packet level.
+  [[nodiscard]] std::string other_reason(std::string_view key) const {
+    if (key.starts_with("/communication/compression/")) {
+      return "default of compression " +
+             std::string(coll::row(scenario_.communication.compression.method).name);
+    }
+    if (key.starts_with("/cluster/network/packet/")) {
+      return "default of the packet level";
+    }
+    const plan::Planner& planner = plan::planner(scenario_.communication.schedule);
+    const std::string_view last = key.substr(key.rfind('/') + 1);
+    return std::ranges::find(planner.keys, last) != planner.keys.end()
+               ? "default of schedule " + std::string(planner.name)
+               : "default";
+  }
+
+  const Scenario& scenario_;
+  std::vector<DefaultValue>& out_;
+};
+
+} // namespace
+
+std::string defaults_text(const std::vector<DefaultValue>& defaults) {
+  std::string text;
+  for (const DefaultValue& each : defaults) {
+    if (!each.decisive) {
+      continue;
+    }
+    const std::string key = each.pointer.substr(each.pointer.rfind('/') + 1);
+    text += (text.empty() ? "" : ", ") + key + " ";
+    if (each.value.is_object()) {
+      text += "of " + each.reason;
+      continue;
+    }
+    text += each.value.is_string() ? each.value.as_string() : io::compact(each.value);
+    if (key == "schedule" || key == "utilization") {
+      text += " (" + each.reason.substr(0, each.reason.find(';')) + ")";
+    }
+  }
+  return text;
+}
+
+std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Scenario& scenario) {
+  std::vector<DefaultValue> defaults;
+  Walk(scenario, defaults).compare(scenario_tree(scenario), &written, "");
+  // Left out of the resolved scenario where it is not given.
+  const std::string copies = "/communication/copy_bandwidth_Bps";
+  const io::Json* given = io::resolve(written, copies);
+  if ((given == nullptr || given->is_null()) && exchanges(scenario)) {
+    defaults.push_back({copies, io::Json(), "merging gradients copies nothing"});
+  }
+  return defaults;
+}
+
+} // namespace stepsim::study

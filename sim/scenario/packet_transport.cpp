@@ -1,0 +1,324 @@
+// `transport` of the packet block, and the block back as a tree.
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "net/packet/ports.hpp"
+#include "scenario/packet_settings.hpp"
+#include "scenario/scenario_parts.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using net::TransportKind;
+
+constexpr std::array<std::string_view, 6> kKinds{"raw",   "window",  "reno",
+                                                 "dctcp", "pfabric", "dlcp"};
+constexpr std::array<std::string_view, 3> kRateControls{"none", "dctcp", "timely"};
+constexpr std::array<std::string_view, 2> kPriorityMaps{"layer", "bytes"};
+constexpr std::array<std::string_view, 2> kLossFills{"zero", "stale"};
+constexpr io::Range kBound{.low = 0, .high = 1, .open_low = false, .open_high = true};
+constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
+
+constexpr unsigned bit(TransportKind kind) { return 1U << static_cast<unsigned>(kind); }
+constexpr unsigned kTcp = bit(TransportKind::reno) | bit(TransportKind::dctcp);
+constexpr unsigned kDctcp = bit(TransportKind::dctcp);
+constexpr unsigned kDlcp = bit(TransportKind::dlcp);
+
+// Keys, and for which transports they mean something.
+struct OwnKey {
+  std::string_view key;
+  unsigned kinds;
+};
+constexpr std::array kOwnKeys{OwnKey{"window_packets", bit(TransportKind::window)},
+                              OwnKey{"initial_window", kTcp},
+                              OwnKey{"dup_acks", kTcp},
+                              OwnKey{"rto_min_s", kTcp},
+                              OwnKey{"rto_initial_s", kTcp},
+                              OwnKey{"sack", kTcp},
+                              OwnKey{"restart_after_idle", kTcp},
+                              OwnKey{"g", kDctcp},
+                              OwnKey{"alpha0", kDctcp},
+                              OwnKey{"retransmissions_ect", kDctcp},
+                              OwnKey{"loss_bound_push", kDlcp},
+                              OwnKey{"loss_bound_pull", kDlcp},
+                              OwnKey{"loss_bound_per_layer", kDlcp},
+                              OwnKey{"early_stop", kDlcp},
+                              OwnKey{"priority", kDlcp},
+                              OwnKey{"priority_map", kDlcp},
+                              OwnKey{"selective_drop", kDlcp},
+                              OwnKey{"front_fraction", kDlcp},
+                              OwnKey{"large_fraction", kDlcp},
+                              OwnKey{"protect_large", kDlcp},
+                              OwnKey{"rate_control", kDlcp},
+                              OwnKey{"feedback_packets", kDlcp},
+                              OwnKey{"rate_floor", kDlcp},
+                              OwnKey{"loss_fill", kDlcp},
+                              OwnKey{"rescale", kDlcp},
+                              OwnKey{"control_lossy", kDlcp}};
+
+std::uint32_t count(io::Fields& fields, std::string_view key, std::uint32_t fallback) {
+  constexpr double kMost = 1e9;
+  return static_cast<std::uint32_t>(fields.integer(key, io::between(1, kMost), fallback));
+}
+
+void parse_tcp(io::Fields& fields, net::TcpOptions& tcp) {
+  constexpr double kMost = 1e9;
+  tcp.initial_window = static_cast<double>(fields.integer(
+      "initial_window", io::between(1, kMost), static_cast<std::int64_t>(tcp.initial_window)));
+  tcp.duplicate_acks = count(fields, "dup_acks", tcp.duplicate_acks);
+  const io::Range timeout = io::above_to(0, kMostTimeout);
+  tcp.rto_min_s = fields.number("rto_min_s", timeout, tcp.rto_min_s);
+  tcp.rto_initial_s = fields.number("rto_initial_s", timeout, tcp.rto_initial_s);
+  tcp.restart_after_idle = fields.boolean("restart_after_idle", tcp.restart_after_idle);
+  tcp.sack = fields.boolean("sack", tcp.sack);
+  tcp.g = fields.number("g", io::above_to(0, 1), tcp.g);
+  tcp.alpha0 = fields.number("alpha0", io::between(0, 1), tcp.alpha0);
+  tcp.retransmissions_ect = fields.boolean("retransmissions_ect", tcp.retransmissions_ect);
+}
+
+// {"0": 0.05, "12": 0}: layer -> bound.
+void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, BoundedLoss& loss) {
+  const io::Json* json = fields.any("loss_bound_per_layer");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  if (!json->is_object()) {
+    context.problems.add(*json, "must be an object {layer: bound}, got " + io::shown(*json));
+    return;
+  }
+  for (const auto& [key, value] : json->as_object()) {
+    std::int64_t layer = -1;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), layer);
+    if (error != std::errc() || end != key.data() + key.size() || layer < 0) {
+      context.problems.add(*json, key, "must be the number of a layer, from 0");
+      continue;
+    }
+    if (const auto bound = io::checked_number(value, kBound, context.problems)) {
+      loss.bound_of_layer[layer] = *bound;
+    }
+  }
+}
+
+void parse_dlcp(io::Fields& fields, const ParseContext& context, net::DlcpOptions& dlcp,
+                BoundedLoss& loss) {
+  loss.bound_push = fields.number("loss_bound_push", kBound, loss.bound_push);
+  loss.bound_pull = fields.number("loss_bound_pull", kBound, loss.bound_pull);
+  parse_bounds_of_layers(fields, context, loss);
+  dlcp.early_stop = fields.boolean("early_stop", dlcp.early_stop);
+  loss.priority = fields.boolean("priority", loss.priority);
+  loss.priority_map = static_cast<PriorityMap>(fields.word("priority_map", kPriorityMaps, 0));
+  loss.selective_drop = fields.boolean("selective_drop", loss.selective_drop);
+  loss.front_fraction = fields.number("front_fraction", io::between(0, 1), loss.front_fraction);
+  loss.large_fraction = fields.number("large_fraction", io::between(0, 1), loss.large_fraction);
+  loss.protect_large = fields.boolean("protect_large", loss.protect_large);
+  dlcp.rate_control = static_cast<net::RateControl>(
+      fields.word("rate_control", kRateControls, static_cast<std::size_t>(dlcp.rate_control)));
+  dlcp.feedback_packets = count(fields, "feedback_packets", dlcp.feedback_packets);
+  dlcp.rate_floor = fields.number("rate_floor", io::above_to(0, 1), dlcp.rate_floor);
+  loss.loss_fill = static_cast<LossFill>(fields.word("loss_fill", kLossFills, 0));
+  loss.rescale = fields.boolean("rescale", loss.rescale);
+  dlcp.control_lossy = fields.boolean("control_lossy", dlcp.control_lossy);
+}
+
+io::Json threshold_tree(std::uint32_t packets) {
+  return packets == net::kNoThreshold ? io::Json() : io::Json(std::int64_t{packets});
+}
+
+io::Json buffer_tree(const net::BufferOptions& buffer) {
+  io::Json tree;
+  switch (buffer.scope) {
+  case net::BufferScope::port:
+    tree.set("scope", "port");
+    if (buffer.packets == net::kNoThreshold) {
+      tree.set("bytes", buffer.bytes);
+    } else {
+      tree.set("packets", std::int64_t{buffer.packets});
+    }
+    break;
+  case net::BufferScope::shared:
+    tree.set("scope", "shared");
+    tree.set("bytes", buffer.bytes);
+    tree.set("alpha", buffer.alpha);
+    break;
+  case net::BufferScope::unlimited:
+    tree.set("scope", "unlimited");
+    break;
+  }
+  return tree;
+}
+
+// Given thresholds, and derived ones where all switch ports have one bandwidth and the port holds
+// more packets: one that it hides has no effect, and given it would be warned of.
+void add_thresholds(io::Json& tree, const net::PacketOptions& options, const net::Fabric& fabric) {
+  double low = INFINITY;
+  double high = 0;
+  for (const net::FabricLink& link : fabric.links) {
+    if (!fabric.is_host(link.from)) {
+      low = std::min(low, link.bandwidth_Bps);
+      high = std::max(high, link.bandwidth_Bps);
+    }
+  }
+  const bool known = low == high;
+  const net::Thresholds at = net::thresholds(options, high);
+  const std::uint32_t cap =
+      options.buffer.scope == net::BufferScope::port ? options.buffer.packets : net::kNoThreshold;
+  const auto shown = [&](const auto& given, std::uint32_t value) {
+    return given || (known && (value < cap || value == net::kNoThreshold));
+  };
+  if (shown(options.mark_packets, at.mark)) {
+    tree.set("mark_packets", threshold_tree(at.mark));
+  }
+  io::Json drop;
+  if (shown(options.drop_droppable, at.droppable)) {
+    drop.set("droppable", threshold_tree(at.droppable));
+  }
+  if (shown(options.drop_middle, at.middle)) {
+    drop.set("middle", threshold_tree(at.middle));
+  }
+  drop.set("protected", threshold_tree(at.protected_));
+  tree.set("drop_packets", std::move(drop));
+}
+
+io::Json dlcp_tree(const net::DlcpOptions& dlcp, const BoundedLoss& loss) {
+  io::Json tree;
+  tree.set("loss_bound_push", loss.bound_push);
+  tree.set("loss_bound_pull", loss.bound_pull);
+  if (!loss.bound_of_layer.empty()) {
+    io::Json bounds;
+    for (const auto& [layer, bound] : loss.bound_of_layer) {
+      bounds.set(std::to_string(layer), bound);
+    }
+    tree.set("loss_bound_per_layer", std::move(bounds));
+  }
+  tree.set("early_stop", dlcp.early_stop);
+  tree.set("priority", loss.priority);
+  tree.set("priority_map", kPriorityMaps[static_cast<std::size_t>(loss.priority_map)]);
+  tree.set("selective_drop", loss.selective_drop);
+  tree.set("front_fraction", loss.front_fraction);
+  tree.set("large_fraction", loss.large_fraction);
+  tree.set("protect_large", loss.protect_large);
+  tree.set("rate_control", name(dlcp.rate_control));
+  tree.set("feedback_packets", std::int64_t{dlcp.feedback_packets});
+  tree.set("rate_floor", dlcp.rate_floor);
+  tree.set("loss_fill", kLossFills[static_cast<std::size_t>(loss.loss_fill)]);
+  tree.set("rescale", loss.rescale);
+  tree.set("control_lossy", dlcp.control_lossy);
+  return tree;
+}
+
+io::Json tcp_tree(const net::TcpOptions& tcp, bool dctcp) {
+  io::Json tree;
+  tree.set("initial_window", static_cast<std::int64_t>(tcp.initial_window));
+  tree.set("dup_acks", std::int64_t{tcp.duplicate_acks});
+  tree.set("rto_min_s", tcp.rto_min_s);
+  tree.set("rto_initial_s", tcp.rto_initial_s);
+  tree.set("sack", tcp.sack);
+  tree.set("restart_after_idle", tcp.restart_after_idle);
+  if (dctcp) {
+    tree.set("g", tcp.g);
+    tree.set("alpha0", tcp.alpha0);
+    tree.set("retransmissions_ect", tcp.retransmissions_ect);
+  }
+  return tree;
+}
+
+io::Json transport_tree(const PacketSettings& settings) {
+  const net::TransportOptions& transport = settings.options.transport;
+  io::Json tree = io::Object{};
+  switch (transport.kind) {
+  case TransportKind::raw:
+  case TransportKind::pfabric:
+    break;
+  case TransportKind::window:
+    tree.set("window_packets", std::int64_t{transport.window_packets});
+    break;
+  case TransportKind::reno:
+  case TransportKind::dctcp:
+    tree = tcp_tree(transport.tcp, transport.kind == TransportKind::dctcp);
+    break;
+  case TransportKind::dlcp:
+    tree = dlcp_tree(transport.dlcp, settings.bounded_loss);
+    break;
+  }
+  tree.set("kind", name(transport.kind));
+  return tree;
+}
+
+io::Json faults_tree(const net::PacketOptions& options) {
+  io::Array losses;
+  for (const net::LinkLoss& loss : options.link_loss) {
+    losses.push_back(
+        io::Object{{"link", std::int64_t{loss.link}}, {"probability", loss.probability}});
+  }
+  io::Array drops;
+  for (const net::DropOnce& drop : options.drop_once) {
+    drops.push_back(io::Object{{"link", std::int64_t{drop.link}},
+                               {"flow", std::int64_t{drop.connection}},
+                               {"seq", std::int64_t{drop.seq}},
+                               {"nth", std::int64_t{drop.nth}}});
+  }
+  return io::Object{{"link_loss", std::move(losses)}, {"drop_packets_once", std::move(drops)}};
+}
+
+} // namespace
+
+std::string_view name(net::TransportKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::span<const std::string_view> transport_names() { return kKinds; }
+std::string_view name(net::RateControl control) {
+  return kRateControls[static_cast<std::size_t>(control)];
+}
+
+void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings) {
+  const io::Json* json = fields.any("transport");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  settings.has_transport = true;
+  net::TransportOptions& transport = settings.options.transport;
+  if (json->is_string()) { // short for the object with defaults
+    transport.kind = static_cast<TransportKind>(fields.word("transport", kKinds, 0));
+    return;
+  }
+  io::Fields own(*json, context.problems);
+  transport.kind = static_cast<TransportKind>(own.word("kind", kKinds, std::nullopt));
+  transport.window_packets = count(own, "window_packets", transport.window_packets);
+  parse_tcp(own, transport.tcp);
+  parse_dlcp(own, context, transport.dlcp, settings.bounded_loss);
+  if (own.has("kind")) {
+    for (const OwnKey& each : kOwnKeys) {
+      context.needs_meaning(own, each.key, (each.kinds & bit(transport.kind)) != 0,
+                            "transport " + std::string(name(transport.kind)));
+    }
+  }
+  own.no_more();
+}
+
+io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric) {
+  const net::PacketOptions& options = settings.options;
+  io::Json tree;
+  tree.set("mtu_wire_bytes", std::int64_t{options.mtu_wire_bytes});
+  tree.set("header_bytes", std::int64_t{options.header_bytes});
+  tree.set("wire_overhead_bytes", std::int64_t{options.wire_overhead_bytes});
+  tree.set("control_bytes", std::int64_t{options.control_bytes});
+  tree.set("ack_bytes", std::int64_t{options.ack_bytes});
+  tree.set("queues", std::int64_t{options.queues});
+  tree.set("switch_latency_s", options.switch_latency_s);
+  tree.set("buffer", buffer_tree(options.buffer));
+  add_thresholds(tree, options, fabric);
+  tree.set("load_balancing", name(options.load_balancing));
+  tree.set("spray_offset", options.spray_offset == net::SprayOffset::host ? "host" : "zero");
+  tree.set("queue_discipline", name(options.queue_discipline));
+  tree.set("faults", faults_tree(options));
+  if (settings.background.load > 0) {
+    tree.set("background", background_tree(settings.background));
+  }
+  if (settings.has_transport) {
+    tree.set("transport", transport_tree(settings));
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,159 @@
+#include "scenario/problem_file.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "scenario/scenario_parts.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Finite is checked where the file is parsed; a text or a list is no number.
+std::optional<double> finite_at_least_0(const io::Json& value, io::Problems& problems) {
+  if (const auto number = io::number_of(value); number && *number >= 0) {
+    return number;
+  }
+  problems.add(value, "must be a finite number >= 0, got " + io::shown(value));
+  return std::nullopt;
+}
+
+std::optional<Bytes> whole_bytes(const io::Json& value, io::Problems& problems) {
+  const std::optional<double> number = finite_at_least_0(value, problems);
+  if (!number) {
+    return std::nullopt;
+  }
+  if (*number != std::floor(*number)) {
+    problems.add(value, "must be a whole number of bytes, got " + io::shown(value));
+    return std::nullopt;
+  }
+  if (*number > static_cast<double>(base::kMaxExactBytes)) {
+    problems.add(value, "must be <= 2^53 bytes, got " + io::shown(value));
+    return std::nullopt;
+  }
+  return Bytes{static_cast<std::int64_t>(*number)};
+}
+
+void parse_items(io::Fields& fields, io::Problems& problems, plan::Problem& problem) {
+  const std::span<const io::Json> ready = fields.array("ready_s", true);
+  const std::span<const io::Json> bytes = fields.array("bytes", true);
+  if (fields.has("ready_s") && ready.empty()) {
+    problems.add(fields.json(), "ready_s", "needs at least one gradient");
+  } else if (fields.has("ready_s") && fields.has("bytes") && ready.size() != bytes.size()) {
+    problems.add(fields.json(), "bytes",
+                 std::to_string(bytes.size()) + " entries, but /ready_s has " +
+                     std::to_string(ready.size()));
+  }
+  problem.items.resize(ready.size());
+  std::optional<double> before;
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const std::optional<double> time = finite_at_least_0(ready[i], problems);
+    if (time && before && *time < *before) {
+      problems.add(ready[i], base::shortest(*time) + " is before /ready_s/" +
+                                 std::to_string(i - 1) + " (" + base::shortest(*before) +
+                                 "); list gradients in backward order");
+    }
+    before = time ? time : before;
+    problem.items[i].ready = {time.value_or(0)};
+  }
+  double total = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const Bytes size = whole_bytes(bytes[i], problems).value_or(Bytes{0});
+    total += static_cast<double>(size.value);
+    if (i < problem.items.size()) {
+      problem.items[i].bytes = size;
+    }
+  }
+  if (total > static_cast<double>(base::kMaxExactBytes)) {
+    problems.add(fields.json(), "bytes", "must sum to 2^53 bytes at most");
+  }
+}
+
+void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
+  const io::Json* cost = fields.any("cost");
+  if (cost == nullptr || cost->is_null()) {
+    problems.add(fields.json(), "cost", "required");
+  } else if (cost->is_string()) {
+    const CostFile& file = files.cost(*cost);
+    out.problem.cost.base = file.table;
+    out.table = file.report;
+  } else {
+    out.problem.cost = inline_cost(*cost, problems, &out.table);
+  }
+  out.problem.cost.copy_bandwidth_Bps =
+      fields.optional_number("copy_bandwidth_Bps", io::above(0)).value_or(0);
+}
+
+void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
+  const io::Json* all = fields.any("planners");
+  if (all == nullptr || all->is_null()) {
+    return;
+  }
+  if (!all->is_object()) {
+    problems.add(*all, "must be an object, got " + io::shown(*all));
+    return;
+  }
+  for (const auto& [name, options] : all->as_object()) {
+    const plan::Planner* planner = plan::find_planner(name);
+    if (planner == nullptr) {
+      problems.add(options, unknown_schedule(name));
+      continue;
+    }
+    if (!planner->fits_problem_files()) {
+      problems.add(options, not_for_problem_files(*planner));
+      continue;
+    }
+    io::Fields keys(options, problems);
+    const ParseContext context{problems, files, Leftovers::refuse};
+    out.options.emplace_back(planner->schedule, parse_schedule_options(keys, context, *planner));
+    keys.no_more();
+  }
+}
+
+} // namespace
+
+plan::ScheduleOptions ProblemFile::options_of(plan::Schedule schedule) const {
+  for (const auto& [each, given] : options) {
+    if (each == schedule) {
+      return given;
+    }
+  }
+  return {};
+}
+
+std::string not_for_problem_files(const plan::Planner& planner) {
+  return "schedule " + std::string(planner.name) +
+         (planner.needs_forward() ? " needs layers with forward times"
+                                  : " needs the measured buckets of a trace") +
+         ": use it in a scenario (stepsim run)";
+}
+
+std::string unknown_schedule(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const plan::Planner& planner : plan::planners()) {
+    if (planner.fits_problem_files()) {
+      known.push_back(planner.name);
+    }
+  }
+  return base::unknown_word("schedule", name, known);
+}
+
+ProblemFile parse_problem(const io::Json& tree, Files& files) {
+  io::Problems problems;
+  io::Fields fields(tree, problems);
+  fields.header("problem");
+  ProblemFile out;
+  parse_items(fields, problems, out.problem);
+  parse_cost(fields, problems, files, out);
+  out.problem.channel_free = {fields.number("channel_free_s", io::at_least(0), 0)};
+  out.forward_s = fields.optional_number("forward_s", io::at_least(0));
+  parse_planners(fields, problems, files, out);
+  fields.no_more();
+  problems.throw_if_any();
+  return out;
+}
+
+} // namespace stepsim::study

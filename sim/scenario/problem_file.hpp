@@ -1,0 +1,35 @@
+#pragma once
+// A merge problem as a file (kind problem, MER 5): gradients in backward order with the times at
+// which they are ready, and the cost of a message.
+//   {"ready_s": [..], "bytes": [..], "cost": {"startup_s", "per_byte_s"} or {"table"} or FILE,
+//    "channel_free_s"?, "copy_bandwidth_Bps"?, "forward_s"?, "planners"?: {NAME: {option: value}}}
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plan/planners.hpp"
+#include "scenario/files.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+struct ProblemFile {
+  plan::Problem problem;
+  plan::TableReport table;         // what made the table cost monotone
+  std::optional<double> forward_s; // with it, plans have an iteration time: forward + finish
+  std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // of `planners`
+
+  [[nodiscard]] plan::ScheduleOptions options_of(plan::Schedule schedule) const;
+};
+
+// Throws InputError with all problems (MER 12).
+[[nodiscard]] ProblemFile parse_problem(const io::Json& tree, Files& files);
+
+// `unknown schedule "mgwfbp"; did you mean "mg_wfbp"?`
+[[nodiscard]] std::string unknown_schedule(std::string_view name);
+// Why a schedule has no place in a problem file.
+[[nodiscard]] std::string not_for_problem_files(const plan::Planner& planner);
+
+} // namespace stepsim::study

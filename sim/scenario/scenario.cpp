@@ -1,0 +1,193 @@
+#include "scenario/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenario/scenario_parts.hpp"
+#include "scenario/unusual.hpp"
+#include "sweep/grid.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// A workload of the scenario and the pointer at which it stands.
+struct PlacedWorkload {
+  const WorkloadSource& source;
+  const train::Workload& workload;
+  std::string pointer;
+};
+
+std::vector<PlacedWorkload> all_workloads(const io::Json& tree, const Scenario& scenario) {
+  const io::Json* place = tree.find("workload");
+  const bool list = place != nullptr && place->is_array();
+  std::vector<PlacedWorkload> all{
+      {scenario.workload_source, scenario.workload, list ? "/workload/0" : "/workload"}};
+  for (const OtherJob& job : scenario.other_jobs) {
+    all.push_back({job.source, job.workload, "/workload/" + std::to_string(all.size())});
+  }
+  return all;
+}
+
+// ddp keeps one open bucket per element type: with several types every gradient must name its own.
+void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  if (scenario.communication.schedule != plan::Schedule::ddp) {
+    return;
+  }
+  for (const PlacedWorkload& job : all_workloads(tree, scenario)) {
+    const auto& gradients = job.workload.gradients;
+    const auto unknown = std::ranges::find(gradients, "", &train::Gradient::dtype);
+    const bool any_known = std::ranges::any_of(
+        gradients, [](const train::Gradient& gradient) { return !gradient.dtype.empty(); });
+    if (job.source.layers && any_known && unknown != gradients.end()) {
+      const io::Json* layer =
+          io::resolve(tree, job.pointer + "/layers/" + std::to_string(unknown->layer));
+      problems.add(*layer, "dtype", "needed because bucket rules are per dtype");
+    }
+  }
+}
+
+// exhaustive search is for small cases only.
+void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  if (scenario.communication.schedule != plan::Schedule::exhaustive) {
+    return;
+  }
+  for (const PlacedWorkload& job : all_workloads(tree, scenario)) {
+    const auto sent =
+        std::ranges::count_if(job.workload.gradients, [](const train::Gradient& gradient) {
+          return gradient.bytes.value > 0;
+        });
+    if (sent > plan::kMaxExhaustiveItems) {
+      problems.add(*io::resolve(tree, "/communication"), "schedule",
+                   "exhaustive search is limited to " + std::to_string(plan::kMaxExhaustiveItems) +
+                       " gradients, got " + std::to_string(sent) + "; use optimal");
+    }
+  }
+}
+
+// Published formulas know one kind of link.
+void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  if (scenario.communication.options.cost_form != coll::CostForm::exact && scenario.cluster.intra &&
+      scenario.cluster.gpus_per_node > 1) {
+    problems.add(*io::resolve(tree, "/communication"), "cost_form",
+                 "must be exact: formulas need identical ranks and links");
+  }
+}
+
+// Servers are for training with them, or for a collective of that name.
+void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  const io::Json* training = tree.find("training");
+  if (training == nullptr ||
+      scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+    return;
+  }
+  for (const std::string_view key : {"servers", "placement"}) {
+    if (const io::Json* found = training->find(key); found != nullptr && !found->is_null()) {
+      problems.add(*training, key, "applies to parameter_server only");
+    }
+  }
+}
+
+// An object that is absent reads as empty, so that its required keys are reported by their
+// pointers.
+io::Json object_or_empty(const io::Json& tree, std::string_view key) {
+  if (const io::Json* found = tree.find(key)) {
+    return *found;
+  }
+  io::Json empty{io::Object{}};
+  empty.set_origin(tree.file_pointer(), tree.pointer() + "/" + std::string(key), tree.line());
+  return empty;
+}
+
+template <class Parse>
+void parse_part(io::Fields& top, std::string_view key, const ParseContext& context, Parse parse) {
+  (void)top.any(key);
+  const io::Json part = object_or_empty(top.json(), key);
+  io::Fields fields(part, context.problems);
+  parse(fields);
+  fields.no_more();
+}
+
+} // namespace
+
+void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
+                                 std::string_view where) const {
+  if (!meaningful && leftovers == Leftovers::refuse && fields.has(key)) {
+    problems.add(fields.json(), key,
+                 std::string(key) + " has no meaning for " + std::string(where));
+  }
+}
+
+Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
+  for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {
+    if (const io::Json* word = io::resolve(tree, network); word != nullptr && word->is_string()) {
+      return parse_scenario(with_short_forms_expanded(tree), files, leftovers);
+    }
+  }
+  io::Problems problems;
+  const ParseContext context{problems, files, leftovers};
+  Scenario scenario;
+  io::Fields top(tree, problems);
+  top.header("scenario");
+  scenario.name = top.string("name", "");
+  scenario.seed = top.integer("seed", io::between(0, 9007199254740992.0), 1);
+  static constexpr std::array<std::string_view, 4> kMethods{"auto", "closed_form", "max_plus",
+                                                            "events"};
+  const std::size_t method = top.word("method", kMethods, 0);
+  if (method > 0) {
+    scenario.method = static_cast<coll::Method>(method - 1);
+  }
+  parse_part(top, "limits", context, [&](io::Fields& fields) {
+    scenario.simulated_limit = {fields.number("simulated_s", io::above(0), 1000)};
+  });
+  const io::Json* workload = tree.find("workload");
+  if (workload != nullptr && workload->is_array()) {
+    parse_jobs(top, context, scenario);
+  } else {
+    parse_part(top, "workload", context,
+               [&](io::Fields& fields) { parse_workload(fields, context, scenario); });
+  }
+  parse_part(top, "cluster", context,
+             [&](io::Fields& fields) { parse_cluster(fields, context, scenario); });
+  parse_part(top, "training", context,
+             [&](io::Fields& fields) { parse_training(fields, context, scenario); });
+  parse_part(top, "communication", context,
+             [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
+  parse_part(top, "variability", context,
+             [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
+  scenario.allow_unusual = top.boolean("allow_unusual", false);
+  if (const io::Json* cluster = tree.find("cluster")) {
+    refuse_unusual(*cluster, scenario.allow_unusual, problems);
+  }
+  top.no_more();
+  problems.throw_if_any();
+  check_jobs(tree, problems, scenario);
+  check_dtypes(tree, problems, scenario);
+  check_exhaustive(tree, problems, scenario);
+  check_cost_form(tree, problems, scenario);
+  if (leftovers == Leftovers::refuse) {
+    check_servers(tree, problems, scenario);
+  }
+  resolve_fabric(tree, context, scenario);
+  problems.throw_if_any();
+  resolve_curve(tree, context, scenario);
+  require_networks(tree, context, scenario);
+  resolve_contention(tree, scenario);
+  add_profile_warnings(scenario);
+  check_meaning(tree, context, scenario);
+  problems.throw_if_any();
+  check_schedule(tree, problems, scenario);
+  problems.throw_if_any();
+  if (scenario.communication.options.cost_form != coll::CostForm::exact) {
+    scenario.warnings.emplace_back(
+        "cost_form is not exact: times follow a published formula and can "
+        "lie below what the network can do");
+  }
+  return scenario;
+}
+
+} // namespace stepsim::study

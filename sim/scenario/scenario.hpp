@@ -1,0 +1,170 @@
+#pragma once
+// A scenario: workload, cluster, training and communication, as plain values with every default
+// filled in. The file format is interface-stable (schemas/scenario.schema.json); `parse_scenario`
+// maps it from io's tree and `scenario_tree` maps it back, fully resolved.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "coll/collective.hpp"
+#include "coll/compress/compression.hpp"
+#include "net/fabric/rank_fabric.hpp"
+#include "plan/planners.hpp"
+#include "scenario/files.hpp"
+#include "scenario/packet_settings.hpp"
+#include "train/step/pipeline.hpp"
+#include "train/step/step.hpp"
+#include "train/workload/variability.hpp"
+#include "train/workload/workload.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// Exactly one of trace, model and layers; already loaded.
+struct WorkloadSource {
+  std::string trace; // file as written
+  std::string model; // name or file as written
+  bool layers = false;
+  std::optional<std::int64_t> batch_size;
+  train::ProfileOptions profile;           // model only
+  std::optional<Seconds> measured_compute; // as given: splits into forward and backward
+  std::optional<std::int64_t> sequence_length;
+  std::optional<Seconds> scale_backward_to;
+};
+
+// alpha_beta: latency and bandwidth per message; flow and packet: through the topology (PKT).
+enum class NetworkModel { alpha_beta, flow, packet };
+inline constexpr std::array<std::string_view, 3> kNetworkModels{"alpha_beta", "flow", "packet"};
+
+struct Network {
+  NetworkModel model = NetworkModel::alpha_beta;
+  double latency_s{};
+  double bandwidth_Bps{}; // as given; times `efficiency` in costs
+  double reduction_Bps{}; // 0 = free
+  double block_latency_s{};
+  double efficiency = 1;
+  std::string calibration; // file as written, "" = none
+  std::string cost_file;   // file as written, "" = none or inline
+  io::Json cost_tree;      // an inline cost as written
+  std::string label;       // of the profile: measured, calibrated, default; "" without one
+  std::string grade;
+  std::optional<std::pair<double, double>> valid_ranks; // of the profile, where it says
+  std::optional<std::pair<double, double>> valid_bytes;
+  std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
+  std::string curve_source;        // in words, for results
+  std::optional<net::NetworkProfile> profile; // of the calibration, for what it says of ranks
+  bool count_headers = false;                 // flow: bytes on the wire
+  PacketSettings packet;                      // flow: sizes, paths and the loss bound alone
+};
+
+struct Cluster {
+  std::int64_t nodes = 1;
+  std::int64_t gpus_per_node = 1;
+  std::int64_t nics_per_node = 1;
+  std::optional<coll::LinkCost> intra;
+  std::string intra_calibration; // file or name as written, "" = none
+  bool has_network = true;       // one node alone may do without
+  Network network;
+  io::Json topology;       // as written; null = a star of the nodes with the network's links
+  io::Json rank_placement; // as written; null = packed
+  bool topology_gives_latency = false; // to alpha_beta, which has no latency of its own
+  bool topology_gives_bandwidth = false;
+  // Where every rank is, then every dedicated server; null for alpha_beta.
+  std::shared_ptr<const net::RankFabric> fabric;
+  [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }
+};
+
+// How many epochs a loss of gradients costs (PKT 8).
+struct Convergence {
+  double epochs_lossless{};
+  std::int64_t iterations_per_epoch{};
+  double harmless{}, most{}; // x1, x2: loss fractions
+  double beta{};             // epochs at x2 = (1 + beta) epochs_lossless
+};
+
+enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server };
+// In the order of the enumeration, as in files.
+inline constexpr std::array<std::string_view, 3> kTrainingAlgorithms{"sync_sgd", "pipe_sgd",
+                                                                     "parameter_server"};
+
+struct Training {
+  TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
+  std::int64_t iterations = 10;
+  std::optional<std::int64_t> discard_iterations; // empty: 1 if periods differ, else 0
+  Seconds update;
+  Seconds input;
+  bool input_pipelined = true;
+  std::optional<Seconds> exchange; // stands for every exchange
+  Seconds sync;                    // added to every exchange
+  double host_copy_Bps = 0;        // 0 = no staging through host memory
+  double compute_slowdown = 1;     // of computing while the channel is busy; pipe_sgd
+  // pipe_sgd
+  std::optional<std::int64_t> pipeline_width = 2; // empty = optimal
+  std::int64_t max_width = 16;
+  double width_tolerance = 0.01;
+  std::int64_t warmup_iterations = 0;
+  train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
+  bool drain = false;
+  // parameter_server; servers and placement are in the options of the collective
+  bool async = false;
+  bool serial_server = false;
+  bool whole_split = false; // whole tensors on servers in turn (PKT 7.2)
+  std::optional<Convergence> convergence;
+};
+
+struct Communication {
+  coll::AlgorithmId collective = coll::AlgorithmId::ring;
+  bool calibrated = false; // `collective` is "calibrated": a library's measured curve
+  coll::Options options;   // chunking real by default here
+  plan::Schedule schedule = plan::Schedule::ddp;
+  plan::ScheduleOptions schedule_options;
+  double copy_bandwidth_Bps = 0; // 0 = no copies
+  bool reduce_broadcast = false; // `exchange`
+  bool overlap_backward = true;
+  train::NextForward next_forward = train::NextForward::per_layer;
+  coll::Compression compression;
+};
+
+// A further job on the same fabric: layers of its own, training and communication as the first.
+struct OtherJob {
+  WorkloadSource source;
+  train::Workload workload;
+  std::int64_t nodes{};
+};
+
+struct Scenario {
+  std::string name;
+  std::int64_t seed = 1;
+  std::optional<coll::Method> method; // empty = auto
+  Seconds simulated_limit{1000};
+  bool allow_unusual = false; // network speeds and latencies that rather lack their unit
+  WorkloadSource workload_source;
+  train::Workload workload; // loaded, granularity and scaling applied
+  // Where `workload` is a list: the first job has the first nodes, and so on; all of them together
+  // are the cluster's.
+  std::int64_t first_job_nodes{};
+  std::vector<OtherJob> other_jobs;
+  Cluster cluster;
+  Training training;
+  Communication communication;
+  train::Variability variability;
+  std::optional<Communication> dense_baseline; // of speedup_vs_dense_overlapped
+  std::vector<std::string> warnings;
+};
+
+// Keys without a meaning for the chosen schedule or collective: an error in a scenario file,
+// ignored in a point that `--over`, axes and the like made from it.
+enum class Leftovers { refuse, ignore };
+
+// Throws InputError with all problems. File names inside are relative to the tree's file.
+[[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
+                                      Leftovers leftovers = Leftovers::refuse);
+
+// All keys with their resolved values; what does not apply is left out.
+[[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
+
+} // namespace stepsim::study

@@ -1,0 +1,355 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "coll/algorithms.hpp"
+#include "net/profile/dense_inflation.hpp"
+#include "net/profile/profile_curve.hpp"
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kMaxRanks = 1 << 20;
+
+// The link class of a profile that joins GPUs of one node, the fastest first.
+const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
+  for (const std::string_view name : {"nvlink", "pcie", "host"}) {
+    const auto link = std::ranges::find(profile.links, name, &net::LinkClass::name);
+    if (link != profile.links.end() && link->per_byte_s > 0) {
+      return &*link;
+    }
+  }
+  return nullptr;
+}
+
+// Latency and bandwidth of a profile as the network inside a node: its link class there, else its
+// network block.
+std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profile,
+                                               const io::Json& place, const ParseContext& context) {
+  if (const net::LinkClass* link = class_in_node(profile)) {
+    return coll::LinkCost{link->latency_s, link->latency_s, link->per_byte_s};
+  }
+  if (!profile.latency_s || profile.bandwidth_Bps.value_or(0) <= 0) {
+    context.problems.add(place, "profile " + profile.name +
+                                    " gives no latency and bandwidth of a network inside a node");
+    return std::nullopt;
+  }
+  return coll::LinkCost{*profile.latency_s, *profile.latency_s, 1 / *profile.bandwidth_Bps};
+}
+
+void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
+  const io::Json* json = fields.any("intra_network");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields intra(*json, context.problems);
+  std::optional<coll::LinkCost> of_profile;
+  if (intra.has("calibration")) {
+    cluster.intra_calibration = intra.string("calibration");
+    if (const io::Json& place = *intra.any("calibration"); place.is_string()) {
+      of_profile = intra_of_profile(context.files.profile(place), place, context);
+    }
+  }
+  const io::Range latency = io::at_least(0);
+  const io::Range bandwidth = io::above(0);
+  coll::LinkCost cost;
+  if (of_profile) { // values next to it win
+    cost.latency_s = intra.number("latency_s", latency, of_profile->latency_s);
+    cost.per_byte_s = intra.has("bandwidth_Bps") ? 1 / intra.number("bandwidth_Bps", bandwidth)
+                                                 : of_profile->per_byte_s;
+    (void)intra.any("bandwidth_Bps");
+  } else {
+    cost.latency_s = intra.number("latency_s", latency);
+    cost.per_byte_s = 1 / intra.number("bandwidth_Bps", bandwidth);
+  }
+  cost.block_latency_s = cost.latency_s;
+  intra.no_more();
+  cluster.intra = cost;
+}
+
+// Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
+// block (CAL 5). `link_given`: latency and bandwidth stand beside it in the scenario. Only then may
+// it be of one device, where no copy crosses a network: its compression costs are all that counts.
+void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bool link_given,
+                   const ParseContext& context, Network& network) {
+  network.profile = profile;
+  network.label = name(profile.label);
+  network.grade = profile.grade;
+  network.valid_ranks = profile.valid_ranks;
+  network.valid_bytes = profile.valid_bytes;
+  const auto of_class = [&](std::string_view name) {
+    return std::ranges::find(profile.links, name, &net::LinkClass::name);
+  };
+  if (const auto link = of_class("network"); link != profile.links.end()) {
+    network.latency_s = link->latency_s;
+    network.bandwidth_Bps = link->per_byte_s > 0 ? 1 / link->per_byte_s : 0;
+  } else {
+    network.latency_s = profile.latency_s.value_or(0);
+    network.bandwidth_Bps = profile.bandwidth_Bps.value_or(0);
+  }
+  network.reduction_Bps = profile.reduction_Bps.value_or(0);
+  const bool same_device_only =
+      of_class("same-device") != profile.links.end() && network.bandwidth_Bps == 0;
+  if (same_device_only && !link_given) {
+    context.problems.add(place, "measured between ranks of one device (class same-device): that is "
+                                "not a network; with latency_s and bandwidth_Bps beside it its "
+                                "compression costs are used");
+  } else if (same_device_only) {
+    network.profile->collectives.clear();
+    network.profile->valid_ranks.reset();
+    network.valid_ranks.reset();
+    network.valid_bytes.reset();
+  }
+}
+
+// An inline cost object or a cost file; `ranks` of a file must be those of the cluster.
+std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
+                                     Scenario& scenario) {
+  const io::Json* json = fields.any("cost");
+  if (json == nullptr || json->is_null()) {
+    return std::nullopt;
+  }
+  Network& network = scenario.cluster.network;
+  if (json->is_string()) {
+    const CostFile& file = context.files.cost(*json);
+    network.cost_file = json->as_string();
+    network.curve_source = "cost file " + json->as_string();
+    if (file.ranks != scenario.cluster.ranks()) {
+      context.problems.add(*json, "measured with " + std::to_string(file.ranks) +
+                                      " ranks, the cluster has " +
+                                      std::to_string(scenario.cluster.ranks()));
+    }
+    return plan::Cost{.base = file.table};
+  }
+  network.cost_tree = io::with_numbers(*json);
+  network.curve_source = "cost given in the scenario";
+  return inline_cost(*json, context.problems);
+}
+
+} // namespace
+
+void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  cluster.nodes = fields.integer("nodes", io::between(1, kMaxRanks));
+  cluster.gpus_per_node = fields.integer("gpus_per_node", io::between(1, kMaxRanks), 1);
+  cluster.nics_per_node = fields.integer("nics_per_node", io::between(1, kMaxRanks), 1);
+  if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
+      static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) > kMaxRanks) {
+    context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
+  }
+  parse_intra(fields, context, cluster);
+  const auto as_written = [&](std::string_view key) {
+    const io::Json* json = fields.any(key);
+    return json == nullptr ? io::Json() : io::with_numbers(*json);
+  };
+  cluster.topology = as_written("topology");
+  cluster.rank_placement = as_written("rank_placement");
+
+  const io::Json* network_json = fields.any("network");
+  if (network_json == nullptr || network_json->is_null()) {
+    cluster.has_network = false;
+    const io::Json* nodes = fields.any("nodes");
+    if (nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1) {
+      context.problems.add(fields.json(), "network", "required");
+    }
+    return;
+  }
+  io::Fields part(*network_json, context.problems);
+  Network& network = cluster.network;
+  network.model = static_cast<NetworkModel>(part.word("model", kNetworkModels, 0));
+  const bool flow = network.model == NetworkModel::flow;
+  const std::string model =
+      "network model " + std::string(kNetworkModels[static_cast<std::size_t>(network.model)]);
+  network.count_headers = part.boolean("count_headers", false);
+  context.needs_meaning(part, "count_headers", flow, model);
+  (void)part.any("packet"); // resolve_fabric reads it
+  context.needs_meaning(part, "packet", network.model != NetworkModel::alpha_beta, model);
+  network.efficiency = part.number("efficiency", io::above_to(0, 1), 1);
+  if (part.integer("copy_engines", io::between(1, 2), 2) == 1) {
+    context.problems.add(part.json(), "copy_engines", "half-duplex ranks are not supported");
+  }
+  if (part.has("calibration")) {
+    network.calibration = part.string("calibration");
+    const io::Json& place = *part.any("calibration");
+    if (place.is_string()) {
+      const bool link_given = part.has("latency_s") && part.has("bandwidth_Bps");
+      apply_profile(context.files.profile(place), place, link_given, context, network);
+    }
+  }
+  if (network.profile && !cluster.intra && cluster.gpus_per_node > 1) {
+    if (const net::LinkClass* link = class_in_node(*network.profile)) {
+      cluster.intra = coll::LinkCost{link->latency_s, link->latency_s, link->per_byte_s};
+    }
+  }
+  network.curve = parse_cost(part, context, scenario);
+  // Values beside a profile win; without one, latency and bandwidth are required, but not with a
+  // topology, a cost or measured curves (resolve_curve says so where none of those fits).
+  const bool curves = network.profile && !network.profile->collectives.empty();
+  const bool known = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
+                     !cluster.topology.is_null();
+  const bool given = part.has("latency_s") || part.has("bandwidth_Bps");
+  // One node sends nothing to others.
+  cluster.has_network =
+      known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
+  const bool optional = known || !cluster.has_network;
+  const io::Range latency = io::at_least(0);
+  const io::Range bandwidth = io::above(0);
+  network.latency_s = optional ? part.number("latency_s", latency, network.latency_s)
+                               : part.number("latency_s", latency);
+  network.bandwidth_Bps = optional ? part.number("bandwidth_Bps", bandwidth, network.bandwidth_Bps)
+                                   : part.number("bandwidth_Bps", bandwidth);
+  network.reduction_Bps = part.number("reduction_Bps", io::at_least(0), network.reduction_Bps);
+  network.block_latency_s = part.number("block_latency_s", io::at_least(0), network.latency_s);
+  if (network.block_latency_s > network.latency_s) {
+    context.problems.add(part.json(), "block_latency_s",
+                         "per-block latency must not exceed latency_s (" +
+                             base::shortest(network.latency_s) + "), got " +
+                             base::shortest(network.block_latency_s));
+  }
+  part.no_more();
+}
+
+namespace {
+
+plan::Cost curve_cost(const net::CollectiveCurve& curve) {
+  return {.base = plan::CurveCost{[segments = curve.segments](double bytes) {
+            return net::curve_seconds(segments, bytes);
+          }}};
+}
+
+// A library's own all-reduce ("nccl", "mpi", "horovod"), not one of our algorithms.
+bool is_library(std::string_view algorithm) {
+  return std::ranges::none_of(coll::algorithm_table(), [&](const coll::AlgorithmRow& row) {
+    return coll::name(row.algorithm) == algorithm;
+  });
+}
+
+} // namespace
+
+void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  Network& network = scenario.cluster.network;
+  if (network.model != NetworkModel::alpha_beta) {
+    return; // the topology counts
+  }
+  if (coll::row(scenario.communication.compression.method).method !=
+      coll::CompressionMethod::none) {
+    network.curve.reset(); // measured for dense gradients
+    scenario.training.exchange.reset();
+    if (network.bandwidth_Bps <= 0 && scenario.cluster.ranks() > 1) {
+      context.problems.add(
+          *io::resolve(tree, "/cluster/network"),
+          "a compressed exchange needs latency_s and bandwidth_Bps: measured costs "
+          "are of dense gradients");
+    }
+    return;
+  }
+  if (scenario.training.exchange) {
+    network.curve = plan::Cost{.base = plan::LinearCost{scenario.training.exchange->value, 0}};
+    network.curve_source = "exchange_s given in the scenario";
+    return;
+  }
+  const io::Json* place = io::resolve(tree, "/cluster/network/calibration");
+  const bool calibrated = scenario.communication.calibrated;
+  if (network.curve || place == nullptr || !place->is_string()) {
+    if (calibrated) {
+      context.problems.add(tree, "/communication/collective: calibrated needs a calibration with a "
+                                 "measured allreduce curve");
+    }
+    return;
+  }
+  if (scenario.cluster.ranks() == 1) {
+    return; // sends nothing
+  }
+  if (!network.profile) {
+    return; // could not be read
+  }
+  // A latency or bandwidth given beside the calibration wins over its curves, too.
+  if (!calibrated && (is_given(tree, "/cluster/network/latency_s") ||
+                      is_given(tree, "/cluster/network/bandwidth_Bps"))) {
+    return;
+  }
+  const net::NetworkProfile& profile = *network.profile;
+  const std::string_view wanted = coll::name(scenario.communication.collective);
+  std::string available;
+  for (const net::CollectiveCurve& curve : profile.collectives) {
+    const bool fits = calibrated ? is_library(curve.algorithm) : curve.algorithm == wanted;
+    if (curve.op != "allreduce" || !fits || curve.segments.empty()) {
+      continue;
+    }
+    if (curve.ranks == scenario.cluster.ranks()) {
+      network.curve = curve_cost(curve);
+      network.curve_source = "calibration " + network.calibration + ", " + curve.algorithm;
+      return;
+    }
+    available += (available.empty() ? "" : ", ") + std::to_string(curve.ranks);
+  }
+  if (calibrated) {
+    context.problems.add(*place, "no allreduce curve of " +
+                                     std::to_string(scenario.cluster.ranks()) + " ranks" +
+                                     (available.empty() ? "" : "; measured: " + available));
+  } else if (network.bandwidth_Bps <= 0 && !profile.collectives.empty()) {
+    context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "
+                                 "collective calibrated");
+  }
+}
+
+namespace {
+
+// Messages of dense exchanges take what a curve says; compressed ones still use the links.
+bool uses_links(const Scenario& scenario) {
+  return !scenario.training.exchange &&
+         (!scenario.cluster.network.curve ||
+          scenario.communication.compression.method != coll::CompressionMethod::none);
+}
+
+} // namespace
+
+void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  const io::Json* place = io::resolve(tree, "/cluster");
+  const bool servers = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
+                       scenario.communication.options.placement == coll::Placement::dedicated;
+  if (!cluster.has_network && servers) {
+    context.problems.add(*place, "network", "required: dedicated servers are on other machines");
+  }
+  if (cluster.gpus_per_node == 1 || cluster.intra || !uses_links(scenario) ||
+      !context.problems.empty()) {
+    return;
+  }
+  if (cluster.network.model != NetworkModel::alpha_beta || !cluster.topology.is_null()) {
+    return; // resolve_fabric knows which ranks share a host
+  }
+  context.problems.add(*place, "intra_network",
+                       "missing: " + std::to_string(cluster.gpus_per_node) +
+                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
+                           "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
+                           "{\"latency_s\", \"bandwidth_Bps\"}");
+}
+
+void add_profile_warnings(Scenario& scenario) {
+  if (!scenario.cluster.network.profile) {
+    return;
+  }
+  const net::NetworkProfile& profile = *scenario.cluster.network.profile;
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
+    scenario.warnings.push_back(profile.name + ": " + profile.note);
+  }
+  const auto gamma = net::dense_inflation_warning(profile, ranks);
+  if (gamma && !sparse) {
+    scenario.warnings.push_back(*gamma);
+  }
+  for (std::string& text : net::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
+                                                 sparse ? compression.density : std::nullopt)) {
+    scenario.warnings.push_back(std::move(text));
+  }
+}
+
+} // namespace stepsim::study

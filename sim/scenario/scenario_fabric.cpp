@@ -1,0 +1,368 @@
+// Where a scenario runs: topology, place of the ranks, and the packet block (PKT 3, 6, 7).
+//
+//     topology  given, or a star: one cable of the network's latency / 2 and bandwidth per node
+//     hosts     of every rank (placement.hpp), then of every dedicated server: the next machines
+#include <algorithm>
+#include <numeric>
+
+#include "base/number_text.hpp"
+#include "net/fabric/placement.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run_parts.hpp"
+#include "scenario/topology_field.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::uint32_t dedicated_servers(const Scenario& scenario) {
+  const coll::Options& options = scenario.communication.options;
+  const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server;
+  const auto jobs = static_cast<std::uint32_t>(1 + scenario.other_jobs.size());
+  return server && options.placement == coll::Placement::dedicated ? jobs * options.servers : 0;
+}
+
+net::Topology star_of_nodes(const Scenario& scenario) {
+  const Network& network = scenario.cluster.network;
+  net::Topology star;
+  star.preset = "star";
+  const std::int64_t hosts = scenario.cluster.nodes + dedicated_servers(scenario);
+  star.preset_parameters = {{"hosts", static_cast<double>(hosts)},
+                            {"latency_s", network.latency_s / 2},
+                            {"bandwidth_Bps", network.bandwidth_Bps * network.efficiency}};
+  return star;
+}
+
+// `packed`, `spread`, or a list of hosts by name or number.
+net::Placement parse_placement(const io::Json& json, const ParseContext& context,
+                               const net::Fabric& fabric) {
+  if (json.is_null()) {
+    return net::PlacementRule::packed;
+  }
+  if (!json.is_array()) {
+    const std::string word = json.is_string() ? json.as_string() : "";
+    if (word != "packed" && word != "spread") {
+      context.problems.add(json,
+                           "must be packed, spread or a list of hosts, got " + io::shown(json));
+    }
+    return word == "spread" ? net::PlacementRule::spread : net::PlacementRule::packed;
+  }
+  std::vector<net::NodeId> hosts;
+  for (const io::Json& each : json.as_array()) {
+    hosts.push_back(
+        named_or_numbered(each, "host", fabric.node_names, fabric.hosts, context.problems)
+            .value_or(0));
+  }
+  return hosts;
+}
+
+// Hosts of ranks, then of servers. A list names the servers' after the ranks'.
+std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster,
+                               std::uint32_t servers, net::Placement placement, const io::Json& at,
+                               const ParseContext& context) {
+  const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
+  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
+  std::vector<net::NodeId> of_servers;
+  if (auto* list = std::get_if<std::vector<net::NodeId>>(&placement)) {
+    const std::size_t named = list->size() - std::min<std::size_t>(list->size(), servers);
+    if (servers > 0 && named != nodes && named != std::size_t{nodes} * gpus) {
+      context.problems.add(at, "must name a host for each of " + std::to_string(nodes) +
+                                   " nodes (or of " + std::to_string(nodes * gpus) +
+                                   " ranks), then for each of " + std::to_string(servers) +
+                                   " dedicated servers; got " + std::to_string(list->size()));
+      return {};
+    }
+    const auto first = list->end() - static_cast<std::ptrdiff_t>(servers);
+    of_servers.assign(first, list->end());
+    list->erase(first, list->end());
+  }
+  const bool listed = std::holds_alternative<std::vector<net::NodeId>>(placement);
+  const std::uint32_t machines = nodes + (listed ? 0 : servers);
+  if (const std::string problem = net::placement_problem(fabric, machines, gpus, placement);
+      !problem.empty()) {
+    const std::string with =
+        listed || servers == 0 ? "" : " (dedicated servers take " + std::to_string(servers) + ")";
+    context.problems.add(at, problem + with);
+    return {};
+  }
+  std::vector<net::NodeId> hosts = net::place_ranks(fabric, machines, gpus, placement);
+  if (!listed) {
+    for (std::uint32_t server = 0; server < servers; ++server) {
+      of_servers.push_back(hosts[std::size_t{nodes + server} * gpus]);
+    }
+    hosts.resize(std::size_t{nodes} * gpus);
+  }
+  hosts.insert(hosts.end(), of_servers.begin(), of_servers.end());
+  return hosts;
+}
+
+bool ranks_share_hosts(const net::RankFabric& fabric, std::int64_t ranks) {
+  std::vector<net::NodeId> hosts(fabric.hosts.begin(), fabric.hosts.begin() + ranks);
+  std::ranges::sort(hosts);
+  return std::ranges::adjacent_find(hosts) != hosts.end();
+}
+
+// What alpha_beta takes from a topology: the longest of the ways from every rank to the next, and
+// to the one half-way round, and the narrowest link on them.
+struct TopologyLink {
+  double latency_s{}, bandwidth_Bps{};
+};
+TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks) {
+  double latency = 0;
+  double bandwidth = INFINITY;
+  for (std::int64_t src = 0; src < ranks; ++src) {
+    for (const std::int64_t step : {std::int64_t{1}, ranks / 2}) {
+      const net::NodeId from = fabric.hosts[static_cast<std::size_t>(src)];
+      const net::NodeId to = fabric.hosts[static_cast<std::size_t>((src + step) % ranks)];
+      double way = 0;
+      for (const net::LinkId link : fabric.routes().ecmp_path(from, to, 0, fabric.paths.seed)) {
+        way += fabric.fabric().links[link].latency_s;
+        bandwidth = std::min(bandwidth, fabric.fabric().links[link].bandwidth_Bps);
+      }
+      latency = std::max(latency, way);
+    }
+  }
+  return {latency, std::isfinite(bandwidth) ? bandwidth : 1};
+}
+
+// Latency and bandwidth of the scenario and of its calibration win; the topology gives the rest.
+void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& cluster) {
+  Network& network = cluster.network;
+  const bool has_bandwidth = network.bandwidth_Bps > 0;
+  const bool has_latency = is_given(tree, "/cluster/network/latency_s") ||
+                           (network.profile.has_value() && has_bandwidth);
+  const TopologyLink link = measure_topology(fabric, cluster.ranks());
+  cluster.topology_gives_latency = !has_latency;
+  cluster.topology_gives_bandwidth = !has_bandwidth;
+  if (!has_latency) {
+    network.latency_s = link.latency_s;
+    if (!is_given(tree, "/cluster/network/block_latency_s")) {
+      network.block_latency_s = link.latency_s;
+    }
+  }
+  if (!has_bandwidth) {
+    network.bandwidth_Bps = link.bandwidth_Bps;
+  }
+}
+
+// What runs on a simulated network, and how.
+void check_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
+  const NetworkModel model = scenario.cluster.network.model;
+  const std::string on = " needs network model alpha_beta";
+  const auto refuse = [&](std::string_view pointer, const std::string& what) {
+    const io::Json* place = io::resolve(tree, pointer);
+    context.problems.add(place != nullptr ? *place : tree, what);
+  };
+  const Training& training = scenario.training;
+  const Communication& communication = scenario.communication;
+  if (scenario.method && *scenario.method != coll::Method::events) {
+    refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
+  }
+  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async) {
+    refuse("/training/mode", "mode async" + on);
+  }
+  if (training.exchange) {
+    refuse("/training/exchange_s", "exchange_s" + on);
+  }
+  if (!scenario.cluster.network.cost_file.empty() ||
+      scenario.cluster.network.cost_tree.is_object()) {
+    refuse("/cluster/network/cost", "a measured cost" + on);
+  }
+  if (communication.calibrated) {
+    refuse("/communication/collective", "collective calibrated" + on);
+  }
+  if (communication.options.cost_form != coll::CostForm::exact) {
+    refuse("/communication/cost_form", "a published cost form" + on);
+  }
+  const coll::CompressionRow& method = coll::row(communication.compression.method);
+  if (is_compressed(scenario) && !method.simulated) {
+    refuse("/communication/compression/method",
+           "compression " + std::string(method.name) + " is known by a formula only, which" + on);
+  }
+  if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
+    refuse("/communication/compression/method", "compression hierarchical_topk" + on);
+  }
+  if (scenario.cluster.network.packet.options.load_balancing == net::LoadBalancing::explicit_path) {
+    refuse("/cluster/network/packet/load_balancing",
+           "explicit needs a path for every flow, which training has not");
+  }
+  for (const auto& [layer, bound] : scenario.cluster.network.packet.bounded_loss.bound_of_layer) {
+    const std::size_t layers = scenario.workload.layers.size();
+    if (layer >= static_cast<std::int64_t>(layers)) {
+      refuse("/cluster/network/packet/transport/loss_bound_per_layer",
+             "unknown layer " + std::to_string(layer) + ", there are " + std::to_string(layers));
+    }
+  }
+  if (!simulates_messages(scenario)) {
+    return;
+  }
+  const std::string jobs =
+      model == NetworkModel::packet ? "network model packet" : "training whose messages overlap";
+  const std::string unlike = " is not defined for " + jobs + "; use model alpha_beta" +
+                             (model == NetworkModel::packet ? " or flow" : "");
+  if (training.algorithm == TrainingAlgorithm::pipe_sgd) {
+    refuse("/training/algorithm", "pipe_sgd" + unlike);
+  }
+  if (is_compressed(scenario)) {
+    refuse("/communication/compression/method", "compression " + std::string(method.name) + unlike);
+  }
+  if (communication.reduce_broadcast) {
+    refuse("/communication/exchange", "reduce_broadcast" + unlike);
+  }
+  const plan::Schedule schedule = communication.schedule;
+  if (schedule == plan::Schedule::dear || schedule == plan::Schedule::asc_wfbp ||
+      schedule == plan::Schedule::omgs) {
+    refuse("/communication/schedule",
+           "schedule " + std::string(plan::planner(schedule).name) + unlike);
+  }
+  for (const auto& [key, value] :
+       {std::pair{"/training/sync_s", training.sync.value},
+        {"/training/host_copy_Bps", training.host_copy_Bps},
+        {"/training/input_s", training.input.value},
+        {"/communication/copy_bandwidth_Bps", communication.copy_bandwidth_Bps},
+        {"/variability/exchange_cv", scenario.variability.exchange_cv}}) {
+    if (value > 0) {
+      const std::string_view pointer = key;
+      refuse(pointer, std::string(pointer.substr(pointer.rfind('/') + 1)) + unlike);
+    }
+  }
+}
+
+// The packet block, with the seed and the limit of the scenario.
+void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario& scenario,
+                    const net::Fabric& fabric) {
+  Network& network = scenario.cluster.network;
+  const io::Json* json = io::resolve(tree, "/cluster/network/packet");
+  constexpr std::uint32_t kValueBytes = 4;
+  network.packet = parse_packet(json, context, fabric, kValueBytes);
+  net::PacketOptions& options = network.packet.options;
+  options.seed = static_cast<std::uint64_t>(scenario.seed);
+  options.simulated_s = scenario.simulated_limit.value;
+  if (network.model != NetworkModel::packet) {
+    return;
+  }
+  const io::Json* topology = io::resolve(tree, "/cluster/topology");
+  check_packet_links(topology != nullptr ? *topology : tree, context, fabric);
+  if (!network.packet.has_transport && context.problems.empty()) {
+    if (json != nullptr && json->is_object()) {
+      context.problems.add(*json, "transport", "required at the packet level");
+    } else {
+      context.problems.add(*io::resolve(tree, "/cluster/network"), "packet",
+                           "required at the packet level, with a transport");
+    }
+  }
+  scenario.warnings.insert(scenario.warnings.end(), network.packet.warnings.begin(),
+                           network.packet.warnings.end());
+}
+
+// Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
+bool stops_early(const Scenario& scenario) {
+  const PacketSettings& packet = scenario.cluster.network.packet;
+  const net::TransportOptions& transport = packet.options.transport;
+  const BoundedLoss& bounded = packet.bounded_loss;
+  return packet.has_transport && transport.kind == net::TransportKind::dlcp &&
+         transport.dlcp.early_stop &&
+         (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
+}
+
+} // namespace
+
+bool simulates_messages(const Scenario& scenario) {
+  const NetworkModel model = scenario.cluster.network.model;
+  const Communication& communication = scenario.communication;
+  return model == NetworkModel::packet ||
+         (model == NetworkModel::flow &&
+          (communication.collective == coll::AlgorithmId::parameter_server ||
+           communication.schedule == plan::Schedule::priority || stops_early(scenario) ||
+           !scenario.other_jobs.empty()));
+}
+
+void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  Network& network = cluster.network;
+  const bool simulated = network.model != NetworkModel::alpha_beta;
+  if (!simulated && cluster.topology.is_null()) {
+    return;
+  }
+  const io::Json& at = cluster.topology.is_null() ? *io::resolve(tree, "/cluster")
+                                                  : *io::resolve(tree, "/cluster/topology");
+  const std::optional<net::Topology> topology =
+      cluster.topology.is_null() ? std::optional(star_of_nodes(scenario))
+                                 : parse_topology_field(cluster.topology, context);
+  if (!topology) {
+    return;
+  }
+  scenario.warnings.insert(scenario.warnings.end(), topology->warnings.begin(),
+                           topology->warnings.end());
+  auto fabric = std::make_shared<net::RankFabric>();
+  fabric->network = context.files.routed(*topology);
+  const std::uint32_t servers = simulated ? dedicated_servers(scenario) : 0;
+  const net::Placement placement =
+      parse_placement(cluster.rank_placement, context, fabric->fabric());
+  if (!context.problems.empty()) {
+    return;
+  }
+  fabric->hosts = place(fabric->fabric(), cluster, servers, placement,
+                        cluster.rank_placement.is_null() ? at : cluster.rank_placement, context);
+  if (!context.problems.empty()) {
+    return;
+  }
+  fabric->paths.seed = static_cast<std::uint64_t>(scenario.seed);
+  if (!simulated) {
+    fill_link(tree, *fabric, cluster);
+    return;
+  }
+  if (!cluster.intra && ranks_share_hosts(*fabric, cluster.ranks())) {
+    context.problems.add(*io::resolve(tree, "/cluster"), "intra_network",
+                         "required: ranks of one host talk over it");
+  }
+  if (cluster.nics_per_node > 1) {
+    context.problems.add(*io::resolve(tree, "/cluster"), "nics_per_node",
+                         "has no meaning for network model " +
+                             std::string(kNetworkModels[static_cast<std::size_t>(network.model)]) +
+                             ": interfaces are links of the topology");
+  }
+  resolve_packet(tree, context, scenario, fabric->fabric());
+  const net::PacketOptions& options = network.packet.options;
+  fabric->paths.spray = options.load_balancing == net::LoadBalancing::spray_random ||
+                        options.load_balancing == net::LoadBalancing::spray_round_robin;
+  if (network.count_headers) {
+    fabric->headers = {.payload_bytes = static_cast<double>(options.full_payload()),
+                       .header_bytes =
+                           static_cast<double>(options.header_bytes + options.wire_overhead_bytes)};
+  }
+  if (!cluster.topology.is_null()) {
+    const io::Json* given = io::resolve(tree, "/cluster/network");
+    for (const std::string_view key : {"latency_s", "bandwidth_Bps", "efficiency"}) {
+      if (given->find(key) != nullptr) {
+        scenario.warnings.push_back("/cluster/network/" + std::string(key) +
+                                    " has no effect: the topology counts");
+      }
+    }
+  }
+  cluster.fabric = std::move(fabric);
+  check_use(tree, context, scenario);
+}
+
+void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& network_tree) {
+  const Network& network = cluster.network;
+  network_tree.set("model", kNetworkModels[static_cast<std::size_t>(network.model)]);
+  if (!cluster.topology.is_null()) {
+    cluster_tree.set("topology", cluster.topology);
+  }
+  if (cluster.fabric || !cluster.topology.is_null()) {
+    cluster_tree.set("rank_placement", cluster.rank_placement.is_null() ? io::Json("packed")
+                                                                        : cluster.rank_placement);
+  }
+  if (!cluster.fabric) {
+    return;
+  }
+  if (network.model == NetworkModel::flow) {
+    network_tree.set("count_headers", network.count_headers);
+  }
+  if (network.packet.has_transport || network.model == NetworkModel::packet) {
+    network_tree.set("packet", packet_tree(network.packet, cluster.fabric->fabric()));
+  }
+}
+
+} // namespace stepsim::study

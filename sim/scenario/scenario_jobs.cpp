@@ -1,0 +1,49 @@
+// Several training jobs on one fabric: `workload` is a list.
+#include <string>
+
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario) {
+  const auto& list = top.array("workload", true);
+  if (list.empty()) {
+    context.problems.add(top.json(), "workload", "needs at least one job");
+  }
+  for (std::size_t j = 0; j < list.size(); ++j) {
+    io::Fields fields(list[j], context.problems);
+    Scenario job; // for its workload alone
+    const std::int64_t nodes = fields.integer("nodes", io::at_least(1));
+    parse_workload(fields, context, job);
+    fields.no_more();
+    if (j == 0) {
+      scenario.workload_source = std::move(job.workload_source);
+      scenario.workload = std::move(job.workload);
+      scenario.first_job_nodes = nodes;
+    } else {
+      scenario.other_jobs.push_back(
+          {std::move(job.workload_source), std::move(job.workload), nodes});
+    }
+  }
+}
+
+void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario) {
+  const io::Json* place = tree.find("workload");
+  if (place == nullptr || !place->is_array()) {
+    scenario.first_job_nodes = scenario.cluster.nodes;
+    return;
+  }
+  std::int64_t nodes = scenario.first_job_nodes;
+  for (const OtherJob& job : scenario.other_jobs) {
+    nodes += job.nodes;
+  }
+  if (nodes != scenario.cluster.nodes) {
+    problems.add(*place, "the jobs have " + std::to_string(nodes) + " nodes, the cluster " +
+                             std::to_string(scenario.cluster.nodes));
+  }
+  if (scenario.cluster.network.model == NetworkModel::alpha_beta) {
+    problems.add(*place, "a list of jobs needs network model flow or packet");
+  }
+}
+
+} // namespace stepsim::study

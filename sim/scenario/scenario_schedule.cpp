@@ -1,0 +1,192 @@
+// The schedule of a scenario and its option keys (MER 5, 6), and what goes with which schedule.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/number_text.hpp"
+#include "coll/compress/compression.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/run.hpp"
+#include "run/run_parts.hpp"
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::array<std::string_view, 14> kKeys{
+    "bucket_bytes",    "first_bucket_bytes", "ddp_mode",    "fusion_bytes", "cycle_s",
+    "phase_s",         "blocking",           "concurrency", "contention",   "preset",
+    "partition_bytes", "credit_bytes",       "dear_layers", "prefetch"};
+
+void parse_one_channel(io::Fields& fields, plan::ScheduleOptions& options) {
+  options.bucket_bytes = {
+      fields.integer("bucket_bytes", io::at_least(1), plan::kDefaultBucketBytes.value)};
+  if (const auto first = fields.optional_integer("first_bucket_bytes", io::at_least(1))) {
+    options.first_bucket_bytes = Bytes{*first};
+  }
+  static constexpr std::array<std::string_view, 4> kModes{"rebuilt", "first_iteration",
+                                                          "unused_parameters", "last_small"};
+  options.ddp_mode = static_cast<plan::DdpMode>(fields.word("ddp_mode", kModes, 0));
+  options.fusion_bytes = {
+      fields.integer("fusion_bytes", io::at_least(0), options.fusion_bytes.value)};
+  options.cycle = {fields.number("cycle_s", io::at_least(0), options.cycle.value)};
+  options.phase = {fields.number("phase_s", io::at_least(0), 0)};
+  options.blocking = fields.boolean("blocking", false);
+}
+
+void parse_priority(io::Fields& fields, std::int64_t bytes_of_element,
+                    plan::ScheduleOptions& options) {
+  static constexpr std::array<std::string_view, 3> kPresets{"bytescheduler", "p3", "tictac"};
+  const auto preset = static_cast<plan::PriorityPreset>(fields.word("preset", kPresets, 0));
+  options = plan::with_preset(options, preset, bytes_of_element);
+  if (const auto partition = fields.optional_integer("partition_bytes", io::at_least(1))) {
+    options.partition_bytes = Bytes{*partition};
+  }
+  if (const auto credit = fields.optional_integer("credit_bytes", io::at_least(1))) {
+    options.credit_bytes = Bytes{*credit};
+  }
+}
+
+bool is_summed(coll::CompressionMethod method) {
+  const coll::CompressionKind kind = coll::row(method).kind;
+  return kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec;
+}
+
+} // namespace
+
+plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
+                                             const plan::Planner& planner,
+                                             std::int64_t bytes_of_element) {
+  plan::ScheduleOptions options;
+  parse_one_channel(fields, options);
+  options.concurrency = fields.integer("concurrency", io::at_least(1), options.concurrency);
+  options.contention = fields.number("contention", io::at_least(0), options.contention);
+  parse_priority(fields, bytes_of_element, options);
+  options.dear_layers = fields.optional_integer("dear_layers", io::at_least(1));
+  static constexpr std::array<std::string_view, 2> kPrefetch{"all", "one"};
+  options.prefetch = static_cast<plan::Prefetch>(fields.word("prefetch", kPrefetch, 0));
+  for (const std::string_view key : kKeys) {
+    const bool meaningful = std::ranges::find(planner.keys, key) != planner.keys.end();
+    context.needs_meaning(fields, key, meaningful, "schedule " + std::string(planner.name));
+  }
+  if (planner.schedule == plan::Schedule::dear && options.dear_layers &&
+      context.leftovers == Leftovers::refuse && fields.has("bucket_bytes")) {
+    context.problems.add(fields.json(), "dear_layers", "give either bucket_bytes or dear_layers");
+  }
+  return options;
+}
+
+bool has_measured_buckets(const Scenario& scenario) {
+  return scenario.workload.buckets_cover_gradients() &&
+         std::ranges::all_of(scenario.other_jobs, [](const OtherJob& job) {
+           return job.workload.buckets_cover_gradients();
+         });
+}
+
+plan::Schedule default_schedule(const Scenario& scenario) {
+  return scenario.training.algorithm != TrainingAlgorithm::sync_sgd ? plan::Schedule::single
+         : has_measured_buckets(scenario)                           ? plan::Schedule::trace
+                                                                    : plan::Schedule::ddp;
+}
+
+void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  const plan::Schedule by_default = default_schedule(scenario);
+  std::vector<std::string_view> words;
+  std::size_t fallback = 0;
+  for (const plan::Planner& planner : plan::planners()) {
+    fallback = planner.schedule == by_default ? words.size() : fallback;
+    words.push_back(planner.name);
+  }
+  std::size_t chosen = fields.word("schedule", words, fallback);
+  const bool async =
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  if (async && context.leftovers == Leftovers::ignore) {
+    chosen = fallback; // the only one there is
+  }
+  const plan::Planner& planner = plan::planners()[chosen];
+  scenario.communication.schedule = planner.schedule;
+  scenario.communication.schedule_options = parse_schedule_options(
+      fields, context, planner,
+      static_cast<std::int64_t>(std::ceil(scenario.workload.bytes_per_value())));
+}
+
+void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  const io::Json* found = io::resolve(tree, "/communication");
+  const io::Json& where = found != nullptr ? *found : tree;
+  const std::string schedule = "schedule " + std::string(planner.name);
+  const bool async =
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  if (async && planner.schedule != plan::Schedule::single) {
+    problems.add(where, "schedule", schedule + " is not defined for mode async");
+  }
+  if (planner.needs == plan::Needs::buckets && !has_measured_buckets(scenario)) {
+    problems.add(where, "schedule",
+                 schedule + " needs a trace whose measured buckets hold all gradients");
+  }
+  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets ||
+      simulates_messages(scenario)) {
+    return;
+  }
+  const coll::CompressionMethod method = communication.compression.method;
+  if (planner.needs == plan::Needs::selection_costs) {
+    if (coll::row(method).kind != coll::CompressionKind::sparse) {
+      problems.add(where, "schedule", schedule + " needs a sparse compression");
+    }
+  } else if (planner.needs_linear_cost() ? !merge_problem(scenario).cost.is_linear()
+                                         : !is_summed(method)) {
+    problems.add(where, "schedule",
+                 planner.needs_linear_cost()
+                     ? schedule + " needs a linear cost (startup_s, per_byte_s)"
+                     : schedule + " needs an exchange that sums, got compression " +
+                           std::string(coll::row(method).name));
+  }
+  if (planner.schedule == plan::Schedule::priority &&
+      coll::row(method).kind != coll::CompressionKind::dense) { // chunks are cut after encoding
+    problems.add(where, "schedule",
+                 schedule + " is not defined for compression " +
+                     std::string(coll::row(method).name));
+  }
+  if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
+    problems.add(where, "schedule", schedule + " is not defined for pipe_sgd");
+  }
+  if (communication.reduce_broadcast) {
+    problems.add(where, "exchange", "reduce_broadcast is not defined for " + schedule);
+  }
+  const plan::ScheduleOptions& options = communication.schedule_options;
+  if (planner.schedule == plan::Schedule::dear && options.prefetch == plan::Prefetch::one &&
+      communication.next_forward == train::NextForward::barrier) {
+    problems.add(where, "prefetch", "one needs next_forward per_layer");
+  }
+  if (planner.schedule == plan::Schedule::priority) {
+    std::vector<Bytes> bytes;
+    for (const train::Gradient& gradient : scenario.workload.gradients) {
+      bytes.push_back(gradient.bytes);
+    }
+    if (const auto message = plan::too_many_chunks(bytes, options)) {
+      problems.add(where, "partition_bytes", *message);
+    }
+  }
+}
+
+void resolve_contention(const io::Json& tree, Scenario& scenario) {
+  plan::ScheduleOptions& options = scenario.communication.schedule_options;
+  if (scenario.communication.schedule != plan::Schedule::asc_wfbp ||
+      scenario.cluster.network.curve) {
+    return;
+  }
+  const io::Json* given = io::resolve(tree, "/communication/contention");
+  if (given == nullptr || given->is_null()) {
+    options.contention = 1;
+  } else if (const double slowdown = plan::least_slowdown(options); slowdown < 1) {
+    scenario.warnings.push_back("contention " + base::significant(options.contention) +
+                                " lets messages together move " + base::significant(1 / slowdown) +
+                                " times the bandwidth of the network");
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,300 @@
+// /training and /variability of a scenario (PIP 2, 9).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using Algorithm = TrainingAlgorithm;
+
+// Keys that only one training algorithm has.
+struct OwnKey {
+  std::string_view key;
+  Algorithm algorithm;
+};
+constexpr std::array kOwnKeys{
+    OwnKey{"pipeline_width", Algorithm::pipe_sgd},
+    OwnKey{"max_width", Algorithm::pipe_sgd},
+    OwnKey{"width_tolerance", Algorithm::pipe_sgd},
+    OwnKey{"warmup_iterations", Algorithm::pipe_sgd},
+    OwnKey{"warmup_switch", Algorithm::pipe_sgd},
+    OwnKey{"drain", Algorithm::pipe_sgd},
+    OwnKey{"compute_slowdown", Algorithm::pipe_sgd},
+    OwnKey{"mode", Algorithm::parameter_server},
+    OwnKey{"server_mode", Algorithm::parameter_server},
+    OwnKey{"server_split", Algorithm::parameter_server},
+};
+
+void parse_width(io::Fields& fields, const ParseContext& context, Training& training) {
+  if (const io::Json* width = fields.any("pipeline_width");
+      width != nullptr && width->is_string()) {
+    if (width->as_string() == "optimal") {
+      training.pipeline_width.reset();
+    } else {
+      context.problems.add(*width, "must be an integer >= 1 or \"optimal\", got \"" +
+                                       width->as_string() + "\"");
+    }
+  } else {
+    training.pipeline_width = fields.integer("pipeline_width", io::at_least(1), 2);
+  }
+  training.max_width = fields.integer("max_width", io::at_least(1), 16);
+  training.width_tolerance = fields.number("width_tolerance", io::at_least(0), 0.01);
+}
+
+void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Training& training = scenario.training;
+  parse_width(fields, context, training);
+  training.warmup_iterations = fields.integer(
+      "warmup_iterations", io::between(0, static_cast<double>(training.iterations)), 0);
+  static constexpr std::array<std::string_view, 2> kSwitches{"skip", "block"};
+  training.warmup_switch =
+      static_cast<train::WarmupSwitch>(fields.word("warmup_switch", kSwitches, 0));
+  training.drain = fields.boolean("drain", false);
+  training.compute_slowdown = fields.number("compute_slowdown", io::at_least(1), 1);
+  if (training.algorithm != Algorithm::pipe_sgd) {
+    return;
+  }
+  if (training.warmup_switch == train::WarmupSwitch::block && training.pipeline_width != 2) {
+    context.problems.add(fields.json(), "warmup_switch", "the block switch is defined for width 2");
+  }
+  if (training.pipeline_width.value_or(2) > 1 && scenario.cluster.ranks() == 1) {
+    scenario.warnings.emplace_back("one worker: pipeline_width is 1");
+  }
+  if (training.pipeline_width.value_or(1) > training.iterations) {
+    scenario.warnings.emplace_back("pipeline_width is larger than iterations");
+  }
+}
+
+void parse_server(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Training& training = scenario.training;
+  coll::Options& options = scenario.communication.options;
+  const std::int64_t ranks = scenario.cluster.ranks();
+  static constexpr std::array<std::string_view, 2> kModes{"sync", "async"};
+  training.async = fields.word("mode", kModes, 0) == 1;
+  static constexpr std::array<std::string_view, 3> kPlacements{"dedicated", "colocated", "sharded"};
+  options.placement = static_cast<coll::Placement>(fields.word("placement", kPlacements, 0));
+  const bool sharded = options.placement == coll::Placement::sharded;
+  const bool colocated = options.placement == coll::Placement::colocated;
+  const double most = colocated ? static_cast<double>(ranks) : 1048576;
+  const std::int64_t servers = fields.integer("servers", io::between(1, most),
+                                              sharded ? std::max<std::int64_t>(1, ranks) : 1);
+  if (sharded && servers != ranks) {
+    context.problems.add(fields.json(), "servers",
+                         "sharded means one server per worker (" + std::to_string(ranks) +
+                             "), got " + std::to_string(servers));
+  }
+  options.servers = static_cast<std::uint32_t>(servers);
+  static constexpr std::array<std::string_view, 2> kServerModes{"pipelined", "serial"};
+  training.serial_server = fields.word("server_mode", kServerModes, 0) == 1;
+  static constexpr std::array<std::string_view, 2> kSplits{"even", "whole"};
+  training.whole_split = fields.word("server_split", kSplits, 0) == 1;
+  if (training.whole_split && options.placement != coll::Placement::dedicated) {
+    context.problems.add(fields.json(), "server_split", "whole tensors need dedicated servers");
+  }
+  if (training.algorithm == Algorithm::parameter_server) {
+    context.needs_meaning(fields, "server_mode", training.async, "mode sync");
+    scenario.communication.collective = coll::AlgorithmId::parameter_server;
+  }
+}
+
+void parse_convergence(io::Fields& fields, const ParseContext& context, Training& training) {
+  const io::Json* json = fields.any("convergence");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields part(*json, context.problems);
+  Convergence convergence;
+  convergence.epochs_lossless = part.number("epochs_lossless", io::above(0));
+  convergence.iterations_per_epoch = part.integer("iterations_per_epoch", io::at_least(1));
+  constexpr double kHarmless = 0.01;
+  convergence.harmless = part.number("x1", io::at_least(0), kHarmless);
+  convergence.most = part.number("x2", io::at_least(0));
+  convergence.beta = part.number("beta", io::at_least(0));
+  part.no_more();
+  if (convergence.most <= convergence.harmless) {
+    context.problems.add(*json, "x2",
+                         "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
+                             base::shortest(convergence.most));
+  }
+  training.convergence = convergence;
+}
+
+std::string_view word(Algorithm algorithm) {
+  return kTrainingAlgorithms[static_cast<std::size_t>(algorithm)];
+}
+
+void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  std::set<std::int64_t> seen;
+  const auto ranks = static_cast<double>(std::max<std::int64_t>(1, scenario.cluster.ranks()));
+  for (const io::Json& entry : fields.array("stragglers", false)) {
+    io::Fields straggler(entry, context.problems);
+    const std::int64_t worker = straggler.integer("worker", io::between(0, ranks - 1));
+    const double factor = straggler.number("factor", io::above(0));
+    straggler.no_more();
+    if (!seen.insert(worker).second) {
+      context.problems.add(entry, "worker", "worker " + std::to_string(worker) + " appears twice");
+    }
+    scenario.variability.stragglers.push_back({static_cast<std::uint32_t>(worker), factor});
+  }
+}
+
+} // namespace
+
+void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Training& training = scenario.training;
+  training.algorithm = static_cast<Algorithm>(fields.word("algorithm", kTrainingAlgorithms, 0));
+  training.iterations = fields.integer("iterations", io::between(1, 1e6), 10);
+  training.discard_iterations = fields.optional_integer("discard_iterations", io::at_least(0));
+  if (training.discard_iterations.value_or(0) >= training.iterations) {
+    context.problems.add(fields.json(), "discard_iterations",
+                         "must be less than iterations (" + std::to_string(training.iterations) +
+                             "), got " + std::to_string(*training.discard_iterations));
+  }
+  training.update = {fields.number("update_s", io::at_least(0), scenario.workload.update.value)};
+  training.input = {fields.number("input_s", io::at_least(0), 0)};
+  training.input_pipelined = fields.boolean("input_pipelined", true);
+  if (const auto exchange = fields.optional_number("exchange_s", io::at_least(0))) {
+    training.exchange = Seconds{*exchange};
+  }
+  training.sync = {fields.number("sync_s", io::at_least(0), 0)};
+  training.host_copy_Bps = fields.number("host_copy_Bps", io::at_least(0), 0);
+  parse_pipeline(fields, context, scenario);
+  parse_server(fields, context, scenario);
+  parse_convergence(fields, context, training);
+  for (const auto& [key, algorithm] : kOwnKeys) {
+    if (algorithm != training.algorithm && context.leftovers == Leftovers::refuse &&
+        fields.has(key)) {
+      context.problems.add(fields.json(), key,
+                           "applies to " + std::string(word(algorithm)) + " only");
+    }
+  }
+  const bool async = training.algorithm == Algorithm::parameter_server && training.async;
+  for (const std::string_view key : {"exchange_s", "sync_s", "host_copy_Bps"}) {
+    context.needs_meaning(fields, key, !async, "mode async");
+  }
+  for (const std::string_view key : {"input_s", "input_pipelined"}) {
+    context.needs_meaning(fields, key, training.algorithm == Algorithm::sync_sgd,
+                          word(training.algorithm));
+  }
+}
+
+void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  train::Variability& out = scenario.variability;
+  out.seed = static_cast<std::uint64_t>(scenario.seed);
+  out.law = static_cast<train::JitterLaw>(fields.word("distribution", train::kJitterLaws, 0));
+  const double most = out.law == train::JitterLaw::uniform ? 1 / std::sqrt(3.0) : 1e3;
+  out.compute_cv = fields.number("compute_cv", io::between(0, most), 0);
+  out.exchange_cv = fields.number("exchange_cv", io::between(0, most), 0);
+  for (const auto& [key, cv] : {std::pair{std::string_view("compute_cv"), out.compute_cv},
+                                std::pair{std::string_view("exchange_cv"), out.exchange_cv}}) {
+    if (out.law == train::JitterLaw::exponential && cv != 0 && cv != 1) {
+      context.problems.add(fields.json(), key,
+                           "must be 0 or 1 for distribution exponential, got " +
+                               base::shortest(cv));
+    }
+  }
+  const bool empirical = out.law == train::JitterLaw::empirical;
+  for (const io::Json& value : fields.array("factors", empirical)) {
+    out.factors.push_back(io::checked_number(value, io::above(0), context.problems).value_or(1));
+  }
+  if (empirical && fields.has("factors") && out.factors.empty()) {
+    context.problems.add(fields.json(), "factors", "needs at least one factor");
+  }
+  context.needs_meaning(fields, "factors", empirical || out.factors.empty(),
+                        "distribution " +
+                            std::string(train::kJitterLaws[static_cast<std::size_t>(out.law)]));
+  parse_stragglers(fields, context, scenario);
+  if (scenario.training.sync.value > 0 && out.varies()) {
+    scenario.warnings.emplace_back("sync_s beside jitter or stragglers counts their waiting twice");
+  }
+}
+
+io::Json training_tree(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  io::Json tree = io::Object{{"algorithm", word(training.algorithm)},
+                             {"iterations", training.iterations},
+                             {"update_s", training.update.value}};
+  if (training.discard_iterations) {
+    tree.set("discard_iterations", *training.discard_iterations);
+  }
+  const bool async = training.algorithm == Algorithm::parameter_server && training.async;
+  if (!async) {
+    tree.set("sync_s", training.sync.value);
+    tree.set("host_copy_Bps", training.host_copy_Bps);
+    if (training.exchange) {
+      tree.set("exchange_s", training.exchange->value);
+    }
+  }
+  switch (training.algorithm) {
+  case Algorithm::sync_sgd:
+    tree.set("input_s", training.input.value);
+    tree.set("input_pipelined", training.input_pipelined);
+    break;
+  case Algorithm::pipe_sgd:
+    tree.set("pipeline_width",
+             training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
+    if (!training.pipeline_width) {
+      tree.set("max_width", training.max_width);
+      tree.set("width_tolerance", training.width_tolerance);
+    }
+    tree.set("warmup_iterations", training.warmup_iterations);
+    tree.set("warmup_switch",
+             training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
+    tree.set("drain", training.drain);
+    tree.set("compute_slowdown", training.compute_slowdown);
+    break;
+  case Algorithm::parameter_server: {
+    static constexpr std::array<std::string_view, 3> kPlacements{"dedicated", "colocated",
+                                                                 "sharded"};
+    const coll::Options& options = scenario.communication.options;
+    tree.set("mode", training.async ? "async" : "sync");
+    tree.set("servers", static_cast<std::int64_t>(options.servers));
+    tree.set("placement", kPlacements[static_cast<std::size_t>(options.placement)]);
+    if (training.async) {
+      tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
+    } else {
+      tree.set("server_split", training.whole_split ? "whole" : "even");
+    }
+    break;
+  }
+  }
+  if (const auto& convergence = training.convergence) {
+    tree.set("convergence", io::Object{{"epochs_lossless", convergence->epochs_lossless},
+                                       {"iterations_per_epoch", convergence->iterations_per_epoch},
+                                       {"x1", convergence->harmless},
+                                       {"x2", convergence->most},
+                                       {"beta", convergence->beta}});
+  }
+  return tree;
+}
+
+io::Json variability_tree(const train::Variability& variability) {
+  io::Array stragglers;
+  for (const train::Straggler& straggler : variability.stragglers) {
+    stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},
+                                    {"factor", straggler.factor}});
+  }
+  io::Json tree =
+      io::Object{{"compute_cv", variability.compute_cv},
+                 {"exchange_cv", variability.exchange_cv},
+                 {"distribution", train::kJitterLaws[static_cast<std::size_t>(variability.law)]},
+                 {"stragglers", std::move(stragglers)}};
+  if (!variability.factors.empty()) {
+    io::Array factors;
+    for (const double factor : variability.factors) {
+      factors.emplace_back(factor);
+    }
+    tree.set("factors", std::move(factors));
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

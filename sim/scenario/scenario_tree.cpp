@@ -1,0 +1,298 @@
+#include <array>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using coll::AlgorithmId;
+
+std::string_view word(coll::ReductionMode mode) {
+  return mode == coll::ReductionMode::serial ? "serial" : "overlapped";
+}
+
+std::string_view word(coll::Chunking chunking) {
+  return chunking == coll::Chunking::real ? "real" : "integer";
+}
+
+std::string_view word(coll::CostForm form) {
+  static constexpr std::array<std::string_view, 3> kWords{"exact", "paper", "ideal"};
+  return kWords[static_cast<std::size_t>(form)];
+}
+
+std::string_view word(plan::DdpMode mode) {
+  static constexpr std::array<std::string_view, 4> kWords{"rebuilt", "first_iteration",
+                                                          "unused_parameters", "last_small"};
+  return kWords[static_cast<std::size_t>(mode)];
+}
+
+std::string_view word(plan::PriorityPreset preset) {
+  static constexpr std::array<std::string_view, 3> kWords{"bytescheduler", "p3", "tictac"};
+  return kWords[static_cast<std::size_t>(preset)];
+}
+
+std::string_view word(plan::Prefetch prefetch) {
+  return prefetch == plan::Prefetch::one ? "one" : "all";
+}
+
+std::string_view word(train::Granularity granularity) {
+  return train::kGranularities[static_cast<std::size_t>(granularity)];
+}
+
+io::Json inline_layers(const train::Workload& workload) {
+  std::vector<std::int64_t> bytes(workload.layers.size());
+  std::vector<std::string> dtypes(workload.layers.size());
+  std::vector<io::Array> shapes(workload.layers.size());
+  for (const train::Gradient& gradient : workload.gradients) {
+    bytes[gradient.layer] += gradient.bytes.value;
+    dtypes[gradient.layer] = gradient.dtype;
+    if (!gradient.shapes.empty()) { // one tensor a layer
+      shapes[gradient.layer] = {gradient.shapes.front().rows, gradient.shapes.front().columns};
+    }
+  }
+  io::Array layers;
+  for (std::size_t l = 0; l < workload.layers.size(); ++l) {
+    io::Json layer = io::Object{{"name", workload.layers[l].name},
+                                {"forward_s", workload.layers[l].forward.value},
+                                {"backward_s", workload.layers[l].backward.value},
+                                {"gradient_bytes", bytes[l]}};
+    if (!dtypes[l].empty()) {
+      layer.set("dtype", dtypes[l]);
+    }
+    if (!shapes[l].empty()) {
+      layer.set("shape", std::move(shapes[l]));
+    }
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+io::Json workload_tree(const WorkloadSource& source, const train::Workload& workload) {
+  io::Json tree{io::Object{}};
+  if (!source.trace.empty()) {
+    tree.set("trace", source.trace);
+  } else if (!source.model.empty()) {
+    tree.set("model", source.model);
+    const train::ProfileOptions& profile = source.profile;
+    tree.set("backward_factor", profile.backward_factor);
+    tree.set("layer_overhead_s", profile.layer_overhead.value);
+    tree.set("value_bytes", profile.value_bytes);
+    if (profile.device) {
+      tree.set("device", io::Object{{"flops_Ps", profile.device->flops.value},
+                                    {"utilization", profile.device->utilization}});
+    } else if (source.measured_compute) {
+      tree.set("measured", io::Object{{"compute_s", source.measured_compute->value}});
+    } else {
+      tree.set("measured", io::Object{{"forward_s", profile.measured->forward.value},
+                                      {"backward_s", profile.measured->backward.value}});
+    }
+    if (source.sequence_length) {
+      tree.set("sequence_length", *source.sequence_length);
+    }
+  } else {
+    tree.set("layers", inline_layers(workload));
+  }
+  if (workload.batch_size) {
+    tree.set("batch_size", *workload.batch_size);
+  }
+  if (source.scale_backward_to && !source.layers) { // inline layers are shown as scaled
+    tree.set("scale_backward_to_s", source.scale_backward_to->value);
+  }
+  tree.set("granularity", word(source.profile.granularity));
+  return tree;
+}
+
+// One, or a list where there are several jobs.
+io::Json workloads_tree(const Scenario& scenario) {
+  io::Json first = workload_tree(scenario.workload_source, scenario.workload);
+  if (scenario.other_jobs.empty()) {
+    return first;
+  }
+  first.set("nodes", scenario.first_job_nodes);
+  io::Array list{std::move(first)};
+  for (const OtherJob& job : scenario.other_jobs) {
+    list.push_back(workload_tree(job.source, job.workload));
+    list.back().set("nodes", job.nodes);
+  }
+  return list;
+}
+
+io::Json cluster_tree(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Network& network = cluster.network;
+  io::Json net{io::Object{
+      {"model", nullptr}, {"reduction_Bps", network.reduction_Bps}, {"copy_engines", 2}}};
+  const bool topology_counts = cluster.fabric && !cluster.topology.is_null();
+  // A measured curve counts instead; beside a calibration a given link would win over its curves.
+  const bool curve_counts = network.curve && !scenario.training.exchange;
+  if (!topology_counts && !curve_counts && cluster.has_network) {
+    if (!cluster.topology_gives_latency) {
+      net.set("latency_s", network.latency_s);
+    }
+    net.set("block_latency_s", network.block_latency_s);
+    net.set("efficiency", network.efficiency);
+  }
+  if (network.bandwidth_Bps > 0 && !topology_counts && !curve_counts &&
+      !cluster.topology_gives_bandwidth) {
+    net.set("bandwidth_Bps", network.bandwidth_Bps);
+  }
+  if (!network.calibration.empty()) {
+    net.set("calibration", network.calibration);
+  }
+  if (!network.cost_file.empty()) {
+    net.set("cost", network.cost_file);
+  } else if (network.cost_tree.is_object()) {
+    net.set("cost", network.cost_tree);
+  }
+  io::Json tree = io::Object{{"nodes", cluster.nodes},
+                             {"gpus_per_node", cluster.gpus_per_node},
+                             {"nics_per_node", cluster.nics_per_node}};
+  add_fabric_keys(cluster, tree, net);
+  tree.set("network", std::move(net));
+  if (cluster.intra) {
+    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s},
+                              {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}}};
+    if (!cluster.intra_calibration.empty()) {
+      intra.set("calibration", cluster.intra_calibration);
+    }
+    tree.set("intra_network", std::move(intra));
+  }
+  return tree;
+}
+
+void add_schedule_keys(io::Json& tree, const Communication& communication) {
+  const plan::ScheduleOptions& options = communication.schedule_options;
+  const auto value = [&](std::string_view key) -> io::Json {
+    if (key == "bucket_bytes") { // dear: or a number of layers
+      return options.dear_layers ? io::Json() : io::Json(options.bucket_bytes.value);
+    }
+    if (key == "first_bucket_bytes") {
+      return options.first_bucket_bytes ? io::Json(options.first_bucket_bytes->value) : io::Json();
+    }
+    if (key == "ddp_mode") {
+      return word(options.ddp_mode);
+    }
+    if (key == "fusion_bytes") {
+      return options.fusion_bytes.value;
+    }
+    if (key == "cycle_s") {
+      return options.cycle.value;
+    }
+    if (key == "phase_s") {
+      return options.phase.value;
+    }
+    if (key == "blocking") {
+      return options.blocking;
+    }
+    if (key == "concurrency") {
+      return options.concurrency;
+    }
+    if (key == "contention") {
+      return options.contention;
+    }
+    if (key == "preset") {
+      return word(options.preset);
+    }
+    if (key == "partition_bytes") { // empty = unlimited, by the preset alone
+      return options.partition_bytes ? io::Json(options.partition_bytes->value) : io::Json();
+    }
+    if (key == "credit_bytes") {
+      return options.credit_bytes.value;
+    }
+    if (key == "dear_layers") {
+      return options.dear_layers ? io::Json(*options.dear_layers) : io::Json();
+    }
+    assert(key == "prefetch" && "every key of a schedule is shown");
+    return word(options.prefetch);
+  };
+  for (const std::string_view key : plan::planner(communication.schedule).keys) {
+    if (io::Json shown = value(key); !shown.is_null()) {
+      tree.set(key, std::move(shown));
+    }
+  }
+}
+
+io::Json communication_tree(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const coll::Options& options = communication.options;
+  const AlgorithmId algorithm = communication.collective;
+  const bool automatic = algorithm == AlgorithmId::automatic;
+  const bool two_level =
+      algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
+  io::Json tree = io::Object{
+      {"reduction_mode", word(options.reduction_mode)},
+      {"chunking", word(options.chunking)},
+      {"element_bytes", options.element_bytes},
+      {"cost_form", word(options.cost_form)},
+      {"overlap_backward", communication.overlap_backward},
+      {"schedule", plan::planner(communication.schedule).name},
+      {"next_forward",
+       communication.next_forward == train::NextForward::barrier ? "barrier" : "per_layer"}};
+  if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
+    tree.set("collective", communication.calibrated ? "calibrated" : coll::name(algorithm));
+  }
+  if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd) {
+    tree.set("exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce");
+  }
+  if (automatic && !options.candidates.empty()) {
+    io::Array names;
+    for (const AlgorithmId candidate : options.candidates) {
+      names.emplace_back(coll::name(candidate));
+    }
+    tree.set("candidates", std::move(names));
+  }
+  if (automatic || two_level || algorithm == AlgorithmId::lp ||
+      algorithm == AlgorithmId::double_binary_tree) {
+    tree.set("block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal"));
+  }
+  if (automatic || algorithm == AlgorithmId::lp) {
+    tree.set("lp_last_hop", options.lp_last_hop);
+  }
+  if (algorithm == AlgorithmId::ring) {
+    tree.set("ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)");
+  }
+  if (algorithm == AlgorithmId::hierarchical_leader) {
+    tree.set("intra_algorithm", coll::name(options.intra_algorithm));
+  }
+  if (two_level) {
+    tree.set("inter_algorithm", coll::name(options.inter_algorithm));
+  }
+  if (communication.copy_bandwidth_Bps > 0) {
+    tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
+  }
+  add_schedule_keys(tree, communication);
+  if (communication.compression.method != coll::CompressionMethod::none) {
+    tree.set("compression", compression_tree(communication.compression));
+  }
+  return tree;
+}
+
+} // namespace
+
+io::Json scenario_tree(const Scenario& scenario) {
+  io::Json tree = io::Object{
+      {"schema_version", 1},
+      {"kind", "scenario"},
+      {"seed", scenario.seed},
+      {"method", scenario.method ? coll::name(*scenario.method) : std::string_view("auto")},
+      {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
+      {"workload", workloads_tree(scenario)},
+      {"cluster", cluster_tree(scenario)},
+      {"training", training_tree(scenario)},
+      {"communication", communication_tree(scenario)},
+      {"variability", variability_tree(scenario.variability)}};
+  if (!scenario.name.empty()) {
+    tree.set("name", scenario.name);
+  }
+  if (scenario.allow_unusual) {
+    tree.set("allow_unusual", true);
+  }
+  drop_meaningless(scenario, tree);
+  return tree;
+}
+
+} // namespace stepsim::study

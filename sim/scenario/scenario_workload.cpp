@@ -1,0 +1,214 @@
+#include <string>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Layers written into the scenario itself: the first keys of a trace's layers.
+train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
+  train::Trace trace;
+  trace.name = "inline layers";
+  trace.provenance = train::Provenance::assumed;
+  const auto layers = fields.array("layers", true);
+  if (fields.has("layers") && layers.empty() && fields.any("layers")->is_array()) {
+    context.problems.add(*fields.any("layers"), "needs at least one layer");
+  }
+  for (const io::Json& json : layers) {
+    io::Fields layer(json, context.problems);
+    train::Layer& value = trace.layers.emplace_back();
+    value.name = layer.string("name");
+    value.forward = Seconds{layer.number("forward_s", io::at_least(0))};
+    value.backward = Seconds{layer.number("backward_s", io::at_least(0))};
+    value.gradient_bytes =
+        Bytes{layer.integer("gradient_bytes", io::between(0, 9007199254740992.0))};
+    const std::span<const std::string_view> types = train::dtype_words();
+    const bool typed = layer.has("dtype");
+    const std::size_t type = layer.word("dtype", types, 0);
+    train::Tensor tensor{.elements = {},
+                         .dtype = typed ? std::string(types[type]) : "",
+                         .bytes = value.gradient_bytes,
+                         .bucket = {},
+                         .name = {}};
+    double elements = 1;
+    for (const io::Json& size : layer.array("shape", false)) { // for low-rank compression
+      const auto checked = io::checked_integer(size, io::at_least(1), context.problems);
+      tensor.shape.push_back(checked.value_or(1));
+      elements *= static_cast<double>(tensor.shape.back());
+    }
+    const double bytes_each = static_cast<double>(value.gradient_bytes->value) / elements;
+    const std::int64_t known = train::dtype_bytes(tensor.dtype);
+    if (!tensor.shape.empty() &&
+        (typed ? bytes_each != static_cast<double>(known) : bytes_each != 2 && bytes_each != 4)) {
+      context.problems.add(json, "shape",
+                           base::significant(elements) + " elements do not make " +
+                               std::to_string(value.gradient_bytes->value) + " bytes of " +
+                               (typed ? std::to_string(known) : "2 or 4") + " bytes each");
+    }
+    if ((!tensor.dtype.empty() || !tensor.shape.empty()) && value.gradient_bytes->value > 0) {
+      value.tensors.push_back(std::move(tensor));
+    }
+    layer.no_more();
+  }
+  return trace;
+}
+
+// `run` needs every time and every size of a trace.
+void check_complete(const train::Trace& trace, const std::string& file) {
+  std::vector<base::Problem> problems;
+  for (std::size_t l = 0; l < trace.layers.size(); ++l) {
+    const train::Layer& layer = trace.layers[l];
+    const std::string pointer = "/layers/" + std::to_string(l);
+    if (!layer.gradient_bytes) {
+      problems.push_back({file, pointer + "/gradient_bytes",
+                          "unknown; import with --model, or record_shapes=True"});
+    }
+    if (!layer.forward || !layer.backward) {
+      problems.push_back({file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),
+                          "unknown: the trace holds sizes only"});
+    }
+    if (problems.size() == 20) {
+      break;
+    }
+  }
+  if (!problems.empty()) {
+    throw InputError(std::move(problems));
+  }
+}
+
+void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSource& source) {
+  train::ProfileOptions& profile = source.profile;
+  const bool has_device = fields.has("device");
+  const bool has_measured = fields.has("measured");
+  if (has_device == has_measured) {
+    context.problems.add(fields.json(), "give exactly one of device and measured");
+  }
+  if (const io::Json* json = fields.any("device"); json != nullptr && has_device) {
+    io::Fields device(*json, context.problems);
+    profile.device = train::DeviceSpeed{};
+    profile.device->flops = {device.number("flops_Ps", io::above(0))};
+    profile.device->utilization =
+        device.number("utilization", io::above_to(0, 1), train::kUsualUtilization);
+    device.no_more();
+  }
+  profile.backward_factor = fields.number("backward_factor", io::at_least(0), 2);
+  if (const io::Json* json = fields.any("measured"); json != nullptr && has_measured) {
+    io::Fields measured(*json, context.problems);
+    profile.measured = train::MeasuredTotals{};
+    if (measured.has("compute_s")) {
+      const double compute = measured.number("compute_s", io::above(0));
+      source.measured_compute = Seconds{compute};
+      const double forward = compute / (1 + profile.backward_factor);
+      profile.measured->forward = {forward};
+      profile.measured->backward = {profile.backward_factor * forward};
+    } else {
+      profile.measured->forward = {measured.number("forward_s", io::at_least(0))};
+      profile.measured->backward = {measured.number("backward_s", io::at_least(0))};
+    }
+    measured.no_more();
+  }
+  profile.batch_size = fields.integer("batch_size", io::at_least(1));
+  profile.layer_overhead = {fields.number("layer_overhead_s", io::at_least(0), 0)};
+  profile.value_bytes = static_cast<int>(fields.integer("value_bytes", io::at_least(1), 4));
+  if (profile.value_bytes != 2 && profile.value_bytes != 4) {
+    context.problems.add(fields.json(), "value_bytes",
+                         "must be 2 or 4, got " + std::to_string(profile.value_bytes));
+    profile.value_bytes = 4;
+  }
+}
+
+void load_model(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  WorkloadSource& source = scenario.workload_source;
+  parse_profile(fields, context, source);
+  const train::ModelTable& table = context.files.model(*fields.any("model"));
+  const auto length = fields.optional_integer("sequence_length", io::at_least(1));
+  if (length && !table.sequence) {
+    context.problems.add(fields.json(), "sequence_length", table.name + " has no sequence length");
+    return;
+  }
+  if (length && *length > table.sequence->max_sequence_length &&
+      table.sequence->max_sequence_length > 0) {
+    context.problems.add(fields.json(), "sequence_length",
+                         table.name + " has " +
+                             std::to_string(table.sequence->max_sequence_length) +
+                             " positions, got " + std::to_string(*length));
+    return;
+  }
+  if (!context.problems.empty()) {
+    return; // the profile is incomplete: nothing to compute with
+  }
+  source.sequence_length = length;
+  scenario.workload =
+      length && *length >= 1
+          ? workload_from_model(with_sequence_length(table, *length), source.profile)
+          : workload_from_model(table, source.profile);
+}
+
+} // namespace
+
+void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  WorkloadSource& source = scenario.workload_source;
+  const int given = static_cast<int>(fields.has("trace")) + static_cast<int>(fields.has("model")) +
+                    static_cast<int>(fields.has("layers"));
+  const bool says_granularity = fields.has("granularity");
+  train::Granularity& granularity = source.profile.granularity;
+  granularity =
+      static_cast<train::Granularity>(fields.word("granularity", train::kGranularities, 0));
+  if (given != 1) {
+    context.problems.add(fields.json(), "give exactly one of trace, model, layers");
+    for (const std::string_view key :
+         {"trace", "model", "layers", "batch_size", "device", "measured", "backward_factor",
+          "layer_overhead_s", "sequence_length", "value_bytes", "scale_backward_to_s"}) {
+      (void)fields.any(key);
+    }
+    return;
+  }
+  const bool is_model = fields.has("model");
+  for (const std::string_view key : {"device", "measured", "backward_factor", "layer_overhead_s",
+                                     "sequence_length", "value_bytes"}) {
+    (void)fields.any(key);
+    context.needs_meaning(fields, key, is_model, "a workload that is no model");
+  }
+  if (is_model) {
+    source.model = fields.string("model");
+    if (fields.any("model")->is_string()) {
+      load_model(fields, context, scenario);
+    }
+  } else {
+    if (!is_model && granularity == train::Granularity::weight) {
+      context.problems.add(fields.json(), "granularity",
+                           "weight needs a model: traces do not hold tensor shapes");
+    }
+    source.batch_size = fields.optional_integer("batch_size", io::at_least(1));
+    if (fields.has("trace")) {
+      source.trace = fields.string("trace");
+      if (fields.any("trace")->is_string()) {
+        const auto& [trace, path] = context.files.trace(*fields.any("trace"));
+        check_complete(trace, path);
+        if (!says_granularity) {
+          granularity = trace.granularity.value_or(train::Granularity::tensor);
+        }
+        scenario.workload = workload_from_trace(trace, granularity);
+      }
+    } else {
+      source.layers = true;
+      const std::size_t before = context.problems.list().size();
+      const train::Trace trace = inline_trace(fields, context);
+      if (context.problems.list().size() == before) {
+        scenario.workload = workload_from_trace(trace, granularity);
+      }
+    }
+    if (source.batch_size) {
+      scenario.workload.batch_size = source.batch_size;
+    }
+  }
+  if (const auto total = fields.optional_number("scale_backward_to_s", io::above(0))) {
+    source.scale_backward_to = Seconds{*total};
+    scale_backward(scenario.workload, {*total});
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,163 @@
+#include "sweep/grid.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "run/result.hpp"
+#include "scenario/files.hpp"
+#include "scenario/scenario.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+std::vector<std::int64_t> Grid::strides() const {
+  // Leader of an axis: the first axis of its zip, else itself. Only leaders count as dimensions.
+  std::vector<std::size_t> leader(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    leader[a] = a;
+  }
+  for (const auto& zip : zips) {
+    for (const std::size_t a : zip) {
+      leader[a] = *std::min_element(zip.begin(), zip.end());
+    }
+  }
+  std::vector<std::int64_t> result(axes.size() + 1);
+  std::int64_t stride = replications;
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    if (leader[a] == a) {
+      result[a + 1] = stride;
+      if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(axes[a].values.size()),
+                                 &stride)) {
+        throw UsageError("the grid has more than 2^63 points");
+      }
+    }
+  }
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    result[a + 1] = result[leader[a] + 1];
+  }
+  result[0] = stride;
+  return result;
+}
+
+std::int64_t Grid::points() const { return strides()[0]; }
+
+std::vector<std::size_t> Grid::position(std::int64_t point) const {
+  const std::vector<std::int64_t> stride = strides();
+  std::vector<std::size_t> result(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    result[a] = static_cast<std::size_t>(point / stride[a + 1]) % axes[a].values.size();
+  }
+  return result;
+}
+
+std::vector<std::string> Grid::field_names() const {
+  static constexpr std::array<std::string_view, 6> kReserved{"record", "point", "status",
+                                                             "method", "error", "replication"};
+  std::vector<std::string> last;
+  for (const Axis& axis : axes) {
+    const auto tokens = io::pointer_tokens(axis.pointer);
+    last.push_back(tokens.empty() ? std::string() : tokens.back());
+  }
+  std::vector<std::string> taken(kReserved.begin(), kReserved.end());
+  for (const io::Member& member : flat_summary(Summary{})) {
+    taken.push_back(member.first);
+  }
+  std::vector<std::string> names = last;
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    if (std::count(last.begin(), last.end(), last[a]) > 1 ||
+        std::find(taken.begin(), taken.end(), last[a]) != taken.end()) {
+      names[a] = axes[a].pointer;
+    }
+  }
+  return names;
+}
+
+namespace {
+
+struct ShortForm {
+  std::string_view pointer;
+  std::string_view key; // of the object that a word stands for
+};
+// Of scenarios and of lists of flows.
+constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
+                                 ShortForm{"/cluster/topology", "file"},
+                                 ShortForm{"/cluster/network", "calibration"},
+                                 ShortForm{"/cluster/intra_network", "calibration"},
+                                 ShortForm{"/cluster/network/packet/transport", "kind"},
+                                 ShortForm{"/topology", "file"},
+                                 ShortForm{"/network/packet/transport", "kind"}};
+
+bool may_hold_short_form(std::string_view pointer) {
+  return std::ranges::any_of(
+      kShortForms, [&](const ShortForm& form) { return form.pointer.starts_with(pointer); });
+}
+
+} // namespace
+
+io::Json with_short_forms_expanded(io::Json scenario) {
+  for (const ShortForm& form : kShortForms) {
+    const io::Json* found = io::resolve(scenario, form.pointer);
+    if (found == nullptr || !found->is_string()) {
+      continue;
+    }
+    const io::Json word = *found;
+    io::Json object{io::Object{{std::string(form.key), word}}};
+    object.set_origin(word.file_pointer(), std::string(form.pointer), word.line());
+    io::Json& placed = io::assign(scenario, form.pointer, std::move(object));
+    // The word keeps its place for messages: it may come from another file than the scenario.
+    placed.find(form.key)->set_origin(
+        word.file_pointer(), std::string(form.pointer) + "/" + std::string(form.key), word.line());
+  }
+  return scenario;
+}
+
+namespace {
+
+// Names of files stay relative to the file that the value was written in. `placed` is `value` in
+// its place, a short form written out.
+void keep_files(io::Json& placed, const io::Json& value, const std::string& pointer) {
+  if (value.is_string() && placed.is_object()) {
+    const auto form = std::ranges::find(kShortForms, pointer, &ShortForm::pointer);
+    if (form != kShortForms.end()) {
+      keep_files(*placed.find(form->key), value, pointer + "/" + std::string(form->key));
+    }
+  } else if (value.is_string() && names_file(pointer)) {
+    placed.set_origin(value.file_pointer(), pointer, 0);
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) {
+      if (io::Json* same = placed.find(key)) {
+        keep_files(*same, member, pointer + "/" + io::escape_token(key));
+      }
+    }
+  } else if (value.is_array() && placed.is_array()) {
+    for (std::size_t i = 0; i < value.as_array().size(); ++i) {
+      keep_files(placed.as_array()[i], value.as_array()[i], pointer + "/" + std::to_string(i));
+    }
+  }
+}
+
+} // namespace
+
+io::Json axis_value(std::string_view pointer, const io::Json& value) {
+  if (!value.is_string()) {
+    return io::with_numbers(value);
+  }
+  return io::quantity_at(pointer, value.as_string()).value_or(value);
+}
+
+io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point) {
+  io::Json tree = base;
+  const std::vector<std::size_t> position = grid.position(point);
+  for (std::size_t a = 0; a < grid.axes.size(); ++a) {
+    const Axis& axis = grid.axes[a];
+    const io::Json& value = axis.values[position[a]];
+    keep_files(io::assign(tree, axis.pointer, value), value, axis.pointer);
+    if (may_hold_short_form(axis.pointer)) {
+      tree = with_short_forms_expanded(std::move(tree));
+    }
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

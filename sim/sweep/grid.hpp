@@ -1,0 +1,55 @@
+#pragma once
+// A study varies scenario fields and nothing else. An axis is a JSON pointer with its values; a
+// grid is all combinations, the first axis slowest, zipped axes moving together (IO 14). A point
+// number decodes to one value per axis, so that a grid of any size costs no memory.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+inline constexpr std::int64_t kMostReplications = 1'000'000'000;
+
+struct Axis {
+  std::string pointer;          // "/cluster/nodes"
+  std::vector<io::Json> values; // at least one
+};
+
+struct Grid {
+  std::vector<Axis> axes;
+  std::vector<std::vector<std::size_t>> zips; // indices of axes that move together
+  std::int64_t replications = 1;
+
+  [[nodiscard]] std::int64_t points() const;
+  // [0] = points, [a + 1] = how many points apart two neighbouring values of axis a are:
+  // position[a] = (point / strides[a + 1]) mod values. Throws UsageError beyond 2^63 points.
+  [[nodiscard]] std::vector<std::int64_t> strides() const;
+  // Index into `values` per axis.
+  [[nodiscard]] std::vector<std::size_t> position(std::int64_t point) const;
+  // Name of each varied field in flat records: last token of its pointer, the whole pointer where
+  // two names, or a name and another column of the record, would be equal.
+  [[nodiscard]] std::vector<std::string> field_names() const;
+};
+
+// A scenario with its short forms written out, so that pointers reach every key:
+//     "compression": "topk"   ->   "compression": {"method": "topk"}
+[[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
+
+// A value of an axis as records hold it: quantities with a unit of the axis's key are numbers.
+[[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
+
+// The scenario tree with the point's values set. Names of files in it stay relative to the file
+// that the axis was written in (to the working directory if it came from a flag).
+[[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
+
+// `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit
+// converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; lists and ranges as in
+// IO 13. Throws UsageError.
+[[nodiscard]] Axis parse_over(std::string_view text);
+[[nodiscard]] std::pair<std::string, io::Json> parse_set(std::string_view text);
+
+} // namespace stepsim::study

@@ -1,0 +1,93 @@
+#include "sweep/ranking.hpp"
+
+#include <algorithm>
+
+#include "sweep/grid.hpp"
+#include "sweep/rows.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::int64_t integer_at(const io::Json& tree, std::string_view pointer) {
+  const io::Json* value = io::resolve(tree, pointer);
+  return value != nullptr && value->is_number() ? static_cast<std::int64_t>(value->as_double()) : 1;
+}
+
+std::int64_t ranks_of(const io::Json& scenario) {
+  return integer_at(scenario, "/cluster/nodes") * integer_at(scenario, "/cluster/gpus_per_node");
+}
+
+} // namespace
+
+std::vector<std::int64_t> ranks_of_points(const Sweep& sweep) {
+  const bool may_vary = std::ranges::any_of(sweep.grid.axes, [](const Axis& axis) {
+    return std::string_view("/cluster/nodes").starts_with(axis.pointer) ||
+           std::string_view("/cluster/gpus_per_node").starts_with(axis.pointer);
+  });
+  const auto points = static_cast<std::size_t>(sweep.grid.points());
+  if (!may_vary) {
+    return std::vector<std::int64_t>(points, ranks_of(sweep.base));
+  }
+  std::vector<std::int64_t> ranks;
+  for (std::size_t point = 0; point < points; ++point) {
+    ranks.push_back(
+        ranks_of(scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point))));
+  }
+  return ranks;
+}
+
+bool has_samples(std::span<const io::Json> rows) {
+  return std::ranges::all_of(rows, [](const io::Json& row) {
+    return !error_in(row).empty() || number_in(row, "samples_per_s").has_value();
+  });
+}
+
+std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t ranks,
+                               bool has_samples) {
+  const std::optional<double> time = number_in(row, "iteration_time_s");
+  switch (by) {
+  case BestBy::iteration_time:
+    return time;
+  case BestBy::throughput:
+    if (has_samples) {
+      return number_in(row, "samples_per_s");
+    }
+    return time && *time > 0 ? std::optional(static_cast<double>(ranks) / *time) : std::nullopt;
+  case BestBy::efficiency:
+    return number_in(row, "scaling_efficiency");
+  }
+  return std::nullopt;
+}
+
+Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
+                  std::optional<BestBy> asked) {
+  Ranking ranking;
+  ranking.workers_differ =
+      std::ranges::any_of(ranks, [&](std::int64_t each) { return each != ranks.front(); });
+  ranking.by = asked.value_or(ranking.workers_differ ? BestBy::throughput : BestBy::iteration_time);
+  const bool samples = has_samples(rows);
+  const bool less_is_better = ranking.by == BestBy::iteration_time;
+  std::vector<std::optional<double>> values;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    values.push_back(value_by(ranking.by, rows[i], ranks[i], samples));
+    const auto& value = values.back();
+    if (value && (!ranking.best || (less_is_better ? *value < *values[*ranking.best]
+                                                   : *value > *values[*ranking.best]))) {
+      ranking.best = i;
+    }
+  }
+  for (const auto& value : values) {
+    std::optional<double> ratio;
+    if (value && ranking.best) {
+      const double best = *values[*ranking.best];
+      const double below = less_is_better ? best : *value;
+      const double above = less_is_better ? *value : best;
+      ratio = below > 0 ? std::optional(above / below) : std::nullopt;
+    }
+    ranking.ratios.push_back(ratio);
+  }
+  return ranking;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,43 @@
+#pragma once
+// Which of several runs is the best. Where all of them have the same number of workers the shortest
+// iteration is; where the number varies, an iteration on one worker is always among the shortest
+// and says nothing, so that the samples per second of all workers decide (INP 4.7).
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sweep/sweep_file.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+enum class BestBy { iteration_time, throughput, efficiency };
+inline constexpr std::array<std::string_view, 3> kBestBy{"iteration_time", "throughput",
+                                                         "efficiency"};
+
+struct Ranking {
+  BestBy by = BestBy::iteration_time;
+  bool workers_differ = false;
+  std::optional<std::size_t> best; // row; none if all failed
+  // Per row, null where it failed: iteration time over the best one's, or throughput or efficiency
+  // of the best over the row's. 1 is the best, more is worse.
+  std::vector<std::optional<double>> ratios;
+};
+
+// Ranks (nodes x gpus_per_node) of every point of the sweep's grid, as its scenario says.
+[[nodiscard]] std::vector<std::int64_t> ranks_of_points(const Sweep& sweep);
+
+// `rows` are records, `ranks` of the same length. Throughput is samples_per_s; where a row has none
+// (no batch size), ranks per iteration time in all rows.
+[[nodiscard]] Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
+                                std::optional<BestBy> asked = std::nullopt);
+
+// What a criterion looks at in a record: seconds, samples (or workers) per second, a ratio.
+[[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t ranks,
+                                             bool has_samples);
+[[nodiscard]] bool has_samples(std::span<const io::Json> rows);
+
+} // namespace stepsim::study

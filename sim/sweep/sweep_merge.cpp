@@ -1,0 +1,290 @@
+#include "sweep/sweep_merge.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/sweep_base.hpp"
+#include "sweep/sweep_output.hpp"
+#include "json/file.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// One input, positioned at its next record.
+struct Input {
+  std::string path;
+  std::unique_ptr<RowReader> reader;
+  RecordFormat format = RecordFormat::jsonl;
+  io::Json header;
+  std::string columns; // second line of CSV
+  std::int64_t total = 0;
+  Shard shard;
+  std::string row;
+  RecordMark mark; // of `row`; point -1 at the end
+
+  // Incomplete last rows count as absent.
+  void advance() {
+    std::string_view next;
+    const std::int64_t before = mark.point;
+    mark = {};
+    if (!reader->next(next, format)) {
+      return;
+    }
+    row.assign(next);
+    mark = record_mark(row, format);
+    if (mark.point <= before || mark.point >= total) {
+      throw InputError(path, "",
+                       "the record behind point " + std::to_string(before) +
+                           " is out of order or damaged");
+    }
+  }
+};
+
+std::int64_t header_integer(const Input& input, std::string_view key, std::int64_t least,
+                            std::int64_t most) {
+  const io::Json* value = input.header.find(key);
+  if (value == nullptr || !value->is_integer()) {
+    throw InputError(input.path, "1", "no sweep output: the header has no " + std::string(key));
+  }
+  if (value->as_integer() < least || value->as_integer() > most) {
+    throw InputError(input.path, "1",
+                     std::string(key) + " must be in [" + std::to_string(least) + ", " +
+                         std::to_string(most) + "], got " + std::to_string(value->as_integer()));
+  }
+  return value->as_integer();
+}
+
+// The most points that the axes of the header can have: all combinations, replicated. Zipped axes
+// have fewer; which ones are zipped is not in the header.
+std::int64_t most_points(const Input& input) {
+  const io::Json* axes = input.header.find("axes");
+  if (axes == nullptr || !axes->is_array()) {
+    throw InputError(input.path, "1", "no sweep output: the header has no axes");
+  }
+  std::int64_t points = kMostReplications;
+  for (const io::Json& axis : axes->as_array()) {
+    const io::Json* values = axis.find("values");
+    if (values == nullptr || !values->is_array() || values->as_array().empty()) {
+      throw InputError(input.path, "1", "no sweep output: an axis of the header has no values");
+    }
+    if (__builtin_mul_overflow(points, std::ssize(values->as_array()), &points)) {
+      return std::numeric_limits<std::int64_t>::max();
+    }
+  }
+  return points;
+}
+
+Input open_input(const std::string& path) {
+  Input input;
+  input.path = path;
+  input.reader = std::make_unique<RowReader>(path);
+  std::string_view line;
+  if (!input.reader->next(line, RecordFormat::jsonl)) {
+    throw InputError(path, "", "no complete header: run this shard again");
+  }
+  if (line.starts_with("# ")) {
+    input.format = RecordFormat::csv;
+    line.remove_prefix(2);
+  }
+  try {
+    input.header = io::parse_json(line, path);
+  } catch (const InputError&) {
+    throw InputError(path, "1", "no sweep output");
+  }
+  const io::Json* hash = input.header.find("grid_hash");
+  if (hash == nullptr || !hash->is_string()) {
+    throw InputError(path, "1", "no sweep output: the header has no grid_hash");
+  }
+  input.total = header_integer(input, "points_total", 1, most_points(input));
+  input.shard.count = header_integer(input, "shards", 1, kMostShards);
+  input.shard.index = header_integer(input, "shard", 0, input.shard.count - 1);
+  if (input.format == RecordFormat::csv) {
+    if (!input.reader->next(line, RecordFormat::jsonl)) {
+      throw InputError(path, "", "no complete header: run this shard again");
+    }
+    input.columns = line;
+  }
+  input.advance();
+  return input;
+}
+
+std::string hash_of(const Input& input) { return input.header.find("grid_hash")->as_string(); }
+
+void check_same_sweep(const Input& a, const Input& b) {
+  if (hash_of(a) != hash_of(b)) {
+    throw InputError(b.path, "",
+                     "grid_hash " + hash_of(b) + " differs from " + a.path + " " + hash_of(a) +
+                         ": not the same sweep");
+  }
+  if (a.format != b.format) {
+    throw InputError(b.path, "", "JSON Lines and CSV cannot be merged with each other");
+  }
+  if (a.shard.count != b.shard.count) {
+    throw InputError(b.path, "",
+                     "is one of " + std::to_string(b.shard.count) + " shards, " + a.path +
+                         " one of " + std::to_string(a.shard.count));
+  }
+  io::Json left = a.header;
+  io::Json right = b.header;
+  left.set("shard", 0);
+  right.set("shard", 0);
+  left.set("scenario", nullptr); // grid_hash compares it; it may be written in another way
+  right.set("scenario", nullptr);
+  if (io::compact(left) != io::compact(right) || a.columns != b.columns) {
+    throw InputError(b.path, "", "its header differs from that of " + a.path);
+  }
+}
+
+std::string merged_header(const Input& input, const std::string& output) {
+  io::Json header = header_at(input.header, output);
+  header.set("shard", 0);
+  header.set("shards", 1);
+  const bool csv = input.format == RecordFormat::csv;
+  return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
+}
+
+// The record of `point`, which an input holds; all inputs that hold it step on.
+void take(std::vector<Input>& inputs, std::int64_t point, std::string& row, bool& failed) {
+  const Input* first = nullptr;
+  for (Input& input : inputs) {
+    if (input.mark.point != point) {
+      continue;
+    }
+    if (first == nullptr) {
+      first = &input;
+      row = input.row;
+      failed = input.mark.failed;
+    } else if (input.row != row) {
+      throw InputError(input.path, "",
+                       "point " + std::to_string(point) + " differs between " + first->path +
+                           " and " + input.path);
+    }
+    input.advance();
+  }
+  assert(first != nullptr && "an input stands at the point");
+}
+
+// Points first..last are in no file.
+void add_missing(MergeReport& report, std::int64_t first, std::int64_t last, std::int64_t shards,
+                 std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
+  report.missing.emplace_back(first, last);
+  if (last - first >= shards - 1) {
+    absent.emplace(0, shards - 1);
+  } else if (first % shards <= last % shards) {
+    absent.emplace(first % shards, last % shards);
+  } else {
+    absent.emplace(first % shards, shards - 1);
+    absent.emplace(0, last % shards);
+  }
+}
+
+// `absent` holds ranges of indices, perhaps overlapping.
+void list_shards(MergeReport& report, std::int64_t shards,
+                 const std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
+  constexpr std::size_t kMostListed = 100;
+  std::int64_t next = 0; // all before are done
+  for (const auto& [first, last] : absent) {
+    std::int64_t index = std::max(first, next);
+    for (; index <= last && report.shards_to_run.size() < kMostListed; ++index) {
+      report.shards_to_run.push_back({index, shards});
+    }
+    report.more_shards_to_run += std::max<std::int64_t>(last - index + 1, 0);
+    next = std::max(next, last + 1);
+  }
+}
+
+// The first point that an input stands at, or `total`.
+std::int64_t next_point(const std::vector<Input>& inputs, std::int64_t total) {
+  std::int64_t next = total;
+  for (const Input& input : inputs) {
+    next = input.mark.point >= 0 ? std::min(next, input.mark.point) : next;
+  }
+  return next;
+}
+
+// A file that appears when it is complete. Devices and pipes, whose readers see every piece, get
+// nothing before all points are there.
+class MergedOutput {
+public:
+  explicit MergedOutput(const std::string& path) : path_(path) {
+    if (io::is_replaceable(path)) {
+      file_.emplace(path);
+    }
+  }
+  void write(std::string_view block) {
+    if (file_) {
+      file_->write(block);
+    } else {
+      text_ += block;
+    }
+  }
+  void commit() {
+    if (file_) {
+      file_->commit();
+    } else {
+      io::write_file(path_, text_);
+    }
+  }
+
+private:
+  std::string path_;
+  std::optional<io::OutputFile> file_;
+  std::string text_;
+};
+
+} // namespace
+
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
+  constexpr std::size_t kBlock = std::size_t{1} << 18;
+  std::vector<Input> inputs;
+  for (const std::string& path : shards) {
+    inputs.push_back(open_input(path));
+    check_same_sweep(inputs.front(), inputs.back());
+  }
+  if (inputs.empty()) {
+    throw UsageError("merge: give the files of the shards");
+  }
+  MergeReport report;
+  report.points = inputs.front().total;
+  const std::int64_t count = inputs.front().shard.count;
+  std::set<std::pair<std::int64_t, std::int64_t>> absent;
+  MergedOutput out(output);
+  std::string block = merged_header(inputs.front(), output);
+  std::string row;
+  for (std::int64_t point = 0; point < report.points; ++point) {
+    if (const std::int64_t next = next_point(inputs, report.points); next > point) {
+      add_missing(report, point, next - 1, count, absent);
+      point = next;
+      if (point == report.points) {
+        break;
+      }
+    }
+    bool failed = false;
+    take(inputs, point, row, failed);
+    report.failed += failed ? 1 : 0;
+    block.append(row).append("\n");
+    if (block.size() >= kBlock) {
+      if (report.missing.empty()) { // else nothing is written
+        out.write(block);
+      }
+      block.clear();
+    }
+  }
+  list_shards(report, count, absent);
+  if (report.missing.empty()) {
+    out.write(block);
+    out.commit();
+  }
+  return report;
+}
+
+} // namespace stepsim::study

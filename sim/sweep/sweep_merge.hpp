@@ -1,0 +1,29 @@
+#pragma once
+// Joining the shards of a sweep: their records in point order under the header of the whole sweep,
+// byte for byte the file of an unsharded run.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sweep/shard.hpp"
+
+namespace stepsim::study {
+
+struct MergeReport {
+  std::int64_t points = 0; // in the whole sweep
+  std::int64_t failed = 0; // records with status error
+  // Points that no file has, as ranges first..last, and the shards they belong to, ascending: the
+  // first 100 of them, and how many more there are.
+  std::vector<std::pair<std::int64_t, std::int64_t>> missing;
+  std::vector<Shard> shards_to_run;
+  std::int64_t more_shards_to_run = 0;
+};
+
+// Writes `output` ("-" = standard output) unless points are missing. Every point may appear in
+// several files if its records are identical. Takes time and memory by the records that there
+// are, whatever the headers say. Throws InputError: no sweep output, different sweeps, a point
+// twice with different records.
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output);
+
+} // namespace stepsim::study

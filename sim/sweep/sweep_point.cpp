@@ -1,0 +1,268 @@
+#include "sweep/sweep_point.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "run/run.hpp"
+#include "scenario/unusual.hpp"
+#include "sweep/sweep_quick.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Without the name of the scenario's own file: that differs between machines.
+std::string error_text(const InputError& error, std::string_view scenario_file) {
+  std::string text;
+  for (base::Problem problem : error.problems()) {
+    if (problem.file == scenario_file) {
+      problem.file.clear();
+    }
+    const std::string one =
+        problem.file.empty() ? problem.where + ": " + problem.message : problem.text();
+    text += (text.empty() ? "" : "; ") + (one.starts_with(": ") ? one.substr(2) : one);
+  }
+  return text;
+}
+
+// The value of a quick field (0 nodes, 1 latency, 2 bandwidth); not a number where it may be
+// refused.
+double quick_number(const io::Json& value, std::size_t field) {
+  constexpr double kMaxNodes = 1 << 20;
+  const double number = value.is_number() ? value.as_double() : NAN;
+  const bool fits = field == 0 ? number >= 1 && number <= kMaxNodes && number == std::floor(number)
+                    : field == 1 ? number >= 0
+                                 : number > 0;
+  static constexpr std::array<std::string_view, 3> kKeys{"nodes", "latency_s", "bandwidth_Bps"};
+  return fits && !unusual(kKeys[field], number) ? number : NAN;
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  return text.empty() ? "failed" : text;
+}
+
+} // namespace
+
+struct PointRunner::Context {
+  std::unique_ptr<QuickRun> quick; // null: the long way
+  std::int64_t points = 0, points_alone = 0;
+
+  void add_warnings(std::map<std::string, std::int64_t>& warnings) const {
+    const auto add = [&](bool alone, std::int64_t count) {
+      for (const std::string& text : quick->warnings(alone)) {
+        warnings[text] += count;
+      }
+    };
+    if (quick && points > points_alone) {
+      add(false, points - points_alone);
+    }
+    if (quick && points_alone > 0) {
+      add(true, points_alone);
+    }
+  }
+};
+
+PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
+    : sweep_(sweep), files_(files), max_seconds_(max_seconds), strides_(sweep.grid.strides()) {
+  static constexpr std::array<std::string_view, 3> kQuick{
+      "/cluster/nodes", "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps"};
+  bool any = false;
+  std::vector<QuickField> fields(kQuick.size());
+  for (std::size_t f = 0; f < kQuick.size(); ++f) {
+    fields[f].axis = sweep.grid.axes.size(); // none
+    for (std::size_t a = 0; a < sweep.grid.axes.size(); ++a) {
+      const Axis& axis = sweep.grid.axes[a];
+      if (axis.pointer == kQuick[f]) {
+        fields[f].axis = a;
+        any = true;
+        for (const io::Json& value : axis.values) {
+          fields[f].values.push_back(quick_number(value, f));
+        }
+      } else if (kQuick[f].starts_with(axis.pointer + "/")) {
+        return; // an axis that sets the field's object: only the order of axes tells who wins
+      }
+    }
+  }
+  if (any) {
+    quick_fields_ = std::move(fields);
+  }
+}
+
+PointRunner::~PointRunner() = default;
+
+void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
+  outcome.error.clear();
+  try {
+    const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
+    Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    if (const std::int64_t replication = point % sweep_.grid.replications; replication > 0) {
+      scenario.variability.seed = replication_seed(scenario.variability.seed, replication);
+    }
+    refuse_long_work(estimated_seconds(scenario), max_seconds_);
+    Result result = study::run(scenario);
+    outcome.summary = std::move(result.summary);
+    outcome.method = std::move(result.method);
+    for (const std::string& warning : result.warnings) {
+      ++warnings_[warning];
+    }
+  } catch (const InputError& error) {
+    outcome.error = one_line(error_text(error, sweep_.base.file()));
+  } catch (const SimulationError& error) {
+    outcome.error = one_line(error.what());
+  } catch (const UsageError& error) {
+    outcome.error = one_line(error.what());
+  }
+}
+
+double PointRunner::quick_value(std::size_t field, std::int64_t point, double otherwise) const {
+  const QuickField& quick = quick_fields_[field];
+  if (quick.axis == sweep_.grid.axes.size()) {
+    return otherwise;
+  }
+  return quick
+      .values[static_cast<std::size_t>(point / strides_[quick.axis + 1]) % quick.values.size()];
+}
+
+// The context of a point, built if need be; null where it takes the long way.
+PointRunner::Context* PointRunner::context_of(std::int64_t point) {
+  constexpr std::int64_t kTrial = 64; // contexts after which they must have paid off
+  if (quick_fields_.empty()) {
+    return nullptr;
+  }
+  for (std::size_t f = 0; f < quick_fields_.size(); ++f) {
+    if (std::isnan(quick_value(f, point, 0))) {
+      return nullptr;
+    }
+  }
+  if (contexts_built_ > kTrial && quick_points_ < 4 * contexts_built_) {
+    return nullptr;
+  }
+  // Every axis but the quick ones in its place.
+  std::int64_t key = 0;
+  for (std::size_t a = 0; a < sweep_.grid.axes.size(); ++a) {
+    const bool is_quick = std::ranges::any_of(
+        quick_fields_, [a](const QuickField& field) { return field.axis == a; });
+    if (!is_quick) {
+      const auto size = static_cast<std::int64_t>(sweep_.grid.axes[a].values.size());
+      key = key * size + point / strides_[a + 1] % size;
+    }
+  }
+  const auto usable = [](Context& context) { return context.quick ? &context : nullptr; };
+  if (const auto found = contexts_.find(key); found != contexts_.end()) {
+    return usable(*found->second);
+  }
+  ++contexts_built_;
+  auto context = std::make_unique<Context>();
+  try {
+    const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
+    const io::Json* block = io::resolve(tree, "/cluster/network/block_latency_s");
+    context->quick = QuickRun::make(parse_scenario(tree, files_, Leftovers::ignore),
+                                    block == nullptr || block->is_null());
+  } catch (const InputError&) { // the long way tells what is wrong
+  } catch (const UsageError&) {}
+  return usable(*contexts_.emplace(key, std::move(context)).first->second);
+}
+
+void PointRunner::forget_contexts() {
+  for (const auto& [key, context] : contexts_) {
+    context->add_warnings(warnings_);
+  }
+  contexts_.clear();
+}
+
+// The points of one context among `points`, from the first on, as many as there are lanes.
+void PointRunner::run_quick(Context& context, std::span<const std::int64_t> points) {
+  std::array<QuickPoint, QuickRun::kLanes> asked{};
+  std::array<Summary*, QuickRun::kLanes> summaries{};
+  std::array<std::size_t, QuickRun::kLanes> places{};
+  std::array<bool, QuickRun::kLanes> done{};
+  std::size_t count = 0;
+  const Cluster& cluster = context.quick->scenario().cluster;
+  for (std::size_t i = 0; i < points.size() && count < QuickRun::kLanes; ++i) {
+    if (context_of_[i] == &context) {
+      const auto nodes = static_cast<double>(cluster.nodes);
+      asked[count] = {static_cast<std::int64_t>(quick_value(0, points[i], nodes)),
+                      quick_value(1, points[i], cluster.network.latency_s),
+                      quick_value(2, points[i], cluster.network.bandwidth_Bps)};
+      summaries[count] = &outcomes_[i].summary;
+      places[count++] = i;
+      context_of_[i] = nullptr;
+    }
+  }
+  context.quick->run(std::span(asked).first(count), std::span(summaries).first(count),
+                     std::span(done).first(count));
+  for (std::size_t k = 0; k < count; ++k) {
+    PointOutcome& outcome = outcomes_[places[k]];
+    finished_[places[k]] = done[k];
+    if (done[k]) {
+      outcome.method = coll::name(coll::Method::closed_form);
+      outcome.error.clear();
+      ++context.points;
+      ++quick_points_;
+      context.points_alone += context.quick->ranks(asked[k].nodes) == 1 ? 1 : 0;
+    }
+  }
+}
+
+std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t begin,
+                                               std::int64_t end) {
+  constexpr std::size_t kMostContexts = 256;
+  if (contexts_.size() >= kMostContexts) {
+    forget_contexts();
+  }
+  const auto count = static_cast<std::size_t>(end - begin);
+  points_.clear();
+  context_of_.clear();
+  for (std::int64_t i = begin; i < end; ++i) {
+    points_.push_back(shard.point(i));
+    context_of_.push_back(context_of(points_.back()));
+  }
+  outcomes_.resize(std::max(outcomes_.size(), count));
+  finished_.assign(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (context_of_[i] != nullptr) {
+      run_quick(*context_of_[i], points_);
+    }
+    if (!finished_[i]) {
+      run_long(points_[i], outcomes_[i]);
+    }
+  }
+  return std::span(outcomes_).first(count);
+}
+
+std::map<std::string, std::int64_t> PointRunner::warnings() const {
+  std::map<std::string, std::int64_t> all = warnings_;
+  for (const auto& [key, context] : contexts_) {
+    context->add_warnings(all);
+  }
+  return all;
+}
+
+void check_some_point(const Sweep& sweep, Files& files) {
+  constexpr std::int64_t kSamples = 16;
+  const std::int64_t points = sweep.grid.points();
+  const std::int64_t samples = std::min(points, kSamples);
+  std::optional<InputError> first;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    const std::int64_t point = i + 1 == samples ? points - 1 : points / samples * i;
+    try {
+      (void)parse_scenario(scenario_at(sweep.base, sweep.grid, point), files, Leftovers::ignore);
+      return;
+    } catch (const InputError& error) {
+      if (!first) {
+        first = error;
+      }
+    }
+  }
+  if (first) {
+    throw InputError(*first);
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,107 @@
+#pragma once
+// The summary of `run` for many networks at once: the short way through a sweep whose points differ
+// in nodes, latency and bandwidth only. It holds where the exchange costs a + b bytes by a closed
+// form; everything that does not depend on the network (items, buckets that only count bytes, sums
+// of the step) is computed once, and points advance through the messages in lockstep, one vector
+// lane each. Every number equals that of `run` bit for bit: same operations in the same order.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/batch.hpp"
+#include "run/result.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+struct QuickPoint {
+  std::int64_t nodes{};
+  double latency_s{};
+  double bandwidth_Bps{};
+};
+
+class QuickRun {
+public:
+  static constexpr std::size_t kLanes = 32;
+
+  // Null where the scenario needs the long way: measured curves, algorithms or planners beyond the
+  // ones known here, copies, other evaluators. `latency_is_block_latency`: the scenario gives no
+  // block latency of its own.
+  [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& scenario,
+                                                      bool latency_is_block_latency);
+
+  // At most kLanes points. False in `done` for points that need the long way (among them all that
+  // fail); their summaries are unchanged.
+  void run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
+           std::span<bool> done);
+
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  // The warnings that `run` gives for any of these points; `alone` adds that of a single worker.
+  [[nodiscard]] const std::vector<std::string>& warnings(bool alone) const {
+    return alone ? warnings_alone_ : warnings_;
+  }
+  [[nodiscard]] std::int64_t ranks(std::int64_t nodes) const {
+    return nodes * scenario_.cluster.gpus_per_node;
+  }
+
+private:
+  using Lanes = std::array<double, kLanes>;
+  struct Costs { // a and b of a message, and of its parts
+    Lanes startup{}, per_byte{};
+    Lanes latency{}, bandwidth{}, reduction{}; // startup of latency, per byte of the others
+    Lanes ranks{};
+  };
+  struct Totals { // over the messages of a plan
+    Lanes channel_end{}, communication{};
+    Lanes latency{}, bandwidth{}, reduction{}, wire{};
+  };
+  struct Period {
+    double exposed{}, period{}, input_wait{};
+  };
+
+  explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
+  [[nodiscard]] bool set_up();
+  [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, Costs& costs);
+  [[nodiscard]] double wire_of(double bytes, double ranks) const;
+  [[nodiscard]] double static_wire(std::int64_t ranks);
+  void send_static(const Costs& costs, Totals& totals);
+  [[nodiscard]] bool send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary);
+  void optimal_runs(double startup, double per_byte, std::size_t k);
+  void next_forward(const Lanes& channel_end, const std::vector<Lanes>& done, Lanes& end) const;
+  [[nodiscard]] Period period_of(double end) const;
+  [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const Costs& costs,
+                               const Totals& totals, double end, double best_end,
+                               Summary& summary) const;
+
+  Scenario scenario_; // its network is set point by point
+  bool block_follows_ = true;
+  plan::Problem problem_;
+  plan::BatchItems items_;
+  std::vector<std::string> warnings_, warnings_alone_;
+
+  // The step without messages.
+  std::vector<double> forward_s_, update_share_s_; // [layer]
+  double forward_work_s_{}, backward_work_s_{};    // summed as a workload does
+  double forward_total_s_{}, backward_s_{}, update_s_{}, input_s_{}, alone_period_s_{};
+  bool input_pipelined_{}, barrier_{}, update_first_{};
+  double total_bytes_{}, first_layer_bytes_{};
+  std::vector<std::int32_t> last_item_; // [layer] its last gradient in launch order, -1: none
+
+  // Buckets that depend on bytes only: wfbp, single, ddp. Else empty.
+  bool is_static_ = false;
+  std::vector<double> group_ready_s_, group_bytes_;
+  std::vector<std::int32_t> last_group_; // [layer]
+  std::map<std::int64_t, double> wire_by_ranks_;
+
+  // Scratch.
+  std::vector<Lanes> group_end_, layer_done_, best_done_;
+  Lanes best_channel_{};
+  std::vector<double> finish_;
+  std::vector<std::uint32_t> back_, ends_;
+};
+
+} // namespace stepsim::study

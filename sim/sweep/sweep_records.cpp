@@ -1,0 +1,249 @@
+#include "sweep/sweep_records.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "base/random.hpp"
+#include "json/csv.hpp"
+
+namespace stepsim::study {
+
+void NumberTexts::append(std::string& out, double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  Entry& entry = entries_[base::mix64(bits) % entries_.size()];
+  if (entry.bits != bits) {
+    const auto written =
+        std::to_chars(entry.text.data(), entry.text.data() + entry.text.size(), value);
+    entry.bits = bits;
+    entry.size = static_cast<std::uint8_t>(written.ptr - entry.text.data());
+  }
+  out.append(entry.text.data(), entry.size);
+}
+
+Records::Records(const Grid& grid, RecordFormat format)
+    : format_(format), replications_(grid.replications), strides_(grid.strides()) {
+  io::Array axes;
+  for (const Axis& axis : grid.axes) {
+    io::Array values(axis.values.begin(), axis.values.end());
+    axes.push_back(io::Json(io::Object{{"field", axis.pointer}, {"values", std::move(values)}}));
+    std::vector<std::string>& texts = axis_texts_.emplace_back();
+    for (const io::Json& value : axis.values) {
+      append_json(texts.emplace_back(), value);
+    }
+  }
+  axes_ = io::Json(std::move(axes));
+
+  std::vector<Column> columns;
+  const auto add = [&](std::string key, Source source) {
+    columns.push_back({std::move(key), source, 0, nullptr, ""});
+  };
+  if (format == RecordFormat::jsonl) {
+    add("record", Source::record);
+  }
+  add("point", Source::point);
+  add("status", Source::status);
+  const std::vector<std::string> names = grid.field_names();
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    columns.push_back({names[a], Source::axis, a, nullptr, ""});
+  }
+  if (replications_ > 1) {
+    add("replication", Source::replication);
+  }
+  const auto summary_begin = static_cast<std::ptrdiff_t>(columns.size());
+  for (const SummaryField& field : summary_fields()) {
+    columns.push_back({std::string(field.key), Source::summary, 0, &field, ""});
+  }
+  const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };
+  std::sort(columns.begin() + summary_begin, columns.end(), by_key);
+  add("method", Source::method);
+  add("error", Source::error);
+  if (format == RecordFormat::jsonl) {
+    std::sort(columns.begin(), columns.end(), by_key);
+  }
+  // Keys and separators are the text before a value.
+  const bool json = format == RecordFormat::jsonl;
+  end_ = json ? "{" : "";
+  for (Column& column : columns) {
+    end_.append(keys_.empty() ? "" : ",");
+    keys_.push_back(column.key);
+    if (json) {
+      io::append_compact(end_, io::Json(column.key));
+      end_ += ':';
+    }
+    column.prefix = std::exchange(end_, std::string());
+    columns_.push_back(std::move(column));
+  }
+  end_.append(json ? "}\n" : "\n");
+}
+
+std::string Records::header(std::string_view tool, std::string_view grid_hash, const Shard& shard,
+                            const io::Object& base) const {
+  io::Json json(io::Object{{"record", "header"},
+                           {"schema_version", 1},
+                           {"tool", tool},
+                           {"points_total", points()},
+                           {"grid_hash", grid_hash},
+                           {"shard", shard.index},
+                           {"shards", shard.count},
+                           {"axes", axes_}});
+  for (const auto& [key, value] : base) {
+    json.set(key, value);
+  }
+  std::string text = format_ == RecordFormat::csv ? "# " : "";
+  io::append_compact(text, json);
+  text += '\n';
+  if (format_ == RecordFormat::csv) {
+    for (std::size_t c = 0; c < keys_.size(); ++c) {
+      text += c > 0 ? "," : "";
+      append_text(text, keys_[c]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// A text cell: JSON string, or RFC 4180 field, quoted where it must be.
+void Records::append_text(std::string& out, std::string_view text) const {
+  if (format_ == RecordFormat::jsonl) {
+    io::append_compact(out, io::Json(text));
+    return;
+  }
+  io::append_csv_cell(out, text);
+}
+
+// A text cell, null if empty; words of ours need no escapes.
+void Records::append_word(std::string& out, std::string_view word) const {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (word.empty()) {
+    out += format_ == RecordFormat::jsonl ? "null" : "";
+  } else if (format_ == RecordFormat::jsonl && std::all_of(word.begin(), word.end(), is_plain)) {
+    out += '"';
+    out += word;
+    out += '"';
+  } else {
+    append_text(out, word);
+  }
+}
+
+// Records are flat: a list or an object becomes its text.
+void Records::append_json(std::string& out, const io::Json& value) const {
+  if (value.is_array() || value.is_object()) {
+    append_text(out, io::compact(value));
+  } else if (value.is_string()) {
+    append_text(out, value.as_string());
+  } else if (format_ == RecordFormat::jsonl || !value.is_null()) {
+    io::append_compact(out, value);
+  }
+}
+
+// As `flat_summary`, and null where a number is beyond the range of numbers.
+void Records::append_summary(std::string& out, const SummaryField& field, const Summary& summary,
+                             NumberTexts& numbers) const {
+  const std::string_view null = format_ == RecordFormat::jsonl ? "null" : "";
+  if (const auto* number = std::get_if<SummaryNumber>(&field.value)) {
+    const std::optional<double>& value = summary.**number;
+    if (value && std::isfinite(*value)) {
+      numbers.append(out, *value);
+    } else {
+      out += null;
+    }
+  } else if (const auto* flag = std::get_if<SummaryFlag>(&field.value)) {
+    const std::optional<bool>& value = summary.**flag;
+    out += value ? std::string_view(*value ? "true" : "false") : null;
+  } else if (const auto* word = std::get_if<SummaryWord>(&field.value)) {
+    append_word(out, summary.**word);
+  } else {
+    std::string text = "[";
+    for (const std::int64_t count : summary.*std::get<SummaryCounts>(field.value)) {
+      text += text.size() > 1 ? "," : "";
+      base::append_integer(text, count);
+    }
+    text += ']';
+    if (format_ == RecordFormat::jsonl) {
+      out += text;
+    } else if (text.size() > 2) {
+      io::append_csv_cell(out, text);
+    }
+  }
+}
+
+void Records::append_value(std::string& out, const Column& column, std::int64_t point,
+                           const PointOutcome& outcome, NumberTexts& numbers) const {
+  const bool failed = !outcome.error.empty();
+  switch (column.source) {
+  case Source::record:
+    append_word(out, "point");
+    return;
+  case Source::point:
+    base::append_integer(out, point);
+    return;
+  case Source::status:
+    append_word(out, failed ? "error" : "ok");
+    return;
+  case Source::axis: {
+    const auto& texts = axis_texts_[column.axis];
+    out += texts[static_cast<std::size_t>(point / strides_[column.axis + 1]) % texts.size()];
+    return;
+  }
+  case Source::replication:
+    base::append_integer(out, point % replications_);
+    return;
+  case Source::summary:
+    if (failed) {
+      out += format_ == RecordFormat::jsonl ? "null" : "";
+    } else {
+      append_summary(out, *column.field, outcome.summary, numbers);
+    }
+    return;
+  case Source::method:
+    append_word(out, failed ? "" : outcome.method);
+    return;
+  case Source::error:
+    append_word(out, outcome.error);
+    return;
+  }
+}
+
+void Records::append(std::string& out, std::int64_t point, const PointOutcome& outcome,
+                     NumberTexts& numbers) const {
+  for (const Column& column : columns_) {
+    out += column.prefix;
+    append_value(out, column, point, outcome, numbers);
+  }
+  out += end_;
+}
+
+RecordMark record_mark(std::string_view line, RecordFormat format) {
+  // In a flat record an unescaped `"point":` can only be the key.
+  static constexpr std::string_view kPoint = "\"point\":";
+  RecordMark mark;
+  std::string_view rest = line;
+  if (format == RecordFormat::jsonl) {
+    const std::size_t at = line.find(kPoint);
+    if (at == std::string_view::npos || !line.starts_with('{') || !line.ends_with('}')) {
+      return mark;
+    }
+    rest = line.substr(at + kPoint.size());
+    mark.failed = line.find("\"status\":\"error\"") != std::string_view::npos;
+  }
+  std::int64_t point{};
+  const auto result = std::from_chars(rest.data(), rest.data() + rest.size(), point);
+  if (result.ec != std::errc{} || point < 0) {
+    return mark;
+  }
+  if (format == RecordFormat::csv) {
+    const auto behind = rest.substr(static_cast<std::size_t>(result.ptr - rest.data()));
+    mark.failed = behind.starts_with(",error,");
+    if (!mark.failed && !behind.starts_with(",ok,")) {
+      return mark;
+    }
+  }
+  mark.point = point;
+  return mark;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,136 @@
+// Messages of jobs at the packet level, and the background load beside them.
+#include <algorithm>
+
+#include "train/job/network_job_messages.hpp"
+
+namespace stepsim::train {
+
+namespace {
+
+net::PacketOptions options_of(const JobNetwork& network) {
+  net::PacketOptions options = *network.packet;
+  options.simulated_s = network.simulated_limit_s;
+  return options;
+}
+
+net::DropRule drop_rule(const JobMessage& message, const MessageClass& of) {
+  net::DropRule rule;
+  if (of.small != net::DropClass::protected_ || of.large != net::DropClass::protected_) {
+    rule.kind = net::DropRule::Kind::by_size;
+    rule.small = of.small;
+    rule.large = of.large;
+    rule.large_fraction = of.large_fraction;
+    rule.iteration = static_cast<std::uint64_t>(message.iteration);
+    rule.worker = message.src;
+    rule.tensor = message.piece;
+  }
+  return rule;
+}
+
+} // namespace
+
+PacketMessages::PacketMessages(const JobNetwork& network, std::span<const NetworkJob> jobs)
+    : network_(network), jobs_(jobs), first_connections_(first_connections(jobs)),
+      packets_(network.fabric->fabric, network.fabric->routes, options_of(network)),
+      arrivals_(network.fabric->fabric, network.background, network.packet->seed),
+      next_connection_(first_connections_.back()) {}
+
+net::ConnectionId PacketMessages::connection(std::uint32_t job, std::uint32_t src,
+                                             std::uint32_t dst) {
+  const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
+  const std::uint64_t number = first_connections_[job] + std::uint64_t{src} * hosts.size() + dst;
+  const auto [found, is_new] = connections_.try_emplace(number, 0);
+  if (is_new) {
+    found->second = packets_.open(
+        {.src = hosts[src], .dst = hosts[dst], .number = static_cast<std::uint32_t>(number)});
+  }
+  return found->second;
+}
+
+std::uint32_t PacketMessages::hand_over(double now, std::uint32_t job, const JobMessage& message) {
+  const MessageClass& of = jobs_[job].pieces[message.piece].message_class;
+  return packets_.hand_over({.connection = connection(job, message.src, message.dst),
+                             .size_bytes = message.size_bytes,
+                             .queue = of.queue,
+                             .loss_bound = loss_bound(jobs_[job], message),
+                             .drop_rule = drop_rule(message, of),
+                             .start = std::max(net::to_picoseconds(now), packets_.now())});
+}
+
+net::Picoseconds PacketMessages::next_arrival() const {
+  return no_more_arrivals() || arrivals_.next_s() > network_.simulated_limit_s
+             ? net::kNeverPs
+             : net::to_picoseconds(arrivals_.next_s());
+}
+
+void PacketMessages::take_arrival() {
+  const net::BackgroundFlow flow = arrivals_.take();
+  const net::ConnectionId connection =
+      packets_.open({.src = flow.src,
+                     .dst = flow.dst,
+                     .number = static_cast<std::uint32_t>(next_connection_++),
+                     .kind = network_.background.transport});
+  background_.push_back(packets_.hand_over({.connection = connection,
+                                            .size_bytes = flow.bytes,
+                                            .start = net::to_picoseconds(flow.start_s)}));
+}
+
+double PacketMessages::advance(double until, std::vector<std::uint32_t>& done) {
+  const net::Picoseconds last = net::to_picoseconds(until);
+  while (true) {
+    const net::Picoseconds arrival = next_arrival();
+    if (packets_.go_on(std::min(last, arrival), done)) {
+      std::erase_if(done, [&](std::uint32_t id) {
+        return std::binary_search(background_.begin(), background_.end(), id);
+      });
+      if (!done.empty()) {
+        return packets_.now() == last ? until : net::to_seconds(packets_.now());
+      }
+    } else if (arrival <= last) {
+      take_arrival();
+    } else {
+      return until;
+    }
+  }
+}
+
+void PacketMessages::drain() {
+  std::vector<net::MessageId> done;
+  while (no_more_arrivals() && packets_.advance(net::kNeverPs, done)) {
+    done.clear();
+  }
+}
+
+void PacketMessages::fill(std::uint32_t id, std::uint32_t /*job*/, JobMessage& message) const {
+  const net::MessageResult& result = packets_.result(id);
+  message.start_s = net::to_seconds(result.start);
+  message.end_s = net::to_seconds(result.end);
+  message.delivered_bytes = result.delivered_bytes;
+  message.lost_network_bytes = result.lost_network_bytes;
+  message.lost_stopped_bytes = result.lost_stopped_bytes();
+  message.wasted_bytes = result.wasted_bytes;
+  message.packets = result.packets;
+  message.delivered_packets = result.delivered_packets;
+  message.retransmissions = result.retransmissions;
+  message.timeouts = result.timeouts;
+  message.duplicates = result.duplicates;
+  message.probe_rounds = result.probe_rounds;
+}
+
+void PacketMessages::fill(JobsResult& result) const {
+  for (net::LinkId link = 0; link < network_.fabric->fabric.links.size(); ++link) {
+    const net::LinkCounters& counters = packets_.link(link);
+    result.link_counters.push_back(counters);
+    result.links.push_back({static_cast<double>(counters.bytes), net::to_seconds(counters.busy)});
+  }
+  for (const net::MessageId id : background_) {
+    const net::MessageResult& flow = packets_.result(id);
+    if (flow.complete()) {
+      result.background_fct_s.push_back(net::to_seconds(flow.fct()));
+    }
+  }
+  result.events = packets_.events();
+  result.packet_hops = packets_.packet_hops();
+}
+
+} // namespace stepsim::train

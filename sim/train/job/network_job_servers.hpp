@@ -1,0 +1,74 @@
+#pragma once
+// A job with parameter servers (PKT 7.2): W pushes of a part, their sum, W pulls. Messages wait in
+// two lists per worker, of pushes and of pulls, which are sent
+//   FIFO        as soon as they are there
+//   by layer    the smallest (first layer, ready time, piece, server) first, while fewer than
+//               credit_bytes of the list are handed over and not complete
+// A server adds one part after the other: pushes x bytes x add_s_per_byte (COL 5.10).
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "engine/event_queue.hpp"
+#include "train/job/network_job.hpp"
+#include "train/job/network_job_workers.hpp"
+
+namespace stepsim::train {
+
+class ServerJob {
+public:
+  explicit ServerJob(const NetworkJob& job); // which outlives this
+
+  [[nodiscard]] double next_time() const;
+  void advance(double now);
+  void delivered(double now, const JobMessage& message);
+  // Appends the messages that are handed over now.
+  void send(double now, std::vector<JobMessage>& messages);
+  [[nodiscard]] bool finished() const { return workers_.finished(); }
+  [[nodiscard]] const JobWorkers& workers() const { return workers_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  struct Waiting {         // in a list
+    std::uint32_t layer{}; // by_layer
+    double ready_s{};
+    std::uint32_t piece{}, server{};
+    std::int64_t iteration{};
+    [[nodiscard]] auto operator<=>(const Waiting&) const = default;
+  };
+  struct List {
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting;
+    double outstanding = 0; // bytes
+    bool touched = false;
+  };
+  [[nodiscard]] std::int64_t part_bytes(std::uint32_t piece, std::uint32_t server) const;
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
+  [[nodiscard]] std::uint32_t server_at(std::uint32_t rank) const;
+  [[nodiscard]] bool on_one_host(std::uint32_t worker, std::uint32_t server) const;
+  [[nodiscard]] std::size_t part_of(std::uint32_t piece, std::uint32_t server) const {
+    return std::size_t{piece} * servers_ + server;
+  }
+  void push(double now, const JobWorkers::Ready& ready);
+  void arrived(double now, std::uint32_t piece, std::uint32_t server);
+  void pull(double now, std::uint32_t piece, std::uint32_t server);
+  void received(double now, std::uint32_t worker, std::uint32_t piece);
+  void wait(std::size_t list, Waiting waiting);
+  void touch(std::size_t list);
+
+  const NetworkJob& job_;
+  std::uint32_t servers_;
+  bool dedicated_;
+  JobWorkers workers_;
+  std::vector<List> lists_; // [2 worker], pushes; [2 worker + 1], pulls
+  std::vector<std::size_t> touched_;
+  std::vector<std::uint32_t> arrivals_;      // [part] pushes
+  std::vector<std::uint32_t> missing_parts_; // [worker x pieces + piece]
+  std::vector<std::int64_t> iterations_;     // [part] of the pushes
+  std::vector<double> adder_free_s_;         // [server]
+  engine::EventQueue<double> additions_;     // by part
+  std::vector<JobWorkers::Ready> ready_;
+  std::uint64_t events_ = 0;
+};
+
+} // namespace stepsim::train

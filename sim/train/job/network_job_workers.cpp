@@ -1,0 +1,178 @@
+#include "train/job/network_job_workers.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <numeric>
+
+namespace stepsim::train {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+} // namespace
+
+JobWorkers::JobWorkers(const NetworkJob& job)
+    : job_(job), jitter_(job.variability, job.workers), forward_s_(sum(job.forward_s)),
+      backward_s_(std::accumulate(job.backward_s.rbegin(), job.backward_s.rend(), 0.0)),
+      workers_(job.workers), missing_(job.workers * job.forward_s.size(), 0),
+      start_s_(static_cast<std::size_t>(job.iterations) + 1, kNever),
+      backward_start_s_((static_cast<std::size_t>(job.iterations) + 1) * job.workers),
+      exchange_end_s_(static_cast<std::size_t>(job.iterations), 0),
+      piece_end_s_(job.pieces.size(), 0), forward_start_s_(job.forward_s.size(), 0) {
+  assert(job.workers >= 1 && job.iterations >= 1 && "counts from 1");
+  assert(!job.forward_s.empty() && job.forward_s.size() == job.backward_s.size() &&
+         "one pair of times per layer");
+  assert((job.update_s == 0 || job.gradient_bytes.size() == job.forward_s.size()) &&
+         "an update has shares");
+  StepInput step;
+  step.forward_s = job.forward_s;
+  step.gradient_bytes = job.gradient_bytes;
+  step.update_s = job.update_s;
+  step.next_forward = job.next_forward;
+  updates_.assign(job.forward_s.size(), 0.0);
+  if (job.update_s > 0) {
+    updates_ = layer_updates(step);
+  }
+  first_update_ = sum(updates_) > 0 ? 0 : job.update_s;
+  group_pieces();
+  for (std::uint32_t w = 0; w < job.workers; ++w) {
+    start_iteration(w, 0);
+    run_forward(0, w);
+  }
+}
+
+void JobWorkers::group_pieces() {
+  const auto& pieces = job_.pieces;
+  for (std::uint32_t p = 0; p < pieces.size(); ++p) {
+    assert(pieces[p].first_layer <= pieces[p].last_layer &&
+           pieces[p].last_layer < job_.forward_s.size() && "pieces are of layers");
+    if (pieces[p].bytes > 0) {
+      order_.push_back(p);
+    }
+  }
+  if (job_.overlap_backward) {
+    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return pieces[a].first_layer > pieces[b].first_layer;
+    });
+    double offset = 0;
+    std::size_t next = 0;
+    for (std::size_t layer = job_.backward_s.size(); layer-- > 0;) {
+      offset += job_.backward_s[layer];
+      const std::size_t begin = next;
+      while (next < order_.size() && pieces[order_[next]].first_layer == layer) {
+        ++next;
+      }
+      if (next > begin || layer == 0) { // the last group is also the end of backward
+        groups_.push_back({offset, next});
+      }
+    }
+  } else {
+    groups_.push_back({backward_s_, order_.size()});
+  }
+}
+
+double JobWorkers::next_time() const { return timers_.empty() ? kNever : timers_.next_time(); }
+
+void JobWorkers::start_iteration(std::uint32_t worker, std::int64_t iteration) {
+  Worker& x = workers_[worker];
+  x.iteration = iteration;
+  x.factor = jitter_.compute(worker, iteration + 1);
+  x.layer = 0;
+  x.forward = true;
+}
+
+bool JobWorkers::blocked(std::uint32_t worker) const {
+  const Worker& x = workers_[worker];
+  return job_.next_forward == NextForward::barrier
+             ? x.missing > 0
+             : missing_[worker * job_.forward_s.size() + x.layer] > 0;
+}
+
+void JobWorkers::run_forward(double now, std::uint32_t worker) {
+  Worker& x = workers_[worker];
+  for (; x.layer < job_.forward_s.size(); ++x.layer) {
+    if (blocked(worker)) {
+      return;
+    }
+    x.t = std::max(x.t, now);
+    if (x.iteration > 0) {
+      x.t += x.factor * (updates_[x.layer] + (x.layer == 0 ? first_update_ : 0));
+    }
+    if (x.layer == 0) {
+      double& start = start_s_[static_cast<std::size_t>(x.iteration)];
+      start = std::min(start, x.t);
+    }
+    if (worker == 0) {
+      forward_start_s_[x.layer] = x.t;
+    }
+    x.t += x.factor * job_.forward_s[x.layer];
+  }
+  start_backward(worker);
+}
+
+void JobWorkers::start_backward(std::uint32_t worker) {
+  Worker& x = workers_[worker];
+  assert(x.missing == 0 && "forward has waited for every piece");
+  x.forward = false;
+  backward_start_s_[at(x.iteration, worker)] = x.t;
+  if (x.iteration == job_.iterations) {
+    ++finished_;
+    return;
+  }
+  const std::size_t layers = job_.forward_s.size();
+  for (const std::uint32_t p : order_) {
+    for (std::size_t l = job_.pieces[p].first_layer; l <= job_.pieces[p].last_layer; ++l) {
+      ++missing_[worker * layers + l];
+    }
+  }
+  x.missing = static_cast<std::uint32_t>(order_.size());
+  x.group = 0;
+  timers_.push(x.t + x.factor * groups_.front().offset_s, worker);
+}
+
+void JobWorkers::advance(double now, std::vector<Ready>& ready) {
+  while (!timers_.empty() && timers_.next_time() <= now) {
+    const auto event = timers_.pop();
+    const std::uint32_t worker = event.id();
+    Worker& x = workers_[worker];
+    const std::size_t begin = x.group == 0 ? 0 : groups_[x.group - 1].end;
+    for (std::size_t i = begin; i < groups_[x.group].end; ++i) {
+      ready.push_back({worker, order_[i], x.iteration});
+    }
+    if (++x.group < groups_.size()) {
+      const double start = backward_start_s_[at(x.iteration, worker)];
+      timers_.push(std::max(event.time, start + x.factor * groups_[x.group].offset_s), worker);
+      continue;
+    }
+    x.t = event.time;
+    start_iteration(worker, x.iteration + 1);
+    run_forward(event.time, worker);
+  }
+}
+
+void JobWorkers::received(double now, std::uint32_t worker, std::uint32_t piece) {
+  Worker& x = workers_[worker];
+  assert(x.missing > 0 && "a piece comes back once");
+  --x.missing;
+  const std::size_t layers = job_.forward_s.size();
+  for (std::size_t l = job_.pieces[piece].first_layer; l <= job_.pieces[piece].last_layer; ++l) {
+    --missing_[worker * layers + l];
+  }
+  const std::int64_t iteration = x.forward ? x.iteration - 1 : x.iteration;
+  double& end = exchange_end_s_[static_cast<std::size_t>(iteration)];
+  end = std::max(end, now);
+  if (iteration + 1 == job_.iterations) {
+    piece_end_s_[piece] = std::max(piece_end_s_[piece], now);
+  }
+  if (x.forward) {
+    run_forward(now, worker);
+  }
+}
+
+} // namespace stepsim::train

@@ -1,0 +1,28 @@
+#pragma once
+// One worker alone: what speed-up and efficiency are relative to. It draws the random factors of
+// the run, so that luck with a few draws is no speed-up, and is as fast as the fastest worker:
+// a straggler slows the run down, not what the run is compared with.
+//
+//   iteration t of worker w    f = pace x random factor of (w, t), f' of iteration t + 1
+//   one iteration after another          f (forward + backward + update)
+//   from backward to backward            f backward + f' (forward + update)
+//   input loaded during the iteration    max(f (forward + backward), input) + (f' - f) forward
+//                                        + f' update
+#include <cstdint>
+
+#include "train/workload/variability.hpp"
+
+namespace stepsim::train {
+
+struct AloneWork {
+  double forward_s{}, backward_s{}, update_s{};
+  double input_s{};
+  bool input_pipelined = true;
+  bool to_next_backward = false; // iterations count from backward to backward (varied_steps.hpp)
+};
+
+// Mean over `workers` and the iterations first..last (from 1).
+[[nodiscard]] double alone_seconds(const AloneWork& work, const Variability& variability,
+                                   std::uint32_t workers, std::int64_t first, std::int64_t last);
+
+} // namespace stepsim::train

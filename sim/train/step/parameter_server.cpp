@@ -1,0 +1,169 @@
+#include "train/step/parameter_server.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace stepsim::train {
+
+namespace {
+
+struct Arrival {
+  double time{};
+  std::uint32_t worker{};
+};
+
+// Heap with the earliest arrival on top, ties by worker.
+constexpr auto kLater = [](const Arrival& a, const Arrival& b) {
+  return a.time != b.time ? a.time > b.time : a.worker > b.worker;
+};
+
+struct Server {
+  double free_in = 0, free_add = 0, free_out = 0;
+  std::int64_t version = 0;
+};
+
+struct Served {
+  double applied{}, received{};
+};
+
+Served serve(Server& server, const AsyncInput& input, double arrive) {
+  const ServerLink& link = input.link;
+  const auto servers = static_cast<double>(input.servers);
+  const double add = link.add_s / servers;
+  const double start = std::max(arrive, server.free_in);
+  if (input.serial) {
+    server.free_in = start + (link.push_s + link.add_s + link.pull_s) / servers;
+    const double applied = start + link.push_s + add;
+    return {applied, applied + link.pull_s + link.latency_s};
+  }
+  server.free_in = start + link.push_s / servers;
+  const double applied = std::max(start + link.push_s, server.free_add) + add;
+  server.free_add = applied;
+  const double out = std::max(applied + link.latency_s, server.free_out);
+  server.free_out = out + link.pull_s / servers;
+  return {applied, out + link.pull_s};
+}
+
+struct Worker {
+  std::int64_t iterations{}; // updates whose weights are back
+  std::int64_t read_version{};
+  std::vector<double> computed_s{}; // [iteration], the one under way last
+  double received{};
+  double half_received{}; // after half of its iterations
+
+  // Of the second half of the iterations whose weights are back.
+  [[nodiscard]] double mean_computed_s() const {
+    const auto begin = computed_s.begin() + iterations / 2;
+    return std::accumulate(begin, computed_s.begin() + iterations, 0.0) /
+           static_cast<double>(iterations - iterations / 2);
+  }
+};
+
+} // namespace
+
+double server_round_end(std::vector<double> ready_s, const ServerLink& link, bool colocated) {
+  assert(!ready_s.empty() && "a round has workers");
+  double end = 0;
+  if (colocated) {
+    const double local = ready_s.front();
+    if (ready_s.size() == 1) {
+      return local;
+    }
+    std::sort(ready_s.begin() + 1, ready_s.end());
+    for (std::size_t w = 1; w < ready_s.size(); ++w) {
+      end = std::max(end, ready_s[w] + link.latency_s) + link.push_s;
+    }
+    end = std::max(end, local);
+  } else {
+    std::sort(ready_s.begin(), ready_s.end());
+    for (const double ready : ready_s) {
+      end = std::max(end, ready + link.latency_s) + link.push_s;
+    }
+  }
+  const auto remote = static_cast<double>(ready_s.size() - (colocated ? 1 : 0));
+  return end + remote * link.add_s + link.latency_s + remote * link.pull_s;
+}
+
+AsyncTimes run_async(const AsyncInput& input) {
+  assert(input.workers >= 1 && input.servers >= 1 && input.iterations >= 1 && "counts from 1");
+  const std::int64_t total = input.iterations * input.workers;
+  const Jitter jitter(input.variability, input.workers);
+  std::vector<Worker> workers(input.workers);
+  std::vector<Arrival> heap;
+  heap.reserve(input.workers);
+  const auto compute = [&](std::uint32_t w) {
+    const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
+    workers[w].computed_s.push_back(seconds);
+    heap.push_back({workers[w].received + seconds + input.link.latency_s, w});
+    std::push_heap(heap.begin(), heap.end(), kLater);
+  };
+  for (std::uint32_t w = 0; w < input.workers; ++w) {
+    compute(w);
+  }
+
+  AsyncTimes times;
+  times.updates.reserve(static_cast<std::size_t>(total));
+  Server server;
+  while (static_cast<std::int64_t>(times.updates.size()) < total) {
+    std::pop_heap(heap.begin(), heap.end(), kLater);
+    const Arrival next = heap.back();
+    heap.pop_back();
+    const Served served = serve(server, input, next.time);
+    Worker& worker = workers[next.worker];
+    const std::int64_t staleness = server.version - worker.read_version;
+    worker.read_version = ++server.version;
+    worker.received = served.received;
+    ++worker.iterations;
+    times.updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
+    times.staleness.add(staleness);
+    times.makespan_s = std::max(times.makespan_s, served.received);
+    compute(next.worker);
+  }
+
+  // Second half of every worker's own run.
+  std::vector<std::int64_t> seen(input.workers);
+  for (const AsyncUpdate& update : times.updates) {
+    Worker& worker = workers[update.worker];
+    if (++seen[update.worker] == worker.iterations / 2) {
+      worker.half_received = update.received_s;
+    }
+  }
+  double complete = 0;    // workers with an iteration
+  double share = 0;       // of computing in the cycles of all workers
+  double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
+  for (std::uint32_t w = 0; w < input.workers; ++w) {
+    const Worker& worker = workers[w];
+    if (worker.iterations == 0) { // none is complete: what is under way
+      times.worker_compute_s.push_back(worker.computed_s.front());
+      times.worker_wait_s.push_back(0);
+      continue;
+    }
+    const std::int64_t counted = worker.iterations - worker.iterations / 2;
+    const double computed = worker.mean_computed_s();
+    const double cycle =
+        std::max(computed, (worker.received - worker.half_received) / static_cast<double>(counted));
+    times.worker_compute_s.push_back(computed);
+    times.worker_wait_s.push_back(cycle - computed);
+    times.throughput_per_s += 1 / cycle;
+    share += cycle > 0 ? computed / cycle : 0;
+    alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
+    ++complete;
+  }
+  times.period_s = input.workers / times.throughput_per_s;
+  times.compute_s = times.period_s * share / complete;
+  times.alone_compute_s = complete / alone_per_s;
+  return times;
+}
+
+double async_period(const AsyncInput& input) {
+  const ServerLink& link = input.link;
+  const auto servers = static_cast<double>(input.servers);
+  const double alone =
+      input.compute_s + 2 * link.latency_s + link.push_s + link.pull_s + link.add_s / servers;
+  const double station = input.serial ? link.push_s + link.pull_s + link.add_s
+                                      : std::max({link.push_s, link.pull_s, link.add_s});
+  return std::max(alone, input.workers * station / servers);
+}
+
+} // namespace stepsim::train

@@ -1,0 +1,74 @@
+#pragma once
+// Training with parameter servers (PIP 3.2, 3.3, 4). Synchronous: all push, the server adds, all
+// pull, everybody starts again. Asynchronous: every worker pushes its gradient, the server applies
+// it and answers with the weights as of that moment; nobody waits for anybody, gradients are stale.
+//
+//   start   = max(arrive, free_in)                  arrive = now + c_w + alpha
+//   applied = max(start + push, free_add) + add     version += 1, the worker reads this version
+//   now     = max(applied + alpha, free_out) + pull
+//
+// The stations in, add and out of the server are FIFO, ties by worker index.
+#include <cstdint>
+#include <vector>
+
+#include "train/workload/staleness.hpp"
+#include "train/workload/variability.hpp"
+
+namespace stepsim::train {
+
+struct ServerLink {
+  double latency_s{}; // alpha
+  double push_s{};    // n beta, wire bytes of a push on the server's inbound port
+  double pull_s{};    // the same on its outbound port
+  double add_s{};     // n gamma, adding (and decoding) one push
+};
+
+// PS-sync with workers that become ready at different times, one server: the end of the pulls, from
+// the same origin as `ready_s`. Colocated: worker 0 holds the server and does not push. Source: PIP
+// 3.2 (derived).
+[[nodiscard]] double server_round_end(std::vector<double> ready_s, const ServerLink& link,
+                                      bool colocated);
+
+struct AsyncInput {
+  std::uint32_t workers = 1;
+  std::int64_t iterations = 1; // the run ends after workers x iterations updates
+  double compute_s{};          // one worker's iteration, codec included
+  ServerLink link{};
+  // S servers hold equal shares of the parameters and are in step with each other: a push goes to
+  // all at once at the speed of the worker's port, so it takes push_s but keeps each server's port
+  // busy for push_s / S only; an addition takes add_s / S.
+  std::uint32_t servers = 1;
+  bool serial = false;       // the three stations are one (server_mode serial)
+  Variability variability{}; // of compute; the exchange's is not drawn here
+};
+
+struct AsyncUpdate { // in the order of application
+  std::uint32_t worker{};
+  double arrive_s{}, applied_s{}, received_s{}; // push reaches the server, weights are back
+  std::int64_t staleness{};
+};
+
+struct AsyncTimes {
+  std::vector<AsyncUpdate> updates;
+  double period_s{};         // of one worker, harmonic mean over workers, second half of its run
+  double throughput_per_s{}; // updates: workers / period
+  double makespan_s{};       // all weights are back
+  // Of the same iterations: computing in the mean iteration, the rest of the period is its
+  // exchange; and the iteration of a worker alone, with the same random factors, as fast as the
+  // fastest worker.
+  double compute_s{};
+  double alone_compute_s{};
+  StalenessCounts staleness;
+  std::vector<double> worker_compute_s; // [worker] mean per iteration
+  std::vector<double> worker_wait_s;    // the rest: from the end of computing to new weights
+};
+
+// Events in (arrival, worker) order; O(updates x log workers).
+[[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
+
+// Period per worker of equal workers with constant times:
+//   max(c + 2 alpha + push + pull + add/S, p max(push, pull, add) / S)
+// serial: p (push + pull + add) / S in place of the second. Source: PIP 4 (derived).
+[[nodiscard]] double async_period(const AsyncInput& input);
+
+} // namespace stepsim::train

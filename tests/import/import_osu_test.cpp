@@ -1,0 +1,188 @@
+// OSU logs and format detection (IO 1, 7, 19; MER 9, 12).
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "import/import_detect.hpp"
+#include "import/import_osu.hpp"
+#include "import/import_samples.hpp"
+#include "json/temporary_folder.hpp"
+
+using namespace stepsim;
+using namespace stepsim::io;
+
+namespace {
+
+OsuLog import_text(const std::string& text, const OsuOptions& options = {}) {
+  const TemporaryFolder folder;
+  return import_osu(folder.put("t.log", text), options);
+}
+
+std::string failure(const std::string& text, const OsuOptions& options = {}) {
+  try {
+    (void)cost_of(import_text(text, options));
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    return what.substr(what.find("t.log") + 5);
+  }
+  return "no error";
+}
+
+OsuOptions with(std::optional<std::string> op, std::optional<std::int64_t> ranks) {
+  OsuOptions options;
+  options.op = std::move(op);
+  options.ranks = ranks;
+  return options;
+}
+
+const std::string kFull = "# OSU MPI Allreduce Latency Test v7.5\n"
+                          "# Datatype: MPI_FLOAT.\n"
+                          "# Size  Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n"
+                          "4096 12.5 12 13 1000\n"
+                          "[node1] a log line\n"
+                          "16777216 8630.58 8619.50 8642.46 10\n";
+
+} // namespace
+
+TEST_CASE("osu: title, ranks by flag, average or minimum; log lines between rows are skipped") {
+  const OsuLog log = import_text(kFull, with({}, 4));
+  CHECK(log.op == "allreduce");
+  CHECK(log.ranks == 4);
+  REQUIRE(log.points.size() == 2);
+  CHECK(log.points[1].bytes.value == 16777216);
+  CHECK(log.points[1].time.value == 8630.58e-6);
+  OsuOptions minimum = with({}, 4);
+  minimum.value = OsuValue::min;
+  CHECK(import_text(kFull, minimum).points[1].time.value == 8619.50e-6);
+  minimum.value = OsuValue::max;
+  CHECK(import_text(kFull, minimum).points[1].time.value == 8642.46e-6);
+  CHECK(failure(kFull) == ": the file does not say how many ranks: give --ranks");
+}
+
+TEST_CASE("osu: operations by title") {
+  const auto op = [](const std::string& title) {
+    return import_text("# OSU MPI" + title + " v7\n4 1.5\n", with({}, 2)).op;
+  };
+  CHECK(op("-CUDA Allreduce Latency Test") == "allreduce");
+  CHECK(op(" Broadcast Latency Test") == "broadcast");
+  CHECK(op(" Reduce Latency Test") == "reduce");
+  CHECK(op(" Allgather Latency Test") == "allgather");
+  CHECK(op(" Reduce_scatter Latency Test") == "reduce_scatter");
+  CHECK(op("-CUDA Alltoall Latency Test") == "alltoall");
+  CHECK(op(" Latency Test") == "pingpong");
+  CHECK(import_text("# OSU MPI-CUDA Latency Test v7\n4 1.5\n").ranks == 2); // always two
+}
+
+TEST_CASE("osu: bare two columns, ranks in the size field") {
+  const OsuLog log = import_text("8,4 82.28\n\n# comment\n8,8 68.72\n", with("allreduce", {}));
+  CHECK(log.ranks == 8);
+  const CostPoints cost = cost_of(log);
+  REQUIRE(cost.source.find("format") != nullptr);
+  CHECK(cost.source.find("format")->as_string() == "osu");
+  const Json written = to_json(cost);
+  CHECK(compact(to_json(parse_cost(written))) == compact(written));
+  REQUIRE(cost.table.size() == 2);
+  CHECK(cost.table[0] == std::pair{4.0, 82.28e-6});
+  CHECK(cost.table[1] == std::pair{8.0, 68.72e-6});
+  CHECK(cost.op == "allreduce");
+  CHECK(cost.name == "t");
+  // Sorted, without the empty message.
+  CHECK(cost_of(import_text("0 1\n16 3\n8 2\n", with("reduce", 2))).table[0].first == 8.0);
+}
+
+TEST_CASE("osu: what bad logs get") {
+  const OsuOptions options = with("allreduce", 2);
+  CHECK(failure("4 1\n8 2\n4 3\n", options) == ":3: size 4 appears twice");
+  CHECK(failure("4 1\n", options) == ": needs at least 2 points");
+  CHECK(failure("4 1\nhello\n", options) == ":2: expected size and microseconds");
+  CHECK(failure("4\n", options) == ":1: expected size and microseconds");
+  CHECK(failure("4 x\n", options) == ":1: expected size and microseconds");
+  CHECK(failure("4 0\n", options) == ":1: time must be > 0, got 0");
+  CHECK(failure("# nothing\n", options) == ": no result rows found");
+  CHECK(failure("4 1\n8 1\n", with({}, 2)) == ": the file does not say which operation: give --op");
+  CHECK(failure("8,4 1\n4,8 1\n", with("reduce", {})) == ":2: 4 ranks, expected 8");
+  CHECK(failure("# OSU MPI-CUDA Bandwidth Test v7\n4 1\n") ==
+        ": osu_bw reports bandwidth, not times; use osu_latency");
+  OsuOptions minimum = options;
+  minimum.value = OsuValue::min;
+  CHECK(failure("4 1\n", minimum) == ":1: no minimum and maximum columns: --value avg");
+}
+
+TEST_CASE("osu: 266 sizes of allreduce8.log") {
+  const std::string file = sample("b-caffe/allreduce8.log");
+  if (absent(file)) {
+    return;
+  }
+  const CostPoints cost = cost_of(import_osu(file, {}));
+  CHECK(cost.op == "allreduce");
+  CHECK(cost.ranks == 8);
+  REQUIRE(cost.table.size() == 266);
+  CHECK(cost.table.front() == std::pair{4.0, 82.28e-6});
+  CHECK(cost.table.back().first == 1048576.0);
+}
+
+TEST_CASE("osu: samples for a fit are the rows of the log, empty messages too") {
+  const TemporaryFolder folder;
+  const Samples samples = samples_of(import_osu(
+      folder.put("t.log", "# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n0 1.5\n8 2.5\n"),
+      {}));
+  CHECK(samples.source.format == "osu");
+  REQUIRE(samples.sets.size() == 1);
+  const SampleSet& set = samples.sets.front();
+  CHECK(set.op == "pingpong");
+  CHECK(set.algorithm == "mpi");
+  CHECK(set.ranks == 2);
+  REQUIRE(set.samples.size() == 2);
+  CHECK(set.samples[0].bytes == 0);
+  CHECK(set.samples[1].time_s == 2.5e-6);
+}
+
+TEST_CASE("import auto: the format from the first bytes") {
+  const auto format = [](std::string_view head) { return detect_format(head).format; };
+  CHECK(format("{\"schemaVersion\": 1, \"traceEvents\": [") == ImportFormat::kineto);
+  CHECK(format("[{\"ph\": \"X\"}]") == ImportFormat::kineto);
+  CHECK(format("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": [") == ImportFormat::pytorch_et);
+  CHECK(format("{\"results\": [{\"out_of_place\": {}}]}") == ImportFormat::nccl_tests);
+  CHECK(format("# nThread 1 nGpus 8\n") == ImportFormat::nccl_tests);
+  CHECK(format(kFull) == ImportFormat::osu);
+  CHECK(format("8,4 82.28\n") == ImportFormat::osu);
+  CHECK(format("I0219 x] [0, 64, 1.5, 2]\n") == ImportFormat::caffe_log);
+  CHECK(format("\xef\xbb\xbf# c\nname,params,fwd_us,bwd_us\n") == ImportFormat::layer_table);
+  CHECK(format("<?xml version=\"1.0\"?>\n<system version=\"1\">") == ImportFormat::nccl_topology);
+  CHECK(format("DATA\n2\n") == ImportFormat::astra_text);
+  CHECK_FALSE(format("hello\n").has_value());
+  CHECK_FALSE(format("").has_value());
+  CHECK(detect_format(std::string_view("SQLite format 3\0", 16)).advice.find("Nsight") == 0);
+  CHECK(detect_format("\tGPU0\tGPU1\tCPU Affinity\n").advice.find("nvidia-smi") == 0);
+  for (int i = 0; i < 8; ++i) {
+    const auto each = static_cast<ImportFormat>(i);
+    CHECK(parse_import_format(name(each)) == each);
+  }
+}
+
+TEST_CASE("import auto: every sample file") {
+  const auto check = [](const char* file, ImportFormat format) {
+    if (!absent(sample(file))) {
+      CAPTURE(file);
+      CHECK(detect_file(sample(file)) == format);
+    }
+  };
+  check("kineto/resnet50_ddp_2xA100_nccl_meta.json.gz", ImportFormat::kineto);
+  check("kineto/resnet50_1gpu_5steps_ns.json.gz", ImportFormat::kineto);
+  check("kineto/resnet_30iter_old.json.gz", ImportFormat::kineto);
+  check("kineto/alexnet_a100.json.gz", ImportFormat::kineto);
+  check("kineto/dlrm_rank0of16_inputdims.json.gz", ImportFormat::kineto);
+  check("kineto/hta_backward_thread.json", ImportFormat::kineto);
+  check("kineto/mi250_minitoy_rocm.json.gz", ImportFormat::kineto);
+  check("b-caffe/tmp8comm.log", ImportFormat::caffe_log);
+  check("b-caffe/tmpcomm.log", ImportFormat::caffe_log);
+  check("b-caffe/allreduce8.log", ImportFormat::osu);
+  check("nccl-tests/nccl_N1_G8.log", ImportFormat::nccl_tests);
+  check("nccl-tests/nccl_N10_G8.log", ImportFormat::nccl_tests);
+  check("topo/azure_ndv4-topo.xml", ImportFormat::nccl_topology);
+  check("chakra/pytorch_et_resnet50_2gpu_rank1.json.gz", ImportFormat::pytorch_et);
+  check("astra/simai_microAllReduce.txt", ImportFormat::astra_text);
+  if (const std::string binary = sample("astra/all_gather_4npus.0.et"); !absent(binary)) {
+    CHECK_THROWS_AS((void)detect_file(binary), InputError);
+  }
+  CHECK_THROWS_AS((void)detect_file("-"), UsageError);
+}

@@ -1,0 +1,39 @@
+#pragma once
+// Synthetic profiler traces with a known answer (IO 18, item 1). The generator plays a training
+// job: it decides layers, kernels and buckets first and writes the events that a profiler would
+// have seen, with everything that makes real files awkward: operators that share a sequence number
+// without owning it, several threads, missing arguments, string ids, integer or three-decimal
+// stamps near 1.7e15, work that runs in a later step. The same seed gives the same text.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/workload/model_table.hpp"
+#include "train/workload/trace.hpp"
+
+namespace stepsim::io {
+
+struct KinetoGeneratorOptions {
+  std::uint64_t seed = 1;
+  int steps = 3;
+  int layers = 5;
+  bool integer_stamps = false; // whole microseconds, as older profilers write
+  bool string_ids = false;     // pid and tid as strings
+  bool old_categories = false; // "Kernel", "Runtime", "Operator", ...
+  bool buckets = true;         // all-reduces with size arguments
+  bool shapes = false;         // recorded input shapes of the gradients
+  bool bare_array = false;     // no object around the events
+  bool unrelated = false;      // events that must not matter
+  bool shuffled = false;       // order of the events
+};
+
+struct GeneratedTrace {
+  std::string text;        // the file
+  train::Trace expected;   // what the importer must find, with its default options
+  train::ModelTable table; // a table that fits the gradients
+  std::int64_t events{};
+};
+
+[[nodiscard]] GeneratedTrace generate_kineto(const KinetoGeneratorOptions& options);
+
+} // namespace stepsim::io

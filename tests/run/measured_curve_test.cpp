@@ -1,0 +1,61 @@
+// Profiles that hold measured curves only (topologies/v100-*.calibration.json): what a run makes of
+// them, and where it refuses.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr std::int64_t kBytes = 40'000'000;
+
+std::string text(int nodes, const std::string& profile, const std::string& collective) {
+  return R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+      "gradient_bytes": )" +
+         std::to_string(kBytes) + R"(}]}, "cluster": {"nodes": )" + std::to_string(nodes) +
+         R"(, "gpus_per_node": 4, "network": {"calibration": ")" + profile +
+         R"("}}, "communication": {"schedule": "single", "collective": ")" + collective + "\"}}";
+}
+
+} // namespace
+
+TEST_CASE("collective calibrated takes the library's curve of exactly these ranks (MER 10.6)") {
+  const Result ethernet = run_text(text(4, "v100-10gbe", "calibrated"));
+  const double all_reduce = 9.080981007148093e-4 + 7.395651186836712e-10 * kBytes;
+  CHECK(*ethernet.summary.iteration_time_s == within(0.01 + 0.02 + all_reduce, 1e-9));
+  CHECK(ethernet.scenario.cluster.network.label == "calibrated");
+  const Result infiniband = run_text(text(2, "v100-ib", "calibrated"));
+  CHECK(*infiniband.summary.communication_s ==
+        within(9.75367204301171e-5 + 3.0568230536676206e-10 * kBytes, 1e-9));
+}
+
+TEST_CASE("the resolved scenario of a measured curve gives the same time again") {
+  const Result first = run_text(text(4, "v100-10gbe", "calibrated"));
+  const Result second = run_text(io::pretty(scenario_tree(first.scenario)));
+  CHECK(*second.summary.iteration_time_s == *first.summary.iteration_time_s);
+}
+
+TEST_CASE("one worker needs no curve") {
+  const Result alone = run_text(
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+          "gradient_bytes": 4000}]}, "cluster": {"nodes": 1, "network": {"calibration":
+          "v100-10gbe"}}, "communication": {"collective": "calibrated"}})");
+  CHECK(*alone.summary.iteration_time_s == 3);
+}
+
+TEST_CASE("other numbers of ranks and other algorithms have no curve") {
+  CHECK(problem_of(text(3, "v100-10gbe", "calibrated")) ==
+        "test.json: /cluster/network/calibration: no allreduce curve of 12 ranks; measured: 8, 16");
+  CHECK(problem_of(text(4, "v100-10gbe", "ring")) ==
+        "test.json: /cluster/network/calibration: gives measured curves but no latency and "
+        "bandwidth; use collective calibrated");
+  CHECK(problem_of(text(4, "allgather-1gbe", "calibrated")) ==
+        "test.json: /cluster/network/calibration: no allreduce curve of 16 ranks");
+}

@@ -1,0 +1,334 @@
+// The acceptance values of pipelined and parameter-server training (PIP 18 C, D, E) through whole
+// scenarios: network N4 is 4 workers, 50 us, 1.25 GB/s, adding at 10 GB/s.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr std::int64_t kMlp = 2'592'040;
+constexpr std::int64_t kResNet18 = 46'758'048;
+constexpr std::int64_t kAlexNet = 243'860'896;
+constexpr double kMs = 1e-3;
+
+struct Case {
+  std::int64_t bytes = kAlexNet;
+  int workers = 4;
+  double compute_s = 0.2;
+  std::string training{}; // keys, each followed by a comma
+  std::string communication = R"("schedule": "single")";
+  int layers = 1;
+};
+
+study::Result run_case(const Case& c) {
+  std::string layers;
+  for (int l = 0; l < c.layers; ++l) {
+    layers += (l == 0 ? "" : ", ") + std::string(R"({"name": "l)") + std::to_string(l) +
+              R"(", "forward_s": )" + std::to_string(c.compute_s / 3 / c.layers) +
+              R"(, "backward_s": )" + std::to_string(2 * c.compute_s / 3 / c.layers) +
+              R"(, "gradient_bytes": )" + std::to_string(c.bytes / c.layers) + "}";
+  }
+  const std::string text =
+      R"({"workload": {"layers": [)" + layers + R"(]}, "cluster": {"nodes": )" +
+      std::to_string(c.workers) +
+      R"(, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9, "reduction_Bps": 1e10}},
+        "training": {)" +
+      c.training + R"("iterations": 100}, "communication": {)" + c.communication + "}}";
+  return study::testing::run_text(text);
+}
+
+study::Summary summary_of(const Case& c) { return run_case(c).summary; }
+
+std::string codec(const std::string& method) {
+  return R"("schedule": "single", "compression": ")" + method + "\"";
+}
+// A codec that takes 1e-10 s per byte each way.
+std::string slow_codec(int ratio) {
+  return R"("schedule": "single", "compression": {"method": "custom", "ratio": )" +
+         std::to_string(ratio) + R"(, "encode_Bps": 1e10, "decode_Bps": 1e10})";
+}
+
+const std::string kPipe = R"("algorithm": "pipe_sgd", )";
+const std::string kServer = R"("algorithm": "parameter_server", )";
+
+} // namespace
+
+TEST_CASE("pipelined training: the ring exchange of table C, plain and coded") {
+  const auto exchange = [](std::int64_t bytes, const std::string& communication, int workers = 4) {
+    return *summary_of({.bytes = bytes, .workers = workers, .communication = communication})
+                .communication_s /
+           kMs;
+  };
+  CHECK(exchange(kMlp, codec("none")) == within(3.604851, 1e-6));
+  CHECK(exchange(kMlp, codec("truncate16")) == within(2.049627, 1e-6));
+  CHECK(exchange(kMlp, codec("quantize8")) == within(1.272015, 1e-6));
+  CHECK(exchange(kResNet18, codec("none")) == within(59.916511, 1e-6));
+  CHECK(exchange(kResNet18, codec("truncate16")) == within(31.861682, 1e-6));
+  CHECK(exchange(kAlexNet, codec("none")) == within(311.222642, 1e-6));
+  CHECK(exchange(kAlexNet, codec("truncate16")) == within(164.906105, 1e-6));
+  CHECK(exchange(kAlexNet, codec("quantize8")) == within(91.747836, 1e-6));
+  CHECK(exchange(kAlexNet, codec("none"), 2) == within(207.381762, 1e-6));
+}
+
+TEST_CASE("pipelined training: L messages cost L latencies and synchronisations") {
+  for (const auto& [layers, expected] :
+       {std::pair{1, 311.322642}, {8, 314.122642}, {16, 317.322642}, {62, 335.722642}}) {
+    CAPTURE(layers);
+    // Whole bytes per layer: the rounding is below 1e-6 of the sum.
+    const study::Summary summary = summary_of({.training = kPipe + R"("sync_s": 1e-4, )",
+                                               .communication = R"("schedule": "wfbp")",
+                                               .layers = layers});
+    CHECK(*summary.communication_s / kMs == within(expected, 1e-6));
+  }
+}
+
+TEST_CASE("pipelined training: iteration times of table E") {
+  const auto iteration = [](const std::string& training, const std::string& communication) {
+    return *summary_of({.training = training, .communication = communication}).iteration_time_s /
+           kMs;
+  };
+  CHECK(iteration("", codec("none")) == within(511.222642, 1e-6));
+  CHECK(iteration("", codec("truncate16")) == within(364.906105, 1e-6));
+  CHECK(iteration("", codec("quantize8")) == within(291.747836, 1e-6));
+  CHECK(iteration(kPipe, codec("none")) == within(311.222642, 1e-6));
+  CHECK(iteration(kPipe, codec("truncate16")) == within(200, 1e-6));
+  CHECK(iteration(kPipe, codec("quantize8")) == within(200, 1e-6));
+  CHECK(iteration(kServer, R"("schedule": "single")") == within(1858.354093, 1e-6));
+}
+
+TEST_CASE("pipelined training: exposed communication is what the period has beyond computing") {
+  const study::Summary plain = summary_of({.training = kPipe});
+  CHECK(*plain.exposed_communication_s / kMs == within(111.222642, 1e-6));
+  CHECK(*plain.staleness_mean == 1);
+  CHECK(*plain.in_flight_gradients == 2);
+  const study::Summary coded =
+      summary_of({.training = kPipe, .communication = codec("truncate16")});
+  CHECK(*coded.exposed_communication_s == plus_minus(0, 1e-9));
+  CHECK(*coded.codec_hops == 3);
+  CHECK(*coded.speedup_vs_dense_sequential == within(311.222642 / 200, 1e-6));
+}
+
+TEST_CASE("pipelined training: a codec that takes time, in the ring and on the compute thread") {
+  const study::Summary half = summary_of({.communication = slow_codec(2)});
+  CHECK(*half.communication_s / kMs == within(201.485239, 1e-6));
+  CHECK(*half.compute_s / kMs == within(248.772179, 1e-6));
+  CHECK(*half.iteration_time_s / kMs == within(450.257418, 1e-6));
+  const study::Summary pipe = summary_of({.training = kPipe, .communication = slow_codec(2)});
+  CHECK(*pipe.iteration_time_s / kMs == within(248.772179, 1e-6));
+  const study::Summary quarter = summary_of({.communication = slow_codec(4)});
+  CHECK(*quarter.communication_s / kMs == within(128.326970, 1e-6));
+  CHECK(*quarter.iteration_time_s / kMs == within(377.099150, 1e-6));
+}
+
+TEST_CASE("parameter server: synchronous exchanges of table D") {
+  const auto exchange = [](const std::string& training, int workers) {
+    const study::Summary summary = summary_of({.workers = workers, .training = kServer + training});
+    CHECK(*summary.iteration_time_s == within(0.2 + *summary.communication_s, 1e-9));
+    return *summary.communication_s / kMs;
+  };
+  CHECK(exchange("", 2) == within(829.227046, 1e-6));
+  CHECK(exchange("", 4) == within(1658.354093, 1e-6));
+  CHECK(exchange(R"("placement": "colocated", )", 2) == within(414.663523, 1e-6));
+  CHECK(exchange(R"("placement": "colocated", )", 4) == within(1243.790570, 1e-6));
+  CHECK(exchange(R"("placement": "sharded", )", 2) == within(207.381762, 1e-6));
+  CHECK(exchange(R"("placement": "sharded", )", 4) == within(311.022642, 1e-6));
+  CHECK(exchange(R"("servers": 4, )", 4) == within(414.663523, 1e-6));
+}
+
+TEST_CASE("parameter server: asynchronous workers saturate the server with staleness P - 1") {
+  const auto async = [](const std::string& training, int workers) {
+    return run_case({.workers = workers, .training = kServer + R"("mode": "async", )" + training});
+  };
+  const study::Result two = async("", 2);
+  CHECK(*two.summary.iteration_time_s / kMs == within(614.663523, 1e-6));
+  CHECK(two.summary.staleness_max == 1);
+  const study::Result four = async("", 4);
+  CHECK(*four.summary.iteration_time_s / kMs == within(780.354867, 1e-6));
+  CHECK(*four.summary.closed_form_s / kMs == within(780.354867, 1e-6));
+  CHECK(four.summary.bottleneck == "server");
+  CHECK(four.summary.staleness_max == 3);
+  CHECK(*four.summary.staleness_mean == within(3, 0.01));
+  const study::Result serial = async(R"("server_mode": "serial", )", 4);
+  CHECK(*serial.summary.iteration_time_s / kMs == within(1658.254093, 1e-6));
+}
+
+TEST_CASE("pipelined training: both warm-up switches, and the drain") {
+  // 20 synchronous iterations of 160, then 80 of 100: T = 100, c = 100, m = 60.
+  const auto makespan = [](const std::string& training) {
+    return *summary_of(
+                {.compute_s = 0.1,
+                 .training = kPipe + R"("exchange_s": 0.06, "warmup_iterations": 20, )" + training})
+                .makespan_s;
+  };
+  CHECK(makespan(R"("warmup_switch": "skip", )") == within(11.200, 1e-9));
+  CHECK(makespan(R"("warmup_switch": "block", )") == within(11.320, 1e-9));
+  const study::Summary drained =
+      summary_of({.compute_s = 0.095,
+                  .training = kPipe + R"("exchange_s": 0.06, "update_s": 0.005, "drain": true, )"});
+  CHECK(*drained.makespan_s == within(10.060, 1e-9));
+  CHECK(*drained.makespan_drained_s == within(10.065, 1e-9));
+  CHECK(*drained.in_flight_gradients == 0);
+}
+
+TEST_CASE("a single worker takes as long as it computes, whatever the algorithm") {
+  for (const std::string& training :
+       {std::string(), kPipe, kServer + R"("placement": "colocated", )"}) {
+    CAPTURE(training);
+    const study::Summary summary = summary_of({.workers = 1, .training = training});
+    CHECK(*summary.iteration_time_s == within(0.2, 1e-9));
+    CHECK(*summary.communication_s == 0);
+  }
+}
+
+TEST_CASE("variability: a straggler of factor 2 on one of four workers (PIP 18 G)") {
+  // c = 100 ms, m = 60 ms: D-sync 2 c + m, Pipe-SGD 2 c.
+  const auto summary = [](const std::string& training) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+            "training": {)" +
+        training +
+        R"("exchange_s": 0.06, "iterations": 50}, "communication": {"schedule": "single"},
+            "variability": {"stragglers": [{"worker": 2, "factor": 2}]}})";
+    return study::testing::run_text(text).summary;
+  };
+  const study::Summary sync = summary("");
+  CHECK(*sync.iteration_time_s == within(0.260, 1e-9));
+  CHECK(*sync.exposed_communication_s == within(0.060, 1e-9));
+  CHECK(*sync.straggler_wait_s == within(0.075, 1e-9)); // three of four wait 100 ms
+  CHECK(*summary(kPipe).iteration_time_s == within(0.200, 1e-9));
+}
+
+TEST_CASE("variability: synchronous workers wait for the slowest, H_p times the mean") {
+  // Exponential compute of 100 ms, exchange 60 ms: c H_4 + m = 268.33, c H_8 + m = 331.79 ms.
+  for (const auto& [workers, expected] : {std::pair{4, 0.26833}, {8, 0.33179}}) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000}]},
+            "cluster": {"nodes": )" +
+        std::to_string(workers) +
+        R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}}, "limits": {"simulated_s": 1e6},
+            "training": {"exchange_s": 0.06, "iterations": 20000}, "communication": {"schedule": "single"},
+            "variability": {"compute_cv": 1, "distribution": "exponential"}})";
+    const study::Summary summary = study::testing::run_text(text).summary;
+    CAPTURE(workers);
+    CHECK(*summary.iteration_time_s == within(expected, 0.03));
+    CHECK(*summary.iteration_time_low_s < *summary.iteration_time_s);
+    CHECK(*summary.iteration_time_high_s > *summary.iteration_time_s);
+  }
+}
+
+TEST_CASE("variability: a server that takes pushes as they come, one or several servers") {
+  // Three equal workers and one that computes twice as long: its push is alone at the end.
+  const auto run_with = [](const std::string& keys, const std::string& variability) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-4, "bandwidth_Bps": 1e9, "reduction_Bps": 1e10}},
+            "training": {"algorithm": "parameter_server", )" +
+        keys + R"("iterations": 5}, "communication": {"schedule": "single"}, "variability": {)" +
+        variability + "}}";
+    return study::testing::run_text(text);
+  };
+  const std::string slow = R"("stragglers": [{"worker": 1, "factor": 2}])";
+  const double push = 1e-3; // n beta
+  const study::Result one = run_with("", slow);
+  CHECK(*one.summary.iteration_time_s ==
+        within(0.2 + 1e-4 + push + 4 * 1e-4 + 1e-4 + 4 * push, 1e-9));
+  CHECK(one.workers[1].straggler_wait_s == 0);
+  CHECK(one.workers[0].straggler_wait_s == within(0.1, 1e-9));
+  // No spread: the same as the run of equal workers.
+  const std::string none = R"("stragglers": [{"worker": 1, "factor": 1.0000000001}])";
+  for (const std::string& keys :
+       {std::string(), std::string(R"("placement": "colocated", )"),
+        std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
+    CAPTURE(keys);
+    CHECK(*run_with(keys, none).summary.iteration_time_s ==
+          within(*run_with(keys, "").summary.iteration_time_s, 1e-9));
+  }
+}
+
+TEST_CASE("parameter server: a codec that does nothing changes nothing, with workers that differ") {
+  const std::string slow = R"({"worker": 1, "factor": 3})";
+  const auto time = [](const std::string& keys, const std::string& compression,
+                       const std::string& straggler) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.003, "backward_s": 0.008, "gradient_bytes": 4000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9, "reduction_Bps": 1e10}},
+            "training": {"algorithm": "parameter_server", )" +
+        keys + R"("iterations": 3}, "communication": {"schedule": "single", "compression": )" +
+        compression + R"(}, "variability": {"stragglers": [)" + straggler + "]}}";
+    return *study::testing::run_text(text).summary.iteration_time_s;
+  };
+  for (const std::string& keys :
+       {std::string(), std::string(R"("placement": "colocated", )"),
+        std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
+    CAPTURE(keys);
+    CHECK(time(keys, R"({"method": "custom", "ratio": 1})", slow) ==
+          within(time(keys, R"("none")", slow), 1e-12));
+    CHECK(time(keys, R"("fp16")", slow) < time(keys, R"("none")", slow));
+    // Workers that hardly differ are equal workers, whatever the codec takes.
+    const std::string codec =
+        R"({"method": "custom", "ratio": 2, "encode_Bps": 1e10, "decode_Bps": 5e9})";
+    CHECK(time(keys, codec, R"({"worker": 1, "factor": 1.0000000001})") ==
+          within(time(keys, codec, ""), 1e-9));
+  }
+  // x = max(x, a_w) + n beta: three pushes wait for nobody, then the fourth, sums, four pulls.
+  CHECK(time("", R"("none")", slow) == within(0.033 + 2e-6 + 0.004 + 4 * 4e-4 + 4 * 0.004, 1e-9));
+}
+
+TEST_CASE("parameter server: one worker with a server of its own sends as any other") {
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "l", "forward_s": 0.003, "backward_s": 0.008, "gradient_bytes": 4000000}]},
+          "cluster": {"nodes": 1, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}},
+          "training": {"algorithm": "parameter_server"}})";
+  const study::Result result = study::testing::run_text(text);
+  CHECK(*result.summary.iteration_time_s == within(0.011 + 2 * (1e-6 + 0.004), 1e-9));
+  CHECK(*result.summary.closed_form_s == within(*result.summary.iteration_time_s, 1e-9));
+  CHECK(result.warnings.empty());
+}
+
+TEST_CASE("pipelined training: layers without gradients do not hold the channel") {
+  // Layer a has no gradient: its backward runs beside the exchange of b.
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.05, "gradient_bytes": 0},
+                                  {"name": "b", "forward_s": 0.001, "backward_s": 0.01, "gradient_bytes": 1000}]},
+          "cluster": {"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+          "training": {"algorithm": "pipe_sgd", "exchange_s": 0.02}, "communication": {"schedule": "wfbp"}})";
+  const study::Result result = study::testing::run_text(text);
+  for (const study::Iteration& iteration : result.iterations) {
+    CHECK(iteration.exchange_end_s - iteration.exchange_start_s == within(0.02, 1e-9));
+  }
+  CHECK(*result.summary.iteration_time_s == within(0.062, 1e-9));
+}
+
+TEST_CASE("run: several GPUs per node with links of their own, any flat collective") {
+  for (const char* collective : {"ring", "mst", "be", "bruck", "recursive_doubling", "lp"}) {
+    for (const char* compression :
+         {"\"none\"", "\"fp16\"", R"({"method": "topk", "density": 0.01})"}) {
+      CAPTURE(collective);
+      CAPTURE(compression);
+      const std::string text =
+          R"({"workload": {"layers": [{"name": "l", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}]},
+              "cluster": {"nodes": 2, "gpus_per_node": 2, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9},
+                          "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e10}},
+              "communication": {"schedule": "single", "collective": ")" +
+          std::string(collective) + R"(", "compression": )" + compression + "}}";
+      CHECK(*study::testing::run_text(text).summary.iteration_time_s > 0.003);
+    }
+  }
+}
+
+TEST_CASE("scenario: servers belong to parameter servers") {
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "l", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
+          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1000}},
+          "training": {"servers": 2}})";
+  CHECK(study::testing::problem_of(text) ==
+        "test.json: /training/servers: applies to parameter_server only");
+}

@@ -1,0 +1,161 @@
+// What is added to exchanges and results whatever the training algorithm: synchronisation, copies
+// through host memory, coded pushes, intervals, replications, dense iterations at the start.
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr double kBytes = 4e6;   // two layers of 2 MB
+constexpr double kAlpha = 2e-5;  // s per message
+constexpr double kBeta = 8e-10;  // s per byte
+constexpr double kGamma = 1e-10; // s per byte added
+constexpr double kCompute = 0.009;
+
+struct Case {
+  int workers = 4;
+  std::string training{}; // keys, each followed by a comma, as the next
+  std::string communication{};
+  std::string variability{};
+  std::string network{};
+};
+
+std::string text_of(const Case& c) {
+  return R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 0.001, "backward_s": 0.003, "gradient_bytes": 2000000},
+      {"name": "b", "forward_s": 0.002, "backward_s": 0.003, "gradient_bytes": 2000000}]},
+      "cluster": {"nodes": )" +
+         std::to_string(c.workers) + R"(, "network": {)" + c.network +
+         R"("latency_s": 2e-5, "bandwidth_Bps": 1.25e9, "reduction_Bps": 1e10}},
+      "training": {)" +
+         c.training + R"("iterations": 8}, "communication": {)" + c.communication +
+         R"("element_bytes": 4}, "variability": {)" + c.variability + R"("exchange_cv": 0}})";
+}
+
+study::Result run_case(const Case& c) { return study::testing::run_text(text_of(c)); }
+
+double ring_s(double bytes, double ranks) {
+  return 2 * (ranks - 1) * kAlpha + (ranks - 1) / ranks * bytes * (2 * kBeta + kGamma);
+}
+
+const std::string kSingle = R"("schedule": "single", )";
+const std::string kAsync = R"("algorithm": "parameter_server", "mode": "async", )";
+
+} // namespace
+
+TEST_CASE("run: synchronisation is paid per message, copies through the host per byte, both ways") {
+  const double host = 2e9;
+  const std::string copies = R"("host_copy_Bps": 2e9, )";
+  CHECK(*run_case({.training = R"("sync_s": 0.001, )", .communication = kSingle})
+             .summary.communication_s == within(ring_s(kBytes, 4) + 0.001, 1e-12));
+  CHECK(*run_case({.training = R"("sync_s": 0.001, )"}).summary.communication_s ==
+        within(2 * (ring_s(kBytes / 2, 4) + 0.001), 1e-12));
+  CHECK(*run_case({.training = copies, .communication = kSingle}).summary.communication_s ==
+        within(ring_s(kBytes, 4) + 2 * kBytes / host, 1e-12));
+  // A codec on the GPU leaves half of the bytes to copy and to send; adding is uncompressed.
+  CHECK(
+      *run_case({.training = copies, .communication = kSingle + R"("compression": "truncate16", )"})
+           .summary.communication_s ==
+      within(2 * 3 * kAlpha + 0.75 * kBytes * (kBeta + kGamma) + kBytes / host, 1e-12));
+  // Planners count it: with dear messages the greedy merges.
+  CHECK(run_case({.communication = R"("schedule": "mg_wfbp", )"}).buckets.size() == 2);
+  CHECK(run_case({.training = R"("sync_s": 1, )", .communication = R"("schedule": "mg_wfbp", )"})
+            .buckets.size() == 1);
+}
+
+TEST_CASE(
+    "run: an asynchronous push is coded by the worker and decoded, added, coded by the server") {
+  const auto period = [](const std::string& compression) {
+    return *run_case({.workers = 1,
+                      .training = kAsync,
+                      .communication = kSingle + R"("compression": )" + compression + ", "})
+                .summary.iteration_time_s;
+  };
+  CHECK(period("\"none\"") ==
+        within(kCompute + 2 * kAlpha + 2 * kBytes * kBeta + kBytes * kGamma, 1e-9));
+  CHECK(period("\"fp16\"") ==
+        within(kCompute + 2 * kAlpha + kBytes * kBeta + kBytes / 2 * kGamma, 1e-9));
+  // 1e-10 s per byte each way: once on the worker, once on the server.
+  CHECK(period(R"({"method": "custom", "ratio": 4, "encode_Bps": 1e10, "decode_Bps": 1e10})") ==
+        within(kCompute + 2 * kAlpha + 2 * kBytes / 4 * kBeta + kBytes * (kGamma + 4e-10), 1e-9));
+}
+
+TEST_CASE("run: replications give the mean of their runs and its interval") {
+  const std::string jitter = R"("compute_cv": 0.3, )";
+  study::Scenario scenario =
+      study::testing::scenario(text_of({.communication = kSingle, .variability = jitter}));
+  std::vector<double> periods;
+  const std::uint64_t seed = scenario.variability.seed;
+  for (int r = 0; r < 5; ++r) {
+    scenario.variability.seed = study::replication_seed(seed, r);
+    periods.push_back(*study::run(scenario).summary.iteration_time_s);
+  }
+  scenario.variability.seed = seed;
+  const study::Summary summary = study::run_replications(scenario, 5).summary;
+  CHECK(*summary.iteration_time_s ==
+        within(std::accumulate(periods.begin(), periods.end(), 0.0) / 5, 1e-12));
+  CHECK(*summary.iteration_time_low_s < *summary.iteration_time_s);
+  CHECK(periods[0] != periods[1]);
+  // Nothing random: every replication is the same.
+  const std::string straggler = R"("stragglers": [{"worker": 1, "factor": 2}], )";
+  const study::Summary fixed =
+      study::run_replications(
+          study::testing::scenario(text_of({.communication = kSingle, .variability = straggler})),
+          3)
+          .summary;
+  CHECK(*fixed.iteration_time_low_s == within(*fixed.iteration_time_high_s, 1e-12));
+  CHECK(*fixed.iteration_time_s == within(2 * kCompute + ring_s(kBytes, 4), 1e-12));
+}
+
+TEST_CASE("run: ok_topk starts with dense iterations; its bytes follow from the formula") {
+  const study::Result result = run_case(
+      {.communication =
+           kSingle +
+           R"("compression": {"method": "ok_topk", "density": 0.01, "dense_warmup_iterations": 3}, )"});
+  const double k = 1e4;
+  const double wire = (2 * 4 + 2 * 2) * kAlpha + 3 * k * 8 * 0.75 * kBeta;
+  double end = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    CAPTURE(i);
+    const double time = kCompute + (i < 3 ? ring_s(kBytes, 4) : wire);
+    CHECK(result.iterations[i].iteration_time_s == within(time, 1e-9));
+    CHECK(result.iterations[i].start_s == within(end, 1e-9));
+    CHECK(result.iterations[i].density.has_value() == (i >= 3));
+    end += time;
+  }
+  CHECK(*result.summary.makespan_s == within(end, 1e-9));
+  CHECK(*result.summary.iteration_time_s == within(kCompute + wire, 1e-9));
+  CHECK(*result.summary.wire_bytes == within(3 * k * 8 * 0.75, 1e-12));
+}
+
+TEST_CASE("run: messages together share the link, unless a measured cost stands for it") {
+  const auto contention = [](const std::string& network, const std::string& communication) {
+    return run_case(
+        {.communication = R"("schedule": "asc_wfbp", )" + communication, .network = network});
+  };
+  CHECK(contention("", "").scenario.communication.schedule_options.contention == 1);
+  const std::string cost = R"("cost": {"startup_s": 1e-4, "per_byte_s": 1e-9}, )";
+  CHECK(contention(cost, "").scenario.communication.schedule_options.contention == 0.5);
+  const study::Result below = contention("", R"("contention": 0.5, )");
+  REQUIRE(below.warnings.size() == 1);
+  CHECK(below.warnings.front().find("1.333 times the bandwidth") != std::string::npos);
+}
+
+TEST_CASE("run: the optimal width is 2 for constant times, 1 where nothing is exchanged") {
+  const auto width = [](const std::string& exchange) {
+    return *run_case({.training =
+                          R"("algorithm": "pipe_sgd", "pipeline_width": "optimal", )" + exchange})
+                .summary.pipeline_width;
+  };
+  CHECK(width("") == 2);
+  CHECK(width(R"("exchange_s": 0, )") == 1);
+}

@@ -1,0 +1,343 @@
+// Runs whose schedules do more than decide what is merged: asc_wfbp, priority, dear, omgs; and
+// runs whose workers differ.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/random.hpp"
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::within;
+
+namespace {
+
+struct LayerText {
+  double forward, backward;
+  std::int64_t bytes;
+};
+
+std::string workload(const std::vector<LayerText>& layers) {
+  std::string text = R"("workload": {"layers": [)";
+  for (const LayerText& layer : layers) {
+    text += std::string(text.back() == '[' ? "" : ",") + R"({"name": "l", "forward_s": )" +
+            io::compact(io::Json(layer.forward)) + R"(, "backward_s": )" +
+            io::compact(io::Json(layer.backward)) + R"(, "gradient_bytes": )" +
+            std::to_string(layer.bytes) + "}";
+  }
+  return text + "]}";
+}
+
+// MER 14, G3 and F: 4 bytes a parameter would be too many here, so keys are given in bytes.
+const std::vector<LayerText> kG3{{1, 2, 4}, {2, 2, 8}, {1, 2, 12}, {1, 2, 16}};
+const std::vector<LayerText> kF{{1, 1, 16}, {1, 1, 2}, {1, 1, 4}, {1, 1, 8}};
+
+std::string with_cost(const std::vector<LayerText>& layers, const std::string& cost,
+                      const std::string& communication, const std::string& more = "") {
+  return "{" + workload(layers) + R"(, "cluster": {"nodes": 4, "network": {"cost": )" + cost +
+         R"(}}, "communication": )" + communication + more + "}";
+}
+
+std::string g3(const std::string& communication, const std::string& more = "") {
+  return with_cost(kG3, R"({"startup_s": 0.5, "per_byte_s": 0.25})", communication, more);
+}
+
+double period_of(const std::string& text) { return *run_text(text).summary.iteration_time_s; }
+
+// A ring of 4 with latency, bandwidth and reduction, 5 layers.
+std::string on_ring(const std::string& communication, const std::string& more = "",
+                    const std::string& method = "auto") {
+  return R"({"method": ")" + method + R"(", )" +
+         workload({{.004, .005, 3'000'000},
+                   {.003, .006, 500'000},
+                   {.002, .004, 0},
+                   {.005, .007, 9'000'000},
+                   {.001, .002, 40'000}}) +
+         R"(, "training": {"update_s": 0.002}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-4,
+            "bandwidth_Bps": 1e9, "reduction_Bps": 2e10}}, "communication": )" +
+         communication + more + "}";
+}
+
+const std::array<std::string, 7> kSchedules{
+    R"({"schedule": "asc_wfbp", "reduction_mode": "serial"})",
+    R"({"schedule": "priority", "partition_bytes": 700000, "credit_bytes": 1, "reduction_mode": "serial"})",
+    R"({"schedule": "priority", "preset": "tictac", "reduction_mode": "serial"})",
+    R"({"schedule": "dear", "bucket_bytes": 1000000, "reduction_mode": "serial"})",
+    R"({"schedule": "dear", "dear_layers": 2, "prefetch": "one", "reduction_mode": "serial"})",
+    R"({"schedule": "dear", "bucket_bytes": 1000000, "collective": "be"})",
+    R"({"schedule": "asc_wfbp", "concurrency": 3, "contention": 0.2, "collective": "be"})"};
+
+} // namespace
+
+TEST_CASE("run: priority sends chunks of the first layers first (MER G3)") {
+  const Result result =
+      run_text(g3(R"({"schedule": "priority", "partition_bytes": 6, "credit_bytes": 1})"));
+  CHECK(*result.summary.iteration_time_s == 17);
+  CHECK(*result.summary.exposed_communication_s == 17 - 8 - 5);
+  REQUIRE(result.buckets.size() == 8); // in the order of their dispatch, times from the forward on
+  const std::array<std::int64_t, 8> items{1, 2, 3, 4, 3, 2, 1, 1};
+  const std::array<double, 8> starts{2, 4, 6, 8, 9.5, 10.5, 12.5, 14.5};
+  for (std::size_t b = 0; b < 8; ++b) {
+    CHECK(result.buckets[b].first == items[b]);
+    CHECK(result.buckets[b].start_s == 5 + starts[b]);
+    CHECK(result.buckets[b].index == static_cast<std::int64_t>(b));
+  }
+  CHECK(result.buckets[3].bytes.value == 4);
+  CHECK(result.layers[3].gradient_done_s - result.layers[3].backward_end_s == 16 - 2);
+  CHECK(period_of(g3(R"({"schedule": "priority", "partition_bytes": 6, "credit_bytes": 12})")) ==
+        16);
+  CHECK(period_of(g3(R"({"schedule": "priority", "preset": "tictac"})")) == 16);
+  CHECK(period_of(
+            g3(R"({"schedule": "priority", "preset": "tictac", "credit_bytes": 1000000000})")) ==
+        17.5);
+  CHECK(period_of(g3(R"({"schedule": "wfbp"})")) == 19);
+}
+
+TEST_CASE("run: dear puts all-gathers behind the next forward (MER G3)") {
+  const Result all = run_text(g3(R"({"schedule": "dear", "bucket_bytes": 1})"));
+  CHECK(*all.summary.iteration_time_s == 15.75);
+  CHECK(all.buckets.size() == 4);
+  CHECK(all.buckets[3].start_s == 5 + 8);
+  CHECK(all.buckets[3].end_s == 5 + 9.5);
+  CHECK(period_of(g3(R"({"schedule": "dear", "bucket_bytes": 1, "prefetch": "one"})")) == 16);
+  CHECK(period_of(g3(R"({"schedule": "dear", "dear_layers": 2})")) == 17.25);
+  CHECK(period_of(g3(R"({"schedule": "dear"})")) == 23.5);
+}
+
+TEST_CASE("run: several all-reduces at once (MER F)") {
+  const std::string cost = R"({"startup_s": 1, "per_byte_s": 0.25})";
+  const Result result = run_text(with_cost(kF, cost, R"({"schedule": "asc_wfbp"})"));
+  CHECK(*result.summary.iteration_time_s == within(4 + 9.25, 1e-9));
+  REQUIRE(result.buckets.size() == 3);
+  CHECK(result.buckets[1].first == 2);
+  CHECK(result.buckets[1].last == 3);
+  CHECK(*result.summary.merge_optimal_iteration_time_s == within(4 + 10.5, 1e-9));
+  CHECK_FALSE(result.summary.merge_gap_to_optimal);
+  CHECK(period_of(with_cost(kF, cost, R"({"schedule": "asc_wfbp", "concurrency": 1})")) ==
+        within(4 + 10.5, 1e-9));
+}
+
+TEST_CASE("run: dear on a ring is its reduce-scatter and its all-gather") {
+  // One group of n bytes: (P-1) alpha + (P-1)/P (beta + gamma) n, and the same without gamma.
+  const Result result = run_text(on_ring(R"({"schedule": "dear", "reduction_mode": "serial"})"));
+  REQUIRE(result.buckets.size() == 1);
+  const double n = 12'540'000;
+  const double first = 3 * 1e-4 + 0.75 * (1e-9 + 1 / 2e10) * n;
+  const double second = 3 * 1e-4 + 0.75 * 1e-9 * n;
+  CHECK(*result.summary.communication_s == within(first + second, 1e-12));
+  CHECK(result.buckets[0].end_s == within(0.015 + 0.024 + first + second, 1e-12));
+  CHECK(result.step.messages[0].end_s == within(0.024 + first, 1e-12));
+  CHECK(*result.summary.iteration_time_s ==
+        within(period_of(on_ring(R"({"schedule": "single", "reduction_mode": "serial"})")), 1e-12));
+}
+
+TEST_CASE("run: the evaluators agree on every schedule, and with its plan, to 1e-9") {
+  for (const std::string& communication : kSchedules) {
+    CAPTURE(communication);
+    const Result events = run_text(on_ring(communication, "", "events"));
+    CHECK(events.method == "events");
+    const Result planned = run_text(on_ring(communication, "", "closed_form"));
+    CHECK(*planned.summary.iteration_time_s == within(*planned.summary.closed_form_s, 1e-12));
+    CHECK(*planned.summary.iteration_time_s == within(*events.summary.iteration_time_s, 1e-9));
+    CHECK(*run_text(on_ring(communication, "", "max_plus")).summary.iteration_time_s ==
+          within(*events.summary.iteration_time_s, 1e-9));
+  }
+}
+
+TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold") {
+  base::RandomStream random({.seed = 71});
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<LayerText> layers;
+    for (std::int64_t l = random.integer(1, 9); l > 0; --l) {
+      layers.push_back({random.uniform(0, 3), random.uniform(0, 5),
+                        random.integer(0, 1) * random.integer(1, 40)});
+    }
+    const std::array<std::string, 4> schedules{
+        R"("asc_wfbp", "concurrency": )" + std::to_string(random.integer(1, 4)),
+        R"("priority", "partition_bytes": )" + std::to_string(random.integer(1, 50)) +
+            R"(, "credit_bytes": )" + std::to_string(random.integer(1, 50)),
+        R"("dear", "bucket_bytes": )" + std::to_string(random.integer(1, 90)),
+        R"("dear", "prefetch": "one", "dear_layers": )" + std::to_string(random.integer(1, 4))};
+    const std::string text =
+        with_cost(layers,
+                  R"({"startup_s": )" + io::compact(io::Json(random.uniform(0, 2))) +
+                      R"(, "per_byte_s": )" + io::compact(io::Json(random.uniform(0, 0.4))) + "}",
+                  R"({"schedule": )" + schedules[static_cast<std::size_t>(trial) % 4] + "}",
+                  R"(, "training": {"update_s": 0.5})");
+    CAPTURE(text);
+    const Result result = run_text(text);
+    const Summary& summary = result.summary;
+    CHECK(*summary.iteration_time_s ==
+          within(*summary.compute_s + *summary.exposed_communication_s, 1e-12));
+    CHECK(*summary.iteration_time_s >= *summary.lower_bound_s * (1 - 1e-9));
+    const double rounding = 1e-12 * *summary.iteration_time_s;
+    CHECK(*summary.exposed_communication_s <= *summary.communication_s + rounding);
+    CHECK_FALSE(summary.merge_gap_to_optimal);
+    double exposed = 0;
+    for (const Bucket& bucket : result.buckets) {
+      CHECK(bucket.start_s >= bucket.ready_s);
+      CHECK(bucket.end_s >= bucket.start_s);
+      exposed += bucket.exposed_s;
+    }
+    CHECK(exposed >= *summary.exposed_communication_s - rounding);
+    CHECK(std::ranges::is_sorted(result.buckets, {}, &Bucket::start_s));
+    for (const Iteration& iteration : result.iterations) {
+      CHECK(iteration.iteration_time_s == *summary.iteration_time_s);
+      CHECK(iteration.exchange_end_s >= iteration.exchange_start_s);
+    }
+    const io::Json tree = scenario_tree(result.scenario);
+    const Result again = run_text(io::pretty(tree));
+    CHECK(*again.summary.iteration_time_s == *summary.iteration_time_s);
+    CHECK(io::compact(scenario_tree(again.scenario)) == io::compact(tree));
+  }
+}
+
+TEST_CASE("run: nothing waits for a gradient of 0 bytes") {
+  // The first layer sends nothing: its forward starts with the end of backward, whatever the
+  // channel does.
+  for (const char* schedule : {"wfbp", "single", "mg_wfbp", "dear", "asc_wfbp", "priority"}) {
+    CAPTURE(schedule);
+    const Result result =
+        run_text(with_cost({{4, 1, 0}, {1, 1, 8}}, R"({"startup_s": 1, "per_byte_s": 0.5})",
+                           std::string(R"({"schedule": ")") + schedule + R"("})"));
+    CHECK(result.layers[0].gradient_done_s == 0);
+    CHECK(*result.summary.iteration_time_s == 2 + 4 + 1); // 5 s from 1 on, behind 1 + 4 of work
+  }
+}
+
+TEST_CASE("run: presets count parameters of the workload's type") {
+  const auto resolved = [](const std::string& dtype, const std::string& preset) {
+    return scenario(
+               R"({"workload": {"layers": [{"name": "l", "forward_s": 1, "backward_s": 1,
+        "gradient_bytes": 8, "dtype": ")" +
+               dtype +
+               R"("}]}, "cluster": {"nodes": 2, "network": {"latency_s": 1, "bandwidth_Bps": 1000}},
+        "communication": {"schedule": "priority", "preset": ")" +
+               preset + R"("}})")
+        .communication.schedule_options;
+  };
+  CHECK(resolved("float32", "bytescheduler").partition_bytes->value == 4'000'000);
+  CHECK(resolved("float32", "bytescheduler").credit_bytes.value == 16'000'000);
+  CHECK(resolved("float16", "p3").partition_bytes->value == 100'000);
+  CHECK(resolved("float16", "p3").credit_bytes.value == 1);
+  CHECK_FALSE(resolved("float32", "tictac").partition_bytes);
+}
+
+TEST_CASE("run: what these schedules cannot be combined with") {
+  const auto problem = [](const std::string& communication, const std::string& more = "") {
+    return problem_of(on_ring(communication, more));
+  };
+  CHECK(problem(R"({"schedule": "omgs"})") ==
+        "test.json: /communication/schedule: schedule omgs needs a sparse compression");
+  CHECK(problem(R"({"schedule": "priority", "collective": "auto"})") ==
+        "test.json: /communication/schedule: schedule priority needs a linear cost (startup_s, "
+        "per_byte_s)");
+  CHECK(problem(R"({"schedule": "asc_wfbp", "copy_bandwidth_Bps": 1e9})") ==
+        "test.json: /communication/schedule: schedule asc_wfbp needs a linear cost (startup_s, "
+        "per_byte_s)");
+  CHECK(problem(R"({"schedule": "priority", "copy_bandwidth_Bps": 1e9})").empty());
+  CHECK(problem(R"({"schedule": "dear", "collective": "mst", "exchange": "reduce_broadcast"})") ==
+        "test.json: /communication/exchange: reduce_broadcast is not defined for schedule dear");
+  CHECK(problem(R"({"schedule": "dear", "prefetch": "one", "next_forward": "barrier"})") ==
+        "test.json: /communication/prefetch: one needs next_forward per_layer");
+  CHECK(problem(R"({"schedule": "dear", "bucket_bytes": 9, "dear_layers": 2})") ==
+        "test.json: /communication/dear_layers: give either bucket_bytes or dear_layers");
+  CHECK(problem(R"({"schedule": "priority", "partition_bytes": 1})") ==
+        "test.json: /communication/partition_bytes: 1 cuts the gradients into 12540000 chunks; at "
+        "most 1000000 are possible");
+  CHECK(problem(R"({"schedule": "dear", "contention": 1})") ==
+        "test.json: /communication/contention: contention has no meaning for schedule dear");
+}
+
+TEST_CASE("run: OMGS merges sparse layers, LAGS sends each, both as their recurrence says") {
+  const std::string compression =
+      R"("compression": {"method": "topk", "density": 0.01, "costs": {"select_s_per_element": 1e-9}})";
+  const auto sparse = [&](const std::string& schedule) {
+    std::string text = on_ring(R"({"schedule": ")" + schedule + R"(", )" + compression + "}");
+    const std::string latency = "1e-4"; // start-ups of several layers
+    return run_text(text.replace(text.find(latency), latency.size(), "2e-2"));
+  };
+  const Result omgs = sparse("omgs");
+  const Result lags = sparse("wfbp");
+  CHECK(lags.buckets.size() == 4);
+  CHECK(omgs.buckets.size() < 4);
+  for (const Result* result : {&omgs, &lags}) {
+    double free = 0;
+    for (const Bucket& bucket : result->buckets) {
+      CHECK(bucket.start_s >= free * (1 - 1e-12));
+      free = bucket.end_s;
+    }
+    // Everything is one stream of computing: 15 + 24 + 2 ms and selection of 3.135 M elements.
+    CHECK(*result->summary.select_s == within(12'540'000 / 4 * 1e-9, 1e-9));
+    CHECK(
+        *result->summary.iteration_time_s ==
+        within(0.041 + *result->summary.select_s + *result->summary.exposed_communication_s, 1e-9));
+  }
+}
+
+TEST_CASE("run: a slow worker is waited for, not communicated with") {
+  const std::string slow = R"(, "variability": {"stragglers": [{"worker": 2, "factor": 2}]})";
+  const Result result = run_text(g3(R"({"schedule": "single"})", slow));
+  const Summary& summary = result.summary;
+  // 13 s of computing twice as slow, a message of 0.5 + 0.25 * 40 s.
+  CHECK(*summary.iteration_time_s == 26 + 10.5);
+  CHECK(*summary.compute_s == 26);
+  CHECK(*summary.forward_s == 10);
+  CHECK(*summary.exposed_communication_s == 10.5);
+  CHECK(*summary.straggler_wait_s == within(13 * 3 / 4.0, 1e-12));
+  CHECK(summary.bottleneck == "straggler");
+  REQUIRE(result.workers.size() == 4);
+  CHECK(result.workers[2].compute_s == 26);
+  CHECK(result.workers[2].straggler_wait_s == 0);
+  CHECK(result.workers[0].straggler_wait_s == 13);
+  CHECK(result.workers[0].transfer_s == 10.5);
+  REQUIRE(result.iterations.size() == 10);
+  CHECK(result.iterations[1].start_s == 36.5);
+  CHECK(result.iterations[1].exchange_start_s == 36.5 + 26);
+  CHECK(*summary.makespan_s == 10 * 36.5);
+  CHECK_FALSE(summary.iteration_time_low_s); // nothing is random
+  CHECK_FALSE(summary.closed_form_s);
+  // Other schedules: as if all were slow.
+  const auto slowed = [&](std::vector<LayerText> layers, const std::string& communication) {
+    for (LayerText& layer : layers) {
+      layer.forward *= 2;
+      layer.backward *= 2;
+    }
+    return period_of(with_cost(layers, R"({"startup_s": 0.5, "per_byte_s": 0.25})", communication));
+  };
+  for (const std::string communication :
+       {R"({"schedule": "wfbp"})", R"({"schedule": "priority", "partition_bytes": 6})",
+        R"({"schedule": "dear", "bucket_bytes": 1, "prefetch": "one"})"}) {
+    CAPTURE(communication);
+    CHECK(period_of(g3(communication, slow)) == within(slowed(kG3, communication), 1e-12));
+  }
+}
+
+TEST_CASE("run: jitter leaves out the first iteration, and its mean is that of the others") {
+  const std::string jitter =
+      R"(, "seed": 5, "variability": {"compute_cv": 0.3, "exchange_cv": 0.2})";
+  for (const std::string communication :
+       {R"({"schedule": "wfbp"})", R"({"schedule": "priority", "partition_bytes": 6})",
+        R"({"schedule": "dear", "bucket_bytes": 1})", R"({"schedule": "asc_wfbp"})"}) {
+    CAPTURE(communication);
+    const Result result = run_text(g3(communication, jitter));
+    double mean = 0;
+    for (std::size_t k = 1; k < 10; ++k) {
+      mean += result.iterations[k].iteration_time_s / 9;
+    }
+    CHECK(*result.summary.iteration_time_s == within(mean, 1e-12));
+    CHECK(result.iterations[1].iteration_time_s != result.iterations[2].iteration_time_s);
+    CHECK(*result.summary.iteration_time_low_s <= mean);
+    CHECK(*result.summary.iteration_time_high_s >= mean);
+    CHECK(io::pretty(result_tree(result)) ==
+          io::pretty(result_tree(run_text(g3(communication, jitter)))));
+  }
+  // The mean of the slowest of four workers is above that of one.
+  CHECK(period_of(g3(R"({"schedule": "single"})", jitter)) >
+        period_of(g3(R"({"schedule": "single"})")));
+}

@@ -1,0 +1,123 @@
+// Codecs of parameter servers: one arithmetic, whether workers differ or not (PIP 3, 6).
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr double kAlpha = 1e-5;
+constexpr double kBeta = 1 / 1.25e9;
+constexpr double kGamma = 1e-9;
+constexpr double kBytes = 40e6; // 10 million values of 4 bytes
+constexpr double kWorkers = 4;
+constexpr double kCompute = 0.03;
+
+study::Summary summary(const std::string& training, const std::string& communication,
+                       const std::string& variability = "{}", const std::string& dtype = "float32",
+                       std::int64_t bytes = 40'000'000) {
+  return study::testing::run_text(
+             R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02, "dtype": ")" +
+             dtype + R"(", "gradient_bytes": )" + std::to_string(bytes) +
+             R"(}]}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9,
+                 "reduction_Bps": 1e9}}, "training": {"algorithm": "parameter_server")" +
+             training + R"(}, "communication": {)" + communication + R"(}, "variability": )" +
+             variability + "}")
+      .summary;
+}
+
+std::string compressed(const std::string& compression) {
+  return R"("compression": )" + compression;
+}
+
+} // namespace
+
+TEST_CASE("parameter server: a straggler of factor 1.0000000001 changes neither time nor bytes") {
+  const std::string straggler = R"({"stragglers": [{"worker": 0, "factor": 1.0000000001}]})";
+  for (const std::string& training :
+       {std::string(), std::string(R"(, "servers": 2)"),
+        std::string(R"(, "placement": "colocated")"), std::string(R"(, "placement": "sharded")"),
+        std::string(R"(, "sync_s": 0.001)"), std::string(R"(, "host_copy_Bps": 1e9)")}) {
+    for (const std::string& keys :
+         {std::string(R"("none")"), std::string(R"("fp16")"), std::string(R"("truncate16")"),
+          std::string(R"({"method": "fp16", "value_bytes": 2})"),
+          std::string(R"({"method": "quantize8", "encode_Bps": 1e9, "decode_Bps": 2e9})"),
+          std::string(R"({"method": "quantize8", "encode_Bps": 1e9, "scale_agreement": true})"),
+          std::string(R"({"method": "custom", "ratio": 3, "count_scale_bytes": true})")}) {
+      CAPTURE(training);
+      CAPTURE(keys);
+      const study::Summary equal = summary(training, compressed(keys));
+      const study::Summary other = summary(training, compressed(keys), straggler);
+      CHECK(*other.iteration_time_s == within(*equal.iteration_time_s, 1e-9));
+      CHECK(*other.communication_s == within(*equal.communication_s, 1e-9));
+      CHECK(*other.compute_s == within(*equal.compute_s, 1e-9));
+      CHECK(*other.makespan_s == within(*equal.makespan_s, 1e-9));
+      CHECK(*other.wire_bytes == *equal.wire_bytes);
+      CHECK(other.bottleneck == equal.bottleneck);
+    }
+  }
+}
+
+TEST_CASE("parameter server: the server adds what it receives, in every mode") {
+  // P pushes, P sums and P pulls of the bytes as sent: M / 2 of fp16, M / 4 of quantize8, whose sum
+  // is of all M bytes as it is decoded first.
+  const auto round = [](double sent, double added) {
+    return kCompute + 2 * kAlpha + 2 * kWorkers * sent * kBeta + kWorkers * added * kGamma;
+  };
+  CHECK(*summary("", compressed(R"("fp16")")).iteration_time_s ==
+        within(round(kBytes / 2, kBytes / 2), 1e-9));
+  CHECK(*summary("", compressed(R"("quantize8")")).iteration_time_s ==
+        within(round(kBytes / 4, kBytes), 1e-9));
+  // Asynchronous: alone, or P times the slowest station.
+  const auto async = [](double sent, double added) {
+    const double push = sent * kBeta;
+    const double add = added * kGamma;
+    return std::max(kCompute + 2 * kAlpha + 2 * push + add, kWorkers * std::max(push, add));
+  };
+  const std::string mode = R"(, "mode": "async")";
+  CHECK(*summary(mode, compressed(R"("fp16")")).closed_form_s ==
+        within(async(kBytes / 2, kBytes / 2), 1e-9));
+  CHECK(*summary(mode, compressed(R"("quantize8")")).closed_form_s ==
+        within(async(kBytes / 4, kBytes), 1e-9));
+}
+
+TEST_CASE("parameter server: values of 2 bytes stay under fp16 and truncate16, in every mode") {
+  for (const char* mode : {"sync", "async"}) {
+    for (const char* method : {"\"fp16\"", "\"truncate16\""}) {
+      CAPTURE(mode);
+      CAPTURE(method);
+      const std::string training = R"(, "mode": ")" + std::string(mode) + "\"";
+      const study::Summary plain = summary(training, "", "{}", "float16");
+      const study::Summary half = summary(training, compressed(method), "{}", "float16");
+      CHECK(*half.iteration_time_s == within(*plain.iteration_time_s, 1e-12));
+      CHECK(*half.wire_bytes == *plain.wire_bytes);
+    }
+  }
+}
+
+TEST_CASE("parameter server: layers without a gradient go on, with workers that differ too") {
+  const auto run = [](const std::string& communication, const std::string& variability) {
+    return *study::testing::run_text(
+                R"({"workload": {"layers": [
+                      {"name": "in", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 0},
+                      {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 10000000}]},
+                    "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+                    "training": {"algorithm": "parameter_server"}, "communication": {)" +
+                communication + R"(}, "variability": )" + variability + "}")
+                .summary.iteration_time_s;
+  };
+  const std::string straggler = R"({"stragglers": [{"worker": 1, "factor": 1.0000000001}]})";
+  const double exchange = 2 * 2 * 0.01;
+  // Backward and the next forward of "in" run beside the exchange, 0.03 s of 0.04 s.
+  CHECK(run("", "{}") == within(0.01 + 0.02 + exchange, 1e-9));
+  CHECK(run("", straggler) == within(0.01 + 0.02 + exchange, 1e-9));
+  const std::string barrier = R"("next_forward": "barrier", "overlap_backward": false)";
+  CHECK(run(barrier, "{}") == within(2 * (0.01 + 0.02) + exchange, 1e-9));
+  CHECK(run(barrier, straggler) == within(2 * (0.01 + 0.02) + exchange, 1e-9));
+}

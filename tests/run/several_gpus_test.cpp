@@ -1,0 +1,190 @@
+// Nodes with several GPUs: the network inside them, and the interfaces that they share.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "scenario/scenario_text.hpp"
+#include "sweep/grid.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr double kBytes = 40'000'000;
+constexpr double kForward = 0.01;
+constexpr double kBackward = 0.02;
+const std::string kLayer = R"({"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+    "gradient_bytes": 40000000}]})";
+const std::string kTrace =
+    R"({"trace": ")" STEPSIM_SOURCE_DIR R"(/traces/resnet50.ddp.2xa100.json"})";
+
+std::string text(const std::string& cluster, const std::string& more = "",
+                 const std::string& workload = kLayer) {
+  return R"({"workload": )" + workload + R"(, "cluster": )" + cluster + more + "}";
+}
+
+const std::string kEthernet = R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 3.125e9})";
+const std::string kInside = R"("intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 1e11})";
+
+// Short forms expanded, as commands do.
+io::Json tree_of(const std::string& scenario_text) {
+  return with_short_forms_expanded(io::parse_json(scenario_text, "test.json"));
+}
+
+double seconds_of(const std::string& scenario_text) {
+  return *run(parse_scenario(tree_of(scenario_text), shipped_files())).summary.iteration_time_s;
+}
+
+} // namespace
+
+TEST_CASE("several GPUs per node need the network inside the node") {
+  const std::string missing =
+      "test.json: /cluster/intra_network: missing: 4 GPUs per node need the network inside the "
+      "node; a name (nvlink-h100, nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
+      "{\"latency_s\", \"bandwidth_Bps\"}";
+  CHECK(problem_of(text(R"({"nodes": 8, "gpus_per_node": 4, )" + kEthernet + "}")) == missing);
+  CHECK(problem_of(text(R"({"nodes": 1, "gpus_per_node": 4, )" + kEthernet + "}")) == missing);
+  CHECK(problem_of(text(R"({"nodes": 8, "gpus_per_node": 4, "network":
+      {"calibration": "25gbe"}})")) == missing);
+  CHECK(problem_of(
+            text(R"({"nodes": 8, "gpus_per_node": 4, )" + kEthernet + ", " + kInside + "}")) == "");
+  CHECK(problem_of(text(R"({"nodes": 8, )" + kEthernet + "}")) == ""); // one GPU each
+}
+
+TEST_CASE("what stands for the links needs no network inside the node") {
+  CHECK(problem_of(text(R"({"nodes": 4, "gpus_per_node": 4, "network":
+      {"calibration": "v100-10gbe"}})",
+                        R"(, "communication": {"collective": "calibrated"})")) == "");
+  CHECK(problem_of(text(R"({"nodes": 4, "gpus_per_node": 4, "network":
+      {"cost": {"startup_s": 1e-4, "per_byte_s": 1e-9}}})")) == "");
+  CHECK(problem_of(text(R"({"nodes": 4, "gpus_per_node": 4, )" + kEthernet + "}",
+                        R"(, "training": {"exchange_s": 0.01})")) == "");
+}
+
+TEST_CASE("one node needs no network: its ring runs inside") {
+  const std::string cluster = R"({"nodes": 1, "gpus_per_node": 4, )" + kInside + "}";
+  const double ring = 2 * 3 * (2e-6 + kBytes / 4 / 1e11);
+  CHECK(seconds_of(text(cluster)) == within(kForward + kBackward + ring, 1e-9));
+  const Scenario again = scenario(io::pretty(scenario_tree(scenario(text(cluster)))));
+  CHECK(*run(again).summary.iteration_time_s == within(seconds_of(text(cluster)), 1e-12));
+  CHECK(problem_of(text(R"({"nodes": 2, "gpus_per_node": 4, )" + kInside + "}")) ==
+        "test.json: /cluster/network: required");
+  CHECK(problem_of(text(cluster, R"(, "training": {"algorithm": "parameter_server"})")) ==
+        "test.json: /cluster/network: required: dedicated servers are on other machines");
+}
+
+TEST_CASE("networks are given by the names of profiles") {
+  const std::string words =
+      text(R"({"nodes": 4, "gpus_per_node": 4, "network": "25gbe", "intra_network":
+               "nvlink-a100"})",
+           R"(, "communication": {"collective": "hierarchical"})");
+  const Scenario by_name = parse_scenario(tree_of(words), shipped_files());
+  CHECK(by_name.cluster.network.bandwidth_Bps == 2.96651e9);
+  CHECK(by_name.cluster.network.label == "default");
+  REQUIRE(by_name.cluster.intra);
+  CHECK(by_name.cluster.intra->latency_s == 2e-6);
+  CHECK(1 / by_name.cluster.intra->per_byte_s == within(12 * 20e9, 1e-12)); // 12 links
+  const Scenario again = scenario(io::pretty(scenario_tree(by_name)));
+  CHECK(*run(again).summary.iteration_time_s == *run(by_name).summary.iteration_time_s);
+}
+
+TEST_CASE("profiles of the links inside nodes have the rates of their generation") {
+  for (const auto& [name, rate] : {std::pair{"nvlink-h100", 18 * 20.6e9},
+                                   {"nvlink-a100", 12 * 20e9},
+                                   {"nvlink-v100", 6 * 20e9},
+                                   {"xgmi-mi300x", 7 * 48e9},
+                                   {"pcie4", 16e9 * 16 * 128 / 130 / 8 * 0.76},
+                                   {"pcie3", 8e9 * 16 * 128 / 130 / 8 * 0.76}}) {
+    const Scenario one =
+        parse_scenario(tree_of(text(R"({"nodes": 1, "gpus_per_node": 8, "intra_network": ")" +
+                                    std::string(name) + "\"}")),
+                       shipped_files());
+    CHECK(1 / one.cluster.intra->per_byte_s == within(rate, 1e-3));
+    const bool pcie = std::string(name).starts_with("pcie");
+    CHECK(one.cluster.intra->latency_s == (pcie ? 1e-6 : 2e-6));
+  }
+}
+
+TEST_CASE("a link class of the calibration is the network inside the node") {
+  const Scenario one = scenario(text(R"({"nodes": 1, "gpus_per_node": 8, "network":
+      {"calibration": ")" STEPSIM_SOURCE_DIR R"(/topologies/h100x8.calibration.json"}})"));
+  REQUIRE(one.cluster.intra);
+  const net::LinkClass& link = one.cluster.network.profile->links.front();
+  CHECK(one.cluster.intra->per_byte_s == link.per_byte_s);
+  CHECK(one.cluster.intra->latency_s == link.latency_s);
+}
+
+TEST_CASE("eight nodes of four GPUs: the interfaces of a node carry what all its GPUs send") {
+  const auto with = [&](int interfaces) {
+    return text(R"({"nodes": 8, "gpus_per_node": 4, "nics_per_node": )" +
+                    std::to_string(interfaces) + ", " + kEthernet +
+                    R"(, "intra_network": "nvlink"})",
+                R"(, "communication": {"schedule": "ddp", "collective": "be"})", kTrace);
+  };
+  CHECK(seconds_of(with(1)) == within(243.5823e-3, 1e-6));
+  CHECK(seconds_of(with(4)) == within(71.8391e-3, 1e-6));
+}
+
+TEST_CASE("parameter servers serve nodes with several GPUs, synchronous or not") {
+  const std::string cluster =
+      R"({"nodes": 2, "gpus_per_node": 4, )" + kEthernet + ", " + kInside + "}";
+  const auto with = [&](int servers, const std::string& mode) {
+    return seconds_of(
+        text(cluster, R"(, "training": {"algorithm": "parameter_server", "servers": )" +
+                          std::to_string(servers) + R"(, "mode": ")" + mode + "\"}"));
+  };
+  // P / S gradients reach a server, 4 leave a node by one interface.
+  for (const int servers : {1, 2, 8}) {
+    const double busiest = std::max(8.0 / servers, 4.0);
+    CHECK(with(servers, "sync") ==
+          within(kForward + kBackward + 2 * (1e-5 + busiest * kBytes / 3.125e9), 1e-9));
+    CHECK(with(servers, "async") >= busiest * kBytes / 3.125e9 * (1 - 1e-9));
+  }
+}
+
+TEST_CASE("a flat ring over several interfaces says that it uses one of them") {
+  const std::string cluster =
+      R"({"nodes": 4, "gpus_per_node": 4, "nics_per_node": 4, )" + kEthernet + ", " + kInside + "}";
+  const auto warned = [](const Result& result) {
+    return std::ranges::any_of(result.warnings, [](const std::string& warning) {
+      return warning.starts_with("a flat ring uses one of the 4 interfaces of a node");
+    });
+  };
+  CHECK(warned(run_text(text(cluster))));
+  CHECK_FALSE(warned(run_text(text(cluster, R"(, "communication": {"collective":
+      "hierarchical"})"))));
+}
+
+TEST_CASE("more interfaces and faster links never make a training step slower") {
+  const auto seconds = [](int interfaces, double outer, double inner, const std::string& more) {
+    return seconds_of(
+        text(R"({"nodes": 2, "gpus_per_node": 4, "nics_per_node": )" + std::to_string(interfaces) +
+                 R"(, "network": {"latency_s": 1e-5, "bandwidth_Bps": )" + std::to_string(outer) +
+                 R"(}, "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": )" +
+                 std::to_string(inner) + "}}",
+             more));
+  };
+  constexpr double kSlack = 1 + 1e-9;
+  for (const char* kind :
+       {R"("collective": "ring")", R"("collective": "be")", R"("collective": "mst")",
+        R"("collective": "hierarchical")", R"("collective": "hierarchical_leader")",
+        R"("collective": "auto")", R"("schedule": "single", "compression": {"method": "topk",
+           "density": 0.01})",
+        R"("schedule": "single", "compression": {"method": "ok_topk", "density": 0.01})",
+        R"("schedule": "single", "compression": {"method": "sparcml_split", "density": 0.01})",
+        R"("compression": "fp16")"}) {
+    INFO(kind);
+    std::string more = R"(, "communication": {)" + std::string(kind) + "}";
+    const double one = seconds(1, 1e9, 1e10, more);
+    CHECK(seconds(2, 1e9, 1e10, more) <= one * kSlack);
+    CHECK(seconds(4, 1e9, 1e10, more) <= seconds(2, 1e9, 1e10, more) * kSlack);
+    CHECK(seconds(1, 2e9, 1e10, more) <= one * kSlack);
+    CHECK(seconds(1, 1e9, 2e10, more) <= one * kSlack);
+  }
+}

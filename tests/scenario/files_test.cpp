@@ -1,0 +1,70 @@
+#include "scenario/files.hpp"
+
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "sweep/sweep_helpers.hpp"
+
+using namespace stepsim;
+using study::file_kind_at;
+using study::FileKind;
+
+TEST_CASE("files: the keys that name files are known in scenarios, jobs, flows and problems") {
+  CHECK(file_kind_at("/workload/trace") == FileKind::trace);
+  CHECK(file_kind_at("/workload/0/trace") == FileKind::trace);
+  CHECK(file_kind_at("/workload/12/model") == FileKind::model);
+  CHECK(file_kind_at("/workload/model") == FileKind::model);
+  CHECK(file_kind_at("/cluster/network/calibration") == FileKind::profile);
+  CHECK(file_kind_at("/cluster/network/cost") == FileKind::cost);
+  CHECK(file_kind_at("/cost") == FileKind::cost);
+  CHECK(file_kind_at("/cluster/topology/file") == FileKind::topology);
+  CHECK(file_kind_at("/cluster/topology") == FileKind::topology);
+  CHECK(file_kind_at("/topology") == FileKind::topology);
+  CHECK(file_kind_at("/workload/x/trace") == FileKind::none);
+  CHECK(file_kind_at("/cluster/nodes") == FileKind::none);
+  CHECK(file_kind_at("") == FileKind::none);
+}
+
+TEST_CASE("files: the digest is of the content, not of its place or its blanks") {
+  const test::Folder folder("digest");
+  const auto digest = [](const std::string& path) {
+    study::Files files("");
+    return files.digest(io::Json(path), "/workload/trace");
+  };
+  test::write_text(folder.file("a.json"), R"({"b": 1, "a": [1, 2]})");
+  test::write_text(folder.file("b.json"), "{\n  \"a\": [1,2],\n  \"b\": 1}");
+  test::write_text(folder.file("c.json"), R"({"b": 1, "a": [1, 3]})");
+  CHECK(digest(folder.file("a.json")) == digest(folder.file("b.json")));
+  CHECK(digest(folder.file("a.json")) != digest(folder.file("c.json")));
+}
+
+TEST_CASE("files: a file that changes between two readings is an error") {
+  const test::Folder folder("changes");
+  const std::string path = folder.file("c.json");
+  const auto write = [&](const std::string& latency) {
+    test::write_text(path, R"({"kind": "topology", "name": "n", "preset": "star", "hosts": 4,
+        "bandwidth_Bps": 1e9, "latency_s": )" +
+                               latency + "}");
+  };
+  write("1e-6");
+  study::Files files("");
+  (void)files.digest(io::Json(path), "/cluster/topology");
+  write("2e-6");
+  CHECK_THROWS_WITH_AS((void)files.topology(io::Json(path)),
+                       doctest::Contains("has changed since it was read first"), InputError);
+}
+
+TEST_CASE("files: an output is refused as an input") {
+  const test::Folder folder("output");
+  test::write_text(folder.file("t.json"), "{}");
+  study::Files files("", {folder.file("./t.json")});
+  CHECK_THROWS_WITH_AS((void)files.trace(io::Json(folder.file("t.json"))),
+                       doctest::Contains("is an input too"), UsageError);
+}
+
+TEST_CASE("files: a data folder that cannot be read is an error, none at all has no files") {
+  CHECK(study::shipped_files("", study::kShippedModels).empty());
+  CHECK_THROWS_WITH_AS((void)study::shipped_files("/nowhere", study::kShippedModels),
+                       doctest::Contains("/nowhere/models: cannot read the folder of the models"),
+                       InputError);
+}

@@ -1,0 +1,176 @@
+// A key that has no meaning beside the others is an error that names it; a leftover of a base file
+// is ignored; the resolved scenario leaves it out.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+#include "json/json.hpp"
+
+using namespace stepsim;
+using stepsim::testing::within;
+
+namespace {
+
+struct Parts {
+  std::string cluster = R"("nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9})";
+  std::string training = "";
+  std::string communication = R"("schedule": "single")";
+  std::string more = ""; // preceded by a comma
+};
+
+std::string text_of(const Parts& parts) {
+  return R"({"workload": {"layers": [
+        {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 1000000},
+        {"name": "b", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 3000000}]},
+      "cluster": {)" +
+         parts.cluster + R"(}, "training": {)" + parts.training + R"(}, "communication": {)" +
+         parts.communication + "}" + parts.more + "}";
+}
+
+std::string problem(const Parts& parts) {
+  const std::string text = study::testing::problem_of(text_of(parts));
+  return text.substr(0, text.find('\n'));
+}
+
+double period(const Parts& parts) {
+  return *study::testing::run_text(text_of(parts)).summary.iteration_time_s;
+}
+
+const std::string kStar =
+    R"("topology": {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e8, "latency_s": 1e-4})";
+const std::string kAsync = R"("algorithm": "parameter_server", "mode": "async")";
+
+} // namespace
+
+TEST_CASE(
+    "meaning: a topology beside a calibration, or beside latency and bandwidth, is an error") {
+  CHECK(
+      problem({.cluster = R"("nodes": 4, "network": {"calibration": "1gbe"}, )" + kStar}) ==
+      "test.json: /cluster/topology: topology has no meaning for network model alpha_beta beside a "
+      "calibration");
+  CHECK(problem({.cluster = Parts{}.cluster + ", " + kStar}) ==
+        "test.json: /cluster/topology: topology has no meaning for network model alpha_beta beside "
+        "latency_s and bandwidth_Bps");
+  CHECK(problem({.cluster = Parts{}.cluster + R"(, "rank_placement": "spread")"}) ==
+        "test.json: /cluster/rank_placement: rank_placement has no meaning for a cluster without a "
+        "topology");
+}
+
+TEST_CASE("meaning: a latency or bandwidth beside a topology wins, the topology gives the other") {
+  const auto ring = [](double latency, double bandwidth) {
+    return 0.06 + 6 * latency + 6.0 / 4 * 4e6 / bandwidth;
+  };
+  const auto on_star = [&](const std::string& network) {
+    return period({.cluster = R"("nodes": 4, "network": {)" + network + "}, " + kStar});
+  };
+  CHECK(on_star("") == within(ring(2e-4, 1e8), 1e-9)); // two cables
+  CHECK(on_star(R"("latency_s": 1e-3)") == within(ring(1e-3, 1e8), 1e-9));
+  CHECK(on_star(R"("bandwidth_Bps": 1e7)") == within(ring(2e-4, 1e7), 1e-9));
+}
+
+TEST_CASE("meaning: more interfaces than GPUs are a warning, with one GPU a node too") {
+  const study::Scenario scenario =
+      study::testing::scenario(text_of({.cluster = R"("nics_per_node": 4, )" + Parts{}.cluster}));
+  REQUIRE(scenario.warnings.size() == 1);
+  CHECK(scenario.warnings[0] == "unused_nics: nics_per_node is 4, but a node has 1 GPU, each of "
+                                "which uses one interface");
+  CHECK(problem({.cluster = R"("intra_network": {"latency_s": 0, "bandwidth_Bps": 1e9}, )" +
+                            Parts{}.cluster}) ==
+        "test.json: /cluster/intra_network: intra_network has no meaning for one GPU a node");
+}
+
+TEST_CASE("meaning: a given time of the exchange does not go with a compression") {
+  for (const char* method :
+       {R"("fp16")", R"("quantize8")", R"({"method": "gtopk_tree", "density": 0.01})"}) {
+    CAPTURE(method);
+    const std::string compression =
+        R"("schedule": "single", "compression": )" + std::string(method);
+    CHECK(problem({.training = R"("exchange_s": 0.5)", .communication = compression})
+              .starts_with("test.json: /training/exchange_s: exchange_s has no meaning for "
+                           "compression "));
+    CHECK(
+        problem({.cluster = R"("nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9,
+                               "cost": {"startup_s": 1e-3, "per_byte_s": 1e-9}})",
+                 .communication = compression})
+            .starts_with("test.json: /cluster/network/cost: cost has no meaning for compression "));
+    // As a leftover it is ignored by the run and by its dense baseline.
+    const auto speedup = [&](const std::string& training) {
+      return *study::run(study::testing::scenario(
+                             text_of({.training = training, .communication = compression}),
+                             study::Leftovers::ignore))
+                  .summary.speedup_vs_dense_sequential;
+    };
+    CHECK(speedup(R"("exchange_s": 0.5)") == within(speedup(""), 1e-12));
+  }
+  CHECK(problem({.cluster =
+                     R"("nodes": 4, "network": {"cost": {"startup_s": 1e-3, "per_byte_s": 1e-9}})",
+                 .communication = R"("compression": "fp16")"})
+            .starts_with("test.json: /cluster/network: a compressed exchange needs latency_s and "
+                         "bandwidth_Bps"));
+}
+
+TEST_CASE("meaning: copies of merged gradients hold the channel in pipe_sgd as in sync_sgd") {
+  const double exchange = 6 * 1e-5 + 6.0 / 4 * 4e6 / 1e9;
+  const double copies = 4 * 4e6 / 1e8; // in and out of the buffer, both ways
+  const std::string keys = R"("schedule": "single", "copy_bandwidth_Bps": 1e8)";
+  const std::string pipe = R"("algorithm": "pipe_sgd", "iterations": 50)";
+  CHECK(period({.communication = keys}) == within(0.06 + exchange + copies, 1e-9));
+  CHECK(period({.training = pipe, .communication = keys}) == within(exchange + copies, 1e-9));
+  CHECK(period({.training = pipe}) == within(0.06, 1e-9)); // compute-bound without them
+}
+
+TEST_CASE("meaning: keys that one algorithm, network or value of another key leaves idle") {
+  const auto of_training = [](const std::string& training, const std::string& communication) {
+    return problem({.training = training, .communication = communication});
+  };
+  const std::string at = "test.json: /communication/";
+  CHECK(of_training(kAsync, R"("copy_bandwidth_Bps": 1e8)") ==
+        at + "copy_bandwidth_Bps: copy_bandwidth_Bps has no meaning for mode async");
+  CHECK(of_training(kAsync, R"("overlap_backward": false)") ==
+        at + "overlap_backward: overlap_backward has no meaning for mode async");
+  CHECK(of_training(kAsync, R"("next_forward": "barrier")") ==
+        at + "next_forward: next_forward has no meaning for mode async");
+  CHECK(of_training(R"("algorithm": "pipe_sgd")", R"("next_forward": "barrier")") ==
+        at + "next_forward: next_forward has no meaning for pipe_sgd");
+  CHECK(of_training(R"("algorithm": "parameter_server")", R"("ring_startup": "2P")") ==
+        at + "ring_startup: ring_startup has no meaning for collective parameter_server");
+  CHECK(of_training(R"("algorithm": "parameter_server", "servers": 4, "server_split": "whole")",
+                    "") ==
+        "test.json: /training/server_split: server_split has no meaning for network model "
+        "alpha_beta, whose parts are even");
+  CHECK(of_training(R"("input_pipelined": false)", "") ==
+        "test.json: /training/input_pipelined: input_pipelined has no meaning for training without "
+        "input_s");
+  CHECK(of_training(R"("algorithm": "pipe_sgd", "max_width": 3)", "") ==
+        "test.json: /training/max_width: max_width has no meaning for a given pipeline_width");
+  CHECK(problem({.training = kAsync,
+                 .communication = "",
+                 .more = R"(, "variability": {"exchange_cv": 1})"}) ==
+        "test.json: /variability/exchange_cv: exchange_cv has no meaning for mode async");
+}
+
+TEST_CASE("meaning: leftovers of a base file are ignored, and the resolved scenario drops them") {
+  const Parts parts{.training = R"("algorithm": "parameter_server", "server_split": "whole")",
+                    .communication = R"("ring_startup": "2P")"};
+  CHECK(!problem(parts).empty());
+  const study::Scenario scenario =
+      study::testing::scenario(text_of(parts), study::Leftovers::ignore);
+  const io::Json tree = study::scenario_tree(scenario);
+  CHECK(io::resolve(tree, "/training/server_split") == nullptr);
+  CHECK(io::resolve(tree, "/communication/ring_startup") == nullptr);
+  CHECK(study::testing::problem_of(io::compact(tree)).empty());
+}
+
+TEST_CASE("convergence: a network that loses nothing reaches the accuracy in the lossless epochs") {
+  const study::Summary summary =
+      study::testing::run_text(
+          text_of(
+              {.training = R"("convergence": {"epochs_lossless": 10, "iterations_per_epoch": 100,
+                                  "x2": 0.5, "beta": 1})"}))
+          .summary;
+  CHECK(*summary.converges);
+  CHECK(*summary.epochs == 10);
+  CHECK(*summary.time_to_accuracy_s == within(10 * 100 * *summary.iteration_time_s, 1e-12));
+}

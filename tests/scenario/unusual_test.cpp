@@ -1,0 +1,94 @@
+#include "scenario/unusual.hpp"
+
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "run/work_estimate.hpp"
+#include "scenario/scenario.hpp"
+#include "sweep/sweep_helpers.hpp"
+#include "sweep/sweep_point.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+// What the small scenario with one value changed is refused for; "" if it is not.
+std::string refused(std::string_view pointer, const io::Json& value, bool allowed = false) {
+  io::Json tree = test::scenario();
+  io::assign(tree, pointer, value);
+  if (allowed) {
+    io::assign(tree, "/allow_unusual", true);
+  }
+  study::Files files(STEPSIM_SOURCE_DIR);
+  try {
+    (void)study::parse_scenario(tree, files);
+  } catch (const InputError& error) {
+    return error.problems().front().text();
+  }
+  return "";
+}
+
+} // namespace
+
+TEST_CASE("unusual: a network speed or latency that lacks its unit is asked about") {
+  const std::string network = "/cluster/network/";
+  CHECK(
+      refused(network + "bandwidth_Bps", 25) ==
+      "scenario.json: /cluster/network/bandwidth_Bps: 25 bytes/s: did you mean \"25Gbps\"? Below 1 "
+      "kB/s needs \"allow_unusual\": true");
+  CHECK(refused(network + "bandwidth_Bps", "25B/s") == refused(network + "bandwidth_Bps", 25));
+  CHECK(refused(network + "latency_s", 50) ==
+        "scenario.json: /cluster/network/latency_s: 50 seconds: did you mean \"50us\"? Above 10 s "
+        "needs \"allow_unusual\": true");
+  CHECK(refused(network + "bandwidth_Bps", 2e14) ==
+        "scenario.json: /cluster/network/bandwidth_Bps: 2e+14 bytes/s: Above 1e14 bytes/s needs "
+        "\"allow_unusual\": true");
+  for (const double usual : {1e3, 1e14}) {
+    CHECK(refused(network + "bandwidth_Bps", usual).empty());
+  }
+  CHECK(refused(network + "latency_s", 10).empty());
+  CHECK(refused(network + "bandwidth_Bps", 25, true).empty());
+}
+
+TEST_CASE("unusual: a point of a sweep is asked as the scenario is, on the short way too") {
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Sweep sweep = study::sweep_over(
+      test::scenario(), {study::Axis{"/cluster/network/bandwidth_Bps",
+                                     {io::Json(1e9), io::Json(25), io::Json(2e9)}}});
+  study::PointRunner points(sweep, files);
+  const auto outcomes = points.run({}, 0, 3);
+  CHECK(outcomes[0].error.empty());
+  CHECK(outcomes[1].error.find("did you mean \"25Gbps\"?") != std::string::npos);
+  CHECK(outcomes[2].error.empty());
+}
+
+TEST_CASE("unusual: what is allowed is written with the resolved scenario") {
+  io::Json tree = test::scenario();
+  io::assign(tree, "/allow_unusual", true);
+  io::assign(tree, "/cluster/network/bandwidth_Bps", 25);
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const io::Json resolved = study::scenario_tree(study::parse_scenario(tree, files));
+  CHECK(resolved.find("allow_unusual")->as_bool());
+  CHECK(study::parse_scenario(resolved, files).cluster.network.bandwidth_Bps == 25);
+}
+
+TEST_CASE("work: a run that would take hours is refused before it starts, by a point alone") {
+  CHECK_NOTHROW(study::refuse_long_work(600, 600));
+  CHECK_THROWS_WITH_AS(study::refuse_long_work(9000, 600),
+                       "this takes about 2.5 h of CPU time, more than --max-seconds 600",
+                       SimulationError);
+  io::Json tree = test::scenario();
+  io::assign(tree, "/method", "events");
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Sweep sweep =
+      study::sweep_over(tree, {study::Axis{"/cluster/nodes", {io::Json(4), io::Json(1 << 20)}}});
+  study::PointRunner points(sweep, files);
+  const auto outcomes = points.run({}, 0, 2);
+  CHECK(outcomes[0].error.empty());
+  CHECK(outcomes[1].error.find("more than --max-seconds 600") != std::string::npos);
+  // 2^20 ranks: 2 messages of 2 (P - 1) P transfers, a fraction of a microsecond each
+  const double transfers = 2 * 2 * 0x1p20 * (0x1p20 - 1);
+  const auto scenario = study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, 1), files);
+  CHECK(study::estimated_seconds(scenario) == testing::within(transfers * 0.3e-6, 1e-3));
+}

@@ -1,0 +1,149 @@
+#include "sweep/sweep_point.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "sweep/sweep_helpers.hpp"
+#include "sweep/sweep_quick.hpp"
+#include "testing/paths.hpp"
+
+using namespace stepsim;
+using study::Axis;
+
+namespace {
+
+using Random = std::mt19937_64;
+
+double real(Random& random, double low, double high) {
+  return std::uniform_real_distribution(low, high)(random);
+}
+std::int64_t whole(Random& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution(low, high)(random);
+}
+
+// Layers with and without gradients, in a step with or without update, input and barrier.
+io::Json random_scenario(Random& random) {
+  io::Json scenario = test::scenario();
+  io::Array layers;
+  const std::int64_t count = whole(random, 1, 40);
+  for (std::int64_t l = 0; l < count; ++l) {
+    const bool empty = count > 1 && whole(random, 0, 5) == 0;
+    layers.push_back(
+        io::Object{{"name", "l" + std::to_string(l)},
+                   {"forward_s", real(random, 0, 2e-4)},
+                   {"backward_s", whole(random, 0, 9) == 0 ? 0.0 : real(random, 0, 4e-4)},
+                   {"gradient_bytes", empty ? std::int64_t{0} : 4 * whole(random, 1, 600'000)}});
+  }
+  io::assign(scenario, "/workload/layers", std::move(layers));
+  io::assign(scenario, "/workload/batch_size",
+             whole(random, 0, 1) == 0 ? io::Json() : io::Json(32));
+  io::assign(scenario, "/training/update_s", whole(random, 0, 1) == 0 ? 0.0 : 1e-3);
+  io::assign(scenario, "/training/input_s", whole(random, 0, 1) == 0 ? 0.0 : 2e-2);
+  io::assign(scenario, "/training/input_pipelined", whole(random, 0, 1) == 0);
+  io::assign(scenario, "/communication/next_forward",
+             whole(random, 0, 1) == 0 ? "per_layer" : "barrier");
+  io::assign(scenario, "/cluster/network/reduction_Bps",
+             whole(random, 0, 1) == 0 ? 0.0 : real(random, 1e9, 1e11));
+  io::assign(scenario, "/cluster/network/efficiency", real(random, 0.5, 1));
+  io::assign(scenario, "/communication/overlap_backward", whole(random, 0, 4) > 0);
+  io::assign(scenario, "/limits/simulated_s", whole(random, 0, 3) == 0 ? 1.0 : 1e4);
+  if (whole(random, 0, 3) == 0) {
+    io::assign(scenario, "/cluster/network/block_latency_s", 2e-5); // above some latencies
+  }
+  return scenario;
+}
+
+std::vector<Axis> random_axes(Random& random) {
+  Axis nodes{"/cluster/nodes", {io::Json(1), io::Json(0), io::Json(2.0)}};
+  Axis latency{"/cluster/network/latency_s", {io::Json(0), io::Json(-1)}};
+  Axis bandwidth{"/cluster/network/bandwidth_Bps", {io::Json("fast")}};
+  for (int i = 0; i < 4; ++i) {
+    nodes.values.emplace_back(whole(random, 2, 600));
+    latency.values.emplace_back(std::pow(10, real(random, -7, -3)));
+    bandwidth.values.emplace_back(std::pow(10, real(random, 7.5, 11)));
+  }
+  Axis schedule{"/communication/schedule", {}};
+  for (const char* word : {"wfbp", "single", "ddp", "mg_wfbp", "optimal", "horovod", "eager"}) {
+    schedule.values.emplace_back(word);
+  }
+  std::vector<Axis> axes{nodes, latency, bandwidth, schedule};
+  std::shuffle(axes.begin(), axes.end(), random);
+  return axes;
+}
+
+} // namespace
+
+TEST_CASE("sweep: the short way gives every record of the long way, byte for byte") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  Random random(seed);
+  std::int64_t ok = 0;
+  std::int64_t quick = 0;
+  for (int trial = 0; trial < 12; ++trial) {
+    const study::Sweep sweep = study::sweep_over(random_scenario(random), random_axes(random));
+    const std::int64_t points = sweep.grid.points();
+    study::Files files(STEPSIM_SOURCE_DIR);
+    study::PointRunner short_way(sweep, files);
+    study::PointRunner long_way(sweep, files);
+    long_way.use_long_way();
+    const study::Records records(sweep.grid, study::RecordFormat::jsonl);
+    study::NumberTexts numbers;
+    for (std::int64_t begin = 0; begin < points;) {
+      const std::int64_t end = std::min(points, begin + whole(random, 1, 100));
+      const auto fast = short_way.run({}, begin, end);
+      const auto slow = long_way.run({}, begin, end);
+      for (std::size_t i = 0; i < fast.size(); ++i) {
+        const std::int64_t point = begin + static_cast<std::int64_t>(i);
+        study::NumberTexts fresh;
+        std::string a;
+        std::string b;
+        records.append(a, point, fast[i], numbers);
+        records.append(b, point, slow[i], fresh);
+        ok += slow[i].error.empty() ? 1 : 0;
+        if (a != b) {
+          CAPTURE(point);
+          REQUIRE(a == b);
+        }
+      }
+      begin = end;
+    }
+    CHECK(short_way.warnings() == long_way.warnings());
+    CHECK(long_way.quick_points() == 0);
+    quick += short_way.quick_points();
+  }
+  MESSAGE(quick << " of " << ok << " records by the short way");
+  CHECK(quick > ok / 4);
+}
+
+TEST_CASE("sweep: the short way is taken where it can be, and only there") {
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const auto made = [&](const char* pointer, io::Json value) {
+    io::Json tree = test::scenario();
+    io::assign(tree, pointer, std::move(value));
+    return study::QuickRun::make(parse_scenario(tree, files), true) != nullptr;
+  };
+  for (const char* schedule : {"wfbp", "single", "ddp", "mg_wfbp", "optimal"}) {
+    CAPTURE(schedule);
+    CHECK(made("/communication/schedule", schedule));
+  }
+  CHECK(!made("/communication/schedule", "horovod"));
+  CHECK(!made("/communication/collective", "be"));
+  CHECK(!made("/communication/copy_bandwidth_Bps", 1e9));
+  CHECK(!made("/communication/chunking", "integer"));
+  CHECK(!made("/method", "max_plus"));
+  CHECK(made("/method", "closed_form"));
+  CHECK(made("/communication/compression", "none"));
+  CHECK(!made("/communication/compression", "fp16"));
+  CHECK(!made("/communication/compression",
+              io::Object{{"method", "topk"}, {"density", 0.001}, {"costs", io::Object{}}}));
+  CHECK(!made("/training/algorithm", "pipe_sgd"));
+  CHECK(!made("/training/algorithm", "parameter_server"));
+  CHECK(!made("/training/sync_s", 1e-3));
+  CHECK(!made("/training/host_copy_Bps", 1e9));
+  CHECK(!made("/training/exchange_s", 1e-3));
+  CHECK(!made("/variability/compute_cv", 0.1));
+  CHECK(!made("/variability/stragglers", io::Array{io::Object{{"worker", 0}, {"factor", 2}}}));
+}
