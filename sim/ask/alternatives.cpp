@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/compress/compression.hpp"
+#include "scenario/short_forms.hpp"
 #include "sweep/rows.hpp"
 
 namespace stepsim::study {

@@ -10,6 +10,7 @@
 #include "run/run.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_parts.hpp"
+#include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 
 namespace stepsim::study {

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "flows/flows_parts.hpp"
 #include "net/flow/flow_run.hpp"
+#include "net/packet/time.hpp"
 
 namespace stepsim::study {
 
@@ -80,7 +81,7 @@ struct Entries {
   net::FlowSpec common(io::Fields& entry) const {
     net::FlowSpec flow;
     flow.bytes = size(entry);
-    flow.start_s = entry.number("start_s", io::between(0, kMostStart_s), 0);
+    flow.start_s = entry.number("start_s", io::between(0, net::kMostSeconds), 0);
     const auto last_queue = static_cast<double>(file.packet.options.queues - 1);
     flow.priority =
         static_cast<std::uint8_t>(entry.integer("priority", io::between(1, last_queue), 1));
@@ -252,10 +253,10 @@ void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile&
     }
     entry.no_more();
   }
-  const double jitter = top.number("start_jitter_s", io::between(0, kMostStart_s), 0);
+  const double jitter = top.number("start_jitter_s", io::between(0, net::kMostSeconds), 0);
   net::add_start_jitter(file.flows, jitter, static_cast<std::uint64_t>(file.seed));
-  if (std::ranges::any_of(file.flows,
-                          [](const net::FlowSpec& flow) { return flow.start_s > kMostStart_s; })) {
+  if (std::ranges::any_of(
+          file.flows, [](const net::FlowSpec& flow) { return flow.start_s > net::kMostSeconds; })) {
     context.problems.add(top.json(), "start_jitter_s", "a flow starts after 9e6 s");
   }
 }

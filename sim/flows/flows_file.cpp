@@ -3,6 +3,7 @@
 #include "base/number_text.hpp"
 #include "flows/flows_parts.hpp"
 #include "net/fabric/topology.hpp"
+#include "net/packet/time.hpp"
 #include "scenario/topology_field.hpp"
 #include "scenario/unusual.hpp"
 
@@ -78,7 +79,7 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
   if (const io::Json* limits = top.any("limits"); limits != nullptr && !limits->is_null()) {
     io::Fields fields(*limits, problems);
     file.simulated_limit_s =
-        fields.number("simulated_s", io::above_to(0, kMostStart_s), file.simulated_limit_s);
+        fields.number("simulated_s", io::above_to(0, net::kMostSeconds), file.simulated_limit_s);
     fields.no_more();
   }
   const bool allow_unusual = top.boolean("allow_unusual", false);

@@ -10,7 +10,6 @@
 namespace stepsim::study {
 
 inline constexpr std::int64_t kMostFlows = 10'000'000;
-inline constexpr double kMostStart_s = 9e6; // what the packet level can count
 
 // `flows` and `start_jitter_s`; the fabric, the network and the seed are known.
 void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,

@@ -7,6 +7,7 @@
 
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
+#include "scenario/compressed_cost.hpp"
 
 namespace stepsim::study {
 
@@ -24,45 +25,6 @@ coll::Collective second_of(const Scenario& scenario) {
   return collective;
 }
 
-// Channel seconds of a compressed exchange, copies and synchronisation included.
-struct ChannelTimes {
-  double staging_s{}, wire_s{}, merge_s{}, scatter_s{};
-};
-
-ChannelTimes channel_times(const Scenario& scenario, const coll::CompressedExchange& exchange,
-                           double wire_s, double dense_bytes) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
-  const plan::LinearCost extra = extra_cost(scenario);
-  return {.staging_s = work.staging_s + extra.per_byte_s * dense_bytes,
-          .wire_s = wire_s + (ranks > 1 ? extra.startup_s : 0),
-          .merge_s = work.merge_s,
-          .scatter_s = work.scatter_s};
-}
-
-coll::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
-  return {.elements = static_cast<std::int64_t>(std::ceil(bytes / bytes_per_value)),
-          .shapes = {},
-          .bytes = bytes};
-}
-
-// Channel seconds of a bucket of `bytes` dense bytes, by formula where there is one.
-double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const coll::CompressedExchange exchange = coll::compressed_exchange(
-      compression, part_of_bytes(bytes, scenario.workload.bytes_per_value()), base);
-  double wire = 0;
-  if (const auto form = coll::closed_form_seconds(exchange)) {
-    wire = *form;
-  } else {
-    const coll::Method method = base.links.fabric ? coll::Method::events : coll::Method::max_plus;
-    wire = coll::exchange_time(exchange, compression, method).seconds;
-  }
-  const ChannelTimes times = channel_times(scenario, exchange, wire, bytes);
-  return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
-}
-
 // What a formula takes for bytes, its time without latency at one byte per second.
 double formula_bytes(const Scenario& scenario, const plan::Group& group) {
   coll::Collective base = exchange_of(scenario);
@@ -74,136 +36,7 @@ double formula_bytes(const Scenario& scenario, const plan::Group& group) {
   return exchange.formula_s.value_or(0);
 }
 
-// powersgd sends the factors of whole tensors: the time of all of them, shared by bytes.
-plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base) {
-  const plan::Group all = all_gradients(scenario);
-  const auto seconds = [&](coll::Collective collective) {
-    const coll::Compression& compression = scenario.communication.compression;
-    const coll::CompressedExchange exchange =
-        coll::compressed_exchange(compression, gradient_part(scenario, all), collective);
-    if (base.links.fabric) {
-      return coll::exchange_time(exchange, compression, coll::Method::events).seconds;
-    }
-    const std::optional<double> form = coll::closed_form_seconds(exchange);
-    return form ? *form
-                : coll::exchange_time(exchange, compression, coll::Method::max_plus).seconds;
-  };
-  coll::Collective latency = base;
-  latency.links.all.per_byte_s = 0;
-  if (latency.links.two_level) {
-    latency.links.two_level->intra.per_byte_s = 0;
-  }
-  latency.reduction_s_per_byte = 0;
-  const double startup = base.links.fabric ? 0 : seconds(latency);
-  const auto bytes = static_cast<double>(all.bytes.value);
-  return {.base = plan::LinearCost{startup,
-                                   bytes > 0 ? std::max(0.0, seconds(base) - startup) / bytes : 0}};
-}
-
-// Of the gradients of a group; of all of them where it is a size alone.
-double bytes_per_value(const Scenario& scenario, const plan::Group& group) {
-  std::int64_t bytes = 0;
-  std::int64_t values = 0;
-  for (const std::uint32_t item : group.items) {
-    if (item < scenario.workload.gradients.size()) { // else one that sends nothing
-      bytes += scenario.workload.gradients[item].bytes.value;
-      values += scenario.workload.gradients[item].values();
-    }
-  }
-  return values > 0 ? static_cast<double>(bytes) / static_cast<double>(values)
-                    : scenario.workload.bytes_per_value();
-}
-
 } // namespace
-
-bool exchanges(const Scenario& scenario) {
-  const coll::Options& options = scenario.communication.options;
-  const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
-                      options.placement == coll::Placement::dedicated;
-  return scenario.cluster.ranks() > 1 || server;
-}
-
-bool is_compressed(const Scenario& scenario) {
-  return scenario.communication.compression.method != coll::CompressionMethod::none;
-}
-
-plan::Group all_gradients(const Scenario& scenario) {
-  plan::Group all;
-  for (std::uint32_t i = 0; i < scenario.workload.gradients.size(); ++i) {
-    all.items.push_back(i);
-    all.bytes += scenario.workload.gradients[i].bytes;
-  }
-  return all;
-}
-
-CodecTimes codec_times(const Scenario& scenario, double bytes) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
-  if (!coded || !exchanges(scenario)) {
-    return {};
-  }
-  const auto seconds = [bytes](double rate) { return rate > 0 ? bytes / rate : 0; };
-  return {seconds(compression.encode_Bps), seconds(compression.decode_Bps)};
-}
-
-plan::LinearCost extra_cost(const Scenario& scenario) {
-  if (!exchanges(scenario)) {
-    return {};
-  }
-  const Training& training = scenario.training;
-  const double ratio = std::max(1.0, scenario.communication.compression.ratio);
-  return {.startup_s = training.sync.value,
-          .per_byte_s = training.host_copy_Bps > 0 ? 2 / (training.host_copy_Bps * ratio) : 0};
-}
-
-coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group) {
-  const coll::Compression& compression = scenario.communication.compression;
-  coll::GradientPart part =
-      part_of_bytes(static_cast<double>(group.bytes.value), bytes_per_value(scenario, group));
-  if (compression.method == coll::CompressionMethod::powersgd) {
-    for (const std::uint32_t item : group.items) {
-      if (item >= scenario.workload.gradients.size()) {
-        continue; // one that sends nothing
-      }
-      const train::Gradient& gradient = scenario.workload.gradients[item];
-      if (gradient.shapes.empty()) {
-        part.shapes.push_back({gradient.values(), 1});
-      }
-      part.shapes.insert(part.shapes.end(), gradient.shapes.begin(), gradient.shapes.end());
-    }
-  }
-  return part;
-}
-
-plan::Cost compressed_cost(const Scenario& scenario) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const coll::Collective base = exchange_of(scenario);
-  if (!exchanges(scenario)) {
-    return {.base = plan::LinearCost{}};
-  }
-  if (compression.method == coll::CompressionMethod::powersgd) {
-    return low_rank_cost(scenario, base);
-  }
-  const auto seconds = [scenario, base](double bytes) {
-    return bytes > 0 ? planned_seconds(scenario, base, bytes) : 0.0;
-  };
-  if (base.links.fabric) {
-    return train::sampled_cost(seconds);
-  }
-  const coll::CompressionKind kind = coll::row(compression.method).kind;
-  if (kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec) {
-    // a + b m, where two equal steps of the bytes make equal steps of the time.
-    constexpr double kStep = 1 << 20;
-    const double one = seconds(kStep);
-    const double two = seconds(2 * kStep);
-    const double three = seconds(3 * kStep);
-    if (std::abs(three - two - (two - one)) <= 1e-12 * three) {
-      const double per_byte = (three - one) / (2 * kStep);
-      return {.base = plan::LinearCost{std::max(0.0, one - per_byte * kStep), per_byte}};
-    }
-  }
-  return {.base = plan::CurveCost{seconds}};
-}
 
 BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve)
     : scenario_(scenario), exchange_(first_of(scenario), scenario.method, curve),

@@ -16,7 +16,7 @@
 #include "coll/evaluate.hpp"
 #include "plan/cost.hpp"
 #include "plan/problem.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/exchange.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {
@@ -56,28 +56,5 @@ private:
   coll::Method used_ = coll::Method::closed_form;
   std::uint64_t events_{};
 };
-
-// More than one worker, or servers of their own.
-[[nodiscard]] bool exchanges(const Scenario& scenario);
-[[nodiscard]] bool is_compressed(const Scenario& scenario); // any method but `none`
-
-// What a bucket of a gradient looks like to a compressor.
-[[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
-
-// All gradients as one message, without times.
-[[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
-
-// What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6).
-struct CodecTimes {
-  double encode_s{}, decode_s{};
-};
-[[nodiscard]] CodecTimes codec_times(const Scenario& scenario, double bytes);
-
-// The cost of a compressed exchange as planners see it: of the dense bytes of a bucket; linear
-// where it is. Staging, merge and scatter count in, as they hold the channel.
-[[nodiscard]] plan::Cost compressed_cost(const Scenario& scenario);
-
-// sync_s per message and the copies through host memory per byte (PIP 2, 12); 0 for one worker.
-[[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -164,4 +164,27 @@ train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
   return input;
 }
 
+train::StepInput step_input(const Scenario& scenario) {
+  train::StepInput input;
+  const train::Workload& workload = scenario.workload;
+  for (const train::WorkLayer& layer : workload.layers) {
+    input.forward_s.push_back(layer.forward.value);
+    input.backward_s.push_back(layer.backward.value);
+  }
+  input.gradient_bytes.assign(workload.layers.size(), 0);
+  for (const train::Gradient& gradient : workload.gradients) {
+    input.gradient_bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  const Communication& communication = scenario.communication;
+  input.update_s = scenario.training.update.value;
+  input.input_s = scenario.training.input.value;
+  input.input_pipelined = scenario.training.input_pipelined;
+  input.next_forward = communication.next_forward;
+  input.reduce_broadcast = communication.reduce_broadcast;
+  if (communication.reduce_broadcast && !communication.overlap_backward) {
+    input.next_forward = train::NextForward::barrier;
+  }
+  return input;
+}
+
 } // namespace stepsim::study

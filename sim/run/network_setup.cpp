@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "coll/evaluate.hpp"
-#include "flows/flows_parts.hpp"
+#include "net/packet/time.hpp"
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
 #include "scenario/message_class.hpp"
@@ -162,7 +162,7 @@ train::JobNetwork network_of(const Scenario& scenario) {
   result.simulated_limit_s = scenario.simulated_limit.value;
   result.flow = {.paths = fabric.paths, .headers = fabric.headers};
   if (network.model == NetworkModel::packet) {
-    result.simulated_limit_s = std::min(result.simulated_limit_s, kMostStart_s);
+    result.simulated_limit_s = std::min(result.simulated_limit_s, net::kMostSeconds);
     result.packet = options;
     result.background = network.packet.background;
   } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&

@@ -6,11 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/collective.hpp"
 #include "engine/timeline.hpp"
-#include "plan/problem.hpp"
 #include "run/result.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/merge_problem.hpp"
 
 namespace stepsim::study {
 
@@ -27,10 +25,6 @@ inline constexpr std::string_view kEqualWorkers =
 // Mean times of several replications, with the 95 % interval of the iteration time (Student's t);
 // everything that is no time or speed of the summary is that of the first.
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
-
-// The collective of the scenario without its bytes, and the merge problem its planner sees.
-[[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
-[[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);
 
 struct TimelineFilter {
   std::vector<std::int64_t> nodes;   // empty = the first 8

@@ -29,10 +29,6 @@ namespace stepsim::study {
 // From this share of the iteration on, waiting for slower workers is the bottleneck.
 inline constexpr double kStragglerShare = 0.1;
 
-// Whether the run is a job whose messages go through the simulated network one by one: packets, and
-// flows where messages overlap (parameter servers, priority). Otherwise one exchange at a time is
-// on the network, and its time depends on its size alone.
-[[nodiscard]] bool simulates_messages(const Scenario& scenario);
 [[nodiscard]] Result run_network(const Scenario& scenario);
 
 // What they share.
@@ -72,8 +68,6 @@ void warn_below_bound(double bound_s, Result& result);
                                                        const plan::Problem& problem);
 // `bound_s`, but not above `time_s` by rounding.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
-// The cost of merge_problem with the closed form also where that is an upper bound.
-[[nodiscard]] plan::Cost formula_cost(const Scenario& scenario);
 // The best merge, evaluated as the run is, and the period by formula.
 class BucketCosts;
 void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
@@ -119,9 +113,6 @@ void check_range(const plan::Problem& problem);
                                              plan::Schedule schedule);
 // Start-up of a message that takes `seconds`, 0 where the cost is not linear.
 [[nodiscard]] double startup_seconds(const plan::Problem& problem, double seconds);
-
-// The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
-[[nodiscard]] coll::Op exchange_op(const Communication& communication);
 
 // Everything of a step but its messages: one worker of its own.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario);

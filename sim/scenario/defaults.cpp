@@ -8,8 +8,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "run/bucket_cost.hpp"
-#include "run/run.hpp"
+#include "scenario/exchange.hpp"
 
 namespace stepsim::study {
 

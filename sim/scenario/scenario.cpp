@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "scenario/scenario_parts.hpp"
+#include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
-#include "sweep/grid.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -3,12 +3,12 @@
 //     topology  given, or a star: one cable of the network's latency / 2 and bandwidth per node
 //     hosts     of every rank (placement.hpp), then of every dedicated server: the next machines
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
-#include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "scenario/exchange.hpp"
 #include "scenario/topology_field.hpp"
 
 namespace stepsim::study {
@@ -255,27 +255,7 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
                            network.packet.warnings.end());
 }
 
-// Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
-bool stops_early(const Scenario& scenario) {
-  const PacketSettings& packet = scenario.cluster.network.packet;
-  const net::TransportOptions& transport = packet.options.transport;
-  const BoundedLoss& bounded = packet.bounded_loss;
-  return packet.has_transport && transport.kind == net::TransportKind::dlcp &&
-         transport.dlcp.early_stop &&
-         (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
-}
-
 } // namespace
-
-bool simulates_messages(const Scenario& scenario) {
-  const NetworkModel model = scenario.cluster.network.model;
-  const Communication& communication = scenario.communication;
-  return model == NetworkModel::packet ||
-         (model == NetworkModel::flow &&
-          (communication.collective == coll::AlgorithmId::parameter_server ||
-           communication.schedule == plan::Schedule::priority || stops_early(scenario) ||
-           !scenario.other_jobs.empty()));
-}
 
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;

@@ -5,8 +5,7 @@
 #include <array>
 #include <string>
 
-#include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "scenario/exchange.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -7,9 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
-#include "run/bucket_cost.hpp"
-#include "run/run.hpp"
-#include "run/run_parts.hpp"
+#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -7,6 +7,7 @@
 #include "run/result.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
@@ -75,52 +76,12 @@ std::vector<std::string> Grid::field_names() const {
 
 namespace {
 
-struct ShortForm {
-  std::string_view pointer;
-  std::string_view key; // of the object that a word stands for
-};
-// Of scenarios and of lists of flows.
-constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
-                                 ShortForm{"/cluster/topology", "file"},
-                                 ShortForm{"/cluster/network", "calibration"},
-                                 ShortForm{"/cluster/intra_network", "calibration"},
-                                 ShortForm{"/cluster/network/packet/transport", "kind"},
-                                 ShortForm{"/topology", "file"},
-                                 ShortForm{"/network/packet/transport", "kind"}};
-
-bool may_hold_short_form(std::string_view pointer) {
-  return std::ranges::any_of(
-      kShortForms, [&](const ShortForm& form) { return form.pointer.starts_with(pointer); });
-}
-
-} // namespace
-
-io::Json with_short_forms_expanded(io::Json scenario) {
-  for (const ShortForm& form : kShortForms) {
-    const io::Json* found = io::resolve(scenario, form.pointer);
-    if (found == nullptr || !found->is_string()) {
-      continue;
-    }
-    const io::Json word = *found;
-    io::Json object{io::Object{{std::string(form.key), word}}};
-    object.set_origin(word.file_pointer(), std::string(form.pointer), word.line());
-    io::Json& placed = io::assign(scenario, form.pointer, std::move(object));
-    // The word keeps its place for messages: it may come from another file than the scenario.
-    placed.find(form.key)->set_origin(
-        word.file_pointer(), std::string(form.pointer) + "/" + std::string(form.key), word.line());
-  }
-  return scenario;
-}
-
-namespace {
-
 // Names of files stay relative to the file that the value was written in. `placed` is `value` in
 // its place, a short form written out.
 void keep_files(io::Json& placed, const io::Json& value, const std::string& pointer) {
   if (value.is_string() && placed.is_object()) {
-    const auto form = std::ranges::find(kShortForms, pointer, &ShortForm::pointer);
-    if (form != kShortForms.end()) {
-      keep_files(*placed.find(form->key), value, pointer + "/" + std::string(form->key));
+    if (const auto key = short_form_key(pointer)) {
+      keep_files(*placed.find(*key), value, pointer + "/" + std::string(*key));
     }
   } else if (value.is_string() && names_file(pointer)) {
     placed.set_origin(value.file_pointer(), pointer, 0);

@@ -35,10 +35,6 @@ struct Grid {
   [[nodiscard]] std::vector<std::string> field_names() const;
 };
 
-// A scenario with its short forms written out, so that pointers reach every key:
-//     "compression": "topk"   ->   "compression": {"method": "topk"}
-[[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
-
 // A value of an axis as records hold it: quantities with a unit of the axis's key are numbers.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -26,9 +26,6 @@ CALIBRATE_USES = {"base", "net", "coll", "json", "files", "import", "calibrate"}
 CALIBRATE_REPLAY_USES = {"scenario", "run", "train", "plan", "engine"}
 CALIBRATE_PROGRAM_USES = {"cli"}
 
-# Arrows between rooms that still go up.
-UPWARD = {("scenario", "run"), ("scenario", "sweep"), ("run", "flows")}
-
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -76,8 +73,7 @@ def check_includes(root):
             elif target == "calibrate":
                 yield f"{place}: {name}: calibrate is never part of the simulator"
             elif "/" in name and target in FLOORS:
-                upward = FLOORS.index(target) > FLOORS.index(floor)
-                if upward and (floor, target) not in UPWARD:
+                if FLOORS.index(target) > FLOORS.index(floor):
                     yield f"{place}: {name}: {floor} is below {target}; includes go down"
             elif "/" in name or not name.startswith("git_hash"):
                 yield f'{place}: "{name}": write the path from sim/, as in "base/units.hpp"'

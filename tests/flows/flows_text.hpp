@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "flows/flows.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 
 namespace stepsim::study::testing {

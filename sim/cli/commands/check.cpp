@@ -23,6 +23,7 @@
 #include "lab/semantics.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/sweep_file.hpp"
 #include "json/reader.hpp"

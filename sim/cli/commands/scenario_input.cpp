@@ -10,6 +10,7 @@
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "run/run.hpp"
+#include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 
 namespace stepsim::cli {

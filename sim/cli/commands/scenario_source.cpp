@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "import/import_detect.hpp"
+#include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/sweep_base.hpp"
 #include "sweep/sweep_output.hpp"

@@ -14,8 +14,10 @@ using Picoseconds = std::int64_t;
 
 inline constexpr Picoseconds kNeverPs = std::numeric_limits<Picoseconds>::max();
 
+inline constexpr double kMostSeconds = 9e6; // that can be counted
+
 [[nodiscard]] inline Picoseconds to_picoseconds(double seconds) {
-  assert(seconds >= 0 && seconds <= 9e6 && "times are between 0 and 9e6 s");
+  assert(seconds >= 0 && seconds <= kMostSeconds && "times are between 0 and 9e6 s");
   return std::llround(seconds * 1e12);
 }
 

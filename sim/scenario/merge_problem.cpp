@@ -1,11 +1,11 @@
+#include "scenario/merge_problem.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "net/profile/dense_inflation.hpp"
-#include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "scenario/compressed_cost.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {
@@ -56,48 +56,7 @@ plan::Cost channel_cost(const Scenario& scenario, bool by_formula) {
   return cost;
 }
 
-// What a profile found dense ring all-reduces to take longer than the network explains (SPA 9).
-double inflation(const Scenario& scenario) {
-  const auto& profile = scenario.cluster.network.profile;
-  const bool dense =
-      coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::dense;
-  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
-  return profile && dense && ring ? net::dense_inflation(*profile, scenario.cluster.ranks()) : 1;
-}
-
 } // namespace
-
-coll::Op exchange_op(const Communication& communication) {
-  return communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
-}
-
-coll::Collective exchange_of(const Scenario& scenario) {
-  const Cluster& cluster = scenario.cluster;
-  const Network& network = cluster.network;
-  coll::Collective collective;
-  collective.op = exchange_op(scenario.communication);
-  collective.algorithm = scenario.communication.collective;
-  collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
-  const double rate = network.bandwidth_Bps * network.efficiency;
-  if (cluster.fabric) {
-    collective.links.fabric = cluster.fabric; // which alone counts
-  } else {
-    collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
-  }
-  if (const double gamma = inflation(scenario); gamma != 1) {
-    collective.links.all.latency_s *= gamma;
-    collective.links.all.block_latency_s *= gamma;
-    collective.links.all.per_byte_s *= gamma;
-  }
-  if ((cluster.intra || cluster.fabric) && cluster.gpus_per_node > 1) {
-    collective.links.two_level = coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),
-                                                static_cast<std::uint32_t>(cluster.nics_per_node),
-                                                cluster.intra.value_or(coll::LinkCost{})};
-  }
-  collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
-  collective.options = scenario.communication.options;
-  return collective;
-}
 
 plan::Problem merge_problem(const Scenario& scenario) {
   const train::Workload& workload = scenario.workload;
@@ -133,28 +92,5 @@ plan::Problem merge_problem(const Scenario& scenario) {
 }
 
 plan::Cost formula_cost(const Scenario& scenario) { return channel_cost(scenario, true); }
-
-train::StepInput step_input(const Scenario& scenario) {
-  train::StepInput input;
-  const train::Workload& workload = scenario.workload;
-  for (const train::WorkLayer& layer : workload.layers) {
-    input.forward_s.push_back(layer.forward.value);
-    input.backward_s.push_back(layer.backward.value);
-  }
-  input.gradient_bytes.assign(workload.layers.size(), 0);
-  for (const train::Gradient& gradient : workload.gradients) {
-    input.gradient_bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-  }
-  const Communication& communication = scenario.communication;
-  input.update_s = scenario.training.update.value;
-  input.input_s = scenario.training.input.value;
-  input.input_pipelined = scenario.training.input_pipelined;
-  input.next_forward = communication.next_forward;
-  input.reduce_broadcast = communication.reduce_broadcast;
-  if (communication.reduce_broadcast && !communication.overlap_backward) {
-    input.next_forward = train::NextForward::barrier;
-  }
-  return input;
-}
 
 } // namespace stepsim::study

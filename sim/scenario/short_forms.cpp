@@ -1,0 +1,53 @@
+#include "scenario/short_forms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace stepsim::study {
+
+namespace {
+
+struct ShortForm {
+  std::string_view pointer;
+  std::string_view key; // of the object that a word stands for
+};
+// Of scenarios and of lists of flows.
+constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
+                                 ShortForm{"/cluster/topology", "file"},
+                                 ShortForm{"/cluster/network", "calibration"},
+                                 ShortForm{"/cluster/intra_network", "calibration"},
+                                 ShortForm{"/cluster/network/packet/transport", "kind"},
+                                 ShortForm{"/topology", "file"},
+                                 ShortForm{"/network/packet/transport", "kind"}};
+
+} // namespace
+
+std::optional<std::string_view> short_form_key(std::string_view pointer) {
+  const auto form = std::ranges::find(kShortForms, pointer, &ShortForm::pointer);
+  return form == kShortForms.end() ? std::nullopt : std::optional(form->key);
+}
+
+bool may_hold_short_form(std::string_view pointer) {
+  return std::ranges::any_of(
+      kShortForms, [&](const ShortForm& form) { return form.pointer.starts_with(pointer); });
+}
+
+io::Json with_short_forms_expanded(io::Json scenario) {
+  for (const ShortForm& form : kShortForms) {
+    const io::Json* found = io::resolve(scenario, form.pointer);
+    if (found == nullptr || !found->is_string()) {
+      continue;
+    }
+    const io::Json word = *found;
+    io::Json object{io::Object{{std::string(form.key), word}}};
+    object.set_origin(word.file_pointer(), std::string(form.pointer), word.line());
+    io::Json& placed = io::assign(scenario, form.pointer, std::move(object));
+    // The word keeps its place for messages: it may come from another file than the scenario.
+    placed.find(form.key)->set_origin(
+        word.file_pointer(), std::string(form.pointer) + "/" + std::string(form.key), word.line());
+  }
+  return scenario;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,21 @@
+#pragma once
+// Words that stand for an object with one key:
+//     "compression": "topk"   ->   "compression": {"method": "topk"}
+#include <optional>
+#include <string_view>
+
+#include "scenario/short_forms.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// The key of the object that a word at `pointer` stands for; empty where none does.
+[[nodiscard]] std::optional<std::string_view> short_form_key(std::string_view pointer);
+
+// True if `pointer` is that of such an object, or of one above it.
+[[nodiscard]] bool may_hold_short_form(std::string_view pointer);
+
+// A scenario with its short forms written out, so that pointers reach every key.
+[[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
+
+} // namespace stepsim::study
