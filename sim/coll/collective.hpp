@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace stepsim::net {
 struct RankFabric;
@@ -44,6 +45,15 @@ enum class CostForm { exact, paper, ideal };
 // and everybody else one after the other. A binomial broadcast is the same in both orders.
 enum class TreeShape { far_first, near_first, flat };
 enum class Placement { dedicated, colocated, sharded };
+inline constexpr auto kReductionModes = base::words<ReductionMode>(
+    {{ReductionMode::overlapped, "overlapped"}, {ReductionMode::serial, "serial"}});
+inline constexpr auto kChunkings =
+    base::words<Chunking>({{Chunking::integer, "integer"}, {Chunking::real, "real"}});
+inline constexpr auto kCostForms = base::words<CostForm>(
+    {{CostForm::exact, "exact"}, {CostForm::paper, "paper"}, {CostForm::ideal, "ideal"}});
+inline constexpr auto kPlacements = base::words<Placement>({{Placement::dedicated, "dedicated"},
+                                                            {Placement::colocated, "colocated"},
+                                                            {Placement::sharded, "sharded"}});
 
 // Seconds per message and per byte of one directed link.
 struct LinkCost {

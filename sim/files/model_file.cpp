@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kKinds{
     "conv", "linear", "batchnorm", "layernorm", "embedding", "attention", "tied_decoder", "lstm"};
-constexpr std::array<std::string_view, 3> kScalings{"sample", "tokens", "tokens2"};
 
 constexpr double kMaxCount = 0x1p53; // of one table's elements and MACs
 
@@ -48,7 +47,7 @@ train::ModelLayer parse_layer(const Json& json, Problems& problems) {
   layer.name = fields.string("name");
   layer.kind = kKinds[fields.word("kind", kKinds, std::nullopt)];
   layer.macs = fields.integer("macs", between(0, kMaxCount));
-  layer.scaling = static_cast<train::MacScaling>(fields.word("scales_with", kScalings, 0));
+  layer.scaling = fields.word("scales_with", train::kMacScalings, train::MacScaling::sample);
   layer.execution_index = fields.optional_integer("execution_index", at_least(1));
   for (const Json& tensor : fields.array("tensors", true)) {
     layer.tensors.push_back(parse_tensor(tensor, problems));
@@ -215,7 +214,7 @@ Json to_json(const train::ModelTable& table) {
     entry.set("name", layer.name);
     entry.set("kind", layer.kind);
     entry.set("macs", layer.macs);
-    entry.set("scales_with", kScalings[static_cast<std::size_t>(layer.scaling)]);
+    entry.set("scales_with", train::kMacScalings[layer.scaling]);
     if (layer.execution_index) {
       entry.set("execution_index", *layer.execution_index);
     }

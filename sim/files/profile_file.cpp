@@ -214,8 +214,7 @@ net::NetworkProfile parse_profile(const Json& json) {
   fields.header("network_calibration", true);
   net::NetworkProfile profile;
   profile.name = fields.string("name");
-  profile.label =
-      static_cast<net::ProfileLabel>(fields.word("label", net::kProfileLabels, std::nullopt));
+  profile.label = fields.word("label", net::kProfileLabels, std::nullopt);
   profile.note = fields.string("note", "");
   parse_source(fields);
   parse_device(fields);

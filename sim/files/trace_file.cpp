@@ -11,8 +11,6 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kProvenances{"measured", "imported", "assumed",
-                                                       "synthetic", "scaled"};
 constexpr std::array<std::string_view, 2> kTimeBases{"kernel", "wall"};
 
 const Range kByteRange = between(0, 0x1p53);
@@ -179,8 +177,7 @@ train::Trace parse_trace(const Json& json) {
   fields.header("trace");
   train::Trace trace;
   trace.name = fields.string("name", "");
-  trace.provenance =
-      static_cast<train::Provenance>(fields.word("provenance", kProvenances, std::nullopt));
+  trace.provenance = fields.word("provenance", train::kProvenances, std::nullopt);
   if (const Json* source = fields.any("source"); fields.has("source")) {
     trace.source = parse_source(*source, problems);
   }
@@ -196,9 +193,8 @@ train::Trace parse_trace(const Json& json) {
   (void)fields.any("time_basis");
   if (fields.has("granularity")) {
     // Traces do not say which tensor is a weight.
-    static constexpr auto kWords = std::span(train::kGranularities).first<2>();
-    trace.granularity =
-        static_cast<train::Granularity>(fields.word("granularity", kWords, std::nullopt));
+    static constexpr auto kWords = train::kGranularities.first<2>();
+    trace.granularity = fields.word("granularity", kWords, std::nullopt);
   }
   (void)fields.any("granularity");
   trace.time_scale = fields.number("time_scale", above(0), 1);

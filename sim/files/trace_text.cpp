@@ -124,7 +124,7 @@ Json to_json(const train::Trace& trace) {
   json.set("schema_version", 1);
   json.set("kind", "trace");
   json.set("name", trace.name);
-  json.set("provenance", train::name(trace.provenance));
+  json.set("provenance", train::kProvenances[trace.provenance]);
   if (trace.source) {
     json.set("source", to_json(*trace.source));
   }
@@ -133,7 +133,7 @@ Json to_json(const train::Trace& trace) {
   json.set("batch_size", or_null(trace.batch_size));
   json.set("time_basis", or_null(trace.time_basis));
   if (trace.granularity) {
-    json.set("granularity", train::kGranularities[static_cast<std::size_t>(*trace.granularity)]);
+    json.set("granularity", train::kGranularities[*trace.granularity]);
   }
   json.set("time_scale", trace.time_scale);
   set_list(json, "layers", trace.layers);

@@ -7,6 +7,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "flows/flows_parts.hpp"
 #include "net/flow/flow_run.hpp"
 #include "net/packet/time.hpp"
@@ -15,8 +16,10 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kPatterns{"incast", "permutation", "all_to_all"};
 enum class Pattern { incast, permutation, all_to_all };
+constexpr auto kPatterns = base::words<Pattern>({{Pattern::incast, "incast"},
+                                                 {Pattern::permutation, "permutation"},
+                                                 {Pattern::all_to_all, "all_to_all"}});
 constexpr double kMostPackets = 0x1p31;
 
 struct Entries {
@@ -174,7 +177,8 @@ struct Entries {
     } else if (routed && (balancing == net::LoadBalancing::spray_random ||
                           balancing == net::LoadBalancing::spray_round_robin)) {
       context.problems.add(entry.json(), entry.has("path") ? "path" : "via",
-                           "has no meaning for load_balancing " + std::string(name(balancing)));
+                           "has no meaning for load_balancing " +
+                               std::string(net::kLoadBalancings[balancing]));
     }
     (void)entry.any("path");
     (void)entry.any("via");
@@ -190,7 +194,7 @@ struct Entries {
   }
 
   void generated(io::Fields& entry) const {
-    const auto pattern = static_cast<Pattern>(entry.word("generate", kPatterns, 0));
+    const auto pattern = entry.word("generate", kPatterns, Pattern::incast);
     const std::int64_t hosts = file.fabric.hosts;
     const net::FlowSpec like = common(entry);
     std::int64_t senders = hosts;

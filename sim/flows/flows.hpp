@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.hpp"
 #include "engine/timeline.hpp"
 #include "net/fabric/fabric.hpp"
 #include "net/fabric/routes.hpp"
@@ -26,7 +27,8 @@
 namespace stepsim::study {
 
 enum class NetworkLevel { flow, packet };
-inline constexpr std::array<std::string_view, 2> kNetworkLevels{"flow", "packet"};
+inline constexpr auto kNetworkLevels =
+    base::words<NetworkLevel>({{NetworkLevel::flow, "flow"}, {NetworkLevel::packet, "packet"}});
 
 struct FlowsFile {
   std::string name;

@@ -26,7 +26,7 @@ void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file
     return;
   }
   io::Fields network(*json, context.problems);
-  file.level = static_cast<NetworkLevel>(network.word("model", kNetworkLevels, 0));
+  file.level = network.word("model", kNetworkLevels, NetworkLevel::flow);
   file.count_headers = network.boolean("count_headers", false);
   file.packet = parse_packet(network.any("packet"), context, file.fabric);
   if (file.level == NetworkLevel::packet) {

@@ -19,11 +19,13 @@ io::Json network_tree(const FlowsFile& file) {
   const bool packets = file.level == NetworkLevel::packet;
   const net::PacketOptions& options = file.packet.options;
   io::Json tree;
-  tree.set("model", kNetworkLevels[static_cast<std::size_t>(file.level)]);
-  tree.set("transport",
-           file.packet.has_transport ? io::Json(name(options.transport.kind)) : io::Json());
-  tree.set("queue_discipline", packets ? io::Json(name(options.queue_discipline)) : io::Json());
-  tree.set("load_balancing", name(options.load_balancing));
+  tree.set("model", kNetworkLevels[file.level]);
+  tree.set("transport", file.packet.has_transport
+                            ? io::Json(net::kTransportKinds[options.transport.kind])
+                            : io::Json());
+  tree.set("queue_discipline",
+           packets ? io::Json(net::kQueueDisciplines[options.queue_discipline]) : io::Json());
+  tree.set("load_balancing", net::kLoadBalancings[options.load_balancing]);
   tree.set("count_headers", file.count_headers);
   tree.set("packet", packet_tree(file.packet, file.fabric));
   return tree;

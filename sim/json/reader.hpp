@@ -12,9 +12,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/words.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::io {
@@ -72,6 +74,12 @@ public:
   // One of `words`; index into them. Unknown words are problems with the nearest known one.
   std::size_t word(std::string_view key, std::span<const std::string_view> words,
                    std::optional<std::size_t> fallback);
+  template <class Enum, std::size_t N>
+  Enum word(std::string_view key, const base::Words<Enum, N>& words,
+            std::type_identity_t<std::optional<Enum>> fallback) {
+    const auto index = fallback ? std::optional(static_cast<std::size_t>(*fallback)) : std::nullopt;
+    return static_cast<Enum>(word(key, words.all(), index));
+  }
   // The array's elements, empty if absent or wrong.
   std::span<const Json> array(std::string_view key, bool required);
 

@@ -18,8 +18,6 @@ namespace {
 
 using coll::SparseVector;
 
-constexpr std::array<std::string_view, 2> kMasks{"final", "per_round"};
-
 std::string count_text(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -216,7 +214,7 @@ SemanticsFile parse_semantics(const io::Json& tree) {
   const double most = sized ? static_cast<double>(file.dims) : HUGE_VAL;
   file.k =
       static_cast<std::uint32_t>(fields.integer("k", io::between(1, std::min(most, 0x1p32 - 1))));
-  file.mask = static_cast<coll::ResidualMask>(fields.word("residual_mask", kMasks, 0));
+  file.mask = fields.word("residual_mask", coll::kResidualMasks, coll::ResidualMask::final);
   parse_gradients(fields, problems, file, sized);
   if (const io::Json* expected = fields.any("expected"); expected != nullptr) {
     file.expected = *expected;
@@ -248,7 +246,7 @@ io::Json semantics_tree(const SemanticsFile& file, std::span<const coll::Feedbac
       {"ranks", std::int64_t{file.ranks}},
       {"dims", file.dims},
       {"k", std::int64_t{file.k}},
-      {"residual_mask", kMasks[static_cast<std::size_t>(file.mask)]},
+      {"residual_mask", coll::kResidualMasks[file.mask]},
       {"iterations", std::move(iterations)},
   };
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/words.hpp"
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
@@ -39,6 +40,17 @@ inline constexpr std::int64_t kMaxChunks = 1'000'000;
 enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
 enum class PriorityPreset { bytescheduler, p3, tictac };
 enum class Prefetch { all, one };
+inline constexpr auto kDdpModes =
+    base::words<DdpMode>({{DdpMode::rebuilt, "rebuilt"},
+                          {DdpMode::first_iteration, "first_iteration"},
+                          {DdpMode::unused_parameters, "unused_parameters"},
+                          {DdpMode::last_small, "last_small"}});
+inline constexpr auto kPriorityPresets =
+    base::words<PriorityPreset>({{PriorityPreset::bytescheduler, "bytescheduler"},
+                                 {PriorityPreset::p3, "p3"},
+                                 {PriorityPreset::tictac, "tictac"}});
+inline constexpr auto kPrefetches =
+    base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
 
 // Keys of `communication` beside `schedule` (MER 5). A key is read by the schedules named with it.
 struct ScheduleOptions {

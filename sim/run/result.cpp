@@ -197,9 +197,10 @@ io::Json network_tree(const Network& network) {
   const bool packets = network.model == NetworkModel::packet;
   const net::PacketOptions& options = network.packet.options;
   return io::Object{
-      {"model", kNetworkModels[static_cast<std::size_t>(network.model)]},
-      {"transport", packets ? io::Json(name(options.transport.kind)) : io::Json()},
-      {"queue_discipline", packets ? io::Json(name(options.queue_discipline)) : io::Json()}};
+      {"model", kNetworkModels[network.model]},
+      {"transport", packets ? io::Json(net::kTransportKinds[options.transport.kind]) : io::Json()},
+      {"queue_discipline",
+       packets ? io::Json(net::kQueueDisciplines[options.queue_discipline]) : io::Json()}};
 }
 
 } // namespace
@@ -231,7 +232,7 @@ io::Json result_tree(const Result& result) {
       {"kind", "result"},
       {"scenario", scenario_tree(result.scenario)},
       {"method", result.method},
-      {"provenance", train::name(result.scenario.workload.provenance)},
+      {"provenance", train::kProvenances[result.scenario.workload.provenance]},
       {"label", text_or_null(network.label)},
       {"calibration", std::move(calibration)},
       {"network", network_tree(network)},

@@ -219,7 +219,7 @@ void warn_below_bound(double bound_s, Result& result) {
   const bool random = variability.random();
   result.warnings.push_back(
       "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
-      (random ? std::string(train::kJitterLaws[static_cast<std::size_t>(variability.law)]) +
+      (random ? std::string(train::kJitterLaws[variability.law]) +
                     " factors below 1 were drawn (/variability), which shorten computing and "
                     "transfers below bytes / bandwidth"
               : std::string("/variability/stragglers has factors below 1")) +

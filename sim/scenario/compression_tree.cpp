@@ -22,9 +22,6 @@ io::Json compression_tree(const coll::Compression& compression) {
       tree.set(key, std::move(value));
     }
   };
-  const auto word = [](const auto& words, auto value) {
-    return words[static_cast<std::size_t>(value)];
-  };
   set("ratio", compression.ratio);
   set("encode_Bps", compression.encode_Bps);
   set("decode_Bps", compression.decode_Bps);
@@ -38,10 +35,10 @@ io::Json compression_tree(const coll::Compression& compression) {
   }
   set("index_bytes", compression.index_bytes);
   set("value_bytes", compression.value_bytes);
-  set("allgather", word(kAllgather, compression.allgather));
-  set("broadcast", word(kBroadcast, compression.broadcast));
-  set("residual_mask", word(kMask, compression.residual_mask));
-  set("select_stream", word(kStream, compression.select_stream));
+  set("allgather", coll::kSparseAllgathers[compression.allgather]);
+  set("broadcast", coll::kSparseBroadcasts[compression.broadcast]);
+  set("residual_mask", coll::kResidualMasks[compression.residual_mask]);
+  set("select_stream", coll::kSelectStreams[compression.select_stream]);
   set("split_values_indices", compression.split_values_indices);
   set("round_barriers", compression.round_barriers);
   if (!compression.density_warmup.empty()) {
@@ -58,7 +55,7 @@ io::Json compression_tree(const coll::Compression& compression) {
   }
   set("costs", std::move(cost_tree));
   set("selected_ratio", compression.selected_ratio);
-  set("support_overlap", word(kOverlap, compression.support_overlap));
+  set("support_overlap", coll::kSupportOverlaps[compression.support_overlap]);
   set("bits", compression.bits);
   set("bucket", compression.bucket);
   set("rank", compression.rank);

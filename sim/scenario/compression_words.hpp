@@ -9,12 +9,6 @@
 namespace stepsim::study {
 
 inline constexpr std::string_view kDenseStart = "dense_warmup_iterations";
-inline constexpr std::array<std::string_view, 4> kAllgather{"auto", "recursive_doubling", "bruck",
-                                                            "ring"};
-inline constexpr std::array<std::string_view, 2> kBroadcast{"mst", "flat"};
-inline constexpr std::array<std::string_view, 2> kMask{"final", "per_round"};
-inline constexpr std::array<std::string_view, 2> kStream{"compute", "side"};
-inline constexpr std::array<std::string_view, 3> kOverlap{"random", "full", "disjoint"};
 inline constexpr std::array<std::string_view, 2> kForm{"linear", "n_log_n"};
 
 struct CostKey {

@@ -85,9 +85,8 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
   }
   const net::TransportKind main = settings.options.transport.kind;
   const bool ordered = main == net::TransportKind::pfabric; // ports serve by remaining size
-  background.transport = static_cast<net::TransportKind>(
-      own.word("transport", transport_names(),
-               static_cast<std::size_t>(ordered ? main : net::TransportKind::dctcp)));
+  background.transport =
+      own.word("transport", net::kTransportKinds, ordered ? main : net::TransportKind::dctcp);
   if (ordered != (background.transport == net::TransportKind::pfabric) && settings.has_transport) {
     context.problems.add(*json, "transport",
                          "pfabric changes the ports: all flows have it, or none");
@@ -115,7 +114,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
 io::Json background_tree(const net::BackgroundOptions& background) {
   io::Json tree;
   tree.set("load", background.load);
-  tree.set("transport", name(background.transport));
+  tree.set("transport", net::kTransportKinds[background.transport]);
   if (background.cdf.size() == 1) {
     tree.set("size_bytes", background.cdf.front().first);
   } else {

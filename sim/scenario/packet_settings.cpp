@@ -14,11 +14,6 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kBalancing{"ecmp", "spray_random", "spray_round_robin",
-                                                     "explicit"};
-constexpr std::array<std::string_view, 2> kOffsets{"host", "zero"};
-constexpr std::array<std::string_view, 2> kDisciplines{"fifo", "flow_round_robin"};
-constexpr std::array<std::string_view, 3> kScopes{"port", "shared", "unlimited"};
 constexpr double kMostPacketBytes = 65535;
 constexpr double kMostPackets = 1e9; // of a buffer or threshold
 constexpr std::int64_t kSharedBytes = 16'000'000;
@@ -73,11 +68,11 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const net::Fa
   }
   io::Fields buffer(*json, context.problems);
   net::BufferOptions& result = options.buffer;
-  const auto scope = static_cast<net::BufferScope>(buffer.word("scope", kScopes, 0));
+  const auto scope = buffer.word("scope", net::kBufferScopes, net::BufferScope::port);
   result.scope = scope;
   const bool port = scope == net::BufferScope::port;
   const bool shared = scope == net::BufferScope::shared;
-  const std::string where = "buffer scope " + std::string(kScopes[static_cast<std::size_t>(scope)]);
+  const std::string where = "buffer scope " + std::string(net::kBufferScopes[scope]);
   const io::Range count = io::between(1, kMostPackets);
   const auto packets = buffer.optional_integer("packets", count);
   const auto bytes = buffer.optional_integer("bytes", io::between(options.mtu_wire_bytes, 0x1p53));
@@ -213,13 +208,6 @@ void warn_of_thresholds(const net::Fabric& fabric, PacketSettings& settings) {
 
 } // namespace
 
-std::string_view name(net::LoadBalancing balancing) {
-  return kBalancing[static_cast<std::size_t>(balancing)];
-}
-std::string_view name(net::QueueDiscipline discipline) {
-  return kDisciplines[static_cast<std::size_t>(discipline)];
-}
-
 std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::string_view noun,
                                                const std::vector<std::string>& names,
                                                std::size_t count, io::Problems& problems) {
@@ -271,10 +259,10 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   parse_buffer(fields, context, fabric, options);
   parse_thresholds(fields, context, options);
   options.load_balancing =
-      static_cast<net::LoadBalancing>(fields.word("load_balancing", kBalancing, 0));
-  options.spray_offset = static_cast<net::SprayOffset>(fields.word("spray_offset", kOffsets, 0));
+      fields.word("load_balancing", net::kLoadBalancings, net::LoadBalancing::ecmp);
+  options.spray_offset = fields.word("spray_offset", net::kSprayOffsets, net::SprayOffset::host);
   options.queue_discipline =
-      static_cast<net::QueueDiscipline>(fields.word("queue_discipline", kDisciplines, 0));
+      fields.word("queue_discipline", net::kQueueDisciplines, net::QueueDiscipline::fifo);
   parse_faults(fields, context, fabric, options);
   parse_transport(fields, context, settings);
   parse_background(fields, context, fabric, settings);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.hpp"
 #include "net/fabric/fabric.hpp"
 #include "net/packet/background.hpp"
 #include "net/packet/options.hpp"
@@ -22,6 +23,10 @@ struct ParseContext;
 
 enum class PriorityMap { layer, bytes };
 enum class LossFill { zero, stale };
+inline constexpr auto kPriorityMaps =
+    base::words<PriorityMap>({{PriorityMap::layer, "layer"}, {PriorityMap::bytes, "bytes"}});
+inline constexpr auto kLossFills =
+    base::words<LossFill>({{LossFill::zero, "zero"}, {LossFill::stale, "stale"}});
 
 struct BoundedLoss {
   double bound_push = 0.10, bound_pull = 0;      // fraction of the packets of a message
@@ -48,13 +53,6 @@ struct PacketSettings {
   net::BackgroundOptions background;
   std::vector<std::string> warnings; // of thresholds that cannot work
 };
-
-// In the order of the enumerations of net, as in files.
-[[nodiscard]] std::string_view name(net::TransportKind kind);
-[[nodiscard]] std::span<const std::string_view> transport_names();
-[[nodiscard]] std::string_view name(net::LoadBalancing balancing);
-[[nodiscard]] std::string_view name(net::QueueDiscipline discipline);
-[[nodiscard]] std::string_view name(net::RateControl control);
 
 // `value_bytes`: a packet holds whole values of so many bytes. Links are given by number or name. A
 // transport is required at the packet level; without one, or with an absent block (null),

@@ -14,11 +14,6 @@ namespace {
 
 using net::TransportKind;
 
-constexpr std::array<std::string_view, 6> kKinds{"raw",   "window",  "reno",
-                                                 "dctcp", "pfabric", "dlcp"};
-constexpr std::array<std::string_view, 3> kRateControls{"none", "dctcp", "timely"};
-constexpr std::array<std::string_view, 2> kPriorityMaps{"layer", "bytes"};
-constexpr std::array<std::string_view, 2> kLossFills{"zero", "stale"};
 constexpr io::Range kBound{.low = 0, .high = 1, .open_low = false, .open_high = true};
 constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
 
@@ -109,16 +104,15 @@ void parse_dlcp(io::Fields& fields, const ParseContext& context, net::DlcpOption
   parse_bounds_of_layers(fields, context, loss);
   dlcp.early_stop = fields.boolean("early_stop", dlcp.early_stop);
   loss.priority = fields.boolean("priority", loss.priority);
-  loss.priority_map = static_cast<PriorityMap>(fields.word("priority_map", kPriorityMaps, 0));
+  loss.priority_map = fields.word("priority_map", kPriorityMaps, PriorityMap::layer);
   loss.selective_drop = fields.boolean("selective_drop", loss.selective_drop);
   loss.front_fraction = fields.number("front_fraction", io::between(0, 1), loss.front_fraction);
   loss.large_fraction = fields.number("large_fraction", io::between(0, 1), loss.large_fraction);
   loss.protect_large = fields.boolean("protect_large", loss.protect_large);
-  dlcp.rate_control = static_cast<net::RateControl>(
-      fields.word("rate_control", kRateControls, static_cast<std::size_t>(dlcp.rate_control)));
+  dlcp.rate_control = fields.word("rate_control", net::kRateControls, dlcp.rate_control);
   dlcp.feedback_packets = count(fields, "feedback_packets", dlcp.feedback_packets);
   dlcp.rate_floor = fields.number("rate_floor", io::above_to(0, 1), dlcp.rate_floor);
-  loss.loss_fill = static_cast<LossFill>(fields.word("loss_fill", kLossFills, 0));
+  loss.loss_fill = fields.word("loss_fill", kLossFills, LossFill::zero);
   loss.rescale = fields.boolean("rescale", loss.rescale);
   dlcp.control_lossy = fields.boolean("control_lossy", dlcp.control_lossy);
 }
@@ -195,15 +189,15 @@ io::Json dlcp_tree(const net::DlcpOptions& dlcp, const BoundedLoss& loss) {
   }
   tree.set("early_stop", dlcp.early_stop);
   tree.set("priority", loss.priority);
-  tree.set("priority_map", kPriorityMaps[static_cast<std::size_t>(loss.priority_map)]);
+  tree.set("priority_map", kPriorityMaps[loss.priority_map]);
   tree.set("selective_drop", loss.selective_drop);
   tree.set("front_fraction", loss.front_fraction);
   tree.set("large_fraction", loss.large_fraction);
   tree.set("protect_large", loss.protect_large);
-  tree.set("rate_control", name(dlcp.rate_control));
+  tree.set("rate_control", net::kRateControls[dlcp.rate_control]);
   tree.set("feedback_packets", std::int64_t{dlcp.feedback_packets});
   tree.set("rate_floor", dlcp.rate_floor);
-  tree.set("loss_fill", kLossFills[static_cast<std::size_t>(loss.loss_fill)]);
+  tree.set("loss_fill", kLossFills[loss.loss_fill]);
   tree.set("rescale", loss.rescale);
   tree.set("control_lossy", dlcp.control_lossy);
   return tree;
@@ -243,7 +237,7 @@ io::Json transport_tree(const PacketSettings& settings) {
     tree = dlcp_tree(transport.dlcp, settings.bounded_loss);
     break;
   }
-  tree.set("kind", name(transport.kind));
+  tree.set("kind", net::kTransportKinds[transport.kind]);
   return tree;
 }
 
@@ -265,12 +259,6 @@ io::Json faults_tree(const net::PacketOptions& options) {
 
 } // namespace
 
-std::string_view name(net::TransportKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
-std::span<const std::string_view> transport_names() { return kKinds; }
-std::string_view name(net::RateControl control) {
-  return kRateControls[static_cast<std::size_t>(control)];
-}
-
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings) {
   const io::Json* json = fields.any("transport");
   if (json == nullptr || json->is_null()) {
@@ -279,18 +267,18 @@ void parse_transport(io::Fields& fields, const ParseContext& context, PacketSett
   settings.has_transport = true;
   net::TransportOptions& transport = settings.options.transport;
   if (json->is_string()) { // short for the object with defaults
-    transport.kind = static_cast<TransportKind>(fields.word("transport", kKinds, 0));
+    transport.kind = fields.word("transport", net::kTransportKinds, TransportKind::raw);
     return;
   }
   io::Fields own(*json, context.problems);
-  transport.kind = static_cast<TransportKind>(own.word("kind", kKinds, std::nullopt));
+  transport.kind = own.word("kind", net::kTransportKinds, std::nullopt);
   transport.window_packets = count(own, "window_packets", transport.window_packets);
   parse_tcp(own, transport.tcp);
   parse_dlcp(own, context, transport.dlcp, settings.bounded_loss);
   if (own.has("kind")) {
     for (const OwnKey& each : kOwnKeys) {
       context.needs_meaning(own, each.key, (each.kinds & bit(transport.kind)) != 0,
-                            "transport " + std::string(name(transport.kind)));
+                            "transport " + std::string(net::kTransportKinds[transport.kind]));
     }
   }
   own.no_more();
@@ -308,9 +296,9 @@ io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric) 
   tree.set("switch_latency_s", options.switch_latency_s);
   tree.set("buffer", buffer_tree(options.buffer));
   add_thresholds(tree, options, fabric);
-  tree.set("load_balancing", name(options.load_balancing));
+  tree.set("load_balancing", net::kLoadBalancings[options.load_balancing]);
   tree.set("spray_offset", options.spray_offset == net::SprayOffset::host ? "host" : "zero");
-  tree.set("queue_discipline", name(options.queue_discipline));
+  tree.set("queue_discipline", net::kQueueDisciplines[options.queue_discipline]);
   tree.set("faults", faults_tree(options));
   if (settings.background.load > 0) {
     tree.set("background", background_tree(settings.background));

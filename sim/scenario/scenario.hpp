@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "coll/collective.hpp"
 #include "coll/compress/compression.hpp"
 #include "net/fabric/rank_fabric.hpp"
@@ -38,7 +39,10 @@ struct WorkloadSource {
 
 // alpha_beta: latency and bandwidth per message; flow and packet: through the topology (PKT).
 enum class NetworkModel { alpha_beta, flow, packet };
-inline constexpr std::array<std::string_view, 3> kNetworkModels{"alpha_beta", "flow", "packet"};
+inline constexpr auto kNetworkModels =
+    base::words<NetworkModel>({{NetworkModel::alpha_beta, "alpha_beta"},
+                               {NetworkModel::flow, "flow"},
+                               {NetworkModel::packet, "packet"}});
 
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
@@ -87,9 +91,10 @@ struct Convergence {
 };
 
 enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server };
-// In the order of the enumeration, as in files.
-inline constexpr std::array<std::string_view, 3> kTrainingAlgorithms{"sync_sgd", "pipe_sgd",
-                                                                     "parameter_server"};
+inline constexpr auto kTrainingAlgorithms =
+    base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
+                                    {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},
+                                    {TrainingAlgorithm::parameter_server, "parameter_server"}});
 
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;

@@ -78,7 +78,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
 void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bool link_given,
                    const ParseContext& context, Network& network) {
   network.profile = profile;
-  network.label = name(profile.label);
+  network.label = net::kProfileLabels[profile.label];
   network.grade = profile.grade;
   network.valid_ranks = profile.valid_ranks;
   network.valid_bytes = profile.valid_bytes;
@@ -161,10 +161,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   }
   io::Fields part(*network_json, context.problems);
   Network& network = cluster.network;
-  network.model = static_cast<NetworkModel>(part.word("model", kNetworkModels, 0));
+  network.model = part.word("model", kNetworkModels, NetworkModel::alpha_beta);
   const bool flow = network.model == NetworkModel::flow;
-  const std::string model =
-      "network model " + std::string(kNetworkModels[static_cast<std::size_t>(network.model)]);
+  const std::string model = "network model " + std::string(kNetworkModels[network.model]);
   network.count_headers = part.boolean("count_headers", false);
   context.needs_meaning(part, "count_headers", flow, model);
   (void)part.any("packet"); // resolve_fabric reads it

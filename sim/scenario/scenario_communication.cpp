@@ -82,15 +82,11 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
       is_one_of(algorithm, {AlgorithmId::lp, AlgorithmId::double_binary_tree,
                             AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader});
   context.needs_meaning(fields, "block_bytes", blocked, where);
-  static constexpr std::array<std::string_view, 2> kReduction{"overlapped", "serial"};
   options.reduction_mode =
-      static_cast<coll::ReductionMode>(fields.word("reduction_mode", kReduction, 0));
-  static constexpr std::array<std::string_view, 2> kChunking{"integer", "real"};
-  options.chunking = static_cast<coll::Chunking>(
-      fields.word("chunking", kChunking, static_cast<std::size_t>(options.chunking)));
+      fields.word("reduction_mode", coll::kReductionModes, coll::ReductionMode::overlapped);
+  options.chunking = fields.word("chunking", coll::kChunkings, options.chunking);
   options.element_bytes = fields.integer("element_bytes", io::at_least(1), 1);
-  static constexpr std::array<std::string_view, 3> kForms{"exact", "paper", "ideal"};
-  options.cost_form = static_cast<coll::CostForm>(fields.word("cost_form", kForms, 0));
+  options.cost_form = fields.word("cost_form", coll::kCostForms, coll::CostForm::exact);
   static constexpr std::array<std::string_view, 2> kStartup{"2(P-1)", "2P"};
   options.ring_startup_2p = fields.word("ring_startup", kStartup, 0) == 1;
   options.lp_last_hop = fields.boolean("lp_last_hop", true);
@@ -196,8 +192,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   parse_schedule(fields, context, scenario);
   static constexpr std::array<std::string_view, 2> kExchange{"allreduce", "reduce_broadcast"};
   out.reduce_broadcast = fields.word("exchange", kExchange, 0) == 1 && sync;
-  context.needs_meaning(fields, "exchange", sync,
-                        kTrainingAlgorithms[static_cast<std::size_t>(algorithm)]);
+  context.needs_meaning(fields, "exchange", sync, kTrainingAlgorithms[algorithm]);
   const auto trees = coll::valid_algorithms(coll::Op::reduce);
   if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
     context.problems.add(fields.json(), "collective",
@@ -205,8 +200,8 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
                              std::string(coll::name(out.collective)));
   }
   out.overlap_backward = fields.boolean("overlap_backward", true);
-  static constexpr std::array<std::string_view, 2> kNext{"per_layer", "barrier"};
-  out.next_forward = static_cast<train::NextForward>(fields.word("next_forward", kNext, 0));
+  out.next_forward =
+      fields.word("next_forward", train::kNextForwards, train::NextForward::per_layer);
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps", io::above(0)).value_or(0);
   parse_compressed(fields, context, scenario);
   const bool two_level = coll::AlgorithmId::hierarchical == out.collective ||

@@ -177,14 +177,16 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
 }
 
 void parse_own_keys(io::Fields& fields, Compression& out) {
-  out.allgather = static_cast<coll::SparseAllgather>(fields.word("allgather", kAllgather, 0));
+  out.allgather =
+      fields.word("allgather", coll::kSparseAllgathers, coll::SparseAllgather::automatic);
   out.split_values_indices = fields.boolean("split_values_indices", false);
-  out.select_stream = static_cast<coll::SelectStream>(fields.word("select_stream", kStream, 0));
-  out.broadcast = static_cast<coll::SparseBroadcast>(fields.word("broadcast", kBroadcast, 0));
-  out.residual_mask = static_cast<coll::ResidualMask>(fields.word("residual_mask", kMask, 0));
+  out.select_stream =
+      fields.word("select_stream", coll::kSelectStreams, coll::SelectStream::compute);
+  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts, coll::SparseBroadcast::mst);
+  out.residual_mask = fields.word("residual_mask", coll::kResidualMasks, coll::ResidualMask::final);
   out.round_barriers = fields.boolean("round_barriers", false);
   out.support_overlap =
-      static_cast<coll::SupportOverlap>(fields.word("support_overlap", kOverlap, 0));
+      fields.word("support_overlap", coll::kSupportOverlaps, coll::SupportOverlap::random);
   out.bits = fields.integer("bits", io::between(1, 32), 8);
   out.bucket = fields.integer("bucket", io::at_least(1), 512);
   out.rank = fields.optional_integer("rank", io::between(1, kMaxRank)).value_or(0);

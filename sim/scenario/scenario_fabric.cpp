@@ -299,7 +299,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   if (cluster.nics_per_node > 1) {
     context.problems.add(*io::resolve(tree, "/cluster"), "nics_per_node",
                          "has no meaning for network model " +
-                             std::string(kNetworkModels[static_cast<std::size_t>(network.model)]) +
+                             std::string(kNetworkModels[network.model]) +
                              ": interfaces are links of the topology");
   }
   resolve_packet(tree, context, scenario, fabric->fabric());
@@ -326,7 +326,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
 
 void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& network_tree) {
   const Network& network = cluster.network;
-  network_tree.set("model", kNetworkModels[static_cast<std::size_t>(network.model)]);
+  network_tree.set("model", kNetworkModels[network.model]);
   if (!cluster.topology.is_null()) {
     cluster_tree.set("topology", cluster.topology);
   }

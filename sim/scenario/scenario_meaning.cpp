@@ -49,13 +49,10 @@ bool drops_by_class(const Scenario& s) {
 
 // What stands in the way, in words.
 std::string algorithm_word(const Scenario& s) {
-  return is_async(s)
-             ? "mode async"
-             : std::string(kTrainingAlgorithms[static_cast<std::size_t>(s.training.algorithm)]);
+  return is_async(s) ? "mode async" : std::string(kTrainingAlgorithms[s.training.algorithm]);
 }
 std::string model_word(const Scenario& s) {
-  return "network model " +
-         std::string(kNetworkModels[static_cast<std::size_t>(s.cluster.network.model)]);
+  return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
 }
 std::string method_word(const Scenario& s) {
   return "compression " + std::string(coll::row(s.communication.compression.method).name);
@@ -64,7 +61,7 @@ std::string collective_word(const Scenario& s) {
   return "collective " + std::string(coll::name(s.communication.collective));
 }
 std::string transport_word(const Scenario& s) {
-  return "transport " + std::string(name(transport_of(s)));
+  return "transport " + std::string(net::kTransportKinds[transport_of(s)]);
 }
 std::string curve_word(const Scenario& s) {
   return s.training.exchange ? "exchanges of a given exchange_s" : "measured exchanges";
@@ -164,7 +161,8 @@ constexpr std::array kRules{
          },
          [](const Scenario& s) {
            return "load_balancing " +
-                  std::string(name(s.cluster.network.packet.options.load_balancing));
+                  std::string(
+                      net::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
          }},
     Rule{"/cluster/network/packet/wire_overhead_bytes",
          [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },

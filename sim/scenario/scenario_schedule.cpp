@@ -25,9 +25,7 @@ void parse_one_channel(io::Fields& fields, plan::ScheduleOptions& options) {
   if (const auto first = fields.optional_integer("first_bucket_bytes", io::at_least(1))) {
     options.first_bucket_bytes = Bytes{*first};
   }
-  static constexpr std::array<std::string_view, 4> kModes{"rebuilt", "first_iteration",
-                                                          "unused_parameters", "last_small"};
-  options.ddp_mode = static_cast<plan::DdpMode>(fields.word("ddp_mode", kModes, 0));
+  options.ddp_mode = fields.word("ddp_mode", plan::kDdpModes, plan::DdpMode::rebuilt);
   options.fusion_bytes = {
       fields.integer("fusion_bytes", io::at_least(0), options.fusion_bytes.value)};
   options.cycle = {fields.number("cycle_s", io::at_least(0), options.cycle.value)};
@@ -37,8 +35,8 @@ void parse_one_channel(io::Fields& fields, plan::ScheduleOptions& options) {
 
 void parse_priority(io::Fields& fields, std::int64_t bytes_of_element,
                     plan::ScheduleOptions& options) {
-  static constexpr std::array<std::string_view, 3> kPresets{"bytescheduler", "p3", "tictac"};
-  const auto preset = static_cast<plan::PriorityPreset>(fields.word("preset", kPresets, 0));
+  const auto preset =
+      fields.word("preset", plan::kPriorityPresets, plan::PriorityPreset::bytescheduler);
   options = plan::with_preset(options, preset, bytes_of_element);
   if (const auto partition = fields.optional_integer("partition_bytes", io::at_least(1))) {
     options.partition_bytes = Bytes{*partition};
@@ -64,8 +62,7 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
   options.contention = fields.number("contention", io::at_least(0), options.contention);
   parse_priority(fields, bytes_of_element, options);
   options.dear_layers = fields.optional_integer("dear_layers", io::at_least(1));
-  static constexpr std::array<std::string_view, 2> kPrefetch{"all", "one"};
-  options.prefetch = static_cast<plan::Prefetch>(fields.word("prefetch", kPrefetch, 0));
+  options.prefetch = fields.word("prefetch", plan::kPrefetches, plan::Prefetch::all);
   for (const std::string_view key : kKeys) {
     const bool meaningful = std::ranges::find(planner.keys, key) != planner.keys.end();
     context.needs_meaning(fields, key, meaningful, "schedule " + std::string(planner.name));

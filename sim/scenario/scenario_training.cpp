@@ -54,9 +54,8 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_width(fields, context, training);
   training.warmup_iterations = fields.integer(
       "warmup_iterations", io::between(0, static_cast<double>(training.iterations)), 0);
-  static constexpr std::array<std::string_view, 2> kSwitches{"skip", "block"};
   training.warmup_switch =
-      static_cast<train::WarmupSwitch>(fields.word("warmup_switch", kSwitches, 0));
+      fields.word("warmup_switch", train::kWarmupSwitches, train::WarmupSwitch::skip);
   training.drain = fields.boolean("drain", false);
   training.compute_slowdown = fields.number("compute_slowdown", io::at_least(1), 1);
   if (training.algorithm != Algorithm::pipe_sgd) {
@@ -79,8 +78,7 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   const std::int64_t ranks = scenario.cluster.ranks();
   static constexpr std::array<std::string_view, 2> kModes{"sync", "async"};
   training.async = fields.word("mode", kModes, 0) == 1;
-  static constexpr std::array<std::string_view, 3> kPlacements{"dedicated", "colocated", "sharded"};
-  options.placement = static_cast<coll::Placement>(fields.word("placement", kPlacements, 0));
+  options.placement = fields.word("placement", coll::kPlacements, coll::Placement::dedicated);
   const bool sharded = options.placement == coll::Placement::sharded;
   const bool colocated = options.placement == coll::Placement::colocated;
   const double most = colocated ? static_cast<double>(ranks) : 1048576;
@@ -127,9 +125,7 @@ void parse_convergence(io::Fields& fields, const ParseContext& context, Training
   training.convergence = convergence;
 }
 
-std::string_view word(Algorithm algorithm) {
-  return kTrainingAlgorithms[static_cast<std::size_t>(algorithm)];
-}
+std::string_view word(Algorithm algorithm) { return kTrainingAlgorithms[algorithm]; }
 
 void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   std::set<std::int64_t> seen;
@@ -150,7 +146,7 @@ void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario&
 
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
-  training.algorithm = static_cast<Algorithm>(fields.word("algorithm", kTrainingAlgorithms, 0));
+  training.algorithm = fields.word("algorithm", kTrainingAlgorithms, Algorithm::sync_sgd);
   training.iterations = fields.integer("iterations", io::between(1, 1e6), 10);
   training.discard_iterations = fields.optional_integer("discard_iterations", io::at_least(0));
   if (training.discard_iterations.value_or(0) >= training.iterations) {
@@ -189,7 +185,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   train::Variability& out = scenario.variability;
   out.seed = static_cast<std::uint64_t>(scenario.seed);
-  out.law = static_cast<train::JitterLaw>(fields.word("distribution", train::kJitterLaws, 0));
+  out.law = fields.word("distribution", train::kJitterLaws, train::JitterLaw::lognormal);
   const double most = out.law == train::JitterLaw::uniform ? 1 / std::sqrt(3.0) : 1e3;
   out.compute_cv = fields.number("compute_cv", io::between(0, most), 0);
   out.exchange_cv = fields.number("exchange_cv", io::between(0, most), 0);
@@ -209,8 +205,7 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
     context.problems.add(fields.json(), "factors", "needs at least one factor");
   }
   context.needs_meaning(fields, "factors", empirical || out.factors.empty(),
-                        "distribution " +
-                            std::string(train::kJitterLaws[static_cast<std::size_t>(out.law)]));
+                        "distribution " + std::string(train::kJitterLaws[out.law]));
   parse_stragglers(fields, context, scenario);
   if (scenario.training.sync.value > 0 && out.varies()) {
     scenario.warnings.emplace_back("sync_s beside jitter or stragglers counts their waiting twice");
@@ -252,12 +247,10 @@ io::Json training_tree(const Scenario& scenario) {
     tree.set("compute_slowdown", training.compute_slowdown);
     break;
   case Algorithm::parameter_server: {
-    static constexpr std::array<std::string_view, 3> kPlacements{"dedicated", "colocated",
-                                                                 "sharded"};
     const coll::Options& options = scenario.communication.options;
     tree.set("mode", training.async ? "async" : "sync");
     tree.set("servers", static_cast<std::int64_t>(options.servers));
-    tree.set("placement", kPlacements[static_cast<std::size_t>(options.placement)]);
+    tree.set("placement", coll::kPlacements[options.placement]);
     if (training.async) {
       tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
     } else {
@@ -282,11 +275,10 @@ io::Json variability_tree(const train::Variability& variability) {
     stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},
                                     {"factor", straggler.factor}});
   }
-  io::Json tree =
-      io::Object{{"compute_cv", variability.compute_cv},
-                 {"exchange_cv", variability.exchange_cv},
-                 {"distribution", train::kJitterLaws[static_cast<std::size_t>(variability.law)]},
-                 {"stragglers", std::move(stragglers)}};
+  io::Json tree = io::Object{{"compute_cv", variability.compute_cv},
+                             {"exchange_cv", variability.exchange_cv},
+                             {"distribution", train::kJitterLaws[variability.law]},
+                             {"stragglers", std::move(stragglers)}};
   if (!variability.factors.empty()) {
     io::Array factors;
     for (const double factor : variability.factors) {

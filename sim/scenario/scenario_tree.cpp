@@ -11,38 +11,6 @@ namespace {
 
 using coll::AlgorithmId;
 
-std::string_view word(coll::ReductionMode mode) {
-  return mode == coll::ReductionMode::serial ? "serial" : "overlapped";
-}
-
-std::string_view word(coll::Chunking chunking) {
-  return chunking == coll::Chunking::real ? "real" : "integer";
-}
-
-std::string_view word(coll::CostForm form) {
-  static constexpr std::array<std::string_view, 3> kWords{"exact", "paper", "ideal"};
-  return kWords[static_cast<std::size_t>(form)];
-}
-
-std::string_view word(plan::DdpMode mode) {
-  static constexpr std::array<std::string_view, 4> kWords{"rebuilt", "first_iteration",
-                                                          "unused_parameters", "last_small"};
-  return kWords[static_cast<std::size_t>(mode)];
-}
-
-std::string_view word(plan::PriorityPreset preset) {
-  static constexpr std::array<std::string_view, 3> kWords{"bytescheduler", "p3", "tictac"};
-  return kWords[static_cast<std::size_t>(preset)];
-}
-
-std::string_view word(plan::Prefetch prefetch) {
-  return prefetch == plan::Prefetch::one ? "one" : "all";
-}
-
-std::string_view word(train::Granularity granularity) {
-  return train::kGranularities[static_cast<std::size_t>(granularity)];
-}
-
 io::Json inline_layers(const train::Workload& workload) {
   std::vector<std::int64_t> bytes(workload.layers.size());
   std::vector<std::string> dtypes(workload.layers.size());
@@ -102,7 +70,7 @@ io::Json workload_tree(const WorkloadSource& source, const train::Workload& work
   if (source.scale_backward_to && !source.layers) { // inline layers are shown as scaled
     tree.set("scale_backward_to_s", source.scale_backward_to->value);
   }
-  tree.set("granularity", word(source.profile.granularity));
+  tree.set("granularity", train::kGranularities[source.profile.granularity]);
   return tree;
 }
 
@@ -174,7 +142,7 @@ void add_schedule_keys(io::Json& tree, const Communication& communication) {
       return options.first_bucket_bytes ? io::Json(options.first_bucket_bytes->value) : io::Json();
     }
     if (key == "ddp_mode") {
-      return word(options.ddp_mode);
+      return plan::kDdpModes[options.ddp_mode];
     }
     if (key == "fusion_bytes") {
       return options.fusion_bytes.value;
@@ -195,7 +163,7 @@ void add_schedule_keys(io::Json& tree, const Communication& communication) {
       return options.contention;
     }
     if (key == "preset") {
-      return word(options.preset);
+      return plan::kPriorityPresets[options.preset];
     }
     if (key == "partition_bytes") { // empty = unlimited, by the preset alone
       return options.partition_bytes ? io::Json(options.partition_bytes->value) : io::Json();
@@ -207,7 +175,7 @@ void add_schedule_keys(io::Json& tree, const Communication& communication) {
       return options.dear_layers ? io::Json(*options.dear_layers) : io::Json();
     }
     assert(key == "prefetch" && "every key of a schedule is shown");
-    return word(options.prefetch);
+    return plan::kPrefetches[options.prefetch];
   };
   for (const std::string_view key : plan::planner(communication.schedule).keys) {
     if (io::Json shown = value(key); !shown.is_null()) {
@@ -223,15 +191,13 @@ io::Json communication_tree(const Scenario& scenario) {
   const bool automatic = algorithm == AlgorithmId::automatic;
   const bool two_level =
       algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
-  io::Json tree = io::Object{
-      {"reduction_mode", word(options.reduction_mode)},
-      {"chunking", word(options.chunking)},
-      {"element_bytes", options.element_bytes},
-      {"cost_form", word(options.cost_form)},
-      {"overlap_backward", communication.overlap_backward},
-      {"schedule", plan::planner(communication.schedule).name},
-      {"next_forward",
-       communication.next_forward == train::NextForward::barrier ? "barrier" : "per_layer"}};
+  io::Json tree = io::Object{{"reduction_mode", coll::kReductionModes[options.reduction_mode]},
+                             {"chunking", coll::kChunkings[options.chunking]},
+                             {"element_bytes", options.element_bytes},
+                             {"cost_form", coll::kCostForms[options.cost_form]},
+                             {"overlap_backward", communication.overlap_backward},
+                             {"schedule", plan::planner(communication.schedule).name},
+                             {"next_forward", train::kNextForwards[communication.next_forward]}};
   if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
     tree.set("collective", communication.calibrated ? "calibrated" : coll::name(algorithm));
   }

@@ -155,8 +155,7 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
                     static_cast<int>(fields.has("layers"));
   const bool says_granularity = fields.has("granularity");
   train::Granularity& granularity = source.profile.granularity;
-  granularity =
-      static_cast<train::Granularity>(fields.word("granularity", train::kGranularities, 0));
+  granularity = fields.word("granularity", train::kGranularities, train::Granularity::tensor);
   if (given != 1) {
     context.problems.add(fields.json(), "give exactly one of trace, model, layers");
     for (const std::string_view key :

@@ -150,12 +150,12 @@ void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
       {"--servers",
        numbers("--servers", flags.servers, QuantityKind::count, io::between(1, kMaxRanks)),
        [](Collective& c, double v) { c.options.servers = static_cast<std::uint32_t>(v); }});
-  constexpr std::array<std::string_view, 3> kPlacements{"dedicated", "colocated", "sharded"};
-  grid.axes.push_back({"--placement",
-                       words_in_order("--placement", "placement", flags.placement, kPlacements),
-                       [](Collective& c, double v) {
-                         c.options.placement = coll::Placement(static_cast<int>(v));
-                       }});
+  grid.axes.push_back(
+      {"--placement",
+       words_in_order("--placement", "placement", flags.placement, coll::kPlacements.all()),
+       [](Collective& c, double v) {
+         c.options.placement = coll::Placement(static_cast<int>(v));
+       }});
 }
 
 void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {

@@ -16,8 +16,6 @@ using base::QuantityKind;
 using coll::Compression;
 using coll::CompressionMethod;
 
-constexpr std::array<std::string_view, 4> kAllgather{"auto", "recursive_doubling", "bruck", "ring"};
-constexpr std::array<std::string_view, 2> kBroadcast{"mst", "flat"};
 constexpr double kMostEntries = 9007199254740992.0; // 2^53
 constexpr double kMostEntryBytes = 64;
 
@@ -87,17 +85,19 @@ void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
   }
   if (!flags.allgather.empty()) {
     grid.axes.push_back({"--allgather",
-                         words_in_order("--allgather", "all-gather", flags.allgather, kAllgather),
+                         words_in_order("--allgather", "all-gather", flags.allgather,
+                                        coll::kSparseAllgathers.all()),
                          nullptr, [](Compression& c, double v) {
                            c.allgather = coll::SparseAllgather(static_cast<int>(v));
                          }});
   }
   if (!flags.broadcast.empty()) {
-    grid.axes.push_back({"--broadcast",
-                         words_in_order("--broadcast", "broadcast", flags.broadcast, kBroadcast),
-                         nullptr, [](Compression& c, double v) {
-                           c.broadcast = coll::SparseBroadcast(static_cast<int>(v));
-                         }});
+    grid.axes.push_back(
+        {"--broadcast",
+         words_in_order("--broadcast", "broadcast", flags.broadcast, coll::kSparseBroadcasts.all()),
+         nullptr, [](Compression& c, double v) {
+           c.broadcast = coll::SparseBroadcast(static_cast<int>(v));
+         }});
   }
 }
 

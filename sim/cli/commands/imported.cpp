@@ -28,7 +28,7 @@ Imported imported_trace(const train::Trace& trace) {
   std::string text = base::printable(trace.name) + ": " + std::to_string(trace.layers.size()) +
                      " layers, " + std::to_string(tensors) + " gradient tensors, " +
                      base::readable_bytes(bytes) + ", " +
-                     std::string(train::name(trace.provenance)) + "\n";
+                     std::string(train::kProvenances[trace.provenance]) + "\n";
   text += "forward " + milliseconds(forward) + ", backward " + milliseconds(backward) +
           ", update " + milliseconds((trace.update + trace.framework).value) + ", input " +
           milliseconds(trace.input.value) + "\n";

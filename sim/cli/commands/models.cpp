@@ -261,7 +261,7 @@ int models(const Invocation& invocation) {
     return kOk;
   }
   require_word("ACTION", options.action, kActions);
-  require_word("--granularity", options.granularity, train::kGranularities);
+  require_word("--granularity", options.granularity, train::kGranularities.all());
   require_word("--order", options.order, kOrders);
   study::Files files(invocation.data_folder, {common.output});
   if (options.action == "list") {

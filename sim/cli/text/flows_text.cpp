@@ -28,10 +28,11 @@ std::string heading(const study::FlowsFile& file) {
     text += ", fair sharing (flow level)";
     text += file.count_headers ? ", headers counted" : "";
   } else {
-    text += ", packet level, transport " + std::string(study::name(options.transport.kind)) + ", " +
-            std::string(study::name(options.queue_discipline));
+    text += ", packet level, transport " +
+            std::string(net::kTransportKinds[options.transport.kind]) + ", " +
+            std::string(net::kQueueDisciplines[options.queue_discipline]);
   }
-  return text + ", " + std::string(study::name(options.load_balancing)) + "\n";
+  return text + ", " + std::string(net::kLoadBalancings[options.load_balancing]) + "\n";
 }
 
 std::vector<std::string> summary_row(std::string name,

@@ -32,12 +32,13 @@ std::string placement_text(const io::Json& placement) {
 std::string fabric_text(const study::Cluster& cluster) {
   const net::Fabric& fabric = cluster.fabric->fabric();
   const study::Network& network = cluster.network;
-  std::string text(study::kNetworkModels[static_cast<std::size_t>(network.model)]);
+  std::string text(study::kNetworkModels[network.model]);
   text += " level, " + topology_name(cluster) + ": " + std::to_string(fabric.hosts) + " hosts, " +
           std::to_string(fabric.switches) + (fabric.switches == 1 ? " switch" : " switches");
   if (network.model == study::NetworkModel::packet) {
-    text += "; transport " + std::string(study::name(network.packet.options.transport.kind)) +
-            ", " + std::string(study::name(network.packet.options.load_balancing));
+    text += "; transport " +
+            std::string(net::kTransportKinds[network.packet.options.transport.kind]) + ", " +
+            std::string(net::kLoadBalancings[network.packet.options.load_balancing]);
   }
   return text + "; ranks " + placement_text(cluster.rank_placement);
 }

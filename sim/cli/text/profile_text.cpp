@@ -73,9 +73,10 @@ std::string end_text(double bytes) {
 } // namespace
 
 std::string profile_text(const net::NetworkProfile& profile) {
-  std::string out =
-      base::printable(profile.name) + ": " + std::string(name(profile.label)) + " network profile" +
-      (profile.grade.empty() ? "" : ", grade " + base::printable(profile.grade)) + "\n";
+  std::string out = base::printable(profile.name) + ": " +
+                    std::string(net::kProfileLabels[profile.label]) + " network profile" +
+                    (profile.grade.empty() ? "" : ", grade " + base::printable(profile.grade)) +
+                    "\n";
   out += profile.note.empty() ? "" : base::printable(profile.note) + "\n";
   out += valid_text(profile);
   Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};

@@ -103,7 +103,7 @@ std::string setting_text(const study::Result& result) {
   append_line(out, "scenario",
               (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
                   scenario.workload.name + " with " +
-                  std::string(train::name(scenario.workload.provenance)) + " layer times");
+                  std::string(train::kProvenances[scenario.workload.provenance]) + " layer times");
   const study::Cluster& cluster = scenario.cluster;
   append_line(out, "workers",
               std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.hpp"
+
 namespace stepsim::coll {
 
 enum class CompressionMethod {
@@ -52,6 +54,21 @@ enum class SparseBroadcast { mst, flat };
 enum class SupportOverlap { random, full, disjoint }; // of the ranks' selections, sparcml_*
 enum class ResidualMask { final, per_round };         // SPA 7
 enum class SelectStream { compute, side };            // SPA 5
+inline constexpr auto kSparseAllgathers =
+    base::words<SparseAllgather>({{SparseAllgather::automatic, "auto"},
+                                  {SparseAllgather::recursive_doubling, "recursive_doubling"},
+                                  {SparseAllgather::bruck, "bruck"},
+                                  {SparseAllgather::ring, "ring"}});
+inline constexpr auto kSparseBroadcasts =
+    base::words<SparseBroadcast>({{SparseBroadcast::mst, "mst"}, {SparseBroadcast::flat, "flat"}});
+inline constexpr auto kSupportOverlaps =
+    base::words<SupportOverlap>({{SupportOverlap::random, "random"},
+                                 {SupportOverlap::full, "full"},
+                                 {SupportOverlap::disjoint, "disjoint"}});
+inline constexpr auto kResidualMasks = base::words<ResidualMask>(
+    {{ResidualMask::final, "final"}, {ResidualMask::per_round, "per_round"}});
+inline constexpr auto kSelectStreams =
+    base::words<SelectStream>({{SelectStream::compute, "compute"}, {SelectStream::side, "side"}});
 
 // Seconds; all 0 = free. select = select_s + select_s_per_element m + select_s_per_entry k, or with
 // n_log_n: select_s + select_s_per_element_log2 m log2 m (SPA 8.2).

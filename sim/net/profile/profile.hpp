@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
+
 namespace stepsim::net {
 
 enum class ProfileLabel { measured, calibrated, default_value };
-// In the order of the enumeration, as in files.
-inline constexpr std::array<std::string_view, 3> kProfileLabels{"measured", "calibrated",
-                                                                "default"};
-[[nodiscard]] constexpr std::string_view name(ProfileLabel label) {
-  return kProfileLabels[static_cast<std::size_t>(label)];
-}
+inline constexpr auto kProfileLabels =
+    base::words<ProfileLabel>({{ProfileLabel::measured, "measured"},
+                               {ProfileLabel::calibrated, "calibrated"},
+                               {ProfileLabel::default_value, "default"}});
 
 struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
   double from_bytes{};

@@ -12,12 +12,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/words.hpp"
 #include "train/workload/staleness.hpp"
 #include "train/workload/variability.hpp"
 
 namespace stepsim::train {
 
 enum class WarmupSwitch { skip, block };
+inline constexpr auto kWarmupSwitches =
+    base::words<WarmupSwitch>({{WarmupSwitch::skip, "skip"}, {WarmupSwitch::block, "block"}});
 
 struct PipelinePiece { // of backward, in backward order
   double compute_s{};  // backward of its layers and encoding

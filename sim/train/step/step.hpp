@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "plan/sending.hpp"
 
 namespace stepsim::train {
 
 enum class NextForward { per_layer, barrier };
+inline constexpr auto kNextForwards = base::words<NextForward>(
+    {{NextForward::per_layer, "per_layer"}, {NextForward::barrier, "barrier"}});
 
 struct Message {
   std::vector<std::uint32_t> layers; // whose gradients it carries

@@ -6,9 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/words.hpp"
+
 namespace stepsim::train {
 
 enum class MacScaling { sample, tokens, tokens2 }; // MACs do not depend on S, grow with S, with S^2
+inline constexpr auto kMacScalings = base::words<MacScaling>({{MacScaling::sample, "sample"},
+                                                              {MacScaling::tokens, "tokens"},
+                                                              {MacScaling::tokens2, "tokens2"}});
 
 struct ModelTensor {
   std::string name; // full name = layer name + "." + this

@@ -7,9 +7,6 @@ namespace stepsim::train {
 
 namespace {
 
-// In the order of the enumeration.
-constexpr std::array<std::string_view, 5> kProvenances{"measured", "imported", "assumed",
-                                                       "synthetic", "scaled"};
 constexpr std::array<std::string_view, 10> kDtypes{"float32", "float16", "bfloat16", "float64",
                                                    "int64",   "int32",   "int8",     "uint8",
                                                    "bool",    "float8"};
@@ -23,18 +20,6 @@ std::int64_t dtype_bytes(std::string_view dtype) {
   const auto* const found = std::find(kDtypes.begin(), kDtypes.end(), dtype);
   return found == kDtypes.end() ? 0
                                 : kDtypeBytes[static_cast<std::size_t>(found - kDtypes.begin())];
-}
-
-std::string_view name(Provenance provenance) {
-  return kProvenances[static_cast<std::size_t>(provenance)];
-}
-
-std::optional<Provenance> parse_provenance(std::string_view word) {
-  const auto* const found = std::find(kProvenances.begin(), kProvenances.end(), word);
-  if (found == kProvenances.end()) {
-    return std::nullopt;
-  }
-  return static_cast<Provenance>(found - kProvenances.begin());
 }
 
 } // namespace stepsim::train

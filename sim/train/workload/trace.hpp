@@ -12,13 +12,17 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace stepsim::train {
 
 // Where layer times come from; printed with every result.
 enum class Provenance { measured, imported, assumed, synthetic, scaled };
-[[nodiscard]] std::string_view name(Provenance provenance);
-[[nodiscard]] std::optional<Provenance> parse_provenance(std::string_view word);
+inline constexpr auto kProvenances = base::words<Provenance>({{Provenance::measured, "measured"},
+                                                              {Provenance::imported, "imported"},
+                                                              {Provenance::assumed, "assumed"},
+                                                              {Provenance::synthetic, "synthetic"},
+                                                              {Provenance::scaled, "scaled"}});
 
 // Words of element types, and the bytes of one value: float32 4; 0 for an unknown word.
 [[nodiscard]] std::span<const std::string_view> dtype_words();
@@ -27,7 +31,9 @@ enum class Provenance { measured, imported, assumed, synthetic, scaled };
 // What one gradient of a workload is: a parameter tensor, a layer, or a weight with its neighbours
 // (MOD 8).
 enum class Granularity { tensor, layer, weight };
-inline constexpr std::array<std::string_view, 3> kGranularities{"tensor", "layer", "weight"};
+inline constexpr auto kGranularities = base::words<Granularity>({{Granularity::tensor, "tensor"},
+                                                                 {Granularity::layer, "layer"},
+                                                                 {Granularity::weight, "weight"}});
 
 struct Tensor {
   std::optional<std::int64_t> elements;

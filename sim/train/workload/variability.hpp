@@ -12,11 +12,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.hpp"
+
 namespace stepsim::train {
 
 enum class JitterLaw { lognormal, uniform, exponential, gamma, empirical };
-inline constexpr std::array<std::string_view, 5> kJitterLaws{"lognormal", "uniform", "exponential",
-                                                             "gamma", "empirical"};
+inline constexpr auto kJitterLaws = base::words<JitterLaw>({{JitterLaw::lognormal, "lognormal"},
+                                                            {JitterLaw::uniform, "uniform"},
+                                                            {JitterLaw::exponential, "exponential"},
+                                                            {JitterLaw::gamma, "gamma"},
+                                                            {JitterLaw::empirical, "empirical"}});
 
 struct Straggler {
   std::uint32_t worker{};

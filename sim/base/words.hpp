@@ -1,0 +1,78 @@
+#pragma once
+// The words of an enum in files, flags and results: one table, beside the enum.
+//
+//     enum class CostForm { exact, paper, ideal };
+//     inline constexpr auto kCostForms = base::words<CostForm>(
+//         {{CostForm::exact, "exact"}, {CostForm::paper, "paper"}, {CostForm::ideal, "ideal"}});
+//
+//     kCostForms[CostForm::paper]   "paper"        kCostForms.find("paper")   CostForm::paper
+//
+// A table whose rows are not in the order of the enumerators, or that lacks the last of them, does
+// not compile.
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace stepsim::base {
+
+template <class Enum> struct Word {
+  Enum value{};
+  std::string_view word;
+};
+
+template <class Enum, std::size_t N> class Words {
+public:
+  explicit consteval Words(const Word<Enum> (&rows)[N]) {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (static_cast<std::size_t>(rows[i].value) != i) {
+        throw "the rows of a table of words are in the order of the enumerators";
+      }
+      words_[i] = rows[i].word;
+    }
+  }
+
+  [[nodiscard]] constexpr std::string_view operator[](Enum value) const {
+    return words_[static_cast<std::size_t>(value)];
+  }
+  // Empty for a text that is none of the words.
+  [[nodiscard]] constexpr std::optional<Enum> find(std::string_view text) const {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (words_[i] == text) {
+        return static_cast<Enum>(i);
+      }
+    }
+    return std::nullopt;
+  }
+  // In the order of the enumerators.
+  [[nodiscard]] constexpr std::span<const std::string_view> all() const { return words_; }
+
+  // The table of the first enumerators, for a place that knows no others.
+  template <std::size_t count> [[nodiscard]] consteval Words<Enum, count> first() const {
+    static_assert(count <= N);
+    Word<Enum> rows[count];
+    for (std::size_t i = 0; i < count; ++i) {
+      rows[i] = {static_cast<Enum>(i), words_[i]};
+    }
+    return Words<Enum, count>(rows);
+  }
+
+private:
+  std::array<std::string_view, N> words_{};
+};
+
+// True if the enum has an enumerator of this value; compilers print others as a number in brackets.
+template <auto value> [[nodiscard]] consteval bool is_enumerator() {
+  const std::string_view name = __PRETTY_FUNCTION__;
+  return name.substr(name.find("value = ") + 8).front() != '(';
+}
+
+template <class Enum, std::size_t N>
+[[nodiscard]] consteval Words<Enum, N> words(const Word<Enum> (&rows)[N]) {
+  static_assert(!is_enumerator<static_cast<Enum>(N)>(),
+                "a table of words has a row per enumerator");
+  return Words<Enum, N>(rows);
+}
+
+} // namespace stepsim::base
