@@ -3,6 +3,8 @@ gives the same, and that `run`, `compare` and `sweep` agree."""
 import copy
 import json
 import pathlib
+import resource
+import signal
 import subprocess
 
 import checks
@@ -31,16 +33,24 @@ class Stepsim:
         if output:
             (self.folder / output).unlink(missing_ok=True)
             arguments += ("-o", output, "--max-seconds", MAX_SECONDS)
-        try:
+        try:  # CPU time, so that a loaded machine makes no hang; a command that sleeps is one later
             done = subprocess.run([self.binary, *arguments], cwd=self.folder, capture_output=True,
-                                  timeout=self.time_limit_s, stdin=subprocess.DEVNULL)
+                                  timeout=10 * self.time_limit_s, stdin=subprocess.DEVNULL,
+                                  preexec_fn=self.limit_cpu_time)
         except subprocess.TimeoutExpired:
+            return Answer(None, "", "", None)
+        if done.returncode == -signal.SIGXCPU:
             return Answer(None, "", "", None)
         written = None
         if output and (self.folder / output).exists():
             written = (self.folder / output).read_text()
         return Answer(done.returncode, done.stdout.decode(errors="replace"),
                       done.stderr.decode(errors="replace"), written)
+
+    def limit_cpu_time(self):
+        seconds = int(self.time_limit_s)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def write(self, document, name="s.json"):
         (self.folder / name).write_text(schema.text_of(document))

@@ -193,7 +193,7 @@ def main():
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--index", type=int, help="only this one of the seed")
-    parser.add_argument("--time-limit", type=float, default=60, help="of one command, s")
+    parser.add_argument("--time-limit", type=float, default=60, help="CPU time of one command, s")
     parser.add_argument("--scenario", help="only this file")
     parser.add_argument("--far", type=float, default=0.15, help="chance of a value at a bound")
     parser.add_argument("--keep", help="folder for the minimal scenarios")
