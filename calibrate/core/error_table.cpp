@@ -26,15 +26,15 @@ ErrorRow parse_row(const io::Json& json) {
   row.algorithm = fields.string("algorithm");
   row.ranks = fields.integer("ranks", io::at_least(1));
   row.bytes = fields.integer("bytes", io::between(0, static_cast<double>(base::kMaxExactBytes)));
-  row.predicted_s = fields.number("predicted_s", io::above(0), 1);
-  row.measured_s = fields.number("measured_s", io::above(0), 1);
+  row.predicted_s = fields.number("predicted_s", io::measured_times(), 1);
+  row.measured_s = fields.number("measured_s", io::measured_times(), 1);
   for (const std::string_view key : {"predicted_s", "measured_s"}) {
     if (json.is_object() && !fields.has(key)) {
       problems.add(json, key, "required (a number)");
     }
   }
-  row.min_s = fields.optional_number("min_s", io::above(0));
-  row.p90_s = fields.optional_number("p90_s", io::above(0));
+  row.min_s = fields.optional_number("min_s", io::measured_times());
+  row.p90_s = fields.optional_number("p90_s", io::measured_times());
   const auto given = fields.optional_number("relative_error", io::at_least(-1));
   if (given && std::abs(*given - row.relative_error()) > kAgrees) {
     problems.add(json, "relative_error", "differs from predicted_s / measured_s - 1");

@@ -28,9 +28,12 @@ std::string shortest(double value) {
 }
 
 std::string significant(double value, int digits) {
-  assert(std::isfinite(value) && digits >= 1 && digits <= 17 && "a finite number, 1 to 17 digits");
+  assert(digits >= 1 && digits <= 17 && "1 to 17 digits");
   if (value == 0.0) {
     return "0";
+  }
+  if (!std::isfinite(value)) { // to_chars writes no exponent for them
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   }
   std::array<char, 64> buffer;
   char* const end = buffer.data() + buffer.size();

@@ -13,6 +13,7 @@ void append_shortest(std::string& out, double value);
 void append_integer(std::string& out, std::int64_t value);
 
 // `digits` significant digits, plain notation between 1e-4 and 1e9 ("18.04", "0.002345", "1234").
+// For people only, so a ratio that overflows is "inf" and one without a value "nan".
 [[nodiscard]] std::string significant(double value, int digits = 4);
 
 } // namespace stepsim::base

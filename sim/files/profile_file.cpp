@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "files/profile_parts.hpp"
+#include "files/samples_file.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
@@ -13,9 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kGrades{"ok", "warn", "fail"};
 constexpr std::array<std::string_view, 5> kClasses{"network", "nvlink", "pcie", "host",
                                                    "same-device"};
-constexpr std::array<std::string_view, 9> kOps{"broadcast",      "reduce",    "allreduce",
-                                               "reduce_scatter", "allgather", "allgatherv",
-                                               "alltoall",       "sendrecv",  "pingpong"};
 constexpr std::array<std::string_view, 3> kModels{"alpha_beta", "flow", "packet"};
 
 // A number, or an interval {value, low, high}.
@@ -177,7 +175,7 @@ void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
   for (const Json& json : fields.array("collectives", false)) {
     Fields collective(json, fields.problems());
     net::CollectiveCurve& curve = profile.collectives.emplace_back();
-    curve.op = kOps[collective.word("op", kOps, std::nullopt)];
+    curve.op = kSampleOps[collective.word("op", kSampleOps, std::nullopt)];
     curve.algorithm = collective.string("algorithm");
     curve.ranks = collective.integer("ranks", at_least(1));
     (void)collective.string("column", "");

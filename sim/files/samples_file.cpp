@@ -9,7 +9,6 @@
 #include "files/import_source.hpp"
 #include "files/source_json.hpp"
 #include "json/csv.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::io {
 
@@ -34,7 +33,7 @@ SampleSet parse_set(const Json& json, Problems& problems) {
   for (const Json& entry : fields.array("points", true)) {
     Fields point(entry, problems);
     set.samples.push_back({static_cast<double>(point.integer("bytes", sizes())),
-                           point.number("time_s", above(0)),
+                           point.number("time_s", measured_times()),
                            point.optional_integer("pass", at_least(0))});
     point.no_more();
   }
@@ -113,6 +112,8 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 } // namespace
 
+Range measured_times() { return above_to(0, 1e9); }
+
 Samples parse_samples(const Json& json) {
   Problems problems;
   Fields fields(json, problems);
@@ -160,7 +161,7 @@ Samples parse_samples_csv(std::string_view text, const std::string& file) {
     wanted.ranks = columns.integer(row, "ranks", between(1, kMaxRanks));
     wanted.column = columns.text(row, "column");
     Sample sample{static_cast<double>(columns.integer(row, "bytes", sizes())),
-                  columns.number(row, "time_s", above(0)),
+                  columns.number(row, "time_s", measured_times()),
                   {}};
     if (!columns.text(row, "pass").empty()) {
       sample.pass = columns.integer(row, "pass", at_least(0));

@@ -12,6 +12,7 @@
 
 #include "train/workload/trace.hpp"
 #include "json/json.hpp"
+#include "json/reader.hpp"
 
 namespace stepsim::io {
 
@@ -21,7 +22,7 @@ inline constexpr std::array<std::string_view, 9> kSampleOps{
 
 struct Sample {
   double bytes{};  // >= 0
-  double time_s{}; // > 0
+  double time_s{}; // in measured_times()
   std::optional<std::int64_t> pass;
 };
 
@@ -42,7 +43,12 @@ struct Samples {
   std::vector<std::string> warnings;
 };
 
-// All throw InputError, naming pointer or line: unknown operation, negative bytes, time not > 0.
+// What a measured time of any log can be: seconds above 0, at most 1e9 (30 years), so that sums,
+// squares and ratios of them stay numbers.
+[[nodiscard]] Range measured_times();
+
+// All throw InputError, naming pointer or line: unknown operation, negative bytes, time out of
+// range.
 [[nodiscard]] Samples parse_samples(const Json& json);
 [[nodiscard]] Samples parse_samples_csv(std::string_view text, const std::string& file);
 // Either, by content. `source` gets the file's name and digest if it says nothing else.

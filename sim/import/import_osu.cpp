@@ -92,8 +92,9 @@ std::optional<Row> read_row(const TextLine& line, OsuValue value, const std::str
   if (!time) {
     throw InputError(file, where, std::string(kExpected));
   }
-  if (*time <= 0) {
-    throw InputError(file, where, "time must be > 0, got " + std::string(words[column]));
+  if (!measured_times().contains(*time)) {
+    throw InputError(file, where,
+                     "time " + measured_times().text() + " s, got " + std::string(words[column]));
   }
   row.point.bytes = Bytes{*bytes};
   row.point.time = Seconds{*time};

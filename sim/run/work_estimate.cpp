@@ -44,7 +44,7 @@ double planned_messages(const Scenario& scenario, double different) {
 // evaluate schedules, of sizes in powers of two, so that together they take as long as a few of
 // the largest.
 double planning_seconds(const Scenario& scenario, coll::Collective collective, double messages) {
-  constexpr double kSampled = 3.5;  // sum over all powers of two, in units of the largest
+  constexpr double kSampled = 3.5;  // time grows with the root of the size: 1 / (1 - 1 / sqrt 2)
   constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
   const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
   if (collective.homogeneous() && !collective.links.fabric) {

@@ -1,6 +1,7 @@
 // /communication/compression back to io's tree, and the dense run that it is compared with.
 #include <utility>
 
+#include "net/profile/profile.hpp"
 #include "scenario/compression_words.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -47,7 +48,7 @@ io::Json compression_tree(const coll::Compression& compression) {
     set("iterations_per_epoch", compression.iterations_per_epoch);
   }
   const coll::CompressCosts& costs = compression.costs;
-  io::Json cost_tree{io::Object{{"form", kForm[costs.n_log_n ? 1 : 0]}}};
+  io::Json cost_tree{io::Object{{"form", net::kSelectForms[costs.n_log_n ? 1 : 0]}}};
   for (const auto& [key, value] : kCostKeys) {
     if (in_form(key, costs.n_log_n)) {
       cost_tree.set(key, costs.*value);

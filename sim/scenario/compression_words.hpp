@@ -1,6 +1,5 @@
 #pragma once
-// The words and the cost keys of `/communication/compression`, in the order of their enumerations:
-// one list for reading and writing. Internal to study.
+// The cost keys of `/communication/compression`: one list for reading and for writing.
 #include <array>
 #include <string_view>
 
@@ -9,7 +8,6 @@
 namespace stepsim::study {
 
 inline constexpr std::string_view kDenseStart = "dense_warmup_iterations";
-inline constexpr std::array<std::string_view, 2> kForm{"linear", "n_log_n"};
 
 struct CostKey {
   std::string_view key;

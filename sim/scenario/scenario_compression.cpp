@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/profile/profile.hpp"
 #include "scenario/compression_words.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -64,8 +65,8 @@ CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
   }
   CompressCosts costs = defaults;
   io::Fields inner(*json, context.problems);
-  costs.n_log_n = inner.word("form", kForm, defaults.n_log_n ? 1 : 0) == 1;
-  const std::string where = "form " + std::string(kForm[costs.n_log_n ? 1 : 0]);
+  costs.n_log_n = inner.word("form", net::kSelectForms, defaults.n_log_n ? 1 : 0) == 1;
+  const std::string where = "form " + std::string(net::kSelectForms[costs.n_log_n ? 1 : 0]);
   for (const auto& [key, value] : kCostKeys) {
     costs.*value = inner.number(key, io::at_least(0), defaults.*value);
     context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);

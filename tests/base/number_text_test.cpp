@@ -50,4 +50,7 @@ TEST_CASE("significant digits: plain between 1e-4 and 1e9, whole numbers in full
   CHECK(significant(1.5e-7, 2) == "1.5e-07");
   CHECK(significant(1e9) == "1.000e+09");
   CHECK(significant(999999999.0) == "1.000e+09"); // rounds to 1.000e9
+  CHECK(significant(HUGE_VAL) == "inf");
+  CHECK(significant(-HUGE_VAL) == "-inf");
+  CHECK(significant(std::nan("")) == "nan");
 }

@@ -286,6 +286,7 @@ TEST_CASE("thresholds that have no effect are warned of") {
   CHECK(warnings({{kPacket + "/mark_packets", 100}}) ==
         std::vector<std::string>{"mark_packets 100 has no effect: a port holds 100 packets"});
   CHECK(warnings({{kPacket + "/mark_packets", nullptr}}).empty()); // none
+  CHECK(warnings({{kPacket + "/drop_packets", json(R"({"droppable": null})")}}).empty());
   CHECK(warnings({{kPacket + "/drop_packets", json(R"({"droppable": 60})")}}) ==
         std::vector<std::string>{"drop_packets.droppable 60 is above drop_packets.middle 50"});
 }

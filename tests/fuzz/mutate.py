@@ -58,7 +58,7 @@ def mutate_tree(tree, rng):
         if action < 0.3:
             del parent[path[-1]]
         elif action < 0.8:
-            parent[path[-1]] = rng.choice(AWKWARD)
+            parent[path[-1]] = copy.deepcopy(rng.choice(AWKWARD)) # it may be changed in its turn
         elif action < 0.9 and isinstance(parent, dict):
             parent[str(path[-1]) + rng.choice(["x", "s", "_"])] = parent.pop(path[-1])
         elif isinstance(parent, list):

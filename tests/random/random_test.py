@@ -113,7 +113,7 @@ def without_refused(document, errors):
     return None if left == document else left
 
 
-class Session:
+class Trials:
     def __init__(self, options, folder):
         self.options = options
         self.net = net.Net(net.Stepsim(options.stepsim, folder, options.time_limit))
@@ -206,37 +206,37 @@ def main():
     seeds = [options.seed] if options.seed is not None else [1, moving]
     print(f"seeds {', '.join(map(str, seeds))}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(options, folder)
+        trials = Trials(options, folder)
         for seed in seeds:
             if options.scenario:
-                session.file(options.scenario)
+                trials.file(options.scenario)
                 break
             if options.index is not None:
-                session.one(seed, options.index, targets(seed))
+                trials.one(seed, options.index, targets(seed))
             else:
-                session.seed(seed, options.runs // len(seeds))
-    return summary_of(session, options)
+                trials.seed(seed, options.runs // len(seeds))
+    return summary_of(trials, options)
 
 
-def summary_of(session, options):
+def summary_of(trials, options):
     codes = ", ".join(f"{count} exit {code}" for code, count in sorted(
-        session.tally.codes.items(), key=lambda item: str(item[0])))
-    print(f"{session.runs} runs ({session.net.stepsim.calls} commands): {codes}; slowest "
-          f"{session.slowest[0]:.2f} s ({session.slowest[1]})")
+        trials.tally.codes.items(), key=lambda item: str(item[0])))
+    print(f"{trials.runs} runs ({trials.net.stepsim.calls} commands): {codes}; slowest "
+          f"{trials.slowest[0]:.2f} s ({trials.slowest[1]})")
     wrong = []
     if options.index is None and not options.scenario:
-        wrong = list(session.tally.never_valid(enough=60)) + list(session.tally.useless_keys(enough=200))
-        untried = [p for p in words.LEAVES if p not in session.tally.keys]
-        print(f"{len(session.tally.valid_keys)} of {len(words.LEAVES)} keys in valid scenarios; not tried: "
+        wrong = list(trials.tally.never_valid(enough=60)) + list(trials.tally.useless_keys(enough=200))
+        untried = [p for p in words.LEAVES if p not in trials.tally.keys]
+        print(f"{len(trials.tally.valid_keys)} of {len(words.LEAVES)} keys in valid scenarios; not tried: "
               f"{' '.join(untried)}")
-        share = sum(session.tally.valid.values()) / max(1, sum(session.tally.tried.values()))
+        share = sum(trials.tally.valid.values()) / max(1, sum(trials.tally.tried.values()))
         print(f"{100 * share:.1f} % of the scenarios meant to be valid are")
-        if session.runs >= 500 and share < 0.6:
+        if trials.runs >= 500 and share < 0.6:
             wrong.append("too few valid scenarios")
     for line in wrong:
         print(f"FAILED {line}")
-    print(f"{len(session.failures) + len(wrong)} failures")
-    return 1 if session.failures or wrong or not session.runs else 0
+    print(f"{len(trials.failures) + len(wrong)} failures")
+    return 1 if trials.failures or wrong or not trials.runs else 0
 
 
 if __name__ == "__main__":

@@ -58,6 +58,16 @@ TEST_CASE(
         "topology");
 }
 
+TEST_CASE("candidates: a parameter server is none, it needs a host of its own") {
+  CHECK(
+      study::testing::problem_of(
+          R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]},
+                "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1000}},
+                "communication": {"collective": "auto", "candidates": ["ring", "parameter_server"]}})")
+          .find("/communication/candidates/1: parameter_server is no candidate for allreduce") !=
+      std::string::npos);
+}
+
 TEST_CASE("meaning: a latency or bandwidth beside a topology wins, the topology gives the other") {
   const auto ring = [](double latency, double bandwidth) {
     return 0.06 + 6 * latency + 6.0 / 4 * 4e6 / bandwidth;

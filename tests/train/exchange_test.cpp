@@ -58,6 +58,24 @@ TEST_CASE("exchange: the curve is exact at powers of two, never falls and stays 
   }
 }
 
+TEST_CASE(
+    "exchange: a choice among algorithms between nodes is sampled, and exact at the samples") {
+  coll::Collective collective =
+      point(coll::Op::allreduce, Id::automatic, 16, 0, {6.1e-6, 1 / 1.2e10, 0});
+  collective.links.two_level = coll::TwoLevel{8, 1, {1e-6, 1e-6, 1 / 3e11}};
+  const plan::Cost cost = planner_cost(collective);
+  for (const double bytes : {1024.0, 65536.0, 1048576.0}) {
+    CAPTURE(bytes);
+    coll::Collective one = collective;
+    one.bytes = bytes;
+    one.options.chunking = coll::Chunking::real;
+    one = coll::with_chosen_algorithm(one);
+    CHECK(cost.seconds(bytes, 1) == within(coll::max_plus(one).seconds, kExact));
+    CHECK(cost.seconds(1.5 * bytes, 1) == // on the line between two samples
+          within((cost.seconds(bytes, 1) + cost.seconds(2 * bytes, 1)) / 2, kExact));
+  }
+}
+
 TEST_CASE("exchange: where the closed form is an upper bound, planners see what the run takes") {
   base::RandomStream random({.seed = 71});
   for (const Id algorithm : {Id::recursive_doubling, Id::mst, Id::be, Id::ring}) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -16,42 +18,51 @@ namespace {
 
 using coll::AlgorithmId;
 
+using Values = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 2> kNoYes{"false", "true"};
+constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
+constexpr std::array<std::string_view, 3> kIntraAlgorithms{"mst", "be", "lp"};
+constexpr std::array<std::string_view, 7> kInterAlgorithms{
+    "mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree"};
+
 struct Param {
   std::string_view name;
-  std::string_view values; // words separated by blanks; "" = a count
+  Values values; // the words that it takes; none = a count
   void (*apply)(coll::Options&, std::size_t index, std::string_view word);
 };
 
 AlgorithmId algorithm_of(std::string_view word) { return *coll::parse_algorithm(word); }
 
 constexpr std::array kParams{
-    Param{"reduction_mode", "overlapped serial",
-          [](coll::Options& o, std::size_t i, std::string_view) {
-            o.reduction_mode = static_cast<coll::ReductionMode>(i);
+    Param{"reduction_mode", coll::kReductionModes.all(),
+          [](coll::Options& o, std::size_t, std::string_view word) {
+            o.reduction_mode = *coll::kReductionModes.find(word);
           }},
-    Param{"chunking", "integer real",
-          [](coll::Options& o, std::size_t i, std::string_view) {
-            o.chunking = static_cast<coll::Chunking>(i);
+    Param{"chunking", coll::kChunkings.all(),
+          [](coll::Options& o, std::size_t, std::string_view word) {
+            o.chunking = *coll::kChunkings.find(word);
           }},
-    Param{"element_bytes", "",
+    Param{"element_bytes",
+          {},
           [](coll::Options& o, std::size_t i, std::string_view) {
             o.element_bytes = static_cast<std::int64_t>(i);
           }},
-    Param{"cost_form", "exact paper ideal",
-          [](coll::Options& o, std::size_t i, std::string_view) {
-            o.cost_form = static_cast<coll::CostForm>(i);
+    Param{"cost_form", coll::kCostForms.all(),
+          [](coll::Options& o, std::size_t, std::string_view word) {
+            o.cost_form = *coll::kCostForms.find(word);
           }},
-    Param{"lp_last_hop", "false true",
+    Param{"lp_last_hop", kNoYes,
           [](coll::Options& o, std::size_t i, std::string_view) { o.lp_last_hop = i == 1; }},
-    Param{"ring_startup", "2(P-1) 2P",
+    Param{"ring_startup", kRingStartups,
           [](coll::Options& o, std::size_t i, std::string_view) { o.ring_startup_2p = i == 1; }},
-    Param{"exchange_sizes", "false true",
+    Param{"exchange_sizes", kNoYes,
           [](coll::Options& o, std::size_t i, std::string_view) { o.exchange_sizes = i == 1; }},
-    Param{"intra_algorithm", "mst be lp",
+    Param{"intra_algorithm", kIntraAlgorithms,
           [](coll::Options& o, std::size_t, std::string_view word) {
             o.intra_algorithm = algorithm_of(word);
           }},
-    Param{"inter_algorithm", "mst be bruck ring recursive_doubling lp double_binary_tree",
+    Param{"inter_algorithm", kInterAlgorithms,
           [](coll::Options& o, std::size_t, std::string_view word) {
             o.inter_algorithm = algorithm_of(word);
           }},
@@ -92,27 +103,33 @@ constexpr std::array kCompressionNumbers{
 
 struct CompressionWords {
   std::string_view name;
-  std::string_view values;
-  void (*apply)(coll::Compression&, std::size_t index);
+  Values values;
+  void (*apply)(coll::Compression&, std::size_t index, std::string_view word);
 };
 
 constexpr std::array kCompressionWords{
-    CompressionWords{"split_values_indices", "false true",
-                     [](coll::Compression& c, std::size_t i) { c.split_values_indices = i == 1; }},
-    CompressionWords{"round_barriers", "false true",
-                     [](coll::Compression& c, std::size_t i) { c.round_barriers = i == 1; }},
-    CompressionWords{"support_overlap", "random full disjoint",
-                     [](coll::Compression& c, std::size_t i) {
-                       c.support_overlap = static_cast<coll::SupportOverlap>(i);
+    CompressionWords{"split_values_indices", kNoYes,
+                     [](coll::Compression& c, std::size_t i, std::string_view) {
+                       c.split_values_indices = i == 1;
                      }},
-    CompressionWords{"count_scale_bytes", "false true",
-                     [](coll::Compression& c, std::size_t i) { c.count_scale_bytes = i == 1; }},
-    CompressionWords{"scale_agreement", "false true",
-                     [](coll::Compression& c, std::size_t i) { c.scale_agreement = i == 1; }},
+    CompressionWords{
+        "round_barriers", kNoYes,
+        [](coll::Compression& c, std::size_t i, std::string_view) { c.round_barriers = i == 1; }},
+    CompressionWords{"support_overlap", coll::kSupportOverlaps.all(),
+                     [](coll::Compression& c, std::size_t, std::string_view word) {
+                       c.support_overlap = *coll::kSupportOverlaps.find(word);
+                     }},
+    CompressionWords{"count_scale_bytes", kNoYes,
+                     [](coll::Compression& c, std::size_t i, std::string_view) {
+                       c.count_scale_bytes = i == 1;
+                     }},
+    CompressionWords{
+        "scale_agreement", kNoYes,
+        [](coll::Compression& c, std::size_t i, std::string_view) { c.scale_agreement = i == 1; }},
 };
 constexpr std::string_view kShapes = "shapes";
 
-std::vector<std::string_view> split(std::string_view words, char at = ' ') {
+std::vector<std::string_view> split(std::string_view words, char at) {
   std::vector<std::string_view> parts;
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(at), words.size());
@@ -120,6 +137,14 @@ std::vector<std::string_view> split(std::string_view words, char at = ' ') {
     words.remove_prefix(std::min(words.size(), end + 1));
   }
   return parts;
+}
+
+std::string listed(Values values) {
+  std::string text;
+  for (const std::string_view value : values) {
+    text.append(text.empty() ? "" : " ").append(value);
+  }
+  return text;
 }
 
 std::vector<std::string_view> known_names() {
@@ -151,8 +176,7 @@ double number(std::string_view text, std::string_view value, base::QuantityKind 
   return result;
 }
 
-std::size_t word(std::string_view name, std::string_view value, std::string_view values) {
-  const std::vector<std::string_view> known = split(values);
+std::size_t word(std::string_view name, std::string_view value, Values known) {
   const auto found = std::ranges::find(known, value);
   if (found == known.end()) {
     throw UsageError("--param: " + base::unknown_word(name, value, known));
@@ -190,7 +214,7 @@ bool apply_compression_param(CollectiveParams& params, std::string_view text, st
   const auto* words = std::ranges::find(kCompressionWords, name, &CompressionWords::name);
   const auto* numbers = std::ranges::find(kCompressionNumbers, name, &CompressionParam::name);
   if (words != kCompressionWords.end()) {
-    words->apply(params.compression, word(name, value, words->values));
+    words->apply(params.compression, word(name, value, words->values), value);
     params.given.push_back(words->name);
   } else if (numbers != kCompressionNumbers.end()) {
     numbers->apply(params.compression, number(text, value, numbers->kind, numbers->range));
@@ -244,13 +268,13 @@ std::string params_help() {
   std::string text = "rare switches, repeatable:";
   for (const Param& param : kParams) {
     text.append(&param == kParams.data() ? " " : "; ").append(param.name).append(" ");
-    text.append(param.values.empty() ? "COUNT" : param.values);
+    text.append(param.values.empty() ? "COUNT" : listed(param.values));
   }
   text += "; defaults exact, integer, overlapped, 1, true, 2(P-1), false, mst, ring. Of compressed "
           "exchanges:";
   for (const CompressionWords& param : kCompressionWords) {
     text.append(&param == kCompressionWords.data() ? " " : "; ").append(param.name).append(" ");
-    text.append(param.values);
+    text.append(listed(param.values));
   }
   for (const CompressionParam& param : kCompressionNumbers) {
     text.append("; ").append(param.name);

@@ -24,10 +24,14 @@ std::optional<double> number_of(const Json& tree, std::string_view key) {
   return value->as_double();
 }
 
-void require_positive(const Json& place, std::optional<double> value) {
-  if (!value || *value <= 0) {
-    throw InputError(std::string(place.file()), place.pointer(), "time must be > 0");
+// Seconds of a time that the log gives in microseconds.
+double measured_seconds(const Json& place, std::optional<double> microseconds) {
+  const double seconds = microseconds.value_or(0) * 1e-6;
+  if (!measured_times().contains(seconds)) {
+    throw InputError(std::string(place.file()), place.pointer(),
+                     "time " + measured_times().text() + " s");
   }
+  return seconds;
 }
 
 NcclHalf read_half(const Json& row, std::string_view key) {
@@ -44,15 +48,14 @@ NcclHalf read_half(const Json& row, std::string_view key) {
                           : nullptr;
   if (times != nullptr && times->is_array() && !times->as_array().empty()) {
     for (const Json& time : times->as_array()) {
-      require_positive(time, time.is_number() ? std::optional(time.as_double()) : std::nullopt);
-      half.times_s.push_back(time.as_double() * 1e-6);
+      half.times_s.push_back(measured_seconds(
+          time, time.is_number() ? std::optional(time.as_double()) : std::nullopt));
     }
     return half;
   }
   const auto time =
       json->find("time") != nullptr ? number_of(*json, "time") : number_of(*json, "cpu_time");
-  require_positive(*json, time);
-  half.times_s.push_back(*time * 1e-6);
+  half.times_s.push_back(measured_seconds(*json, time));
   return half;
 }
 

@@ -176,8 +176,8 @@ private:
   [[nodiscard]] NcclHalf half(std::string_view time, std::string_view wrong,
                               std::int64_t number) const {
     const auto seconds = parse_scaled(time, -6);
-    if (!seconds || *seconds <= 0) {
-      fail(number, "time must be > 0, got " + base::shown_value(time));
+    if (!seconds || !measured_times().contains(*seconds)) {
+      fail(number, "time " + measured_times().text() + " s, got " + base::shown_value(time));
     }
     NcclHalf half;
     half.present = true;
