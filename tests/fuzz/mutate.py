@@ -8,7 +8,7 @@ Targets (targets.py): our files through the command of their kind, shards throug
 through `sweep --resume`, inputs of every importer, results through what reads results.
 Mutations: byte flips, cuts, doubled or removed pieces, removed keys, values replaced by awkward ones.
 Deterministic: mutation i of seed N is the same on every machine; the seed is printed. `moving` is
-another seed each time. With --seconds (default 25, for each seed) it ends early; --count is what a
+another seed for each commit. With --seconds (default 25, for each seed) it ends early; --count is what a
 fast machine does in that time.
 """
 import argparse
@@ -22,8 +22,9 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[i]) for i in (0, 1)]
 import targets  # noqa: E402
+from moving_seed import moving_seed  # noqa: E402
 
 TIME_LIMIT_S = 30
 MEMORY_LIMIT = 2 << 30
@@ -189,7 +190,7 @@ def main():
     programs = {"stepsim": str(stepsim), "stepsim-calibrate": str(stepsim) + "-calibrate"}
     failed = False
     for word in options.seed or ["1"]:
-        seed = random.SystemRandom().randrange(1 << 32) if word == "moving" else int(word)
+        seed = moving_seed() if word == "moving" else int(word)
         done, failures = fuzz(options, programs, options.target, seed)
         failed = failed or failures > 0 or done == 0
     children = resource.getrusage(resource.RUSAGE_CHILDREN)

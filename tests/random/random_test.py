@@ -3,7 +3,7 @@
 
     random_test.py STEPSIM [--runs N] [--seed S] [--index I] [--scenario FILE] [--keep FOLDER]
 
-Without --seed half of the runs have seed 1, the other half a seed of the moment; both are printed.
+Without --seed half of the runs have seed 1, the other half a seed that moves with the tree; both are printed.
 Every run checks that the answer is a result that keeps all promises of checks.py, or one clean error;
 every valid one also that it repeats, that its resolved scenario gives the same, or that `run`, `compare`
 and `sweep` agree. A failure prints its seed and index, a minimal scenario and the command to repeat.
@@ -19,13 +19,15 @@ import sys
 import tempfile
 import time
 
-import documents
-import net
-import rules
-import scenarios
-import schema
-import shrink
-import words
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+import documents  # noqa: E402
+import net  # noqa: E402
+import rules  # noqa: E402
+import scenarios  # noqa: E402
+import schema  # noqa: E402
+import shrink  # noqa: E402
+import words  # noqa: E402
+from moving_seed import moving_seed  # noqa: E402
 
 MEMORY_LIMIT = 4 << 30
 class Tally:
@@ -202,8 +204,7 @@ def main():
     options = parser.parse_args()
     options.stepsim = str(pathlib.Path(options.stepsim).resolve())
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-    moving = int(time.time()) % 10**9
-    seeds = [options.seed] if options.seed is not None else [1, moving]
+    seeds = [options.seed] if options.seed is not None else [1, moving_seed()]
     print(f"seeds {', '.join(map(str, seeds))}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         trials = Trials(options, folder)
