@@ -165,6 +165,17 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
   return bandwidth >= reduction ? "bandwidth" : "reduction";
 }
 
+void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary) {
+  const bool one_channel = plan::planner(schedule).needs == plan::Needs::cost;
+  const double period = *summary.iteration_time_s;
+  // Planners see equal parts and formulas where evaluators may know better.
+  const double best = one_channel ? std::min(best_s, period) : best_s;
+  summary.merge_optimal_iteration_time_s = best;
+  if (one_channel) {
+    summary.merge_gap_to_optimal = best > 0 ? period / best - 1 : 0;
+  }
+}
+
 void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                 BucketCosts& costs, Summary& summary) {
   const plan::Schedule schedule = scenario.communication.schedule;
@@ -175,16 +186,11 @@ void fill_merge(const Scenario& scenario, const plan::Problem& problem, const pl
   if (scenario.communication.reduce_broadcast) {
     return; // the planner's cost is the reduce alone: no optimum of the whole exchange
   }
-  const bool one_channel = plan::planner(schedule).needs == plan::Needs::cost;
-  const double period = *summary.iteration_time_s;
-  double best =
-      schedule == plan::Schedule::optimal ? period : optimal_period(scenario, problem, costs);
-  // Planners see equal parts and formulas where evaluators may know better.
-  best = one_channel ? std::min(best, period) : best;
-  summary.merge_optimal_iteration_time_s = best;
-  if (one_channel) {
-    summary.merge_gap_to_optimal = best > 0 ? period / best - 1 : 0;
-  }
+  compare_with_optimum(schedule,
+                       schedule == plan::Schedule::optimal
+                           ? *summary.iteration_time_s
+                           : optimal_period(scenario, problem, costs),
+                       summary);
   if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
     plan::Problem formula = problem;
     formula.cost = formula_cost(scenario);

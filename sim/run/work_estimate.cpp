@@ -1,12 +1,14 @@
 #include "run/work_estimate.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/work.hpp"
+#include "net/packet/background.hpp"
 #include "run/run_parts.hpp"
 
 namespace stepsim::study {
@@ -14,7 +16,6 @@ namespace stepsim::study {
 namespace {
 
 constexpr double kPacketHop = 2e-7; // s
-constexpr double kHops = 5;         // of a packet and its acknowledgement
 constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
 
 // Messages of different sizes that are timed, at most: a bucket is made of one gradient or more.
@@ -57,13 +58,59 @@ double planning_seconds(const Scenario& scenario, coll::Collective collective, d
          std::min(asked, kSampled * (1 + kBottleneck));
 }
 
+// The way from the first to the last rank.
+struct Way {
+  double links = 2; // a packet passes at least those of two hosts
+  double latency_s{};
+  double bandwidth_Bps = std::numeric_limits<double>::infinity();
+};
+
+Way way_of(const Scenario& scenario) {
+  const net::RankFabric& fabric = *scenario.cluster.fabric;
+  const auto ranks = static_cast<std::size_t>(scenario.cluster.ranks());
+  const auto path =
+      fabric.routes().ecmp_path(fabric.hosts[0], fabric.hosts[ranks - 1], 0, fabric.paths.seed);
+  Way way;
+  way.links = std::max(way.links, static_cast<double>(path.size()));
+  for (const net::LinkId link : path) {
+    way.latency_s += fabric.fabric().links[link].latency_s;
+    way.bandwidth_Bps = std::min(way.bandwidth_Bps, fabric.fabric().links[link].bandwidth_Bps);
+  }
+  return way;
+}
+
+// Simulated time of all iterations, if nothing else were on the network.
+double simulated_seconds(const Scenario& scenario, const Way& way) {
+  const train::Workload& workload = scenario.workload;
+  const double steps = 2 * (static_cast<double>(scenario.cluster.ranks()) - 1);
+  const double exchange = steps * way.latency_s * different_messages(scenario) +
+                          2 * static_cast<double>(workload.bytes().value) / way.bandwidth_Bps;
+  return static_cast<double>(scenario.training.iterations) *
+         (workload.forward().value + workload.backward().value + exchange);
+}
+
+double packet_seconds(const Scenario& scenario, double bytes) {
+  const PacketSettings& packet = scenario.cluster.network.packet;
+  const Way way = way_of(scenario);
+  double background = 0;
+  if (packet.background.load > 0) {
+    for (const double rate :
+         net::offered_Bps(scenario.cluster.fabric->fabric(), packet.background)) {
+      background += rate * simulated_seconds(scenario, way);
+    }
+  }
+  const auto mtu = static_cast<double>(packet.options.mtu_wire_bytes);
+  // A flow smaller than a packet is one packet.
+  const double size = background > 0 ? std::min(mtu, net::mean_bytes(packet.background)) : mtu;
+  return (bytes / mtu + background / size) * 2 * way.links * kPacketHop; // acknowledgements too
+}
+
 double network_seconds(const Scenario& scenario) {
   const auto bytes = static_cast<double>(scenario.workload.bytes().value);
   const auto iterations = static_cast<double>(scenario.training.iterations);
   const auto ranks = static_cast<double>(scenario.cluster.ranks());
   if (scenario.cluster.network.model == NetworkModel::packet) {
-    const auto mtu = static_cast<double>(scenario.cluster.network.packet.options.mtu_wire_bytes);
-    return 2 * bytes * ranks * iterations / mtu * kHops * kPacketHop;
+    return packet_seconds(scenario, 2 * bytes * ranks * iterations);
   }
   coll::Collective collective = exchange_of(scenario);
   const double messages = different_messages(scenario);

@@ -26,7 +26,7 @@ plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
 }
 
 // A dense message: a measured curve; where start-up and data must be separable or `by_formula`, the
-// closed form; else as the run evaluates it.
+// closed form (of the schedule, where the run evaluates that); else as the run evaluates it.
 plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (!exchanges(scenario)) {
     return {.base = plan::LinearCost{}};
@@ -34,9 +34,19 @@ plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (scenario.cluster.network.curve) {
     return *scenario.cluster.network.curve;
   }
+  coll::Collective exchange = exchange_of(scenario);
+  if (by_formula) {
+    return train::planner_cost(exchange);
+  }
   const bool separable = plan::planner(scenario.communication.schedule).needs_linear_cost();
-  return by_formula || separable ? train::planner_cost(exchange_of(scenario))
-                                 : train::merge_cost(exchange_of(scenario), scenario.method);
+  if (!separable) {
+    return train::merge_cost(exchange, scenario.method);
+  }
+  if (scenario.method && *scenario.method != coll::Method::closed_form) { // not the printed form
+    exchange.options.cost_form = coll::CostForm::exact;
+    exchange.options.ring_startup_2p = false;
+  }
+  return train::planner_cost(exchange);
 }
 
 // What the planner sees of one message.

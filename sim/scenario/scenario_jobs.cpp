@@ -1,4 +1,5 @@
 // Several training jobs on one fabric: `workload` is a list.
+#include <algorithm>
 #include <string>
 
 #include "scenario/scenario_parts.hpp"
@@ -34,8 +35,18 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
     return;
   }
   std::int64_t nodes = scenario.first_job_nodes;
+  std::int64_t smallest = scenario.first_job_nodes;
   for (const OtherJob& job : scenario.other_jobs) {
     nodes += job.nodes;
+    smallest = std::min(smallest, job.nodes);
+  }
+  const coll::Options& options = scenario.communication.options;
+  const std::int64_t workers = smallest * scenario.cluster.gpus_per_node;
+  if (scenario.communication.collective == coll::AlgorithmId::parameter_server &&
+      options.placement == coll::Placement::colocated && options.servers > workers) {
+    problems.add(*io::resolve(tree, "/training"), "servers",
+                 "every job has its own, on its workers: at most " + std::to_string(workers) +
+                     ", as the smallest job has, got " + std::to_string(options.servers));
   }
   if (nodes != scenario.cluster.nodes) {
     problems.add(*place, "the jobs have " + std::to_string(nodes) + " nodes, the cluster " +

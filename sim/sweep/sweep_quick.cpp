@@ -209,11 +209,10 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const Costs& co
   const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_;
   bound = std::max(bound, items_.ready_s.front() + all + forward_s_.back());
   summary.lower_bound_s = bound_of(bound, step.period);
-  const double best = scenario_.communication.schedule == plan::Schedule::optimal
-                          ? step.period
-                          : std::min(period_of(best_end).period, step.period);
-  summary.merge_optimal_iteration_time_s = best;
-  summary.merge_gap_to_optimal = best > 0 ? step.period / best - 1 : 0;
+  const plan::Schedule schedule = scenario_.communication.schedule;
+  compare_with_optimum(
+      schedule, schedule == plan::Schedule::optimal ? step.period : period_of(best_end).period,
+      summary);
   summary.closed_form_s = step.period;
   summary.closed_form_is_bound = false;
   summary.input_wait_s = step.input_wait;

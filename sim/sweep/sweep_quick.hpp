@@ -29,9 +29,10 @@ public:
   static constexpr std::size_t kLanes = 32;
 
   // Null where the scenario needs the long way: measured curves, algorithms or planners beyond the
-  // ones known here, copies, other evaluators. `latency_is_block_latency`: the scenario gives no
+  // ones known here, copies, other evaluators; `first` has the network of any point.
+  // `latency_is_block_latency`: the scenario gives no
   // block latency of its own.
-  [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& scenario,
+  [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& first,
                                                       bool latency_is_block_latency);
 
   // At most kLanes points. False in `done` for points that need the long way (among them all that

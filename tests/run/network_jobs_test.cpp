@@ -114,6 +114,13 @@ TEST_CASE("jobs: what is wrong with a list of them") {
        "/workload/0/layers/1/dtype: needed because bucket rules are per dtype");
   says(text_of(job(2, "1000") + ", " + two_types, R"("packed")", "", ddp),
        "/workload/1/layers/1/dtype: needed because bucket rules are per dtype");
+  // Servers on workers are those of the job.
+  const std::string colocated =
+      R"("algorithm": "parameter_server", "placement": "colocated", "servers": 2, )";
+  says(text_of(job(1, "1000") + ", " + job(3, "1000"), R"("packed")", colocated),
+       "/training/servers: every job has its own, on its workers: at most 1, as the smallest job "
+       "has, got 2");
+  CHECK_NOTHROW((void)study::testing::run_text(text_of(kTwo, R"("packed")", colocated)));
   std::string many = R"({"nodes": 2, "layers": [)";
   for (int l = 0; l <= 20; ++l) {
     many += (l > 0 ? ", " : "") +

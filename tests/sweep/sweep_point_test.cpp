@@ -147,3 +147,31 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
   CHECK(!made("/variability/compute_cv", 0.1));
   CHECK(!made("/variability/stragglers", io::Array{io::Object{{"worker", 0}, {"factor", 2}}}));
 }
+
+// The first point is of one worker, which has no exchange that would tell what the others have.
+TEST_CASE("sweep: a point of one worker in front changes no other, nor does a recorded schedule") {
+  for (const double sync_s : {0.0, 1e-3}) {
+    io::Json base = io::parse_json(
+        R"({"workload": {"trace": "traces/resnet50.ddp.2xa100.json"},
+            "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}})",
+        "s.json");
+    io::assign(base, "/training/sync_s", sync_s);
+    const study::Sweep sweep = study::sweep_over(
+        base, {Axis{"/cluster/nodes", {io::Json(1), io::Json(2), io::Json(8)}},
+               Axis{"/communication/schedule", {io::Json("trace"), io::Json("wfbp")}}});
+    study::Files files(STEPSIM_SOURCE_DIR);
+    study::PointRunner short_way(sweep, files);
+    study::PointRunner long_way(sweep, files);
+    long_way.use_long_way();
+    const auto fast = short_way.run({}, 0, sweep.grid.points());
+    const auto slow = long_way.run({}, 0, sweep.grid.points());
+    CHECK((short_way.quick_points() > 0) == (sync_s == 0));
+    for (std::size_t i = 0; i < fast.size(); ++i) {
+      CAPTURE(i);
+      CHECK(slow[i].error.empty());
+      CHECK(fast[i].summary.iteration_time_s == slow[i].summary.iteration_time_s);
+      CHECK(fast[i].summary.merge_gap_to_optimal == slow[i].summary.merge_gap_to_optimal);
+      CHECK(fast[i].summary.merge_gap_to_optimal.has_value() == (i % 2 == 1));
+    }
+  }
+}

@@ -92,3 +92,25 @@ TEST_CASE("work: a run that would take hours is refused before it starts, by a p
   const auto scenario = study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, 1), files);
   CHECK(study::estimated_seconds(scenario) == testing::within(transfers * 0.3e-6, 1e-3));
 }
+
+TEST_CASE("work: packets of the background count, and packets of small flows one by one") {
+  const auto seconds = [](double load, int bytes) {
+    io::Json tree = io::parse_json(
+        R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1,
+            "gradient_bytes": 6000}]}, "cluster": {"nodes": 2, "topology": {"preset": "star",
+            "hosts": 2, "latency_s": 0, "bandwidth_Bps": 1.5e9}, "network": {"model": "packet",
+            "packet": {"transport": "dctcp"}}}, "training": {"iterations": 5}})",
+        "s.json");
+    if (load > 0) {
+      io::assign(
+          tree, "/cluster/network/packet/background",
+          io::Object{{"load", load}, {"cdf", io::Array{io::Array{bytes, 0}, io::Array{bytes, 1}}}});
+    }
+    study::Files files(STEPSIM_SOURCE_DIR);
+    return study::estimated_seconds(study::parse_scenario(tree, files));
+  };
+  // 10 s at half of 1.5 GB/s from two hosts in packets of 1,500 bytes, over 2 links and back
+  CHECK(seconds(0.5, 15000) - seconds(0, 0) == testing::within(1e7 * 4 * 2e-7, 1e-3));
+  CHECK(seconds(0.5, 750) - seconds(0, 0) == testing::within(2e7 * 4 * 2e-7, 1e-3));
+  CHECK(seconds(0, 0) < 1e-3);
+}

@@ -25,6 +25,16 @@ double mean_bytes(const BackgroundOptions& options) {
   return mean;
 }
 
+std::vector<double> offered_Bps(const Fabric& fabric, const BackgroundOptions& options) {
+  std::vector<double> offered(fabric.hosts, 0);
+  for (const FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from)) {
+      offered[link.from] = std::max(offered[link.from], options.load * link.bandwidth_Bps);
+    }
+  }
+  return offered;
+}
+
 double bytes_at(const BackgroundOptions& options, double part) {
   const auto above = std::ranges::upper_bound(options.cdf, part, {},
                                               [](const auto& point) { return point.second; });
@@ -43,13 +53,9 @@ BackgroundArrivals::BackgroundArrivals(const Fabric& fabric, const BackgroundOpt
   if (options.load <= 0 || fabric.hosts < 2) {
     return;
   }
-  for (const FabricLink& link : fabric.links) {
-    if (fabric.is_host(link.from)) { // the fastest, of several
-      rate_[link.from] =
-          std::max(rate_[link.from], options.load * link.bandwidth_Bps / mean_bytes(options));
-    }
-  }
+  const std::vector<double> offered = offered_Bps(fabric, options);
   for (NodeId host = 0; host < fabric.hosts; ++host) {
+    rate_[host] = offered[host] / mean_bytes(options);
     push(0, host, 0);
   }
 }

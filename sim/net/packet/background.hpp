@@ -22,6 +22,9 @@ struct BackgroundOptions {
   TransportKind transport = TransportKind::dctcp;
 };
 
+// Bytes per second that a host offers: `load` of its fastest link.
+[[nodiscard]] std::vector<double> offered_Bps(const Fabric& fabric,
+                                              const BackgroundOptions& options); // [host]
 // Below the first point of the distribution everything has its size.
 [[nodiscard]] double mean_bytes(const BackgroundOptions& options);
 // The size at which the distribution reaches `part` in [0, 1).
