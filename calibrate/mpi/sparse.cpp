@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kUp = 4; // tags
 constexpr int kDown = 5;
-constexpr int kAcknowledgement = 6;
+constexpr int kListAcknowledgement = 6;
 constexpr std::uint32_t kFiller = ~std::uint32_t{0};
 constexpr std::uint32_t kDensity = 16; // elements per entry
 
@@ -71,14 +71,14 @@ void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list) {
     }
     wire.wait();
     if (step.receive && step.receive->acknowledged) {
-      wire.post_send(nullptr, 0, step.receive->src, kAcknowledgement);
+      wire.post_send(nullptr, 0, step.receive->src, kListAcknowledgement);
     }
     if (step.receive) {
       list = step.receive->reduce ? merge_top_k(list, unpacked(in), static_cast<std::uint32_t>(k))
                                   : unpacked(in);
     }
     if (step.send && step.send->acknowledged) {
-      wire.post_receive(nullptr, 0, step.send->dst, kAcknowledgement);
+      wire.post_receive(nullptr, 0, step.send->dst, kListAcknowledgement);
     }
     wire.wait();
   }

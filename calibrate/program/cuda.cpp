@@ -17,7 +17,7 @@ namespace stepsim::calibrate {
 
 namespace {
 
-constexpr cli::CommandText kText{
+constexpr cli::CommandText kCudaText{
     "cuda",
     "-o CAL",
     "Measures collectives (mst, be, lp, ring) and the kernels of gradient compression on the GPUs\n"
@@ -95,7 +95,7 @@ int cuda(const cli::Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   cli::Common common;
-  if (!cli::parse(app, kText, invocation, common)) {
+  if (!cli::parse(app, kCudaText, invocation, common)) {
     return cli::kOk;
   }
   gpu::MeasureOptions options = options_of(flags);

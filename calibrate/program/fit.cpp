@@ -23,7 +23,7 @@ namespace stepsim::calibrate {
 
 namespace {
 
-constexpr cli::CommandText kText{
+constexpr cli::CommandText kFitText{
     "fit",
     "SAMPLES... -o CAL",
     "Fits latency, bandwidth and curves per collective to measured times: samples (JSON, CSV) or\n"
@@ -137,7 +137,7 @@ int fit(const cli::Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   cli::Common common;
-  if (!cli::parse(app, kText, invocation, common)) {
+  if (!cli::parse(app, kFitText, invocation, common)) {
     return cli::kOk;
   }
   check_words(flags);

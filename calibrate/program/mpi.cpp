@@ -27,7 +27,7 @@ namespace {
 
 using namespace mpi;
 
-constexpr cli::CommandText kText{
+constexpr cli::CommandText kMpiText{
     "mpi",
     "-o CAL [--table ERRORS.jsonl]",
     "Measures messages between processes, makes a calibration of them, predicts every collective\n"
@@ -263,7 +263,7 @@ int run_mpi(const cli::Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   cli::Common common;
-  if (!cli::parse(app, kText, invocation, common)) {
+  if (!cli::parse(app, kMpiText, invocation, common)) {
     return cli::kOk;
   }
   const Settings settings = settings_of(flags);

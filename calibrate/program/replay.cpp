@@ -23,7 +23,7 @@ namespace {
 
 using namespace mpi;
 
-constexpr cli::CommandText kText{
+constexpr cli::CommandText kReplayText{
     "replay",
     "SCENARIO --calibration CAL",
     "Executes training steps for real: computation as timed waiting, communication as the real\n"
@@ -235,7 +235,7 @@ int run_replay_command(const cli::Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   cli::Common common;
-  if (!cli::parse(app, kText, invocation, common)) {
+  if (!cli::parse(app, kReplayText, invocation, common)) {
     return cli::kOk;
   }
   ReplayOptions options;

@@ -17,7 +17,7 @@ namespace stepsim::calibrate {
 
 namespace {
 
-constexpr cli::CommandText kText{
+constexpr cli::CommandText kReportText{
     "report",
     "ERRORS.jsonl...",
     "Predicted beside measured: median and 90th percentile of the error per algorithm and in all,\n"
@@ -136,7 +136,7 @@ int report(const cli::Invocation& invocation) {
   app.add_option("--max-error", max_error, "largest |error| of any row that counts, e.g. 40%")
       ->type_name("RATIO");
   cli::Common common;
-  if (!cli::parse(app, kText, invocation, common)) {
+  if (!cli::parse(app, kReportText, invocation, common)) {
     return cli::kOk;
   }
   const double least = min_bytes.empty() ? 0

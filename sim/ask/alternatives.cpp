@@ -19,7 +19,7 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kMethod = "/communication/compression/method";
+constexpr std::string_view kAlternativeMethod = "/communication/compression/method";
 constexpr std::string_view kEntries = "/communication/compression/k";
 constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
 
@@ -99,7 +99,7 @@ io::Json changed(io::Json scenario, std::string_view changes) {
 }
 
 bool is_compressed(const io::Json& scenario) {
-  const io::Json* method = io::resolve(scenario, kMethod);
+  const io::Json* method = io::resolve(scenario, kAlternativeMethod);
   if (method == nullptr || !method->is_string()) {
     return false;
   }
@@ -144,7 +144,7 @@ void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& 
 
 // Everything that the row's name stands for.
 std::set<std::string> pointers_of(const Alternative& alternative) {
-  std::set<std::string> pointers{std::string(kMethod)};
+  std::set<std::string> pointers{std::string(kAlternativeMethod)};
   for (const std::string_view changes : {kNeutral, alternative.changes}) {
     const io::Json tree = io::parse_json(changes, "");
     for (const auto& [pointer, value] : tree.as_object()) {
@@ -286,7 +286,7 @@ io::Json with_alternative(io::Json scenario, const Alternative& alternative,
                           std::span<const Axis> axes) {
   scenario = changed(with_short_forms_expanded(std::move(scenario)), kNeutral);
   if (is_compressed(scenario)) {
-    io::assign(scenario, kMethod, "none");
+    io::assign(scenario, kAlternativeMethod, "none");
   }
   scenario = changed(std::move(scenario), alternative.changes);
   for (const std::string& pointer : missing_defaults(scenario, alternative, axes)) {

@@ -20,23 +20,23 @@ struct Requirement {
   std::string_view setting;
 };
 constexpr std::string_view kCompression = "a run with compression";
-constexpr std::string_view kMethod = "/communication/compression/method=...";
+constexpr std::string_view kSolveMethod = "/communication/compression/method=...";
 constexpr std::string_view kPipeline = "pipe_sgd";
 constexpr std::string_view kPipelineSetting = "/training/algorithm=pipe_sgd";
 constexpr std::string_view kVarying = "a run with random times";
 constexpr std::string_view kVaryingSetting = "/variability/compute_cv=...";
 constexpr std::array kRequirements{
-    Requirement{"compress_s", kCompression, kMethod},
-    Requirement{"density", kCompression, kMethod},
-    Requirement{"k", kCompression, kMethod},
-    Requirement{"merge_s", kCompression, kMethod},
-    Requirement{"residual_s", kCompression, kMethod},
-    Requirement{"scatter_s", kCompression, kMethod},
-    Requirement{"select_s", kCompression, kMethod},
-    Requirement{"speedup_vs_dense_overlapped", kCompression, kMethod},
-    Requirement{"speedup_vs_dense_sequential", kCompression, kMethod},
-    Requirement{"staging_s", kCompression, kMethod},
-    Requirement{"wire_s", kCompression, kMethod},
+    Requirement{"compress_s", kCompression, kSolveMethod},
+    Requirement{"density", kCompression, kSolveMethod},
+    Requirement{"k", kCompression, kSolveMethod},
+    Requirement{"merge_s", kCompression, kSolveMethod},
+    Requirement{"residual_s", kCompression, kSolveMethod},
+    Requirement{"scatter_s", kCompression, kSolveMethod},
+    Requirement{"select_s", kCompression, kSolveMethod},
+    Requirement{"speedup_vs_dense_overlapped", kCompression, kSolveMethod},
+    Requirement{"speedup_vs_dense_sequential", kCompression, kSolveMethod},
+    Requirement{"staging_s", kCompression, kSolveMethod},
+    Requirement{"wire_s", kCompression, kSolveMethod},
     Requirement{"paper_form_s", kPipeline, kPipelineSetting},
     Requirement{"pipeline_width", kPipeline, kPipelineSetting},
     Requirement{"iteration_time_high_s", kVarying, kVaryingSetting},

@@ -49,4 +49,8 @@ std::string significant(double value, int digits) {
   return {buffer.data(), result.ptr};
 }
 
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : plural);
+}
+
 } // namespace stepsim::base

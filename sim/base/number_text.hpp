@@ -3,6 +3,7 @@
 // double, and a rounded form for people.
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace stepsim::base {
 
@@ -15,5 +16,9 @@ void append_integer(std::string& out, std::int64_t value);
 // `digits` significant digits, plain notation between 1e-4 and 1e9 ("18.04", "0.002345", "1234").
 // For people only, so a ratio that overflows is "inf" and one without a value "nan".
 [[nodiscard]] std::string significant(double value, int digits = 4);
+
+// "1 flow", "3 flows", "2 switches" (plural "es").
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun,
+                                  std::string_view plural = "s");
 
 } // namespace stepsim::base

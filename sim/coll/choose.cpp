@@ -8,7 +8,7 @@
 
 namespace stepsim::coll {
 namespace {
-constexpr double kTie = 1e-12; // relative; ties go to the first in the list
+constexpr double kFirstWins = 1e-12; // relative; ties go to the first in the list
 }
 
 double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
@@ -41,7 +41,7 @@ Choice choose_algorithm(const Collective& collective) {
   const auto cheapest = [&](std::size_t except) {
     std::size_t best = candidates.size();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (i != except && (best == candidates.size() || costs[i] < costs[best] * (1 - kTie))) {
+      if (i != except && (best == candidates.size() || costs[i] < costs[best] * (1 - kFirstWins))) {
         best = i;
       }
     }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kGridStep = 1.189207115002721; // 2^(1/4)
 constexpr double kTolerance = 1e-9;             // relative, of a crossover
-constexpr double kTie = 1e-12;                  // relative, of two costs
+constexpr double kSameCost = 1e-12;             // relative, of two costs
 
 Collective resized(const Collective& collective, double bytes) {
   Collective result = collective;
@@ -30,7 +30,7 @@ AlgorithmId winner(const Collective& collective, std::span<const AlgorithmId> al
   AlgorithmId best = algorithms.front();
   double least = candidate_cost(point, best);
   for (const AlgorithmId algorithm : algorithms.subspan(1)) {
-    if (const double cost = candidate_cost(point, algorithm); cost < least * (1 - kTie)) {
+    if (const double cost = candidate_cost(point, algorithm); cost < least * (1 - kSameCost)) {
       best = algorithm;
       least = cost;
     }

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 8> kKinds{
 
 constexpr double kMaxCount = 0x1p53; // of one table's elements and MACs
 
-train::ModelTensor parse_tensor(const Json& json, Problems& problems) {
+train::ModelTensor parse_model_tensor(const Json& json, Problems& problems) {
   Fields fields(json, problems);
   train::ModelTensor tensor;
   tensor.name = fields.string("name");
@@ -41,7 +41,7 @@ train::ModelTensor parse_tensor(const Json& json, Problems& problems) {
   return tensor;
 }
 
-train::ModelLayer parse_layer(const Json& json, Problems& problems) {
+train::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
   Fields fields(json, problems);
   train::ModelLayer layer;
   layer.name = fields.string("name");
@@ -50,7 +50,7 @@ train::ModelLayer parse_layer(const Json& json, Problems& problems) {
   layer.scaling = fields.word("scales_with", train::kMacScalings, train::MacScaling::sample);
   layer.execution_index = fields.optional_integer("execution_index", at_least(1));
   for (const Json& tensor : fields.array("tensors", true)) {
-    layer.tensors.push_back(parse_tensor(tensor, problems));
+    layer.tensors.push_back(parse_model_tensor(tensor, problems));
   }
   fields.no_more();
   return layer;
@@ -158,7 +158,7 @@ train::ModelTable parse_model(const Json& json) {
     problems.add(json, "input", "required (an image or a sequence)");
   }
   for (const Json& layer : fields.array("layers", true)) {
-    table.layers.push_back(parse_layer(layer, problems));
+    table.layers.push_back(parse_model_layer(layer, problems));
   }
   if (const Json* list = fields.any("layers");
       list != nullptr && list->is_array() && table.layers.empty()) {

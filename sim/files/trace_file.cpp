@@ -35,7 +35,7 @@ std::string dtype(Fields& fields) {
   return std::string(words[fields.word("dtype", words, std::nullopt)]);
 }
 
-train::Tensor parse_tensor(const Json& json, Problems& problems) {
+train::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
   Fields fields(json, problems);
   train::Tensor tensor;
   tensor.name = fields.string("name", "");
@@ -63,7 +63,7 @@ train::Tensor parse_tensor(const Json& json, Problems& problems) {
   return tensor;
 }
 
-train::Layer parse_layer(const Json& json, Problems& problems) {
+train::Layer parse_trace_layer(const Json& json, Problems& problems) {
   Fields fields(json, problems);
   train::Layer layer;
   layer.name = fields.string("name");
@@ -74,7 +74,7 @@ train::Layer parse_layer(const Json& json, Problems& problems) {
   std::int64_t sum = 0;
   bool known = true;
   for (const Json& tensor : fields.array("tensors", false)) {
-    layer.tensors.push_back(parse_tensor(tensor, problems));
+    layer.tensors.push_back(parse_trace_tensor(tensor, problems));
     known = known && layer.tensors.back().bytes;
     // Saturates above every legal total.
     sum =
@@ -204,7 +204,7 @@ train::Trace parse_trace(const Json& json) {
     problems.add(*list, "needs at least one layer");
   }
   for (const Json& layer : layers) {
-    trace.layers.push_back(parse_layer(layer, problems));
+    trace.layers.push_back(parse_trace_layer(layer, problems));
   }
   trace.update = seconds(fields, "update_s");
   trace.input = seconds(fields, "input_s");

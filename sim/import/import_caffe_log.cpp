@@ -15,12 +15,12 @@ namespace stepsim::io {
 
 namespace {
 
-struct Row {
+struct CaffeRow {
   std::int64_t id{};
   std::int64_t elements{};
   double backward_s{};
 };
-using Dump = std::vector<Row>;
+using Dump = std::vector<CaffeRow>;
 
 constexpr std::int64_t kBlobAlignment = 64;
 constexpr std::int64_t kItemBytes = 4; // float32
@@ -51,7 +51,7 @@ std::vector<std::string_view> fields_of(std::string_view text) {
   }
 }
 
-Row parse_row(std::string_view text, const std::string& file, const std::string& line) {
+CaffeRow parse_row(std::string_view text, const std::string& file, const std::string& line) {
   const std::vector<std::string_view> fields = fields_of(text);
   if (fields.size() != 4 && fields.size() != 5) {
     throw InputError(file, line,
@@ -75,8 +75,8 @@ Row parse_row(std::string_view text, const std::string& file, const std::string&
     }
     return *value;
   };
-  const Row row{whole(0, "id", 1'000'000'000), whole(1, "elements", base::kMaxExactBytes / 8),
-                time(2)};
+  const CaffeRow row{whole(0, "id", 1'000'000'000), whole(1, "elements", base::kMaxExactBytes / 8),
+                     time(2)};
   for (std::size_t i = 3; i < fields.size(); ++i) {
     (void)time(i);
   }
@@ -91,7 +91,7 @@ std::vector<Dump> read_dumps(LineReader& input) {
       continue;
     }
     const std::string number = std::to_string(line.number);
-    const Row row = parse_row(*text, input.name(), number);
+    const CaffeRow row = parse_row(*text, input.name(), number);
     if (dumps.empty() || row.id <= dumps.back().back().id) {
       dumps.emplace_back();
     } else if (row.id != dumps.back().back().id + 1) {
@@ -108,7 +108,7 @@ std::vector<Dump> read_dumps(LineReader& input) {
 }
 
 bool has_times(const Dump& dump) {
-  return std::ranges::any_of(dump, [](const Row& row) { return row.backward_s > 0; });
+  return std::ranges::any_of(dump, [](const CaffeRow& row) { return row.backward_s > 0; });
 }
 
 // Names of the blobs of a table, if its tensors, padded, are the rows.

@@ -54,7 +54,7 @@ Title read_title(std::string_view line, const std::string& file) {
   return {"", true};
 }
 
-struct Row {
+struct OsuRow {
   OsuPoint point;
   std::optional<std::int64_t> ranks;
 };
@@ -62,10 +62,10 @@ struct Row {
 constexpr std::string_view kExpected = "expected size and microseconds";
 
 // Empty if the line does not start with a size.
-std::optional<Row> read_row(const TextLine& line, OsuValue value, const std::string& file) {
+std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const std::string& file) {
   const std::vector<std::string_view> words = words_of(line.text);
   std::string_view size = words.front();
-  Row row;
+  OsuRow row;
   row.point.line = line.number;
   if (const std::size_t comma = size.find(','); comma != std::string_view::npos) {
     row.ranks = parse_whole(size.substr(0, comma));

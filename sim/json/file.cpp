@@ -13,16 +13,9 @@
 
 #include "base/error.hpp"
 #include "json/sha256.hpp"
+#include "json/zlib_bytes.hpp"
 
 namespace stepsim::io {
-
-namespace {
-
-constexpr std::size_t kChunk = std::size_t{1} << 16;
-
-Bytef* zlib_bytes(char* bytes) { return reinterpret_cast<Bytef*>(bytes); }
-
-} // namespace
 
 std::string reason_text(int error) {
   std::string text = std::generic_category().message(error);

@@ -15,14 +15,11 @@
 
 #include "json/file.hpp"
 #include "json/file_target.hpp"
+#include "json/zlib_bytes.hpp"
 
 namespace stepsim::io {
 
 namespace {
-
-constexpr std::size_t kChunk = std::size_t{1} << 16;
-
-Bytef* zlib_bytes(char* bytes) { return reinterpret_cast<Bytef*>(bytes); }
 
 bool is_direct(const Target& target) {
   return target.kind == Target::Kind::special || target.kind == Target::Kind::descriptor;

@@ -45,7 +45,7 @@ coll::GradientPart gradient_of(const coll::Compression& compression, std::int64_
   return {.elements = bytes / compression.value_bytes, .shapes = {}};
 }
 
-struct Exchange {
+struct ExchangeParts {
   double startup_s{};
   double bytes{};
   double work_s{}; // compressing, staging, merging, scattering
@@ -53,7 +53,8 @@ struct Exchange {
 
 // By the closed form at three costs per byte: the first two give the line, the third must lie on
 // it.
-Exchange exchange_of(const coll::Compression& compression, const train::BreakEvenProblem& problem) {
+ExchangeParts exchange_of(const coll::Compression& compression,
+                          const train::BreakEvenProblem& problem) {
   coll::Collective base;
   base.ranks = static_cast<std::uint32_t>(problem.ranks);
   base.options.chunking = coll::Chunking::real;
@@ -149,7 +150,7 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
 
   file.method = coll::row(compression.method).name;
   try {
-    const Exchange exchange = exchange_of(compression, problem);
+    const ExchangeParts exchange = exchange_of(compression, problem);
     problem.startup_s = exchange.startup_s;
     problem.sent_bytes = exchange.bytes;
     problem.encode_decode_s = encode_decode.value_or(exchange.work_s);

@@ -62,9 +62,10 @@ std::optional<coll::SparseMethod> sparse_of(CompressionMethod method) {
 std::vector<float> as_floats(const Vector& values) { return {values.begin(), values.end()}; }
 
 // From the gradients of all workers to the mean that everybody applies.
-class Exchange {
+class GradientExchange {
 public:
-  explicit Exchange(const Learning& learning) : learning_(learning), residuals_(learning.workers) {}
+  explicit GradientExchange(const Learning& learning)
+      : learning_(learning), residuals_(learning.workers) {}
 
   // index from 0.
   [[nodiscard]] Vector mean(const std::vector<Vector>& gradients, std::int64_t index) {
@@ -192,7 +193,7 @@ bool has_operator(CompressionMethod method) {
 std::vector<double> learn(const LogisticProblem& problem, const Learning& learning) {
   assert(has_operator(learning.compression.method) && "only what can be done on real numbers");
   Vector weights(problem.parameters());
-  Exchange exchange(learning);
+  GradientExchange exchange(learning);
   const std::int64_t steps = learning.iterations + 1; // the last only applies
   std::vector<Vector> pending(static_cast<std::size_t>(std::min(learning.staleness.width, steps)));
   std::vector<Vector> gradients(learning.workers);

@@ -24,9 +24,9 @@ struct Checkpoint {
   std::vector<Underway> underway;
 };
 
-class Search {
+class AscSearch {
 public:
-  Search(const Problem& problem, const ScheduleOptions& options)
+  AscSearch(const Problem& problem, const ScheduleOptions& options)
       : items_(problem.items), cost_(std::get<LinearCost>(problem.cost.base)),
         slots_(static_cast<std::size_t>(options.concurrency)),
         idle_{.contention = options.contention, .now = problem.channel_free.value},
@@ -102,7 +102,7 @@ std::ptrdiff_t groups_in(const Begins& begins) {
 
 Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
   const std::size_t count = problem.items.size();
-  Search search(problem, options);
+  AscSearch search(problem, options);
   Begins best;
   double best_finish = kNever;
   for (auto* run : {plan_wfbp, plan_mg_wfbp, plan_optimal, plan_eager, plan_single}) {

@@ -11,7 +11,7 @@ namespace stepsim::plan {
 
 namespace {
 
-struct Search {
+struct ExhaustiveSearch {
   const Problem& problem;
   std::vector<std::size_t> firsts; // of the groups chosen so far
   std::vector<std::size_t> best;
@@ -46,7 +46,7 @@ Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& /*options*/)
     throw UsageError("exhaustive search is limited to " + std::to_string(kMaxExhaustiveItems) +
                      " gradients, got " + std::to_string(count) + "; use optimal");
   }
-  Search search{.problem = problem, .firsts = {}, .best = {}};
+  ExhaustiveSearch search{.problem = problem, .firsts = {}, .best = {}};
   search.extend(0, problem.channel_free.value);
   Plan plan;
   for (std::size_t group = 0; group < search.best.size(); ++group) {

@@ -23,36 +23,36 @@ constexpr unsigned kDctcp = bit(TransportKind::dctcp);
 constexpr unsigned kDlcp = bit(TransportKind::dlcp);
 
 // Keys, and for which transports they mean something.
-struct OwnKey {
+struct TransportKey {
   std::string_view key;
   unsigned kinds;
 };
-constexpr std::array kOwnKeys{OwnKey{"window_packets", bit(TransportKind::window)},
-                              OwnKey{"initial_window", kTcp},
-                              OwnKey{"dup_acks", kTcp},
-                              OwnKey{"rto_min_s", kTcp},
-                              OwnKey{"rto_initial_s", kTcp},
-                              OwnKey{"sack", kTcp},
-                              OwnKey{"restart_after_idle", kTcp},
-                              OwnKey{"g", kDctcp},
-                              OwnKey{"alpha0", kDctcp},
-                              OwnKey{"retransmissions_ect", kDctcp},
-                              OwnKey{"loss_bound_push", kDlcp},
-                              OwnKey{"loss_bound_pull", kDlcp},
-                              OwnKey{"loss_bound_per_layer", kDlcp},
-                              OwnKey{"early_stop", kDlcp},
-                              OwnKey{"priority", kDlcp},
-                              OwnKey{"priority_map", kDlcp},
-                              OwnKey{"selective_drop", kDlcp},
-                              OwnKey{"front_fraction", kDlcp},
-                              OwnKey{"large_fraction", kDlcp},
-                              OwnKey{"protect_large", kDlcp},
-                              OwnKey{"rate_control", kDlcp},
-                              OwnKey{"feedback_packets", kDlcp},
-                              OwnKey{"rate_floor", kDlcp},
-                              OwnKey{"loss_fill", kDlcp},
-                              OwnKey{"rescale", kDlcp},
-                              OwnKey{"control_lossy", kDlcp}};
+constexpr std::array kTransportKeys{TransportKey{"window_packets", bit(TransportKind::window)},
+                                    TransportKey{"initial_window", kTcp},
+                                    TransportKey{"dup_acks", kTcp},
+                                    TransportKey{"rto_min_s", kTcp},
+                                    TransportKey{"rto_initial_s", kTcp},
+                                    TransportKey{"sack", kTcp},
+                                    TransportKey{"restart_after_idle", kTcp},
+                                    TransportKey{"g", kDctcp},
+                                    TransportKey{"alpha0", kDctcp},
+                                    TransportKey{"retransmissions_ect", kDctcp},
+                                    TransportKey{"loss_bound_push", kDlcp},
+                                    TransportKey{"loss_bound_pull", kDlcp},
+                                    TransportKey{"loss_bound_per_layer", kDlcp},
+                                    TransportKey{"early_stop", kDlcp},
+                                    TransportKey{"priority", kDlcp},
+                                    TransportKey{"priority_map", kDlcp},
+                                    TransportKey{"selective_drop", kDlcp},
+                                    TransportKey{"front_fraction", kDlcp},
+                                    TransportKey{"large_fraction", kDlcp},
+                                    TransportKey{"protect_large", kDlcp},
+                                    TransportKey{"rate_control", kDlcp},
+                                    TransportKey{"feedback_packets", kDlcp},
+                                    TransportKey{"rate_floor", kDlcp},
+                                    TransportKey{"loss_fill", kDlcp},
+                                    TransportKey{"rescale", kDlcp},
+                                    TransportKey{"control_lossy", kDlcp}};
 
 std::uint32_t count(io::Fields& fields, std::string_view key, std::uint32_t fallback) {
   constexpr double kMost = 1e9;
@@ -276,7 +276,7 @@ void parse_transport(io::Fields& fields, const ParseContext& context, PacketSett
   parse_tcp(own, transport.tcp);
   parse_dlcp(own, context, transport.dlcp, settings.bounded_loss);
   if (own.has("kind")) {
-    for (const OwnKey& each : kOwnKeys) {
+    for (const TransportKey& each : kTransportKeys) {
       context.needs_meaning(own, each.key, (each.kinds & bit(transport.kind)) != 0,
                             "transport " + std::string(net::kTransportKinds[transport.kind]));
     }

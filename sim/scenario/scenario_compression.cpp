@@ -24,32 +24,32 @@ constexpr double kMaxRank = 1 << 20;
 constexpr double kMostRatio = 1000; // k' / k
 
 // Every key of the object, in the order of the interface.
-constexpr std::array<std::string_view, 26> kKeys{"method",
-                                                 "ratio",
-                                                 "encode_Bps",
-                                                 "decode_Bps",
-                                                 "count_scale_bytes",
-                                                 "scale_agreement",
-                                                 "density",
-                                                 "k",
-                                                 "index_bytes",
-                                                 "value_bytes",
-                                                 "allgather",
-                                                 "broadcast",
-                                                 "residual_mask",
-                                                 "select_stream",
-                                                 "split_values_indices",
-                                                 "round_barriers",
-                                                 "density_warmup",
-                                                 "iterations_per_epoch",
-                                                 "baseline",
-                                                 "costs",
-                                                 "selected_ratio",
-                                                 "support_overlap",
-                                                 "bits",
-                                                 "bucket",
-                                                 "rank",
-                                                 "block"};
+constexpr std::array<std::string_view, 26> kCompressionKeys{"method",
+                                                            "ratio",
+                                                            "encode_Bps",
+                                                            "decode_Bps",
+                                                            "count_scale_bytes",
+                                                            "scale_agreement",
+                                                            "density",
+                                                            "k",
+                                                            "index_bytes",
+                                                            "value_bytes",
+                                                            "allgather",
+                                                            "broadcast",
+                                                            "residual_mask",
+                                                            "select_stream",
+                                                            "split_values_indices",
+                                                            "round_barriers",
+                                                            "density_warmup",
+                                                            "iterations_per_epoch",
+                                                            "baseline",
+                                                            "costs",
+                                                            "selected_ratio",
+                                                            "support_overlap",
+                                                            "bits",
+                                                            "bucket",
+                                                            "rank",
+                                                            "block"};
 
 bool is_free(const CompressCosts& costs) {
   CompressCosts linear = costs;
@@ -297,7 +297,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
     object.set_origin(json.file_pointer(), json.pointer(), json.line());
   }
   io::Fields fields(object, context.problems);
-  for (const std::string_view key : kKeys) {
+  for (const std::string_view key : kCompressionKeys) {
     (void)fields.any(key);
   }
   (void)fields.any(kDenseStart);

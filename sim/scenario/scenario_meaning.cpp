@@ -70,155 +70,161 @@ std::string curve_word(const Scenario& s) {
 // True where the evaluators of collectives tell how long a dense exchange takes.
 bool is_evaluated(const Scenario& s) { return !has_curve(s); }
 
-struct Rule {
+struct KeyRule {
   std::string_view pointer;
   bool (*meaningful)(const Scenario&);
   std::string (*where)(const Scenario&);
 };
 
 constexpr std::array kRules{
-    Rule{"/method", is_evaluated, curve_word},
-    Rule{"/method",
-         [](const Scenario& s) {
-           return !is_async(s) || s.method.value_or(coll::Method::events) == coll::Method::events;
-         },
-         algorithm_word},
-    Rule{"/workload/layer_overhead_s",
-         [](const Scenario& s) { return !s.workload_source.profile.measured; },
-         [](const Scenario&) { return std::string("measured times"); }},
-    Rule{"/workload/backward_factor",
-         [](const Scenario& s) {
-           return !s.workload_source.profile.measured || s.workload_source.measured_compute;
-         },
-         [](const Scenario&) { return std::string("measured forward_s and backward_s"); }},
-    Rule{"/cluster/intra_network",
-         [](const Scenario& s) {
-           return s.cluster.gpus_per_node > 1 || !s.cluster.rank_placement.is_null();
-         },
-         [](const Scenario&) { return std::string("one GPU a node"); }},
-    Rule{"/cluster/topology",
-         [](const Scenario& s) { return is_simulated(s) || (topology_counts(s) && !has_curve(s)); },
-         [](const Scenario& s) {
-           return model_word(s) + (has_curve(s) ? " with " + curve_word(s)
-                                   : s.cluster.network.calibration.empty()
-                                       ? " beside latency_s and bandwidth_Bps"
-                                       : " beside a calibration");
-         }},
-    Rule{"/cluster/rank_placement",
-         [](const Scenario& s) { return is_simulated(s) || topology_counts(s); },
-         [](const Scenario&) { return std::string("a cluster without a topology"); }},
-    Rule{"/cluster/network/block_latency_s",
-         [](const Scenario& s) {
-           const Communication& c = s.communication;
-           const bool two_level = c.collective == AlgorithmId::hierarchical ||
-                                  c.collective == AlgorithmId::hierarchical_leader;
-           return !is_simulated(s) &&
-                  (c.collective == AlgorithmId::automatic || is_blocked(c.collective) ||
-                   (two_level && is_blocked(c.options.inter_algorithm)));
-         },
-         [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
-    Rule{"/cluster/network/cost", [](const Scenario& s) { return !is_compressed(s); }, method_word},
-    Rule{"/cluster/network/cost", [](const Scenario& s) { return !is_async(s); }, algorithm_word},
-    Rule{"/cluster/network/cost", [](const Scenario& s) { return !s.training.exchange; },
-         curve_word},
-    Rule{"/training/exchange_s", [](const Scenario& s) { return !is_compressed(s); }, method_word},
-    Rule{"/training/discard_iterations",
-         [](const Scenario& s) { return !is_pipe(s) && !is_async(s); },
-         [](const Scenario& s) {
-           return algorithm_word(s) + ", which counts the second half of a run";
-         }},
-    Rule{"/training/input_pipelined", [](const Scenario& s) { return s.training.input.value > 0; },
-         [](const Scenario&) { return std::string("training without input_s"); }},
-    Rule{"/training/max_width",
-         [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
-         [](const Scenario&) { return std::string("a given pipeline_width"); }},
-    Rule{"/training/width_tolerance",
-         [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
-         [](const Scenario&) { return std::string("a given pipeline_width"); }},
-    Rule{"/training/warmup_switch",
-         [](const Scenario& s) { return !is_pipe(s) || s.training.warmup_iterations > 0; },
-         [](const Scenario&) { return std::string("training without warmup_iterations"); }},
-    Rule{"/training/server_split", // alpha_beta has even parts
-         [](const Scenario& s) { return !s.training.whole_split || is_simulated(s); },
-         [](const Scenario& s) { return model_word(s) + ", whose parts are even"; }},
-    Rule{"/training/server_split",
-         [](const Scenario& s) {
-           return !s.training.whole_split || s.communication.options.servers > 1;
-         },
-         [](const Scenario&) { return std::string("one server"); }},
-    Rule{"/cluster/network/packet/ack_bytes",
-         [](const Scenario& s) { return acknowledges(transport_of(s)) || has_background(s); },
-         transport_word},
-    Rule{"/cluster/network/packet/drop_packets/droppable", drops_by_class, transport_word},
-    Rule{"/cluster/network/packet/drop_packets/middle", drops_by_class, transport_word},
-    Rule{"/cluster/network/packet/queues",
-         [](const Scenario& s) { return transport_of(s) == net::TransportKind::dlcp; },
-         transport_word},
-    Rule{"/cluster/network/packet/spray_offset",
-         [](const Scenario& s) {
-           return s.cluster.network.packet.options.load_balancing ==
-                  net::LoadBalancing::spray_round_robin;
-         },
-         [](const Scenario& s) {
-           return "load_balancing " +
-                  std::string(
-                      net::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
-         }},
-    Rule{"/cluster/network/packet/wire_overhead_bytes",
-         [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },
-         model_word},
-    Rule{"/communication/next_forward",
-         [](const Scenario& s) { return !is_pipe(s) && !is_async(s); }, algorithm_word},
-    Rule{"/communication/overlap_backward", [](const Scenario& s) { return !is_async(s); },
-         algorithm_word},
-    Rule{"/communication/copy_bandwidth_Bps", [](const Scenario& s) { return !is_async(s); },
-         algorithm_word},
-    Rule{"/communication/candidates", is_evaluated, curve_word},
-    Rule{"/communication/block_bytes", is_evaluated, curve_word},
-    Rule{"/communication/reduction_mode", is_evaluated, curve_word},
-    Rule{"/communication/chunking", is_evaluated, curve_word},
-    Rule{"/communication/cost_form", is_evaluated, curve_word},
-    Rule{"/communication/cost_form", [](const Scenario& s) { return !is_async(s); },
-         algorithm_word},
-    Rule{"/communication/cost_form",
-         [](const Scenario& s) {
-           return s.communication.options.cost_form == coll::CostForm::exact ||
-                  !has_two_levels(s) || is_hierarchical(s);
-         },
-         [](const Scenario& s) { return collective_word(s) + " on nodes with several GPUs"; }},
-    Rule{"/communication/lp_last_hop", is_evaluated, curve_word},
-    Rule{"/communication/intra_algorithm", is_evaluated, curve_word},
-    Rule{"/communication/inter_algorithm", is_evaluated, curve_word},
-    Rule{"/communication/ring_startup", is_evaluated, curve_word},
-    Rule{"/communication/ring_startup",
-         [](const Scenario& s) { return s.communication.collective == AlgorithmId::ring; },
-         collective_word},
-    Rule{"/communication/ring_startup",
-         [](const Scenario& s) {
-           return !is_simulated(s) && (!s.cluster.intra || s.cluster.gpus_per_node == 1);
-         },
-         [](const Scenario& s) {
-           return is_simulated(s) ? model_word(s) : std::string("nodes with several GPUs");
-         }},
-    Rule{"/communication/compression/baseline", [](const Scenario& s) { return !is_async(s); },
-         algorithm_word},
-    Rule{"/communication/compression/scale_agreement",
-         [](const Scenario& s) { return !is_async(s); }, algorithm_word},
-    Rule{"/communication/compression/index_bytes",
-         [](const Scenario& s) {
-           return s.communication.compression.method != CompressionMethod::omnireduce;
-         },
-         method_word},
-    Rule{"/communication/compression/value_bytes",
-         [](const Scenario& s) {
-           const CompressionMethod method = s.communication.compression.method;
-           return method != CompressionMethod::omnireduce && method != CompressionMethod::qsgd &&
-                  method != CompressionMethod::signsgd;
-         },
-         method_word},
-    Rule{"/variability/exchange_cv",
-         [](const Scenario& s) { return !is_async(s) || s.variability.exchange_cv == 0; },
-         algorithm_word},
+    KeyRule{"/method", is_evaluated, curve_word},
+    KeyRule{"/method",
+            [](const Scenario& s) {
+              return !is_async(s) ||
+                     s.method.value_or(coll::Method::events) == coll::Method::events;
+            },
+            algorithm_word},
+    KeyRule{"/workload/layer_overhead_s",
+            [](const Scenario& s) { return !s.workload_source.profile.measured; },
+            [](const Scenario&) { return std::string("measured times"); }},
+    KeyRule{"/workload/backward_factor",
+            [](const Scenario& s) {
+              return !s.workload_source.profile.measured || s.workload_source.measured_compute;
+            },
+            [](const Scenario&) { return std::string("measured forward_s and backward_s"); }},
+    KeyRule{"/cluster/intra_network",
+            [](const Scenario& s) {
+              return s.cluster.gpus_per_node > 1 || !s.cluster.rank_placement.is_null();
+            },
+            [](const Scenario&) { return std::string("one GPU a node"); }},
+    KeyRule{
+        "/cluster/topology",
+        [](const Scenario& s) { return is_simulated(s) || (topology_counts(s) && !has_curve(s)); },
+        [](const Scenario& s) {
+          return model_word(s) + (has_curve(s) ? " with " + curve_word(s)
+                                  : s.cluster.network.calibration.empty()
+                                      ? " beside latency_s and bandwidth_Bps"
+                                      : " beside a calibration");
+        }},
+    KeyRule{"/cluster/rank_placement",
+            [](const Scenario& s) { return is_simulated(s) || topology_counts(s); },
+            [](const Scenario&) { return std::string("a cluster without a topology"); }},
+    KeyRule{"/cluster/network/block_latency_s",
+            [](const Scenario& s) {
+              const Communication& c = s.communication;
+              const bool two_level = c.collective == AlgorithmId::hierarchical ||
+                                     c.collective == AlgorithmId::hierarchical_leader;
+              return !is_simulated(s) &&
+                     (c.collective == AlgorithmId::automatic || is_blocked(c.collective) ||
+                      (two_level && is_blocked(c.options.inter_algorithm)));
+            },
+            [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
+    KeyRule{"/cluster/network/cost", [](const Scenario& s) { return !is_compressed(s); },
+            method_word},
+    KeyRule{"/cluster/network/cost", [](const Scenario& s) { return !is_async(s); },
+            algorithm_word},
+    KeyRule{"/cluster/network/cost", [](const Scenario& s) { return !s.training.exchange; },
+            curve_word},
+    KeyRule{"/training/exchange_s", [](const Scenario& s) { return !is_compressed(s); },
+            method_word},
+    KeyRule{"/training/discard_iterations",
+            [](const Scenario& s) { return !is_pipe(s) && !is_async(s); },
+            [](const Scenario& s) {
+              return algorithm_word(s) + ", which counts the second half of a run";
+            }},
+    KeyRule{"/training/input_pipelined",
+            [](const Scenario& s) { return s.training.input.value > 0; },
+            [](const Scenario&) { return std::string("training without input_s"); }},
+    KeyRule{"/training/max_width",
+            [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
+            [](const Scenario&) { return std::string("a given pipeline_width"); }},
+    KeyRule{"/training/width_tolerance",
+            [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
+            [](const Scenario&) { return std::string("a given pipeline_width"); }},
+    KeyRule{"/training/warmup_switch",
+            [](const Scenario& s) { return !is_pipe(s) || s.training.warmup_iterations > 0; },
+            [](const Scenario&) { return std::string("training without warmup_iterations"); }},
+    KeyRule{"/training/server_split", // alpha_beta has even parts
+            [](const Scenario& s) { return !s.training.whole_split || is_simulated(s); },
+            [](const Scenario& s) { return model_word(s) + ", whose parts are even"; }},
+    KeyRule{"/training/server_split",
+            [](const Scenario& s) {
+              return !s.training.whole_split || s.communication.options.servers > 1;
+            },
+            [](const Scenario&) { return std::string("one server"); }},
+    KeyRule{"/cluster/network/packet/ack_bytes",
+            [](const Scenario& s) { return acknowledges(transport_of(s)) || has_background(s); },
+            transport_word},
+    KeyRule{"/cluster/network/packet/drop_packets/droppable", drops_by_class, transport_word},
+    KeyRule{"/cluster/network/packet/drop_packets/middle", drops_by_class, transport_word},
+    KeyRule{"/cluster/network/packet/queues",
+            [](const Scenario& s) { return transport_of(s) == net::TransportKind::dlcp; },
+            transport_word},
+    KeyRule{"/cluster/network/packet/spray_offset",
+            [](const Scenario& s) {
+              return s.cluster.network.packet.options.load_balancing ==
+                     net::LoadBalancing::spray_round_robin;
+            },
+            [](const Scenario& s) {
+              return "load_balancing " +
+                     std::string(
+                         net::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
+            }},
+    KeyRule{"/cluster/network/packet/wire_overhead_bytes",
+            [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },
+            model_word},
+    KeyRule{"/communication/next_forward",
+            [](const Scenario& s) { return !is_pipe(s) && !is_async(s); }, algorithm_word},
+    KeyRule{"/communication/overlap_backward", [](const Scenario& s) { return !is_async(s); },
+            algorithm_word},
+    KeyRule{"/communication/copy_bandwidth_Bps", [](const Scenario& s) { return !is_async(s); },
+            algorithm_word},
+    KeyRule{"/communication/candidates", is_evaluated, curve_word},
+    KeyRule{"/communication/block_bytes", is_evaluated, curve_word},
+    KeyRule{"/communication/reduction_mode", is_evaluated, curve_word},
+    KeyRule{"/communication/chunking", is_evaluated, curve_word},
+    KeyRule{"/communication/cost_form", is_evaluated, curve_word},
+    KeyRule{"/communication/cost_form", [](const Scenario& s) { return !is_async(s); },
+            algorithm_word},
+    KeyRule{"/communication/cost_form",
+            [](const Scenario& s) {
+              return s.communication.options.cost_form == coll::CostForm::exact ||
+                     !has_two_levels(s) || is_hierarchical(s);
+            },
+            [](const Scenario& s) { return collective_word(s) + " on nodes with several GPUs"; }},
+    KeyRule{"/communication/lp_last_hop", is_evaluated, curve_word},
+    KeyRule{"/communication/intra_algorithm", is_evaluated, curve_word},
+    KeyRule{"/communication/inter_algorithm", is_evaluated, curve_word},
+    KeyRule{"/communication/ring_startup", is_evaluated, curve_word},
+    KeyRule{"/communication/ring_startup",
+            [](const Scenario& s) { return s.communication.collective == AlgorithmId::ring; },
+            collective_word},
+    KeyRule{"/communication/ring_startup",
+            [](const Scenario& s) {
+              return !is_simulated(s) && (!s.cluster.intra || s.cluster.gpus_per_node == 1);
+            },
+            [](const Scenario& s) {
+              return is_simulated(s) ? model_word(s) : std::string("nodes with several GPUs");
+            }},
+    KeyRule{"/communication/compression/baseline", [](const Scenario& s) { return !is_async(s); },
+            algorithm_word},
+    KeyRule{"/communication/compression/scale_agreement",
+            [](const Scenario& s) { return !is_async(s); }, algorithm_word},
+    KeyRule{"/communication/compression/index_bytes",
+            [](const Scenario& s) {
+              return s.communication.compression.method != CompressionMethod::omnireduce;
+            },
+            method_word},
+    KeyRule{"/communication/compression/value_bytes",
+            [](const Scenario& s) {
+              const CompressionMethod method = s.communication.compression.method;
+              return method != CompressionMethod::omnireduce && method != CompressionMethod::qsgd &&
+                     method != CompressionMethod::signsgd;
+            },
+            method_word},
+    KeyRule{"/variability/exchange_cv",
+            [](const Scenario& s) { return !is_async(s) || s.variability.exchange_cv == 0; },
+            algorithm_word},
 };
 
 // What packets alone have; flows take sizes, paths and the loss bound of dlcp from the block.
@@ -247,11 +253,11 @@ constexpr std::array<std::string_view, 23> kPacketKeys{
     "/cluster/network/packet/transport/rescale",
     "/cluster/network/packet/transport/control_lossy"};
 template <class Visit> void for_each_rule(Visit visit) {
-  for (const Rule& rule : kRules) {
+  for (const KeyRule& rule : kRules) {
     visit(rule);
   }
   for (const std::string_view pointer : kPacketKeys) {
-    visit(Rule{pointer, is_no_flow, model_word});
+    visit(KeyRule{pointer, is_no_flow, model_word});
   }
 }
 
@@ -312,7 +318,7 @@ bool is_given(const io::Json& tree, std::string_view pointer) {
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   if (context.leftovers == Leftovers::refuse) {
     std::string_view refused; // a key is reported once
-    for_each_rule([&](const Rule& rule) {
+    for_each_rule([&](const KeyRule& rule) {
       if (rule.pointer == refused || rule.meaningful(scenario) || waits(scenario, rule.pointer) ||
           !is_given(tree, rule.pointer)) {
         return;
@@ -342,7 +348,7 @@ void drop_meaningless(const Scenario& scenario, io::Json& tree) {
       std::erase_if(place->as_object(), [&](const auto& entry) { return entry.first == last; });
     }
   };
-  for_each_rule([&](const Rule& rule) {
+  for_each_rule([&](const KeyRule& rule) {
     if (!rule.meaningful(scenario)) {
       drop(rule.pointer);
     }

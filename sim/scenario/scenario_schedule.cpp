@@ -14,7 +14,7 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeys{
+constexpr std::array<std::string_view, 14> kScheduleKeys{
     "bucket_bytes",    "first_bucket_bytes", "ddp_mode",    "fusion_bytes", "cycle_s",
     "phase_s",         "blocking",           "concurrency", "contention",   "preset",
     "partition_bytes", "credit_bytes",       "dear_layers", "prefetch"};
@@ -63,7 +63,7 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
   parse_priority(fields, bytes_of_element, options);
   options.dear_layers = fields.optional_integer("dear_layers", io::at_least(1));
   options.prefetch = fields.word("prefetch", plan::kPrefetches, plan::Prefetch::all);
-  for (const std::string_view key : kKeys) {
+  for (const std::string_view key : kScheduleKeys) {
     const bool meaningful = std::ranges::find(planner.keys, key) != planner.keys.end();
     context.needs_meaning(fields, key, meaningful, "schedule " + std::string(planner.name));
   }

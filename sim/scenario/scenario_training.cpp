@@ -16,21 +16,21 @@ namespace {
 using Algorithm = TrainingAlgorithm;
 
 // Keys that only one training algorithm has.
-struct OwnKey {
+struct TrainingKey {
   std::string_view key;
   Algorithm algorithm;
 };
-constexpr std::array kOwnKeys{
-    OwnKey{"pipeline_width", Algorithm::pipe_sgd},
-    OwnKey{"max_width", Algorithm::pipe_sgd},
-    OwnKey{"width_tolerance", Algorithm::pipe_sgd},
-    OwnKey{"warmup_iterations", Algorithm::pipe_sgd},
-    OwnKey{"warmup_switch", Algorithm::pipe_sgd},
-    OwnKey{"drain", Algorithm::pipe_sgd},
-    OwnKey{"compute_slowdown", Algorithm::pipe_sgd},
-    OwnKey{"mode", Algorithm::parameter_server},
-    OwnKey{"server_mode", Algorithm::parameter_server},
-    OwnKey{"server_split", Algorithm::parameter_server},
+constexpr std::array kTrainingKeys{
+    TrainingKey{"pipeline_width", Algorithm::pipe_sgd},
+    TrainingKey{"max_width", Algorithm::pipe_sgd},
+    TrainingKey{"width_tolerance", Algorithm::pipe_sgd},
+    TrainingKey{"warmup_iterations", Algorithm::pipe_sgd},
+    TrainingKey{"warmup_switch", Algorithm::pipe_sgd},
+    TrainingKey{"drain", Algorithm::pipe_sgd},
+    TrainingKey{"compute_slowdown", Algorithm::pipe_sgd},
+    TrainingKey{"mode", Algorithm::parameter_server},
+    TrainingKey{"server_mode", Algorithm::parameter_server},
+    TrainingKey{"server_split", Algorithm::parameter_server},
 };
 
 void parse_width(io::Fields& fields, const ParseContext& context, Training& training) {
@@ -165,7 +165,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
   parse_convergence(fields, context, training);
-  for (const auto& [key, algorithm] : kOwnKeys) {
+  for (const auto& [key, algorithm] : kTrainingKeys) {
     if (algorithm != training.algorithm && context.leftovers == Leftovers::refuse &&
         fields.has(key)) {
       context.problems.add(fields.json(), key,

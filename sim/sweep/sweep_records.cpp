@@ -246,4 +246,8 @@ RecordMark record_mark(std::string_view line, RecordFormat format) {
   return mark;
 }
 
+bool is_sweep_output(std::string_view head) {
+  return head.starts_with("{\"axes\":[") || head.starts_with("# {\"axes\":[");
+}
+
 } // namespace stepsim::study

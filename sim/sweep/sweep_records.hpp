@@ -96,4 +96,7 @@ struct RecordMark {
 };
 [[nodiscard]] RecordMark record_mark(std::string_view line, RecordFormat format);
 
+// Whether a file that begins like this is the output of a sweep, in either format.
+[[nodiscard]] bool is_sweep_output(std::string_view head);
+
 } // namespace stepsim::study

@@ -54,3 +54,9 @@ TEST_CASE("significant digits: plain between 1e-4 and 1e9, whole numbers in full
   CHECK(significant(-HUGE_VAL) == "-inf");
   CHECK(significant(std::nan("")) == "nan");
 }
+
+TEST_CASE("counted: one thing has no plural") {
+  CHECK(counted(1, "flow") == "1 flow");
+  CHECK(counted(0, "flow") == "0 flows");
+  CHECK(counted(2, "switch", "es") == "2 switches");
+}

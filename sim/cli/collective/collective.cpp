@@ -25,7 +25,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kCollectiveText{
     "collective",
     "--op OP --algorithm A --ranks P --bytes N --latency T --bandwidth B",
     "How long a collective operation takes, by closed form, by a sweep over its schedule or by\n"
@@ -200,20 +200,20 @@ io::Json full_tree(const CollectiveOptions& options, const Point& point,
 
 void add_options(CLI::App& app, CollectiveOptions& options) {
   add_collective_flags(app, options.flags);
-  constexpr const char* kGroup = "Answer";
+  constexpr const char* kCollectiveGroup = "Answer";
   app.add_option("--method", options.method,
                  "auto (the cheapest that is exact), closed_form, max_plus, events or all; default "
                  "auto")
       ->type_name("WORD")
-      ->group(kGroup);
-  add_max_seconds_flag(app, options.max_seconds, kGroup);
+      ->group(kCollectiveGroup);
+  add_max_seconds_flag(app, options.max_seconds, kCollectiveGroup);
   app.add_flag("--crossovers", options.crossovers,
                "also the sizes at which the cheapest algorithm changes")
-      ->group(kGroup);
+      ->group(kCollectiveGroup);
   app.add_flag("--transfers", options.transfers, "also every message, the first 10000 (JSON)")
-      ->group(kGroup);
+      ->group(kCollectiveGroup);
   app.add_flag("--per-rank", options.per_rank, "also the times of every rank (JSON)")
-      ->group(kGroup);
+      ->group(kCollectiveGroup);
 }
 
 bool is_table(Format format) {
@@ -335,7 +335,7 @@ int collective(const Invocation& invocation) {
   add_options(app, options);
   app.footer(algorithm_list());
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kCollectiveText, invocation, common)) {
     return kOk;
   }
   require_word("--method", options.method, kMethods);

@@ -76,7 +76,7 @@ struct CompressionParam {
   void (*apply)(coll::Compression&, double value);
 };
 
-std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
+std::int64_t whole_number(double value) { return static_cast<std::int64_t>(value); }
 
 constexpr double kMost = 1e9;
 constexpr double kMostRatio = 1000; // k' / k
@@ -86,13 +86,13 @@ constexpr std::array kCompressionNumbers{
                      io::Range{.low = 0, .high = kMostRatio, .open_low = true},
                      [](coll::Compression& c, double v) { c.selected_ratio = v; }},
     CompressionParam{"bits", base::QuantityKind::count, io::Range{.low = 1, .high = 32},
-                     [](coll::Compression& c, double v) { c.bits = whole(v); }},
+                     [](coll::Compression& c, double v) { c.bits = whole_number(v); }},
     CompressionParam{"bucket", base::QuantityKind::count, io::Range{.low = 1, .high = kMost},
-                     [](coll::Compression& c, double v) { c.bucket = whole(v); }},
+                     [](coll::Compression& c, double v) { c.bucket = whole_number(v); }},
     CompressionParam{"rank", base::QuantityKind::count, io::Range{.low = 1, .high = 1 << 20},
-                     [](coll::Compression& c, double v) { c.rank = whole(v); }},
+                     [](coll::Compression& c, double v) { c.rank = whole_number(v); }},
     CompressionParam{"block", base::QuantityKind::count, io::Range{.low = 1, .high = kMost},
-                     [](coll::Compression& c, double v) { c.block = whole(v); }},
+                     [](coll::Compression& c, double v) { c.block = whole_number(v); }},
     CompressionParam{"ratio", base::QuantityKind::ratio, io::Range{.low = 1},
                      [](coll::Compression& c, double v) { c.ratio = v; }},
     CompressionParam{"encode_Bps", base::QuantityKind::rate, io::Range{.low = 0},
@@ -129,7 +129,7 @@ constexpr std::array kCompressionWords{
 };
 constexpr std::string_view kShapes = "shapes";
 
-std::vector<std::string_view> split(std::string_view words, char at) {
+std::vector<std::string_view> parts_of(std::string_view words, char at) {
   std::vector<std::string_view> parts;
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(at), words.size());
@@ -188,17 +188,17 @@ std::size_t word(std::string_view name, std::string_view value, Values known) {
 std::vector<coll::MatrixShape> parse_shapes(std::string_view value) {
   constexpr double kMostValues = 9007199254740992.0; // 2^53
   std::vector<coll::MatrixShape> shapes;
-  for (const std::string_view tensor : split(value, ',')) {
+  for (const std::string_view tensor : parts_of(value, ',')) {
     coll::MatrixShape shape{0, 1};
     double values = 1;
-    for (const std::string_view size : split(tensor, 'x')) {
+    for (const std::string_view size : parts_of(tensor, 'x')) {
       const auto parsed = base::parse_quantity(size, base::QuantityKind::count);
       const double* length = std::get_if<double>(&parsed);
       values *= length != nullptr ? *length : 0;
       if (values < 1 || values > kMostValues) {
         return {};
       }
-      shape.rows == 0 ? shape.rows = whole(*length) : shape.columns *= whole(*length);
+      shape.rows == 0 ? shape.rows = whole_number(*length) : shape.columns *= whole_number(*length);
     }
     if (shape.rows == 0) {
       return {};
@@ -223,7 +223,7 @@ bool apply_compression_param(CollectiveParams& params, std::string_view text, st
     params.shapes = parse_shapes(value);
     if (params.shapes.empty()) {
       throw UsageError("--param " + base::shown_value(text) +
-                       ": must be shapes like 64x32,100 of whole sizes");
+                       ": must be shapes like 64x32,100 of whole_number sizes");
     }
     params.given.push_back(kShapes);
   } else {

@@ -7,10 +7,6 @@ namespace stepsim::cli {
 
 namespace {
 
-io::Json or_null(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
-}
-
 // Whole numbers as integers: byte counts read better without an exponent.
 io::Json whole(double value) {
   return value == std::floor(value) && value < 9007199254740992.0
@@ -53,6 +49,10 @@ void set_choice(io::Json& tree, const std::optional<coll::Choice>& choice) {
 }
 
 } // namespace
+
+io::Json or_null(const std::optional<double>& value) {
+  return value ? io::Json(*value) : io::Json();
+}
 
 io::Json record_tree(const coll::CollectiveRecord& record) {
   const bool one_link = record.bandwidth_Bps || record.link.latency_s > 0;

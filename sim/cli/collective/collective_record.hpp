@@ -1,5 +1,6 @@
 #pragma once
 // The record of `stepsim collective` as a tree; keys of the contract (COL 14).
+#include <optional>
 #include <vector>
 
 #include "coll/crossovers.hpp"
@@ -8,6 +9,7 @@
 
 namespace stepsim::cli {
 
+[[nodiscard]] io::Json or_null(const std::optional<double>& value);
 [[nodiscard]] io::Json record_tree(const coll::CollectiveRecord& record);
 [[nodiscard]] io::Json transfer_tree(const coll::TransferRecord& transfer);
 

@@ -11,10 +11,6 @@ namespace stepsim::cli {
 
 namespace {
 
-io::Json or_null(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
-}
-
 io::Json inputs_tree(std::string_view kind, const coll::Collective& collective) {
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;

@@ -13,7 +13,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kBreakevenText{
     "breakeven",
     "PROBLEM",
     "Tells at which bandwidths compressed training is faster than dense training: than dense that\n"
@@ -104,7 +104,7 @@ int breakeven(const Invocation& invocation) {
   app.add_option("PROBLEM", name, "file of kind compression_breakeven; - = standard input")
       ->required();
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kBreakevenText, invocation, common)) {
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});

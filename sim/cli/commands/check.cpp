@@ -32,7 +32,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kCheckText{
     "check",
     "FILE...",
     "Validates files of any kind: syntax, keys, types, ranges, and whether the files they name "
@@ -255,7 +255,7 @@ int check(const Invocation& invocation) {
   CLI::App app;
   app.add_option("FILE", names, "files to validate; - = standard input")->required();
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kCheckText, invocation, common)) {
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});

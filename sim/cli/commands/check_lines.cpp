@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kMostErrors = 20;
 
-bool is_sweep_output(std::string_view head) {
-  return head.starts_with("{\"axes\":[") || head.starts_with("# {\"axes\":[");
-}
-
 // Lines of a file that may be long, one at a time; the last may lack its end.
 class Lines {
 public:
@@ -56,7 +52,7 @@ public:
     Lines lines(name_);
     std::string line;
     for (number_ = 1; result_.errors.size() < kMostErrors && lines.next(line); ++number_) {
-      if (number_ == 1 && is_sweep_output(line)) {
+      if (number_ == 1 && study::is_sweep_output(line)) {
         sweep_header(line);
       } else if (csv_) {
         csv_row(line);
@@ -185,7 +181,7 @@ bool is_lines_file(const std::string& name) {
     return false;
   }
   return name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") ||
-         is_sweep_output(io::head_of(name));
+         study::is_sweep_output(io::head_of(name));
 }
 
 CheckedLines check_lines(const std::string& name) { return LinesChecker(name).check(); }

@@ -19,7 +19,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kCompareText{
     "compare",
     "SCENARIO",
     "Runs every combination of the given values and lists them, the shortest iteration first, "
@@ -153,7 +153,7 @@ int compare(const Invocation& invocation) {
   add_scenario_flags(app, flags);
   app.footer(algorithms_help());
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kCompareText, invocation, common)) {
     return kOk;
   }
   if (algorithms.empty() && over.empty()) {

@@ -22,7 +22,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kConvergeText{
     "converge",
     "[SCENARIO]",
     "Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; "
@@ -106,7 +106,7 @@ void require_positive(std::string_view flag, std::optional<double> value) {
 
 constexpr std::int64_t kMostIterations = 1'000'000;
 
-void refuse(bool given, std::string_view flag, std::string_view problem) {
+void refuse_flag(bool given, std::string_view flag, std::string_view problem) {
   if (given) {
     throw UsageError(std::string(flag) + ": has no meaning for --problem " + std::string(problem));
   }
@@ -114,13 +114,13 @@ void refuse(bool given, std::string_view flag, std::string_view problem) {
 
 int quadratic(const ConvergeFlags& flags, const Common& common) {
   constexpr std::string_view kName = "quadratic";
-  refuse(!flags.file.empty(), "SCENARIO", kName);
-  refuse(!flags.over.empty(), "--over", kName);
-  refuse(!flags.scenario.set.empty(), "--set", kName);
-  refuse(!flags.scenario.method.empty(), "--method", kName);
-  refuse(!flags.scenario.seed.empty(), "--seed", kName);
-  refuse(flags.batch.has_value(), "--batch-size", kName);
-  refuse(flags.target_loss.has_value(), "--target-loss", kName);
+  refuse_flag(!flags.file.empty(), "SCENARIO", kName);
+  refuse_flag(!flags.over.empty(), "--over", kName);
+  refuse_flag(!flags.scenario.set.empty(), "--set", kName);
+  refuse_flag(!flags.scenario.method.empty(), "--method", kName);
+  refuse_flag(!flags.scenario.seed.empty(), "--seed", kName);
+  refuse_flag(flags.batch.has_value(), "--batch-size", kName);
+  refuse_flag(flags.target_loss.has_value(), "--target-loss", kName);
   if (!flags.step) {
     throw UsageError("--step: --problem quadratic needs a learning rate times curvature");
   }
@@ -276,7 +276,7 @@ int converge(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kConvergeText, invocation, common)) {
     return kOk;
   }
   const std::vector<std::string_view> words{"quadratic", "logistic"};

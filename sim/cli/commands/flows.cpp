@@ -18,7 +18,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kFlowsText{
     "flows",
     "FLOWS",
     "Sends a list of flows through a network and tells when each is complete: at the flow level\n"
@@ -77,7 +77,7 @@ int flows(const Invocation& invocation) {
                  "also writes what happened when, as Chrome trace events; .gz compresses")
       ->type_name("FILE.json[.gz]");
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kFlowsText, invocation, common)) {
     return kOk;
   }
   if (!timeline.empty() && timeline == common.output) {

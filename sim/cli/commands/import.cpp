@@ -28,7 +28,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kImportText{
     "import",
     "FORMAT FILE... -o OUT",
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
@@ -339,7 +339,7 @@ int import_files(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kImportText, invocation, common)) {
     return kOk;
   }
   resolve_format(flags, common);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kRecordFormats{Format::jsonl, Format::json, Format::csv};
 
-constexpr CommandText kText{
+constexpr CommandText kMergeText{
     "merge",
     "SHARD...",
     "Joins the files that `stepsim sweep --shard i/n` wrote, in any order, into the file that the\n"
@@ -58,7 +58,7 @@ int merge(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SHARD", shards, "files of one sweep, JSON Lines or CSV")->required();
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kMergeText, invocation, common)) {
     return kOk;
   }
   require_format_of_shards(shards.front(), common);

@@ -18,7 +18,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kModelsText{
     "models",
     "list | show NAME",
     "Lists the layer tables that scenarios name in workload.model, or shows one: its parameter\n"
@@ -30,7 +30,7 @@ constexpr CommandText kText{
     kJsonOrTable,
 };
 
-constexpr std::array<std::string_view, 2> kActions{"list", "show"};
+constexpr std::array<std::string_view, 2> kModelActions{"list", "show"};
 constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
 
 struct ModelsOptions {
@@ -257,10 +257,10 @@ int models(const Invocation& invocation) {
                  "tokens per sample, rescales the MACs; default the table's")
       ->type_name("S");
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kModelsText, invocation, common)) {
     return kOk;
   }
-  require_word("ACTION", options.action, kActions);
+  require_word("ACTION", options.action, kModelActions);
   require_word("--granularity", options.granularity, train::kGranularities.all());
   require_word("--order", options.order, kOrders);
   study::Files files(invocation.data_folder, {common.output});

@@ -15,7 +15,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kPlanText{
     "plan",
     "PROBLEM",
     "Runs planners on one merge problem: which gradients travel in one message, and when the last\n"
@@ -190,7 +190,7 @@ int plan(const Invocation& invocation) {
       ->type_name("LIST");
   app.footer(planner_list());
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kPlanText, invocation, common)) {
     return kOk;
   }
   const std::vector<const plan::Planner*> chosen = parse_planners(options.planners);

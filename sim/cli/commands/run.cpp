@@ -24,7 +24,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kRunText{
     "run",
     "SCENARIO",
     "Predicts the time of one training iteration, where it goes and what was sent when. A result "
@@ -159,7 +159,7 @@ int run(const Invocation& invocation) {
       ->type_name("A-B")
       ->group(kGroup);
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kRunText, invocation, common)) {
     return kOk;
   }
   check_timeline_flags(options, common);

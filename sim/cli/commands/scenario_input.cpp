@@ -17,7 +17,8 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kMethods{"auto", "closed_form", "max_plus", "events"};
+constexpr std::array<std::string_view, 4> kScenarioMethods{"auto", "closed_form", "max_plus",
+                                                           "events"};
 
 // Pointer that a flag sets, and the flag as typed.
 std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlags& flags) {
@@ -71,7 +72,7 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
 
 void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
-    require_word("--method", flags.method, kMethods);
+    require_word("--method", flags.method, kScenarioMethods);
   }
   std::int64_t seed = 0;
   if (!flags.seed.empty()) {

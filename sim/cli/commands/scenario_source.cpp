@@ -13,10 +13,6 @@ namespace stepsim::cli {
 namespace {
 
 // Keys of the header are sorted, so that these come first.
-bool is_sweep_output(std::string_view head) {
-  return head.starts_with("{\"axes\":[") || head.starts_with("# {\"axes\":[");
-}
-
 study::RecordFormat format_of_head(std::string_view head) {
   return head.starts_with('#') ? study::RecordFormat::csv : study::RecordFormat::jsonl;
 }
@@ -60,7 +56,7 @@ ScenarioSource point_of(const std::string& file, std::string_view head, const st
 ScenarioSource read_scenario_source(const std::string& file, const std::string& point) {
   if (file != "-") {
     const std::string head = io::head_of(file);
-    if (is_sweep_output(head)) {
+    if (study::is_sweep_output(head)) {
       return point_of(file, head, point);
     }
     if (const auto detected = io::detect_format(head); detected.format) {

@@ -13,7 +13,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kSemanticsText{
     "semantics",
     "FILE",
     "Runs top-k or gTop-k with error feedback on the vectors of a file: selections, every merge, "
@@ -124,7 +124,7 @@ int semantics(const Invocation& invocation) {
   CLI::App app;
   app.add_option("FILE", name, "file of kind sparse_semantics; - = standard input")->required();
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kSemanticsText, invocation, common)) {
     return kOk;
   }
   const study::SemanticsFile file = study::parse_semantics(io::read_json(name));

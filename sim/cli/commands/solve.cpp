@@ -21,7 +21,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kSolveText{
     "solve",
     "SCENARIO",
     "Finds every value of one field, between two bounds, at which a number of the result reaches "
@@ -185,7 +185,7 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
 }
 
 // The crossings as flat records.
-std::vector<io::Object> records_of(const io::Json& tree) {
+std::vector<io::Object> crossing_records(const io::Json& tree) {
   std::vector<io::Object> records;
   for (const io::Json& crossing : tree.find("crossings")->as_array()) {
     io::Json record(io::Object{{"pointer", *tree.find("pointer")},
@@ -211,9 +211,9 @@ std::string text_in(Format format, const study::SolveProblem& problem,
   case Format::json:
     return io::pretty(tree);
   case Format::jsonl:
-    return jsonl_text(records_of(tree));
+    return jsonl_text(crossing_records(tree));
   case Format::csv:
-    return csv_text(records_of(tree));
+    return csv_text(crossing_records(tree));
   }
   return {};
 }
@@ -234,7 +234,7 @@ int solve(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kSolveText, invocation, common)) {
     return kOk;
   }
   const Format format = format_of(common, Format::table);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/over_flags.hpp"
@@ -22,7 +23,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kSweepText{
     "sweep",
     "SWEEP | SCENARIO --over POINTER=VALUES",
     "Runs every point of a grid of scenario values. Writes one record per point to -o, JSON Lines\n"
@@ -103,10 +104,6 @@ int parse_jobs(const std::string& text) {
   return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 std::string duration_text(double seconds) {
   return seconds < 60 ? base::readable_seconds(seconds)
                       : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
@@ -130,7 +127,7 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
                                                {"estimated_s", estimate}}));
     return kOk;
   }
-  std::string text = counted(total, "point");
+  std::string text = base::counted(total, "point");
   if (options.shard.count > 1) {
     text += ", " + std::to_string(points) + " of them in shard " +
             std::to_string(options.shard.index) + "/" + std::to_string(options.shard.count);
@@ -138,14 +135,14 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   text += '\n';
   for (const study::Axis& axis : sweep.grid.axes) {
     text += "  " + axis.pointer + ": " +
-            counted(static_cast<std::int64_t>(axis.values.size()), "value") + ", " +
+            base::counted(static_cast<std::int64_t>(axis.values.size()), "value") + ", " +
             io::compact(axis.values.front()) +
             (axis.values.size() > 1 ? " .. " + io::compact(axis.values.back()) : "") + "\n";
   }
   if (sweep.grid.replications > 1) {
     text += "  " + std::to_string(sweep.grid.replications) + " replications\n";
   }
-  text += "about " + duration_text(estimate) + " with " + counted(options.jobs, "thread") +
+  text += "about " + duration_text(estimate) + " with " + base::counted(options.jobs, "thread") +
           ", from timing three points\n";
   write_output(common, text);
   return kOk;
@@ -154,10 +151,10 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
 void print_report(const study::SweepReport& report, const Common& common) {
   std::vector<std::string> warnings;
   for (const auto& [text, points] : report.warnings) {
-    warnings.push_back(text + " (" + counted(points, "point") + ")");
+    warnings.push_back(text + " (" + base::counted(points, "point") + ")");
   }
   if (report.missing_threads > 0) {
-    warnings.push_back(counted(static_cast<std::int64_t>(report.missing_threads), "thread") +
+    warnings.push_back(base::counted(static_cast<std::int64_t>(report.missing_threads), "thread") +
                        " of --jobs could not be started: the sweep ran with fewer");
   }
   print_warnings(warnings, common);
@@ -169,8 +166,8 @@ int finish(const study::SweepReport& report) {
     return kInterrupted;
   }
   if (report.failed > 0) {
-    throw SimulationError(std::to_string(report.failed) + " of " + counted(report.points, "point") +
-                          " failed" +
+    throw SimulationError(std::to_string(report.failed) + " of " +
+                          base::counted(report.points, "point") + " failed" +
                           (report.first_error.empty() ? "" : ", first: " + report.first_error));
   }
   return kOk;
@@ -229,7 +226,7 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
   } else if (options.output != "-") {
     const std::string before =
         report.resumed > 0 ? ", " + std::to_string(report.resumed) + " of them from before" : "";
-    print_note(options.output + ": " + counted(report.points, "point") + before, common);
+    print_note(options.output + ": " + base::counted(report.points, "point") + before, common);
   }
   return finish(report);
 }
@@ -264,7 +261,7 @@ int sweep(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kSweepText, invocation, common)) {
     return kOk;
   }
   if (flags.resume && flags.force) {

@@ -21,7 +21,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kTopologiesText{
     "topologies",
     "list | show NAME|FILE [--dot FILE]",
     "Lists the shipped network profiles and topologies, or shows one, also from a file, with the\n"
@@ -34,7 +34,7 @@ constexpr CommandText kText{
     kJsonOrTable,
 };
 
-constexpr std::array<std::string_view, 2> kActions{"list", "show"};
+constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
 
 std::string text_member(const io::Json& tree, std::string_view key) {
   const io::Json* value = tree.find(key);
@@ -147,10 +147,10 @@ int topologies(const Invocation& invocation) {
   app.add_option("--dot", dot, "write a topology as a Graphviz drawing (- = to standard output)")
       ->type_name("FILE");
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kTopologiesText, invocation, common)) {
     return kOk;
   }
-  require_word("ACTION", action, kActions);
+  require_word("ACTION", action, kTopologyActions);
   if (action == "list") {
     if (!dot.empty()) {
       throw UsageError("--dot: needs topologies show NAME|FILE");

@@ -21,7 +21,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kText{
+constexpr CommandText kTuneText{
     "tune",
     "SCENARIO",
     "Finds the value of one knob with the shortest iteration, draws the curve, and says how much\n"
@@ -69,11 +69,11 @@ std::string knob_text(const study::TuneProblem& problem, const io::Json& value) 
 
 // Some of the curve: the best, its neighbours, and others at equal distances.
 std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
-  constexpr std::size_t kMostRows = 16;
+  constexpr std::size_t kMostCurveRows = 16;
   const std::size_t count = tuning.curve.size();
-  const std::size_t rows = std::min(count, kMostRows);
+  const std::size_t rows = std::min(count, kMostCurveRows);
   std::vector<const study::TunePoint*> shown;
-  std::vector<bool> chosen(count, count <= kMostRows);
+  std::vector<bool> chosen(count, count <= kMostCurveRows);
   for (std::size_t r = 0; r < rows; ++r) {
     chosen[rows < 2 ? 0 : r * (count - 1) / (rows - 1)] = true;
   }
@@ -186,7 +186,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   return text + "\n";
 }
 
-std::vector<io::Object> records_of(const io::Json& tree) {
+std::vector<io::Object> curve_records(const io::Json& tree) {
   std::vector<io::Object> records;
   for (const io::Json& point : tree.find("curve")->as_array()) {
     records.push_back(point.as_object());
@@ -206,9 +206,9 @@ std::string text_in(Format format, const study::TuneProblem& problem, const stud
   case Format::json:
     return io::pretty(tree);
   case Format::jsonl:
-    return jsonl_text(records_of(tree));
+    return jsonl_text(curve_records(tree));
   case Format::csv:
-    return csv_text(records_of(tree));
+    return csv_text(curve_records(tree));
   }
   return {};
 }
@@ -252,7 +252,7 @@ int tune(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common;
-  if (!parse(app, kText, invocation, common)) {
+  if (!parse(app, kTuneText, invocation, common)) {
     return kOk;
   }
   const Format format = format_of(common, Format::table);

@@ -13,7 +13,8 @@ namespace {
 
 using base::QuantityKind;
 
-[[noreturn]] void refuse(std::string_view flag, std::string_view value, const std::string& why) {
+[[noreturn]] void refuse_value(std::string_view flag, std::string_view value,
+                               const std::string& why) {
   throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": " + why);
 }
 
@@ -26,7 +27,7 @@ void require(std::string_view flag, std::string_view text, QuantityKind kind, io
   if (kind == QuantityKind::count) {
     rule.replace(0, std::string_view("must be").size(), "must be an integer");
   }
-  refuse(flag, text, rule + ", got " + base::shortest(value));
+  refuse_value(flag, text, rule + ", got " + base::shortest(value));
 }
 
 } // namespace
@@ -34,7 +35,7 @@ void require(std::string_view flag, std::string_view text, QuantityKind kind, io
 double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range) {
   const auto parsed = base::parse_quantity(text, kind);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse(flag, text, *message);
+    refuse_value(flag, text, *message);
   }
   const double value = std::get<double>(parsed);
   require(flag, text, kind, range, value);
@@ -45,7 +46,7 @@ std::int64_t count(std::string_view flag, std::string_view text, io::Range range
   constexpr double kMost = 9e15; // every integer up to here is a double
   const double value = quantity(flag, text, QuantityKind::count, range);
   if (value > kMost) {
-    refuse(flag, text, "must be an integer up to 9e15");
+    refuse_value(flag, text, "must be an integer up to 9e15");
   }
   return static_cast<std::int64_t>(value);
 }
@@ -63,7 +64,7 @@ double max_seconds(const std::string& text) {
   }
   const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse("--max-seconds", text, *message);
+    refuse_value("--max-seconds", text, *message);
   }
   return std::get<double>(parsed);
 }
@@ -83,7 +84,7 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
                             io::Range range) {
   auto parsed = base::parse_quantity_list(text, kind);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse(flag, text, *message);
+    refuse_value(flag, text, *message);
   }
   auto& values = std::get<std::vector<double>>(parsed);
   for (const double value : values) {

@@ -14,15 +14,12 @@ namespace {
 constexpr std::size_t kShownFlows = 20; // the slowest, if there are more
 constexpr std::size_t kShownLinks = 8;
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 std::string heading(const study::FlowsFile& file) {
   const net::Fabric& fabric = file.fabric;
   std::string text = file.name.empty() ? "" : base::printable(file.name) + ": ";
-  text += counted(file.flows.size(), "flow") + " on " + counted(fabric.hosts, "host") + " and " +
-          counted(fabric.links.size() / 2, "cable");
+  text += base::counted(static_cast<std::int64_t>(file.flows.size()), "flow") + " on " +
+          base::counted(fabric.hosts, "host") + " and " +
+          base::counted(static_cast<std::int64_t>(fabric.links.size()) / 2, "cable");
   const net::PacketOptions& options = file.packet.options;
   if (file.level == study::NetworkLevel::flow) {
     text += ", fair sharing (flow level)";

@@ -14,10 +14,6 @@ namespace stepsim::cli {
 
 namespace {
 
-std::string counted(std::size_t count, std::string word, std::string_view plural = "s") {
-  return std::to_string(count) + " " + (count == 1 ? word : word.append(plural));
-}
-
 std::string level_name(std::uint32_t level) {
   return level == 0 ? "hosts" : "level " + std::to_string(level);
 }
@@ -63,8 +59,9 @@ std::string summary_text(const net::Fabric& fabric) {
            base::significant(*summary.oversubscription) + " : 1\n";
   }
   return out + "farthest hosts: " + fabric.node_names[summary.far_a] + " and " +
-         fabric.node_names[summary.far_b] + ", " + counted(summary.diameter, "link") + " apart, " +
-         base::shortest(summary.paths) + " shortest path" + (summary.paths == 1 ? "\n" : "s\n") +
+         fabric.node_names[summary.far_b] + ", " + base::counted(summary.diameter, "link") +
+         " apart, " + base::shortest(summary.paths) + " shortest path" +
+         (summary.paths == 1 ? "\n" : "s\n") +
          (fabric.hosts_forward ? "hosts pass on what is not for them\n" : "");
 }
 
@@ -74,8 +71,9 @@ std::string topology_text(const net::Topology& topology, const std::string& note
   const net::Fabric fabric = net::fabric_of(topology);
   std::string out =
       topology.name.empty() ? "topology: " : base::printable(topology.name) + ": topology, ";
-  out += counted(fabric.hosts, "host") + ", " + counted(fabric.switches, "switch", "es") + ", " +
-         counted(fabric.links.size() / 2, "cable") + "\n";
+  out += base::counted(fabric.hosts, "host") + ", " +
+         base::counted(fabric.switches, "switch", "es") + ", " +
+         base::counted(static_cast<std::int64_t>(fabric.links.size()) / 2, "cable") + "\n";
   out += note.empty() ? "" : base::printable(note) + "\n";
   if (!topology.preset.empty()) {
     out += "preset " + base::printable(topology.preset);

@@ -10,7 +10,7 @@
 namespace stepsim::coll {
 namespace {
 
-using Id = CompressionMethod;
+using Compressor = CompressionMethod;
 
 double divided_up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
 
@@ -29,38 +29,38 @@ std::int64_t entries_per_shard(const Compression& compression, std::int64_t elem
 
 void ExchangeBuilder::add_method() {
   switch (compression_.method) {
-  case Id::none:
+  case Compressor::none:
     return add(with_chosen_algorithm(dense(dense_bytes())));
-  case Id::fp16:
+  case Compressor::fp16:
     return add_fp16();
-  case Id::truncate16:
-  case Id::quantize8:
-  case Id::custom:
+  case Compressor::truncate16:
+  case Compressor::quantize8:
+  case Compressor::custom:
     return add_codec();
-  case Id::topk:
-  case Id::dgc:
-  case Id::gaussian_k:
-  case Id::gtopk_exact:
+  case Compressor::topk:
+  case Compressor::dgc:
+  case Compressor::gaussian_k:
+  case Compressor::gtopk_exact:
     return add_topk();
-  case Id::gtopk_tree:
+  case Compressor::gtopk_tree:
     return add_tree();
-  case Id::gtopk_butterfly:
+  case Compressor::gtopk_butterfly:
     return add_butterfly();
-  case Id::sparcml_rd:
+  case Compressor::sparcml_rd:
     return add_sparcml();
-  case Id::hierarchical_topk:
+  case Compressor::hierarchical_topk:
     return add_hierarchical();
-  case Id::powersgd:
+  case Compressor::powersgd:
     return add_powersgd();
-  case Id::qsgd:
+  case Compressor::qsgd:
     return add_packed(divided_up(gradient_.elements * compression_.bits, 8) +
                       kScaleBytes * divided_up(gradient_.elements, compression_.bucket));
-  case Id::signsgd:
+  case Compressor::signsgd:
     return add_packed(divided_up(gradient_.elements, 8));
-  case Id::sparcml_split:
-  case Id::topk_dsa:
-  case Id::ok_topk:
-  case Id::omnireduce:
+  case Compressor::sparcml_split:
+  case Compressor::topk_dsa:
+  case Compressor::ok_topk:
+  case Compressor::omnireduce:
     return add_formula(compression_, base_, exchange_);
   }
 }
@@ -83,7 +83,7 @@ CompressedExchange compressed_exchange(const Compression& compression, const Gra
     const double sent = static_cast<double>(exchange.k) * compression.selected_ratio;
     exchange.entries = std::min<std::int64_t>(std::llround(sent), gradient.elements);
   }
-  if (compression.method == Id::powersgd) {
+  if (compression.method == Compressor::powersgd) {
     exchange.flops = low_rank_flops(compression, gradient);
   }
   // A worker alone sends nothing, unless a server of its own adds for it.

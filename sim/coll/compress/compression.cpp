@@ -10,7 +10,7 @@
 namespace stepsim::coll {
 namespace {
 
-using Id = CompressionMethod;
+using Compressor = CompressionMethod;
 using Words = std::span<const std::string_view>;
 constexpr auto kDense = CompressionKind::dense;
 constexpr auto kCodec = CompressionKind::codec;
@@ -61,53 +61,53 @@ constexpr auto kSignsgdKeys = joined(kCommon, kStream);
 constexpr auto kOmnireduceKeys = joined(kCommon, kSelecting, kBlock);
 
 // clang-format off
-constexpr std::array kTable{
-  CompressionRow{Id::none, "none", kDense, true, kNothing,
+constexpr std::array kCompressions{
+  CompressionRow{Compressor::none, "none", kDense, true, kNothing,
     "the whole gradient"},
-  CompressionRow{Id::fp16, "fp16", kDense, true, kHalf,
+  CompressionRow{Compressor::fp16, "fp16", kDense, true, kHalf,
     "all-reduce of 2-byte values"},
-  CompressionRow{Id::truncate16, "truncate16", kCodec, true, kCodecKeys,
+  CompressionRow{Compressor::truncate16, "truncate16", kCodec, true, kCodecKeys,
     "upper 16 of 32 bits, re-encoded at every hop of a ring"},
-  CompressionRow{Id::quantize8, "quantize8", kCodec, true, kCodecKeys,
+  CompressionRow{Compressor::quantize8, "quantize8", kCodec, true, kCodecKeys,
     "255 levels per part, re-encoded at every hop of a ring"},
-  CompressionRow{Id::custom, "custom", kCodec, true, kCodecKeys,
+  CompressionRow{Compressor::custom, "custom", kCodec, true, kCodecKeys,
     "a codec of any ratio, re-encoded at every hop of a ring"},
-  CompressionRow{Id::topk, "topk", kSparse, true, kGatherKeys,
+  CompressionRow{Compressor::topk, "topk", kSparse, true, kGatherKeys,
     "all-gather of everybody's k largest entries"},
-  CompressionRow{Id::dgc, "dgc", kSparse, true, kGatherKeys,
+  CompressionRow{Compressor::dgc, "dgc", kSparse, true, kGatherKeys,
     "topk with a sampled threshold"},
-  CompressionRow{Id::gaussian_k, "gaussian_k", kSparse, true, kGatherKeys,
+  CompressionRow{Compressor::gaussian_k, "gaussian_k", kSparse, true, kGatherKeys,
     "topk with a threshold from mean and deviation; sizes are exchanged first"},
-  CompressionRow{Id::gtopk_tree, "gtopk_tree", kSparse, true, kTreeKeys,
+  CompressionRow{Compressor::gtopk_tree, "gtopk_tree", kSparse, true, kTreeKeys,
     "lists merged and cut to k up a binomial tree, then broadcast"},
-  CompressionRow{Id::gtopk_butterfly, "gtopk_butterfly", kSparse, true, kButterflyKeys,
+  CompressionRow{Compressor::gtopk_butterfly, "gtopk_butterfly", kSparse, true, kButterflyKeys,
     "lists exchanged, merged and cut to k in log2 P rounds"},
-  CompressionRow{Id::gtopk_exact, "gtopk_exact", kSparse, true, kGatherKeys,
+  CompressionRow{Compressor::gtopk_exact, "gtopk_exact", kSparse, true, kGatherKeys,
     "topk, cut to the k largest entries of the sum"},
-  CompressionRow{Id::sparcml_rd, "sparcml_rd", kSparse, true, kSparcmlKeys,
+  CompressionRow{Compressor::sparcml_rd, "sparcml_rd", kSparse, true, kSparcmlKeys,
     "sparse sums by recursive doubling; messages grow, at most to dense"},
-  CompressionRow{Id::sparcml_split, "sparcml_split", kSparse, false, kSparcmlKeys,
+  CompressionRow{Compressor::sparcml_split, "sparcml_split", kSparse, false, kSparcmlKeys,
     "sparse sums by split and all-gather (formula only)"},
-  CompressionRow{Id::topk_dsa, "topk_dsa", kSparse, false, kSparseKeys,
+  CompressionRow{Compressor::topk_dsa, "topk_dsa", kSparse, false, kSparseKeys,
     "sparse sums by reduce-scatter and all-gather: a range (formula only)"},
-  CompressionRow{Id::ok_topk, "ok_topk", kSparse, false, kOkTopkKeys,
+  CompressionRow{Compressor::ok_topk, "ok_topk", kSparse, false, kOkTopkKeys,
     "balanced sparse all-reduce below 6k words: an upper bound (formula only)"},
-  CompressionRow{Id::hierarchical_topk, "hierarchical_topk", kSparse, true, kSparseKeys,
+  CompressionRow{Compressor::hierarchical_topk, "hierarchical_topk", kSparse, true, kSparseKeys,
     "dense sums inside the node, entries between nodes; needs two levels"},
-  CompressionRow{Id::powersgd, "powersgd", kEncoded, true, kPowersgdKeys,
+  CompressionRow{Compressor::powersgd, "powersgd", kEncoded, true, kPowersgdKeys,
     "all-reduces of two low-rank factors"},
-  CompressionRow{Id::qsgd, "qsgd", kEncoded, true, kQsgdKeys,
+  CompressionRow{Compressor::qsgd, "qsgd", kEncoded, true, kQsgdKeys,
     "all-gather of b-bit values and a scale per bucket"},
-  CompressionRow{Id::signsgd, "signsgd", kEncoded, true, kSignsgdKeys,
+  CompressionRow{Compressor::signsgd, "signsgd", kEncoded, true, kSignsgdKeys,
     "all-gather of signs, majority vote"},
-  CompressionRow{Id::omnireduce, "omnireduce", kSparse, false, kOmnireduceKeys,
+  CompressionRow{Compressor::omnireduce, "omnireduce", kSparse, false, kOmnireduceKeys,
     "non-zero blocks through matching aggregators (formula only)"},
 };
 // clang-format on
 
 constexpr bool rows_in_order() {
-  for (std::size_t i = 0; i < kTable.size(); ++i) {
-    if (static_cast<std::size_t>(kTable[i].method) != i) {
+  for (std::size_t i = 0; i < kCompressions.size(); ++i) {
+    if (static_cast<std::size_t>(kCompressions[i].method) != i) {
       return false;
     }
   }
@@ -117,19 +117,19 @@ static_assert(rows_in_order(), "row i describes method i");
 
 } // namespace
 
-std::span<const CompressionRow> compression_table() { return kTable; }
+std::span<const CompressionRow> compression_table() { return kCompressions; }
 
 const CompressionRow& row(CompressionMethod method) {
-  return kTable[static_cast<std::size_t>(method)];
+  return kCompressions[static_cast<std::size_t>(method)];
 }
 
 const CompressionRow* find_compression(std::string_view name) {
-  const auto* const found = std::ranges::find(kTable, name, &CompressionRow::name);
-  return found == kTable.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(kCompressions, name, &CompressionRow::name);
+  return found == kCompressions.end() ? nullptr : &*found;
 }
 
 const CompressionRow* compression_family(std::string_view word) {
-  for (const CompressionRow& each : kTable) {
+  for (const CompressionRow& each : kCompressions) {
     const bool longer = each.name.size() > word.size() && each.name[word.size()] == '_';
     if (longer && each.name.starts_with(word)) {
       return &each;
@@ -145,7 +145,7 @@ std::string unknown_compression(std::string_view word) {
            std::string(member->name) + "\"?";
   }
   std::vector<std::string_view> names;
-  for (const CompressionRow& each : kTable) {
+  for (const CompressionRow& each : kCompressions) {
     names.push_back(each.name);
   }
   return base::unknown_word("compression method", word, names);
@@ -156,7 +156,9 @@ bool has_key(const CompressionRow& row, std::string_view key) {
 }
 
 double codec_ratio(CompressionMethod method, double value_bytes) {
-  const double sent = method == Id::truncate16 ? 2 : method == Id::quantize8 ? 1 : value_bytes;
+  const double sent = method == Compressor::truncate16  ? 2
+                      : method == Compressor::quantize8 ? 1
+                                                        : value_bytes;
   return std::max(1.0, value_bytes / sent);
 }
 

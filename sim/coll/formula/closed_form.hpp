@@ -10,6 +10,8 @@
 
 namespace stepsim::coll {
 
+inline constexpr double kSizeEntryBytes = 8; // one entry of `exchange_sizes` (COL 5.8)
+
 using ClosedFormFunction = std::optional<ClosedForm> (*)(const Collective&);
 
 struct Symbols {

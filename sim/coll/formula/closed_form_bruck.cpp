@@ -8,10 +8,6 @@
 #include <algorithm>
 
 namespace stepsim::coll {
-namespace {
-constexpr double kSizeEntryBytes = 8; // one entry of `exchange_sizes` (COL 5.8)
-}
-
 std::optional<ClosedForm> bruck_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(2 * s.L * s.alpha, s.f * (2 * s.beta + s.gamma), s.n);

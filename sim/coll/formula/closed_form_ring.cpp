@@ -5,10 +5,6 @@
 #include <algorithm>
 
 namespace stepsim::coll {
-namespace {
-constexpr double kSizeEntryBytes = 8; // one entry of `exchange_sizes` (COL 5.8)
-}
-
 std::optional<ClosedForm> ring_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   const double startups = collective.options.ring_startup_2p ? 2 * s.P : 2 * (s.P - 1);

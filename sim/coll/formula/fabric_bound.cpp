@@ -19,7 +19,7 @@
 namespace stepsim::coll {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::infinity();
+constexpr double kNoHost = std::numeric_limits<double>::infinity();
 
 struct Host {
   std::vector<std::uint32_t> ranks;
@@ -28,7 +28,7 @@ struct Host {
 
 struct Hosts {
   std::map<net::NodeId, Host> by_id;
-  double latency_s = kNone; // between two of them, at least
+  double latency_s = kNoHost; // between two of them, at least
 };
 
 Hosts hosts_of(const Collective& collective, std::uint32_t ranks) {
@@ -38,8 +38,8 @@ Hosts hosts_of(const Collective& collective, std::uint32_t ranks) {
     hosts.by_id[fabric.hosts[rank]].ranks.push_back(rank);
   }
   std::map<net::NodeId, double> out_Bps, in_Bps;
-  double out_latency = kNone;
-  double in_latency = kNone;
+  double out_latency = kNoHost;
+  double in_latency = kNoHost;
   bool neighbours = false; // one link may be a whole path
   for (const net::FabricLink& link : fabric.fabric().links) {
     if (hosts.by_id.contains(link.from)) {
@@ -132,7 +132,7 @@ Collective on_one_host(const Collective& collective) {
 }
 
 // Pushes and pulls: what crosses a host goes in and out alike.
-LowerBound server_bound(const Collective& collective) {
+LowerBound server_fabric_bound(const Collective& collective) {
   const Options& options = collective.options;
   const bool dedicated = options.placement == Placement::dedicated;
   const std::uint32_t servers =
@@ -162,7 +162,7 @@ LowerBound server_bound(const Collective& collective) {
 
 LowerBound fabric_bound(const Collective& collective) {
   if (collective.algorithm == AlgorithmId::parameter_server) {
-    return server_bound(collective);
+    return server_fabric_bound(collective);
   }
   const Hosts hosts = hosts_of(collective, collective.ranks);
   const Collective inside = on_one_host(collective);

@@ -160,7 +160,7 @@ double reduction_bound(const Collective& collective) {
 }
 
 // Flows through shared ports; `links.all` may be beaten by a listed or an inner link.
-LowerBound server_bound(const Collective& collective) {
+LowerBound server_flow_bound(const Collective& collective) {
   double beta = collective.links.pairs_only ? kNoLink : collective.links.all.per_byte_s;
   double alpha = collective.links.pairs_only ? kNoLink : collective.links.all.latency_s;
   for (const PairCost& pair : collective.links.pairs) {
@@ -191,7 +191,7 @@ LowerBound lower_bound(const Collective& collective) {
     return fabric_bound(collective);
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
-    return server_bound(collective);
+    return server_flow_bound(collective);
   }
   const BestLinks best = best_links(collective);
   return {ceil_log2(collective.ranks) * best.latency_s, bandwidth_bound(collective, best),

@@ -21,9 +21,9 @@ void keep_present(const SparseVector& selected, const SparseVector& list,
 }
 
 // The lists of all ranks, and what has become of their selections.
-class Fold {
+class TopKFold {
 public:
-  Fold(std::span<const SparseVector> selected, std::uint32_t k)
+  TopKFold(std::span<const SparseVector> selected, std::uint32_t k)
       : selected_(selected), k_(k), lists_(selected.begin(), selected.end()) {
     for (const SparseVector& each : selected) {
       out_.survived.emplace_back(each.size(), true);
@@ -63,9 +63,9 @@ private:
 };
 
 GlobalTopK tree(std::span<const SparseVector> selected, std::uint32_t k) {
-  Fold fold(selected, k);
+  TopKFold fold(selected, k);
   const std::uint64_t ranks = selected.size();
-  std::vector<Fold::Pair> pairs;
+  std::vector<TopKFold::Pair> pairs;
   for (std::uint64_t step = 1; step < ranks; step *= 2) {
     pairs.clear();
     for (std::uint64_t rank = 0; rank + step < ranks; rank += 2 * step) {
@@ -77,11 +77,11 @@ GlobalTopK tree(std::span<const SparseVector> selected, std::uint32_t k) {
 }
 
 GlobalTopK butterfly(std::span<const SparseVector> selected, std::uint32_t k) {
-  Fold fold(selected, k);
+  TopKFold fold(selected, k);
   const auto ranks = static_cast<std::uint32_t>(selected.size());
   const std::uint32_t inner = std::bit_floor(ranks);
   const auto holder = [&](std::uint32_t rank) { return rank < inner ? rank : rank - inner; };
-  std::vector<Fold::Pair> pairs;
+  std::vector<TopKFold::Pair> pairs;
   if (inner < ranks) {
     for (std::uint32_t rank = inner; rank < ranks; ++rank) {
       pairs.push_back({rank - inner, rank});

@@ -10,7 +10,7 @@
 namespace stepsim::coll {
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNoParent = ~std::uint32_t{0};
 
 std::uint32_t first_tree_parent(std::uint32_t rank, std::uint32_t ranks) {
   if (rank == 0) {
@@ -23,10 +23,10 @@ std::uint32_t first_tree_parent(std::uint32_t rank, std::uint32_t ranks) {
 
 // The (at most two) edges at one port.
 struct PortEdges {
-  std::array<std::uint32_t, 2> edge{kNone, kNone};
+  std::array<std::uint32_t, 2> edge{kNoParent, kNoParent};
   void add(std::uint32_t index) {
-    assert(edge[1] == kNone && "a port serves at most two edges");
-    (edge[0] == kNone ? edge[0] : edge[1]) = index;
+    assert(edge[1] == kNoParent && "a port serves at most two edges");
+    (edge[0] == kNoParent ? edge[0] : edge[1]) = index;
   }
   [[nodiscard]] std::uint32_t other(std::uint32_t index) const {
     return edge[0] == index ? edge[1] : edge[0];
@@ -42,10 +42,10 @@ std::vector<std::uint32_t> colour_edges(const std::vector<DoubleTreeEdge>& edges
     senders[edges[i].child].add(i);
     receivers[edges[i].parent].add(i);
   }
-  std::vector<std::uint32_t> colours(edges.size(), kNone);
+  std::vector<std::uint32_t> colours(edges.size(), kNoParent);
   std::vector<std::uint32_t> open;
   for (std::uint32_t first = 0; first < edges.size(); ++first) {
-    if (colours[first] != kNone) {
+    if (colours[first] != kNoParent) {
       continue;
     }
     colours[first] = 0;
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> colour_edges(const std::vector<DoubleTreeEdge>& edges
       open.pop_back();
       for (const std::uint32_t next :
            {senders[edges[edge].child].other(edge), receivers[edges[edge].parent].other(edge)}) {
-        if (next != kNone && colours[next] == kNone) {
+        if (next != kNoParent && colours[next] == kNoParent) {
           colours[next] = 1 - colours[edge];
           open.push_back(next);
         }

@@ -12,13 +12,13 @@
 namespace stepsim::coll {
 namespace {
 
-struct Levels {
+struct LevelRanks {
   Index nodes{};
   Index per_node{};  // G
   Index last_node{}; // ranks of the last node, at most G
 };
 
-Levels levels_of(const Collective& collective) {
+LevelRanks level_ranks_of(const Collective& collective) {
   const auto ranks = static_cast<Index>(collective.ranks);
   Index per_node = 1;
   if (collective.links.two_level) {
@@ -45,7 +45,7 @@ double block_bytes(const Collective& collective, Op op, AlgorithmId algorithm, I
 
 std::uint32_t u32(Index value) { return static_cast<std::uint32_t>(value); }
 
-LinkCost cost_in_nodes(const Collective& collective, const Levels& levels) {
+LinkCost cost_in_nodes(const Collective& collective, const LevelRanks& levels) {
   const Links& links = collective.links;
   if (links.fabric) {
     return ring_cost(links, {.count = u32(levels.per_node)});
@@ -53,7 +53,7 @@ LinkCost cost_in_nodes(const Collective& collective, const Levels& levels) {
   return links.two_level ? links.two_level->intra : links.all;
 }
 
-LinkCost cost_between_nodes(const Collective& collective, const Levels& levels) {
+LinkCost cost_between_nodes(const Collective& collective, const LevelRanks& levels) {
   return collective.links.fabric ? ring_cost(collective.links, {.stride = u32(levels.per_node),
                                                                 .count = u32(levels.nodes)})
                                  : collective.links.all;
@@ -61,7 +61,7 @@ LinkCost cost_between_nodes(const Collective& collective, const Levels& levels) 
 
 // A reduce to, or broadcast from, the first rank of every node. The last node may be smaller: its
 // phases stand beside those of the others and share their step numbers.
-void add_node_phases(Schedule& schedule, const Collective& collective, const Levels& levels,
+void add_node_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels,
                      Op op) {
   const AlgorithmId algorithm = collective.options.intra_algorithm;
   const bool even = levels.last_node == levels.per_node;
@@ -89,7 +89,7 @@ void add_node_phases(Schedule& schedule, const Collective& collective, const Lev
   }
 }
 
-void add_leader_phases(Schedule& schedule, const Collective& collective, const Levels& levels) {
+void add_leader_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels) {
   add_node_phases(schedule, collective, levels, Op::reduce);
   if (levels.nodes > 1) {
     const AlgorithmId algorithm = collective.options.inter_algorithm;
@@ -105,7 +105,7 @@ void add_leader_phases(Schedule& schedule, const Collective& collective, const L
   add_node_phases(schedule, collective, levels, Op::broadcast);
 }
 
-void add_shard_phases(Schedule& schedule, const Collective& collective, const Levels& levels) {
+void add_shard_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels) {
   if (levels.last_node != levels.per_node) {
     throw SimulationError("hierarchical needs equal ranks per node, got " +
                           std::to_string(collective.ranks) + " ranks in nodes of " +
@@ -161,7 +161,7 @@ void add_two_level_phases(Schedule& schedule, const Collective& collective) {
     throw SimulationError(std::string(name(collective.op)) + " has no algorithm " +
                           std::string(name(collective.algorithm)));
   }
-  const Levels levels = levels_of(collective);
+  const LevelRanks levels = level_ranks_of(collective);
   if (collective.algorithm == AlgorithmId::hierarchical) {
     add_shard_phases(schedule, collective, levels);
   } else {

@@ -160,7 +160,7 @@ GradientSizes match_tables(const StepSample& step, std::span<const train::ModelT
 
 enum class Kind { other, convolution, linear, normalisation };
 
-Kind kind_of(std::string_view text) {
+Kind size_kind_of(std::string_view text) {
   const auto contains = [&](std::string_view part) { return text.find(part) != text.npos; };
   if (contains("conv")) {
     return Kind::convolution;
@@ -229,11 +229,11 @@ sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std:
   std::vector<std::vector<GradientSize>> sizes(step.layers.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
-    const Kind kind = kind_of(step.layers[i].operation);
+    const Kind kind = size_kind_of(step.layers[i].operation);
     if (kind == Kind::other) {
       continue;
     }
-    if (next == parameters.size() || kind_of(parameters[next]->kind) != kind) {
+    if (next == parameters.size() || size_kind_of(parameters[next]->kind) != kind) {
       throw InputError(file, "",
                        "model " + table.name + " does not fit: operator " +
                            step.layers[i].operation + " where the table has " +

@@ -14,7 +14,7 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::size_t kMostProblems = 20;
+constexpr std::size_t kMostSystemProblems = 20;
 constexpr std::int64_t kMostCpus = 256; // all pairs are joined
 constexpr double kMostMbps = 1e7;       // Slingshot writes kbit/s: 200000000 are 200 Gb/s
 constexpr double kMostLanes = 255;      // what Linux answers where it does not know
@@ -77,7 +77,7 @@ public:
 
 private:
   void problem(const XmlElement& at, const std::string& message) {
-    if (problems_.size() < kMostProblems) {
+    if (problems_.size() < kMostSystemProblems) {
       problems_.push_back({file_, std::to_string(at.line), message});
     }
   }

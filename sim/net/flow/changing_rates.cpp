@@ -1,4 +1,5 @@
 #include "net/flow/changing_rates.hpp"
+#include "net/network_model.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +7,6 @@
 namespace stepsim::net {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 // Filling anew costs less than following changes when this part of the flows came or went.
 constexpr std::size_t kFewFlows = 8;
 constexpr std::size_t kFewPerSize = 8;

@@ -8,11 +8,11 @@
 #include <cmath>
 
 #include "net/flow/changing_rates.hpp"
+#include "net/network_model.hpp"
 
 namespace stepsim::net {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 // Levels that differ by rounding only are equal: the wave stops there.
 constexpr double kRounding = 1e-13;
 // Filling anew is cheaper than a wave that looks at more uses than these.

@@ -1,4 +1,5 @@
 #include "net/flow/flow_level.hpp"
+#include "net/network_model.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +7,6 @@
 namespace stepsim::net {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kCrumb = 1e-3;       // byte (PKT 6.3)
 constexpr double kCrumbOfFlow = 1e-9; // but never more of a small flow
 constexpr double kClockRounding = 1e-15;

@@ -1,4 +1,5 @@
 #include "net/flow/flow_rates.hpp"
+#include "net/network_model.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +7,6 @@
 namespace stepsim::net {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kOpen = -1;             // level of a flow that still rises
 constexpr double kSameLevel = 1 + 1e-12; // PKT 6.2
 constexpr double kWornShare = 1e-3;      // add shares up anew: subtracting has cost three digits

@@ -10,7 +10,7 @@ namespace {
 
 // Shares that differ by rounding only are one bottleneck: 1 / 3 + 1 / 3 + 1 / 3 leaves no crumb.
 constexpr double kSameShare = 1 + 1e-12;
-constexpr double kOpen = -1; // rate of a flow that still rises
+constexpr double kRising = -1; // rate of a flow that still rises
 
 } // namespace
 
@@ -23,7 +23,7 @@ void max_min(std::span<const double> capacity_Bps, const FlowPaths& flows,
   for (const std::uint32_t port : flows.path) {
     ++users[port];
   }
-  std::fill(rate_Bps.begin(), rate_Bps.end(), kOpen);
+  std::fill(rate_Bps.begin(), rate_Bps.end(), kRising);
   const auto path_of = [&](std::size_t flow) {
     return flows.path.subspan(flows.path_begin[flow],
                               flows.path_begin[flow + 1] - flows.path_begin[flow]);
@@ -37,7 +37,7 @@ void max_min(std::span<const double> capacity_Bps, const FlowPaths& flows,
       }
     }
     for (std::size_t flow = 0; flow < count; ++flow) {
-      if (rate_Bps[flow] == kOpen) {
+      if (rate_Bps[flow] == kRising) {
         level = std::min(level, flows.limit_Bps[flow]);
       }
     }
@@ -47,7 +47,7 @@ void max_min(std::span<const double> capacity_Bps, const FlowPaths& flows,
       full[port] = is_full ? 1 : 0;
     }
     for (std::size_t flow = 0; flow < count; ++flow) {
-      if (rate_Bps[flow] != kOpen) {
+      if (rate_Bps[flow] != kRising) {
         continue;
       }
       const auto path = path_of(flow);

@@ -2,26 +2,25 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 #include <numeric>
+
+#include "net/network_model.hpp"
 
 namespace stepsim::train {
 
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-double sum(const std::vector<double>& values) {
+double total_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 } // namespace
 
 JobWorkers::JobWorkers(const NetworkJob& job)
-    : job_(job), jitter_(job.variability, job.workers), forward_s_(sum(job.forward_s)),
+    : job_(job), jitter_(job.variability, job.workers), forward_s_(total_of(job.forward_s)),
       backward_s_(std::accumulate(job.backward_s.rbegin(), job.backward_s.rend(), 0.0)),
       workers_(job.workers), missing_(job.workers * job.forward_s.size(), 0),
-      start_s_(static_cast<std::size_t>(job.iterations) + 1, kNever),
+      start_s_(static_cast<std::size_t>(job.iterations) + 1, net::kNever),
       backward_start_s_((static_cast<std::size_t>(job.iterations) + 1) * job.workers),
       exchange_end_s_(static_cast<std::size_t>(job.iterations), 0),
       piece_end_s_(job.pieces.size(), 0), forward_start_s_(job.forward_s.size(), 0) {
@@ -39,7 +38,7 @@ JobWorkers::JobWorkers(const NetworkJob& job)
   if (job.update_s > 0) {
     updates_ = layer_updates(step);
   }
-  first_update_ = sum(updates_) > 0 ? 0 : job.update_s;
+  first_update_ = total_of(updates_) > 0 ? 0 : job.update_s;
   group_pieces();
   for (std::uint32_t w = 0; w < job.workers; ++w) {
     start_iteration(w, 0);
@@ -77,7 +76,7 @@ void JobWorkers::group_pieces() {
   }
 }
 
-double JobWorkers::next_time() const { return timers_.empty() ? kNever : timers_.next_time(); }
+double JobWorkers::next_time() const { return timers_.empty() ? net::kNever : timers_.next_time(); }
 
 void JobWorkers::start_iteration(std::uint32_t worker, std::int64_t iteration) {
   Worker& x = workers_[worker];

@@ -45,7 +45,7 @@ Served serve(Server& server, const AsyncInput& input, double arrive) {
   return {applied, out + link.pull_s};
 }
 
-struct Worker {
+struct ServerClient {
   std::int64_t iterations{}; // updates whose weights are back
   std::int64_t read_version{};
   std::vector<double> computed_s{}; // [iteration], the one under way last
@@ -89,7 +89,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   assert(input.workers >= 1 && input.servers >= 1 && input.iterations >= 1 && "counts from 1");
   const std::int64_t total = input.iterations * input.workers;
   const Jitter jitter(input.variability, input.workers);
-  std::vector<Worker> workers(input.workers);
+  std::vector<ServerClient> workers(input.workers);
   std::vector<Arrival> heap;
   heap.reserve(input.workers);
   const auto compute = [&](std::uint32_t w) {
@@ -110,7 +110,7 @@ AsyncTimes run_async(const AsyncInput& input) {
     const Arrival next = heap.back();
     heap.pop_back();
     const Served served = serve(server, input, next.time);
-    Worker& worker = workers[next.worker];
+    ServerClient& worker = workers[next.worker];
     const std::int64_t staleness = server.version - worker.read_version;
     worker.read_version = ++server.version;
     worker.received = served.received;
@@ -124,7 +124,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   // Second half of every worker's own run.
   std::vector<std::int64_t> seen(input.workers);
   for (const AsyncUpdate& update : times.updates) {
-    Worker& worker = workers[update.worker];
+    ServerClient& worker = workers[update.worker];
     if (++seen[update.worker] == worker.iterations / 2) {
       worker.half_received = update.received_s;
     }
@@ -133,7 +133,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   double share = 0;       // of computing in the cycles of all workers
   double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
   for (std::uint32_t w = 0; w < input.workers; ++w) {
-    const Worker& worker = workers[w];
+    const ServerClient& worker = workers[w];
     if (worker.iterations == 0) { // none is complete: what is under way
       times.worker_compute_s.push_back(worker.computed_s.front());
       times.worker_wait_s.push_back(0);

@@ -63,14 +63,14 @@ private:
   double free_ = 0;
 };
 
-struct Worker {
+struct PipelineState {
   double clock = 0;
   double factor = 1; // of this iteration
   std::size_t cursor = 0;
 };
 
-double latest(const std::vector<Worker>& workers) {
-  return std::ranges::max_element(workers, {}, &Worker::clock)->clock;
+double latest(const std::vector<PipelineState>& workers) {
+  return std::ranges::max_element(workers, {}, &PipelineState::clock)->clock;
 }
 
 std::int64_t last_applied(const PipelineInput& input, std::int64_t width) {
@@ -87,11 +87,11 @@ std::int64_t last_applied(const PipelineInput& input, std::int64_t width) {
 
 // Every worker's compute thread and the channel through one iteration that may start at `gate`.
 PipelineIteration one_iteration(const PipelineInput& input, double gate, double exchange_factor,
-                                std::vector<Worker>& workers, Channel& channel) {
+                                std::vector<PipelineState>& workers, Channel& channel) {
   PipelineIteration iteration;
   const double before = input.application_s + input.forward_s;
   bool first = true;
-  for (Worker& worker : workers) {
+  for (PipelineState& worker : workers) {
     const double start = std::max(worker.clock, gate);
     iteration.start_s = first ? start : std::min(iteration.start_s, start);
     first = false;
@@ -99,7 +99,7 @@ PipelineIteration one_iteration(const PipelineInput& input, double gate, double 
   }
   bool sent = false;
   for (const PipelinePiece& piece : input.pieces) {
-    for (Worker& worker : workers) {
+    for (PipelineState& worker : workers) {
       worker.clock = channel.advance(worker.clock, worker.factor * piece.compute_s, worker.cursor);
     }
     if (piece.exchange_s > 0) {
@@ -220,7 +220,7 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
   const Variability& variability = input.variability;
   const bool differ = variability.compute_cv > 0 || !variability.stragglers.empty();
   const Jitter jitter(variability, input.workers);
-  std::vector<Worker> workers(differ ? input.workers : 1);
+  std::vector<PipelineState> workers(differ ? input.workers : 1);
   // No worker lags behind an exchange by more than the width (or the skipped steps of a switch).
   const auto window = static_cast<std::size_t>(std::min(width, input.iterations)) + 2;
   Channel channel(window * input.pieces.size(), input.compute_slowdown);

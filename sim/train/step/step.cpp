@@ -8,7 +8,7 @@ namespace stepsim::train {
 
 namespace {
 
-double sum(const std::vector<double>& values) {
+double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
@@ -65,7 +65,7 @@ void add_messages(const StepInput& input, const plan::SendTimes& sent, StepTimes
 
 std::vector<double> layer_updates(const StepInput& input) {
   std::vector<double> updates(input.forward_s.size(), 0.0);
-  const double bytes = sum(input.gradient_bytes);
+  const double bytes = sum_of(input.gradient_bytes);
   if (input.next_forward == NextForward::per_layer && !root_updates(input) && bytes > 0) {
     for (std::size_t l = 0; l < updates.size(); ++l) {
       updates[l] = input.update_s * (input.gradient_bytes[l] / bytes);
@@ -118,7 +118,7 @@ StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
   assert(input.forward_s.size() == input.backward_s.size() && "one pair of times per layer");
   const std::size_t layers = input.forward_s.size();
   StepTimes step;
-  step.forward_s = sum(input.forward_s);
+  step.forward_s = sum_of(input.forward_s);
   // In backward order, so that it is bit-equal to the ready time of the last gradient.
   step.backward_s = std::accumulate(input.backward_s.rbegin(), input.backward_s.rend(), 0.0);
   step.update_s = input.update_s;
@@ -137,7 +137,7 @@ StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
   if (barrier) {
     gaps.add(t, step.finish_s);
     t = step.finish_s + (root_updates(input) ? 0.0 : input.update_s);
-  } else if (sum(input.gradient_bytes) == 0) {
+  } else if (sum_of(input.gradient_bytes) == 0) {
     t += input.update_s; // nothing to share the update by
   }
   for (std::size_t l = 0; l < layers; ++l) {

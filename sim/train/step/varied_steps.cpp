@@ -11,7 +11,7 @@ namespace stepsim::train {
 
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity(); // no wait
+constexpr double kNoWait = -std::numeric_limits<double>::infinity(); // no wait
 
 // A message waits for the backward of a layer, and for a time of its own after it: the tick of
 // horovod's cycle, selection on a side stream.
@@ -51,7 +51,7 @@ double compute_until_last(std::vector<double>& x, const std::vector<double>& fac
                           double seconds) {
   constexpr std::size_t kSide = 4;
   std::array<double, kSide> last;
-  last.fill(kNever);
+  last.fill(kNoWait);
   const std::size_t whole = x.size() - x.size() % kSide;
   for (std::size_t w = 0; w < whole; w += kSide) {
     for (std::size_t i = 0; i < kSide; ++i) {
@@ -192,7 +192,7 @@ private:
                 .forward_start_s = x_,
                 .forward_factor = next_factor_},
                sent_);
-    std::fill(done_.begin(), done_.end(), kNever);
+    std::fill(done_.begin(), done_.end(), kNoWait);
     const auto done = plan::done_s(sending_, sent_);
     for (std::size_t g = 0; g < step_.messages.size(); ++g) {
       for (const std::uint32_t layer : step_.messages[g].layers) {
@@ -210,15 +210,15 @@ private:
   double forward() {
     if (step_.next_forward == NextForward::barrier) {
       const double finish = std::max(sent_.finish_s, layer_ready_.front());
-      wait_and_compute(x_, step_.messages.empty() ? kNever : finish, next_factor_, first_update_);
+      wait_and_compute(x_, step_.messages.empty() ? kNoWait : finish, next_factor_, first_update_);
       const double first = *std::min_element(x_.begin(), x_.end());
-      wait_and_compute(x_, kNever, next_factor_, forward_);
+      wait_and_compute(x_, kNoWait, next_factor_, forward_);
       return first;
     }
-    wait_and_compute(x_, kNever, next_factor_, first_update_);
+    wait_and_compute(x_, kNoWait, next_factor_, first_update_);
     wait_and_compute(x_, done_.front(), next_factor_, updates_.front());
     const double first = *std::min_element(x_.begin(), x_.end());
-    wait_and_compute(x_, kNever, next_factor_, step_.forward_s.front());
+    wait_and_compute(x_, kNoWait, next_factor_, step_.forward_s.front());
     for (std::size_t l = 1; l < done_.size(); ++l) {
       wait_and_compute(x_, done_[l], next_factor_, updates_[l] + step_.forward_s[l]);
     }

@@ -1,0 +1,12 @@
+#pragma once
+// What reading and writing of compressed files share.
+#include <cstddef>
+
+namespace stepsim::io {
+
+inline constexpr std::size_t kChunk = std::size_t{1} << 16; // bytes per call of zlib
+
+// As zlib takes them.
+inline unsigned char* zlib_bytes(char* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+
+} // namespace stepsim::io
