@@ -37,8 +37,15 @@ FUSED = {
 
 
 def entries(build):
+    """(source, folder, command) of all; a unity file stands for the sources that it includes."""
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-        yield pathlib.Path(entry["file"]), entry["directory"], shlex.split(entry["command"])
+        file, arguments = entry["file"], shlex.split(entry["command"])
+        parts = [file]
+        if pathlib.Path(file).parent.name == "Unity":
+            parts = re.findall(r'(?m)^#include "(.+)"$', pathlib.Path(file).read_text(encoding="utf-8"))
+        for part in parts:
+            own = [part if argument == file else argument for argument in arguments]
+            yield pathlib.Path(part), entry["directory"], own
 
 
 def wrong_options(file, arguments):
