@@ -1,5 +1,5 @@
 #pragma once
-// The words of an enum in files, flags and results: one table, beside the enum.
+// The words that files, flags and results use for the values of an enum: one table next to it.
 //
 //     enum class CostForm { exact, paper, ideal };
 //     inline constexpr auto kCostForms = base::words<CostForm>(

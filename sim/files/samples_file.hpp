@@ -43,8 +43,8 @@ struct Samples {
   std::vector<std::string> warnings;
 };
 
-// What a measured time of any log can be: seconds above 0, at most 1e9 (30 years), so that sums,
-// squares and ratios of them stay numbers.
+// The range of a measured time in any log: above 0 s and at most 1e9 s (30 years). Sums, squares
+// and ratios of such times stay finite.
 [[nodiscard]] Range measured_times();
 
 // All throw InputError, naming pointer or line: unknown operation, negative bytes, time out of

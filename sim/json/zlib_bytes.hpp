@@ -1,5 +1,5 @@
 #pragma once
-// What reading and writing of compressed files share.
+// Chunk size and pointer type of the calls to zlib, for reading and for writing.
 #include <cstddef>
 
 namespace stepsim::io {

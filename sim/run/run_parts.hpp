@@ -70,7 +70,8 @@ void warn_below_bound(double bound_s, Result& result);
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 // The best merge, evaluated as the run is, and the period by formula.
 class BucketCosts;
-// The best merge takes `best_s`; the gap is that of schedules that send one message at a time.
+// Sets the iteration time of the best merge, and the distance to it for schedules that send one
+// message at a time. `best_s`: iteration time of the best merge, s.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                 BucketCosts& costs, Summary& summary);
