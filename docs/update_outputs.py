@@ -9,6 +9,12 @@ A block in a Markdown file that looks like
     ...
     ```
 
+or, for a command that prints Markdown,
+
+    <!-- page of: stepsim keys /cluster --format markdown -->
+    ...
+    <!-- end of page -->
+
 holds what the command prints (2>&1 in it adds the warnings), run in the root of the sources with
 build/ on PATH. usage: docs/update_outputs.py [--check] [--bin DIR] [FILE.md ...]; --check changes nothing and
 exits 1 where a block is out of date.
@@ -23,17 +29,22 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"(<!-- output of: (.+?) -->\n```\n)(.*?)(```\n)", re.S)
+PAGE = re.compile(r"(<!-- page of: (.+?) -->\n)(.*?)(<!-- end of page -->\n)", re.S)
 
 
-def output_of(command, binaries):
+def printed_by(command, binaries):
     environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", NO_COLOR="1",
                        COLUMNS="120", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300)
     if done.returncode not in (0, 4):
         sys.exit(f"{command}: exit {done.returncode}\n{done.stdout}")
-    text = "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
-    return f"$ {command}\n{text}\n"
+    return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines()) + "\n"
+
+
+def renewed(text, binaries):
+    text = BLOCK.sub(lambda m: f"{m[1]}$ {m[2]}\n{printed_by(m[2], binaries)}{m[4]}", text)
+    return PAGE.sub(lambda m: f"{m[1]}\n{printed_by(m[2], binaries)}\n{m[4]}", text)
 
 
 def main():
@@ -48,8 +59,8 @@ def main():
     blocks = 0
     for file in files:
         old = file.read_text(encoding="utf-8")
-        blocks += len(BLOCK.findall(old))
-        new = BLOCK.sub(lambda m: m[1] + output_of(m[2], options.bin.resolve()) + m[4], old)
+        blocks += len(BLOCK.findall(old)) + len(PAGE.findall(old))
+        new = renewed(old, options.bin.resolve())
         if new == old:
             continue
         outdated += 1

@@ -131,6 +131,7 @@ struct Collective {
 [[nodiscard]] std::string_view name(Op op);
 [[nodiscard]] std::string_view name(AlgorithmId algorithm);
 [[nodiscard]] std::string_view name(Method method);
+[[nodiscard]] std::optional<Method> parse_method(std::string_view word);
 [[nodiscard]] std::optional<Op> parse_op(std::string_view word);
 [[nodiscard]] std::optional<AlgorithmId> parse_algorithm(std::string_view word);
 [[nodiscard]] std::vector<AlgorithmId> valid_algorithms(Op op);

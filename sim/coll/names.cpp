@@ -67,6 +67,7 @@ std::optional<Value> parse(const std::array<std::pair<Value, std::string_view>, 
 std::string_view name(Op op) { return word_of(kOps, op); }
 std::string_view name(AlgorithmId algorithm) { return word_of(kAlgorithms, algorithm); }
 std::string_view name(Method method) { return word_of(kMethods, method); }
+std::optional<Method> parse_method(std::string_view word) { return parse(kMethods, word); }
 std::optional<Op> parse_op(std::string_view word) { return parse(kOps, word); }
 std::optional<AlgorithmId> parse_algorithm(std::string_view word) {
   return parse(kAlgorithms, word);

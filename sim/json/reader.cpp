@@ -1,70 +1,16 @@
 #include "json/reader.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "base/nearest.hpp"
-#include "base/number_text.hpp"
-#include "base/quantity.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
-constexpr std::size_t kMaxProblems = 20;
 constexpr std::int64_t kSchemaVersion = 1;
-
-std::string kind_of_number(Range range, std::string_view noun) {
-  // "must be >= 1" -> "must be an integer >= 1"; "must be in (0, 1]" -> "must be an integer in
-  // ...".
-  const std::string text = range.text();
-  constexpr std::string_view kMust = "must be";
-  const std::string_view bounds = std::string_view(text).substr(kMust.size());
-  return std::string(kMust).append(" ").append(noun).append(bounds);
-}
-
-// The kind of the last key of a pointer; elements of a list have that of the list's key.
-std::optional<base::QuantityKind> kind_of_place(std::string_view pointer) {
-  const auto is_index = [](std::string_view token) {
-    return !token.empty() && token.find_first_not_of("0123456789-") == std::string_view::npos;
-  };
-  std::string_view key = pointer.substr(pointer.rfind('/') + 1);
-  while (is_index(key) && key.size() < pointer.size()) {
-    pointer.remove_suffix(key.size() + 1);
-    key = pointer.substr(pointer.rfind('/') + 1);
-  }
-  if (key.ends_with("per_byte_s")) {
-    return std::nullopt;
-  }
-  return base::kind_of_key(key).value_or(base::QuantityKind::ratio);
-}
-
-// The text of a quantity where a number belongs; a bare number in quotes needs its unit.
-base::QuantityResult quantity_in(std::string_view pointer, std::string_view text) {
-  const auto kind = kind_of_place(pointer);
-  if (!kind) {
-    return "takes no unit";
-  }
-  if (!text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string_view::npos) {
-    return "a number stands without quotes, or carries a unit";
-  }
-  return base::parse_quantity(text, *kind);
-}
-
-// What is wrong with a value that is no number: "must be a number >= 0, got ..".
-std::string not_a_number(const Json& value, const std::string& rule) {
-  const std::string text = rule + ", got " + shown(value);
-  if (!value.is_string()) {
-    return text;
-  }
-  const std::string pointer = value.pointer();
-  const auto parsed = quantity_in(pointer, value.as_string());
-  const auto kind = kind_of_place(pointer);
-  const bool starts_as_number = value.as_string().find_first_of("0123456789") == 0;
-  return starts_as_number && kind && *kind != base::QuantityKind::ratio
-             ? text + ": " + std::get<std::string>(parsed)
-             : text;
-}
 
 std::string quoted_list(std::span<const std::string> words) {
   std::string text;
@@ -79,145 +25,48 @@ std::string quoted_list(std::span<const std::string> words) {
 
 } // namespace
 
-void Problems::add(const Json& place, std::string message) {
-  if (problems_.size() >= kMaxProblems) {
-    ++dropped_;
-    return;
-  }
-  problems_.push_back({std::string(place.file()), place.pointer(), std::move(message)});
-}
-
-void Problems::add(const Json& parent, std::string_view key, std::string message) {
-  if (problems_.size() >= kMaxProblems) {
-    ++dropped_;
-    return;
-  }
-  problems_.push_back({std::string(parent.file()),
-                       parent.pointer().append("/").append(escape_token(key)), std::move(message)});
-}
-
-void Problems::throw_if_any() const {
-  if (problems_.empty()) {
-    return;
-  }
-  std::vector<base::Problem> all = problems_;
-  if (dropped_ > 0) {
-    all.push_back({all.front().file, "", "and " + std::to_string(dropped_) + " more problems"});
-  }
-  throw InputError(std::move(all));
-}
-
-bool Range::contains(double value) const {
-  const bool above_low = open_low ? value > low : value >= low;
-  const bool below_high = open_high ? value < high : value <= high;
-  return above_low && below_high;
-}
-
-std::string Range::text() const {
-  const bool has_low = std::isfinite(low);
-  const bool has_high = std::isfinite(high);
-  if (has_low && has_high) {
-    return std::string("must be in ") + (open_low ? "(" : "[") + base::shortest(low) + ", " +
-           base::shortest(high) + (open_high ? ")" : "]");
-  }
-  if (has_low) {
-    return std::string("must be ") + (open_low ? "> " : ">= ") + base::shortest(low);
-  }
-  if (has_high) {
-    return std::string("must be ") + (open_high ? "< " : "<= ") + base::shortest(high);
-  }
-  return "must be";
-}
-
-Range at_least(double low) { return {.low = low}; }
-Range above(double low) { return {.low = low, .open_low = true}; }
-Range between(double low, double high) { return {.low = low, .high = high}; }
-Range above_to(double low, double high) { return {.low = low, .high = high, .open_low = true}; }
-
-std::string shown(const Json& value) {
-  if (value.is_array()) {
-    return "a list";
-  }
-  if (value.is_object()) {
-    return "an object";
-  }
-  return base::shown_value(compact(value));
-}
-
-std::optional<Json> quantity_at(std::string_view pointer, std::string_view text) {
-  const auto parsed = quantity_in(pointer, text);
-  const double* number = std::get_if<double>(&parsed);
-  if (number == nullptr) {
-    return std::nullopt;
-  }
-  if (*kind_of_place(pointer) == base::QuantityKind::size) {
-    return Json(static_cast<std::int64_t>(*number));
-  }
-  return Json(*number);
-}
-
-std::optional<double> number_of(const Json& value) {
-  if (value.is_string()) {
-    const auto number = quantity_at(value.pointer(), value.as_string());
-    return number ? std::optional(number->as_double()) : std::nullopt;
-  }
-  return value.is_number() ? std::optional(value.as_double()) : std::nullopt;
-}
-
-Json with_numbers(Json tree) {
-  if (tree.is_array()) {
-    for (Json& element : tree.as_array()) {
-      element = with_numbers(std::move(element));
-    }
-  } else if (tree.is_object()) {
-    for (auto& [key, member] : tree.as_object()) {
-      member = with_numbers(std::move(member));
-    }
-  } else if (tree.is_string() && kind_of_place(tree.pointer()) != base::QuantityKind::ratio) {
-    if (auto number = quantity_at(tree.pointer(), tree.as_string())) {
-      number->set_origin(tree.file_pointer(), tree.pointer(), tree.line());
-      return std::move(*number);
-    }
-  }
-  return tree;
-}
-
-std::optional<double> checked_number(const Json& value, Range range, Problems& problems) {
-  const auto number = number_of(value);
-  if (!number) {
-    problems.add(value, not_a_number(value, kind_of_number(range, "a number")));
-    return std::nullopt;
-  }
-  if (!range.contains(*number)) {
-    problems.add(value, range.text() + ", got " + shown(value));
-    return std::nullopt;
-  }
-  return number;
-}
-
-std::optional<std::int64_t> checked_integer(const Json& value, Range range, Problems& problems) {
-  // A percentage is no integer, not even 200%.
-  const bool percent =
-      value.is_string() && kind_of_place(value.pointer()) == base::QuantityKind::ratio;
-  const auto number = percent ? std::nullopt : number_of(value);
-  const double real = number.value_or(0.0);
-  const bool whole =
-      value.is_integer() || (number && real == std::floor(real) && std::abs(real) <= 0x1p53);
-  if (!number) {
-    problems.add(value, not_a_number(value, kind_of_number(range, "an integer")));
-    return std::nullopt;
-  }
-  if (!whole || !range.contains(real)) {
-    problems.add(value, kind_of_number(range, "an integer") + ", got " + shown(value));
-    return std::nullopt;
-  }
-  return value.is_integer() ? value.as_integer() : static_cast<std::int64_t>(real);
-}
-
 Fields::Fields(const Json& json, Problems& problems) : json_(json), problems_(problems) {
   if (!json.is_object()) {
     problems.add(json, "must be an object, got " + shown(json));
   }
+}
+
+Fields::Fields(const Json& json, Problems& problems, const Key& object) : Fields(json, problems) {
+  object_ = &object;
+  if (object.kind == KeyKind::either) {
+    object_ = std::ranges::find(object.keys, KeyKind::object, &Key::kind).base();
+    assert(object_ != object.keys.data() + object.keys.size() && "one form is an object");
+  }
+}
+
+const Key& Fields::row(std::string_view key) const {
+  assert(object_ != nullptr && "the object has rows");
+  const std::size_t first = object_->keys.size();
+  const std::size_t count = first + object_->more.size();
+  const auto at = [&](std::size_t i) -> const Key& {
+    return i < first ? object_->keys[i] : object_->more[i - first];
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = (next_row_ + i) % count;
+    if (at(place).name == key) {
+      next_row_ = place + 1;
+      return at(place);
+    }
+  }
+  assert(false && "every key that is read has a row");
+  return object_->keys.front();
+}
+
+const Key& Fields::number_row(std::string_view key) const {
+  const Key& found = row(key);
+  if (found.kind != KeyKind::either) {
+    return found;
+  }
+  const auto form = std::ranges::find_if(found.keys, [](const Key& each) {
+    return each.kind == KeyKind::number || each.kind == KeyKind::integer;
+  });
+  assert(form != found.keys.end() && "one form is a number");
+  return *form;
 }
 
 bool Fields::has(std::string_view key) const {
@@ -237,6 +86,72 @@ const Json* Fields::required(std::string_view key, std::string_view expected) {
     problems_.add(json_, key, "required (" + std::string(expected) + ")");
   }
   return value;
+}
+
+double Fields::number(std::string_view key) {
+  const Key& row = number_row(key);
+  const double* fallback = std::get_if<double>(&this->row(key).fallback);
+  assert((fallback != nullptr) != this->row(key).is_required && "required, or with a default");
+  return fallback != nullptr ? number(key, row.range, *fallback) : number(key, row.range);
+}
+
+double Fields::number_or(std::string_view key, double fallback) {
+  return number(key, number_row(key).range, fallback);
+}
+
+double Fields::required_number(std::string_view key) { return number(key, number_row(key).range); }
+
+std::optional<double> Fields::optional_number(std::string_view key) {
+  return optional_number(key, number_row(key).range);
+}
+
+std::int64_t Fields::integer(std::string_view key) {
+  const Key& row = number_row(key);
+  const double* fallback = std::get_if<double>(&this->row(key).fallback);
+  assert((fallback != nullptr) != this->row(key).is_required && "required, or with a default");
+  const std::int64_t value = fallback != nullptr
+                                 ? integer(key, row.range, static_cast<std::int64_t>(*fallback))
+                                 : integer(key, row.range);
+  if (!row.choices.empty() && std::ranges::find(row.choices, value) == row.choices.end()) {
+    std::string text;
+    for (const std::int64_t choice : row.choices) {
+      text += (text.empty() ? "must be " : " or ") + std::to_string(choice);
+    }
+    problems_.add(json_, key, text + ", got " + std::to_string(value));
+    return row.choices.back();
+  }
+  return value;
+}
+
+std::int64_t Fields::integer_or(std::string_view key, std::int64_t fallback) {
+  return integer(key, number_row(key).range, fallback);
+}
+
+std::int64_t Fields::required_integer(std::string_view key) {
+  return integer(key, number_row(key).range);
+}
+
+std::optional<std::int64_t> Fields::optional_integer(std::string_view key) {
+  return optional_integer(key, number_row(key).range);
+}
+
+bool Fields::boolean(std::string_view key) {
+  return boolean(key, std::get<bool>(row(key).fallback));
+}
+
+std::string_view Fields::word(std::string_view key) {
+  const auto* fallback = std::get_if<std::string_view>(&row(key).fallback);
+  return word_or(key, fallback != nullptr ? *fallback : std::string_view());
+}
+
+std::string_view Fields::word_or(std::string_view key, std::string_view fallback) {
+  const std::vector<std::string_view> words = row(key).words.all();
+  const auto place = std::ranges::find(words, fallback);
+  assert((fallback.empty() || place != words.end()) && "the default is one of the words");
+  const auto index = fallback.empty()
+                         ? std::nullopt
+                         : std::optional(static_cast<std::size_t>(place - words.begin()));
+  return words[word(key, words, index)];
 }
 
 double Fields::number(std::string_view key, Range range) {
@@ -361,6 +276,12 @@ void Fields::header(std::string_view kind, bool kind_required) {
   }
   (void)string("name", "");
   (void)string("$schema", "");
+}
+
+void Fields::know_all() {
+  for (const Key* key : keys_of(*object_)) {
+    known_.push_back(key->name);
+  }
 }
 
 void Fields::no_more() {

@@ -2,12 +2,11 @@
 // Reading an object key by key with all checks of the house: missing, wrong type, out of range,
 // unknown key with the nearest known one. Problems are collected; `finish` throws them together.
 //
-//     Fields fields(json, problems);
-//     const double latency = fields.number("latency_s", at_least(0));
-//     const auto nodes = fields.integer("nodes", at_least(1));
-//     fields.no_more();                       // unknown keys
+//     Fields fields(json, problems, kCluster);            // the rows of the object's keys
+//     const double latency = fields.number("latency_s");  // range and default are those of its row
+//     const auto nodes = fields.integer("nodes");
+//     fields.no_more();                                   // unknown keys
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,50 +14,48 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/words.hpp"
+#include "json/checked.hpp"
+#include "json/fields/key.hpp"
 #include "json/json.hpp"
+#include "json/problems.hpp"
+#include "json/range.hpp"
 
 namespace stepsim::io {
-
-// Collects problems of one or several files, at most 20; later ones are only counted and become
-// one last line "and N more problems".
-class Problems {
-public:
-  void add(const Json& place, std::string message); // at the value's own pointer
-  void add(const Json& parent, std::string_view key,
-           std::string message); // at parent's pointer/key
-  [[nodiscard]] bool empty() const { return problems_.empty(); }
-  [[nodiscard]] const std::vector<base::Problem>& list() const { return problems_; }
-  void throw_if_any() const; // InputError
-
-private:
-  std::vector<base::Problem> problems_;
-  std::size_t dropped_{};
-};
-
-struct Range {
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool open_low = false; // low itself is not allowed
-  bool open_high = false;
-  [[nodiscard]] bool contains(double value) const;
-  [[nodiscard]] std::string text() const; // "must be >= 1", "must be in (0, 1]", "must be > 0"
-};
-[[nodiscard]] Range at_least(double low);
-[[nodiscard]] Range above(double low);
-[[nodiscard]] Range between(double low, double high);
-[[nodiscard]] Range above_to(double low, double high); // (low, high]
 
 // Keys are string literals, or live at least as long as the Fields.
 class Fields {
 public:
   // `json` must be an object; if not, one problem is recorded and every key reads as absent.
   Fields(const Json& json, Problems& problems);
+  // `object`: the row of the object, or of several forms of which one is an object.
+  Fields(const Json& json, Problems& problems, const Key& object);
 
   [[nodiscard]] bool has(std::string_view key) const; // present and not null
   // The raw value (null pointer if absent); marks the key as known.
   const Json* any(std::string_view key);
+
+  // By the row of the key: required, or with the row's default. `_or`, `required_` and `optional_`
+  // are for keys whose default, or whether they have one, depends on the rest of the file. Of
+  // several forms the number counts.
+  double number(std::string_view key);
+  double number_or(std::string_view key, double fallback);
+  double required_number(std::string_view key);
+  std::optional<double> optional_number(std::string_view key);
+  std::int64_t integer(std::string_view key);
+  std::int64_t integer_or(std::string_view key, std::int64_t fallback);
+  std::int64_t required_integer(std::string_view key);
+  std::optional<std::int64_t> optional_integer(std::string_view key);
+  bool boolean(std::string_view key);
+  // One of the words of the row.
+  std::string_view word(std::string_view key);
+  std::string_view word_or(std::string_view key, std::string_view fallback);
+  template <class Enum, std::size_t N>
+  Enum word(std::string_view key, const base::Words<Enum, N>& words) {
+    return words.find(word(key)).value_or(Enum{});
+  }
+  // The row of a key, which must be there.
+  [[nodiscard]] const Key& row(std::string_view key) const;
 
   // Required forms: a problem "required" is recorded when absent, and a harmless value returned.
   // With a fallback the key is optional.
@@ -86,6 +83,8 @@ public:
   // `schema_version` (1, also if absent; higher: "written by a newer stepsim"), `kind` (if present
   // must be `kind`), `name`, `$schema`. Throws what was found so far where the file is no object.
   void header(std::string_view kind, bool kind_required = false);
+  // No key of the rows is unknown, whether it was asked for or not.
+  void know_all();
   // Every key not asked for is a problem "unknown key, did you mean ...?".
   void no_more();
   [[nodiscard]] const Json& json() const { return json_; }
@@ -95,26 +94,12 @@ private:
   const Json* required(std::string_view key, std::string_view expected);
 
   const Json& json_;
+  [[nodiscard]] const Key& number_row(std::string_view key) const;
+
+  const Key* object_ = nullptr;
+  mutable std::size_t next_row_ = 0; // keys are mostly asked for in the order of the rows
   Problems& problems_;
   std::vector<std::string_view> known_;
 };
-
-// The number that a text stands for at this place: in a unit of the place's key ("25Gbps" at
-// /cluster/network/bandwidth_Bps, "10ms" at /ready_s/3), or a percentage where the key has none.
-// Empty for all other texts, such as the words that some keys take beside numbers.
-[[nodiscard]] std::optional<Json> quantity_at(std::string_view pointer, std::string_view text);
-// A number as it is, a text as `quantity_at` its own place; empty for everything else.
-[[nodiscard]] std::optional<double> number_of(const Json& value);
-// The tree with numbers in place of texts with a unit of their key.
-[[nodiscard]] Json with_numbers(Json tree);
-
-// Checks of single values, for lists: the element's own pointer is named. An integer may be written
-// as 16.0 or 1e6, and both as a text with a unit (INP 4.2). Nothing is returned after a problem.
-[[nodiscard]] std::optional<double> checked_number(const Json& value, Range range,
-                                                   Problems& problems);
-[[nodiscard]] std::optional<std::int64_t> checked_integer(const Json& value, Range range,
-                                                          Problems& problems);
-// A value as error messages show it: compact, cut, "an object" or "a list" for those.
-[[nodiscard]] std::string shown(const Json& value);
 
 } // namespace stepsim::io

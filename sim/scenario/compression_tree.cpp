@@ -61,7 +61,7 @@ io::Json compression_tree(const coll::Compression& compression) {
   set("bucket", compression.bucket);
   set("rank", compression.rank);
   set("block", compression.block);
-  set(kDenseStart, compression.dense_warmup_iterations);
+  set("dense_warmup_iterations", compression.dense_warmup_iterations);
   return tree;
 }
 

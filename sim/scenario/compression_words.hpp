@@ -7,8 +7,6 @@
 
 namespace stepsim::study {
 
-inline constexpr std::string_view kDenseStart = "dense_warmup_iterations";
-
 struct CostKey {
   std::string_view key;
   double coll::CompressCosts::*value;

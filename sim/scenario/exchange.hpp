@@ -41,4 +41,13 @@ struct CodecTimes {
 // The collective of the scenario without its bytes.
 [[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
 
+// Messages travel through a simulated topology.
+[[nodiscard]] inline bool is_simulated(const Scenario& scenario) {
+  return scenario.cluster.network.model != NetworkModel::alpha_beta;
+}
+// Dense exchanges have measured or given times.
+[[nodiscard]] inline bool has_curve(const Scenario& scenario) {
+  return scenario.cluster.network.curve.has_value();
+}
+
 } // namespace stepsim::study

@@ -2,23 +2,22 @@
 #include <utility>
 
 #include "files/cost_file.hpp"
+#include "scenario/keys/cluster.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 
 plan::Cost inline_cost(const io::Json& json, io::Problems& problems, plan::TableReport* report) {
-  io::Fields fields(json, problems);
+  io::Fields fields(json, problems, keys::kCostObject);
   const bool linear = fields.has("startup_s") || fields.has("per_byte_s");
   const bool table = fields.has("table");
   plan::Cost cost;
   if (linear == table) {
     problems.add(json, "give either startup_s and per_byte_s, or table");
-    for (const std::string_view key : {"startup_s", "per_byte_s", "table"}) {
-      (void)fields.any(key);
-    }
+    fields.know_all();
   } else if (linear) {
-    const double startup = fields.number("startup_s", io::at_least(0));
-    const double per_byte = fields.number("per_byte_s", io::at_least(0));
+    const double startup = fields.required_number("startup_s");
+    const double per_byte = fields.required_number("per_byte_s");
     cost.base = plan::LinearCost{startup, per_byte};
   } else {
     const auto points = io::parse_cost_table(*fields.any("table"), problems);

@@ -4,6 +4,7 @@
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "scenario/keys/packet.hpp"
 #include "scenario/packet_settings.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
@@ -11,8 +12,6 @@
 namespace stepsim::study {
 
 namespace {
-
-constexpr double kMostBytes = 1e12; // of one flow
 
 // [[bytes, F], ...]: both ascending, the last F is 1.
 std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problems& problems) {
@@ -23,7 +22,8 @@ std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problem
       problems.add(row, "must be [bytes, F], got " + io::shown(row));
       return {};
     }
-    const auto bytes = io::checked_number(row.as_array()[0], io::between(0, kMostBytes), problems);
+    const auto bytes =
+        io::checked_number(row.as_array()[0], io::between(0, keys::kMostFlowBytes), problems);
     const auto part = io::checked_number(row.as_array()[1], io::between(0, 1), problems);
     if (!bytes || !part) {
       return {};
@@ -75,9 +75,9 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields own(*json, context.problems);
+  io::Fields own(*json, context.problems, fields.row("background"));
   net::BackgroundOptions& background = settings.background;
-  background.load = own.number("load", io::Range{.low = 0, .high = 1, .open_high = true});
+  background.load = own.number("load");
   if (const auto host = overloaded(fabric, background.load)) {
     context.problems.add(*json, "load",
                          "host " + fabric.node_names[*host] +
@@ -85,8 +85,8 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
   }
   const net::TransportKind main = settings.options.transport.kind;
   const bool ordered = main == net::TransportKind::pfabric; // ports serve by remaining size
-  background.transport =
-      own.word("transport", net::kTransportKinds, ordered ? main : net::TransportKind::dctcp);
+  background.transport = *net::kTransportKinds.find(
+      own.word_or("transport", net::kTransportKinds[ordered ? main : net::TransportKind::dctcp]));
   if (ordered != (background.transport == net::TransportKind::pfabric) && settings.has_transport) {
     context.problems.add(*json, "transport",
                          "pfabric changes the ports: all flows have it, or none");
@@ -101,7 +101,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
     (void)own.any("size_bytes");
     (void)own.any("cdf");
   } else if (own.has("size_bytes")) {
-    background.cdf = {{own.number("size_bytes", io::between(1, kMostBytes)), 1.0}};
+    background.cdf = {{own.required_number("size_bytes"), 1.0}};
   } else {
     background.cdf = parse_cdf(own, context.problems);
     if (!background.cdf.empty() && net::mean_bytes(background) <= 0) {

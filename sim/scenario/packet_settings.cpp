@@ -7,6 +7,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "net/packet/ports.hpp"
+#include "scenario/keys/packet.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 
@@ -14,24 +15,18 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr double kMostPacketBytes = 65535;
-constexpr double kMostPackets = 1e9; // of a buffer or threshold
 constexpr std::int64_t kSharedBytes = 16'000'000;
 
-std::uint32_t whole(io::Fields& fields, std::string_view key, io::Range range,
-                    std::uint32_t fallback) {
-  return static_cast<std::uint32_t>(fields.integer(key, range, fallback));
+std::uint32_t whole(io::Fields& fields, std::string_view key) {
+  return static_cast<std::uint32_t>(fields.integer(key));
 }
 
 void parse_sizes(io::Fields& fields, net::PacketOptions& options) {
-  const io::Range range = io::between(1, kMostPacketBytes);
-  options.mtu_wire_bytes = whole(fields, "mtu_wire_bytes", range, options.mtu_wire_bytes);
-  options.header_bytes =
-      whole(fields, "header_bytes", io::between(0, kMostPacketBytes), options.header_bytes);
-  options.wire_overhead_bytes = whole(
-      fields, "wire_overhead_bytes", io::between(0, kMostPacketBytes), options.wire_overhead_bytes);
-  options.control_bytes = whole(fields, "control_bytes", range, options.control_bytes);
-  options.ack_bytes = whole(fields, "ack_bytes", range, options.ack_bytes);
+  options.mtu_wire_bytes = whole(fields, "mtu_wire_bytes");
+  options.header_bytes = whole(fields, "header_bytes");
+  options.wire_overhead_bytes = whole(fields, "wire_overhead_bytes");
+  options.control_bytes = whole(fields, "control_bytes");
+  options.ack_bytes = whole(fields, "ack_bytes");
   const auto refuse = [&](std::string_view key, const std::string& message) {
     fields.problems().add(fields.json(), key, message);
   };
@@ -40,7 +35,7 @@ void parse_sizes(io::Fields& fields, net::PacketOptions& options) {
     refuse("mtu_wire_bytes", "no room for one value: a packet of " + mtu +
                                  " bytes has a header of " + std::to_string(options.header_bytes));
   }
-  if (options.mtu_wire_bytes + options.wire_overhead_bytes > kMostPacketBytes) {
+  if (options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes) {
     refuse("wire_overhead_bytes", "a packet with its overhead has at most 65535 bytes, got " + mtu +
                                       " + " + std::to_string(options.wire_overhead_bytes));
   }
@@ -66,17 +61,16 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const net::Fa
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields buffer(*json, context.problems);
+  io::Fields buffer(*json, context.problems, fields.row("buffer"));
   net::BufferOptions& result = options.buffer;
-  const auto scope = buffer.word("scope", net::kBufferScopes, net::BufferScope::port);
+  const auto scope = buffer.word("scope", net::kBufferScopes);
   result.scope = scope;
   const bool port = scope == net::BufferScope::port;
   const bool shared = scope == net::BufferScope::shared;
   const std::string where = "buffer scope " + std::string(net::kBufferScopes[scope]);
-  const io::Range count = io::between(1, kMostPackets);
-  const auto packets = buffer.optional_integer("packets", count);
+  const auto packets = buffer.optional_integer("packets");
   const auto bytes = buffer.optional_integer("bytes", io::between(options.mtu_wire_bytes, 0x1p53));
-  result.alpha = buffer.number("alpha", io::above(0), result.alpha);
+  result.alpha = buffer.number("alpha");
   context.needs_meaning(buffer, "packets", port, where);
   context.needs_meaning(buffer, "bytes", port || shared, where);
   context.needs_meaning(buffer, "alpha", shared, where);
@@ -110,7 +104,7 @@ std::optional<std::uint32_t> threshold(io::Fields& fields, std::string_view key)
   if (json->is_null()) {
     return net::kNoThreshold;
   }
-  const auto value = io::checked_integer(*json, io::between(1, kMostPackets), fields.problems());
+  const auto value = io::checked_integer(*json, fields.row(key).range, fields.problems());
   return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
 }
 
@@ -121,7 +115,7 @@ void parse_thresholds(io::Fields& fields, const ParseContext& context,
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields drop(*json, context.problems);
+  io::Fields drop(*json, context.problems, fields.row("drop_packets"));
   options.drop_droppable = threshold(drop, "droppable");
   options.drop_middle = threshold(drop, "middle");
   options.drop_protected = threshold(drop, "protected");
@@ -134,7 +128,7 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fa
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields faults(*json, context.problems);
+  io::Fields faults(*json, context.problems, fields.row("faults"));
   const auto link_of = [&](io::Fields& fault) -> net::LinkId {
     const io::Json* link = fault.any("link");
     if (link == nullptr) {
@@ -146,20 +140,18 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fa
         .value_or(0);
   };
   for (const io::Json& each : faults.array("link_loss", false)) {
-    io::Fields fault(each, context.problems);
+    io::Fields fault(each, context.problems, keys::kLosses.front());
     const net::LinkId link = link_of(fault);
-    const double probability =
-        fault.number("probability", io::Range{.low = 0, .high = 1, .open_high = true});
+    const double probability = fault.number("probability");
     options.link_loss.push_back({link, probability});
     fault.no_more();
   }
   for (const io::Json& each : faults.array("drop_packets_once", false)) {
-    io::Fields fault(each, context.problems);
-    constexpr double kMost = 0xfffffffe;
+    io::Fields fault(each, context.problems, keys::kDropsOnce.front());
     net::DropOnce drop{.link = link_of(fault)};
-    drop.connection = static_cast<std::uint32_t>(fault.integer("flow", io::between(0, kMost)));
-    drop.seq = static_cast<std::uint32_t>(fault.integer("seq", io::between(0, kMost)));
-    drop.nth = whole(fault, "nth", io::between(1, kMost), 1);
+    drop.connection = whole(fault, "flow");
+    drop.seq = whole(fault, "seq");
+    drop.nth = whole(fault, "nth");
     options.drop_once.push_back(drop);
     fault.no_more();
   }
@@ -243,7 +235,7 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   if (json == nullptr || json->is_null()) {
     return settings;
   }
-  io::Fields fields(*json, context.problems);
+  io::Fields fields(*json, context.problems, keys::kPacketObject);
   net::PacketOptions& options = settings.options;
   parse_sizes(fields, options);
   if (const auto queues = fields.optional_integer("queues", {})) {
@@ -255,14 +247,12 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
       options.queues = static_cast<std::uint32_t>(*queues);
     }
   }
-  options.switch_latency_s = fields.number("switch_latency_s", io::between(0, 1), 0);
+  options.switch_latency_s = fields.number("switch_latency_s");
   parse_buffer(fields, context, fabric, options);
   parse_thresholds(fields, context, options);
-  options.load_balancing =
-      fields.word("load_balancing", net::kLoadBalancings, net::LoadBalancing::ecmp);
-  options.spray_offset = fields.word("spray_offset", net::kSprayOffsets, net::SprayOffset::host);
-  options.queue_discipline =
-      fields.word("queue_discipline", net::kQueueDisciplines, net::QueueDiscipline::fifo);
+  options.load_balancing = fields.word("load_balancing", net::kLoadBalancings);
+  options.spray_offset = fields.word("spray_offset", net::kSprayOffsets);
+  options.queue_discipline = fields.word("queue_discipline", net::kQueueDisciplines);
   parse_faults(fields, context, fabric, options);
   parse_transport(fields, context, settings);
   parse_background(fields, context, fabric, settings);

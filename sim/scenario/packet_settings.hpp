@@ -74,4 +74,7 @@ void parse_transport(io::Fields& fields, const ParseContext& context, PacketSett
 named_or_numbered(const io::Json& value, std::string_view noun,
                   const std::vector<std::string>& names, std::size_t count, io::Problems& problems);
 
+// The transports for which a key of the transport block has a meaning.
+[[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);
+
 } // namespace stepsim::study

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "net/packet/ports.hpp"
+#include "scenario/keys/packet.hpp"
 #include "scenario/packet_settings.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
@@ -13,9 +14,6 @@ namespace stepsim::study {
 namespace {
 
 using net::TransportKind;
-
-constexpr io::Range kBound{.low = 0, .high = 1, .open_low = false, .open_high = true};
-constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
 
 constexpr unsigned bit(TransportKind kind) { return 1U << static_cast<unsigned>(kind); }
 constexpr unsigned kTcp = bit(TransportKind::reno) | bit(TransportKind::dctcp);
@@ -54,24 +52,20 @@ constexpr std::array kTransportKeys{TransportKey{"window_packets", bit(Transport
                                     TransportKey{"rescale", kDlcp},
                                     TransportKey{"control_lossy", kDlcp}};
 
-std::uint32_t count(io::Fields& fields, std::string_view key, std::uint32_t fallback) {
-  constexpr double kMost = 1e9;
-  return static_cast<std::uint32_t>(fields.integer(key, io::between(1, kMost), fallback));
+std::uint32_t count(io::Fields& fields, std::string_view key) {
+  return static_cast<std::uint32_t>(fields.integer(key));
 }
 
 void parse_tcp(io::Fields& fields, net::TcpOptions& tcp) {
-  constexpr double kMost = 1e9;
-  tcp.initial_window = static_cast<double>(fields.integer(
-      "initial_window", io::between(1, kMost), static_cast<std::int64_t>(tcp.initial_window)));
-  tcp.duplicate_acks = count(fields, "dup_acks", tcp.duplicate_acks);
-  const io::Range timeout = io::above_to(0, kMostTimeout);
-  tcp.rto_min_s = fields.number("rto_min_s", timeout, tcp.rto_min_s);
-  tcp.rto_initial_s = fields.number("rto_initial_s", timeout, tcp.rto_initial_s);
-  tcp.restart_after_idle = fields.boolean("restart_after_idle", tcp.restart_after_idle);
-  tcp.sack = fields.boolean("sack", tcp.sack);
-  tcp.g = fields.number("g", io::above_to(0, 1), tcp.g);
-  tcp.alpha0 = fields.number("alpha0", io::between(0, 1), tcp.alpha0);
-  tcp.retransmissions_ect = fields.boolean("retransmissions_ect", tcp.retransmissions_ect);
+  tcp.initial_window = count(fields, "initial_window");
+  tcp.duplicate_acks = count(fields, "dup_acks");
+  tcp.rto_min_s = fields.number("rto_min_s");
+  tcp.rto_initial_s = fields.number("rto_initial_s");
+  tcp.restart_after_idle = fields.boolean("restart_after_idle");
+  tcp.sack = fields.boolean("sack");
+  tcp.g = fields.number("g");
+  tcp.alpha0 = fields.number("alpha0");
+  tcp.retransmissions_ect = fields.boolean("retransmissions_ect");
 }
 
 // {"0": 0.05, "12": 0}: layer -> bound.
@@ -91,7 +85,8 @@ void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, Bou
       context.problems.add(*json, key, "must be the number of a layer, from 0");
       continue;
     }
-    if (const auto bound = io::checked_number(value, kBound, context.problems)) {
+    if (const auto bound =
+            io::checked_number(value, keys::kBoundOfLayer.front().range, context.problems)) {
       loss.bound_of_layer[layer] = *bound;
     }
   }
@@ -99,22 +94,22 @@ void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, Bou
 
 void parse_dlcp(io::Fields& fields, const ParseContext& context, net::DlcpOptions& dlcp,
                 BoundedLoss& loss) {
-  loss.bound_push = fields.number("loss_bound_push", kBound, loss.bound_push);
-  loss.bound_pull = fields.number("loss_bound_pull", kBound, loss.bound_pull);
+  loss.bound_push = fields.number("loss_bound_push");
+  loss.bound_pull = fields.number("loss_bound_pull");
   parse_bounds_of_layers(fields, context, loss);
-  dlcp.early_stop = fields.boolean("early_stop", dlcp.early_stop);
-  loss.priority = fields.boolean("priority", loss.priority);
-  loss.priority_map = fields.word("priority_map", kPriorityMaps, PriorityMap::layer);
-  loss.selective_drop = fields.boolean("selective_drop", loss.selective_drop);
-  loss.front_fraction = fields.number("front_fraction", io::between(0, 1), loss.front_fraction);
-  loss.large_fraction = fields.number("large_fraction", io::between(0, 1), loss.large_fraction);
-  loss.protect_large = fields.boolean("protect_large", loss.protect_large);
-  dlcp.rate_control = fields.word("rate_control", net::kRateControls, dlcp.rate_control);
-  dlcp.feedback_packets = count(fields, "feedback_packets", dlcp.feedback_packets);
-  dlcp.rate_floor = fields.number("rate_floor", io::above_to(0, 1), dlcp.rate_floor);
-  loss.loss_fill = fields.word("loss_fill", kLossFills, LossFill::zero);
-  loss.rescale = fields.boolean("rescale", loss.rescale);
-  dlcp.control_lossy = fields.boolean("control_lossy", dlcp.control_lossy);
+  dlcp.early_stop = fields.boolean("early_stop");
+  loss.priority = fields.boolean("priority");
+  loss.priority_map = fields.word("priority_map", kPriorityMaps);
+  loss.selective_drop = fields.boolean("selective_drop");
+  loss.front_fraction = fields.number("front_fraction");
+  loss.large_fraction = fields.number("large_fraction");
+  loss.protect_large = fields.boolean("protect_large");
+  dlcp.rate_control = fields.word("rate_control", net::kRateControls);
+  dlcp.feedback_packets = count(fields, "feedback_packets");
+  dlcp.rate_floor = fields.number("rate_floor");
+  loss.loss_fill = fields.word("loss_fill", kLossFills);
+  loss.rescale = fields.boolean("rescale");
+  dlcp.control_lossy = fields.boolean("control_lossy");
 }
 
 io::Json threshold_tree(std::uint32_t packets) {
@@ -259,6 +254,18 @@ io::Json faults_tree(const net::PacketOptions& options) {
 
 } // namespace
 
+std::vector<std::string_view> transports_with(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const TransportKey& each : kTransportKeys) {
+    for (std::size_t k = 0; each.key == key && k < net::kTransportKinds.all().size(); ++k) {
+      if ((each.kinds >> k & 1U) != 0) {
+        names.push_back(net::kTransportKinds.all()[k]);
+      }
+    }
+  }
+  return names;
+}
+
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings) {
   const io::Json* json = fields.any("transport");
   if (json == nullptr || json->is_null()) {
@@ -270,9 +277,9 @@ void parse_transport(io::Fields& fields, const ParseContext& context, PacketSett
     transport.kind = fields.word("transport", net::kTransportKinds, TransportKind::raw);
     return;
   }
-  io::Fields own(*json, context.problems);
-  transport.kind = own.word("kind", net::kTransportKinds, std::nullopt);
-  transport.window_packets = count(own, "window_packets", transport.window_packets);
+  io::Fields own(*json, context.problems, fields.row("transport"));
+  transport.kind = own.word("kind", net::kTransportKinds);
+  transport.window_packets = count(own, "window_packets");
   parse_tcp(own, transport.tcp);
   parse_dlcp(own, context, transport.dlcp, settings.bounded_loss);
   if (own.has("kind")) {

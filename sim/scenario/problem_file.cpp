@@ -5,6 +5,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "scenario/keys/communication.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 
@@ -106,10 +107,10 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
       problems.add(options, not_for_problem_files(*planner));
       continue;
     }
-    io::Fields keys(options, problems);
+    io::Fields own(options, problems, keys::kSchedule);
     const ParseContext context{problems, files, Leftovers::refuse};
-    out.options.emplace_back(planner->schedule, parse_schedule_options(keys, context, *planner));
-    keys.no_more();
+    out.options.emplace_back(planner->schedule, parse_schedule_options(own, context, *planner));
+    own.no_more();
   }
 }
 

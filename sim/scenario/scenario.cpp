@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "scenario/keys/scenario.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
@@ -107,7 +109,7 @@ template <class Parse>
 void parse_part(io::Fields& top, std::string_view key, const ParseContext& context, Parse parse) {
   (void)top.any(key);
   const io::Json part = object_or_empty(top.json(), key);
-  io::Fields fields(part, context.problems);
+  io::Fields fields(part, context.problems, top.row(key));
   parse(fields);
   fields.no_more();
 }
@@ -131,18 +133,13 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   io::Problems problems;
   const ParseContext context{problems, files, leftovers};
   Scenario scenario;
-  io::Fields top(tree, problems);
+  io::Fields top(tree, problems, keys::kScenario);
   top.header("scenario");
   scenario.name = top.string("name", "");
-  scenario.seed = top.integer("seed", io::between(0, 9007199254740992.0), 1);
-  static constexpr std::array<std::string_view, 4> kMethods{"auto", "closed_form", "max_plus",
-                                                            "events"};
-  const std::size_t method = top.word("method", kMethods, 0);
-  if (method > 0) {
-    scenario.method = static_cast<coll::Method>(method - 1);
-  }
+  scenario.seed = top.integer("seed");
+  scenario.method = coll::parse_method(top.word("method"));
   parse_part(top, "limits", context, [&](io::Fields& fields) {
-    scenario.simulated_limit = {fields.number("simulated_s", io::above(0), 1000)};
+    scenario.simulated_limit = {fields.number("simulated_s")};
   });
   const io::Json* workload = tree.find("workload");
   if (workload != nullptr && workload->is_array()) {
@@ -159,7 +156,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
              [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
   parse_part(top, "variability", context,
              [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
-  scenario.allow_unusual = top.boolean("allow_unusual", false);
+  scenario.allow_unusual = top.boolean("allow_unusual");
   if (const io::Json* cluster = tree.find("cluster")) {
     refuse_unusual(*cluster, scenario.allow_unusual, problems);
   }

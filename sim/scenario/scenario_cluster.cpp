@@ -8,13 +8,13 @@
 #include "coll/algorithms.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "net/profile/profile_curve.hpp"
+#include "scenario/keys/cluster.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-constexpr double kMaxRanks = 1 << 20;
 
 // The link class of a profile that joins GPUs of one node, the fastest first.
 const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
@@ -47,7 +47,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields intra(*json, context.problems);
+  io::Fields intra(*json, context.problems, fields.row("intra_network"));
   std::optional<coll::LinkCost> of_profile;
   if (intra.has("calibration")) {
     cluster.intra_calibration = intra.string("calibration");
@@ -55,17 +55,15 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
       of_profile = intra_of_profile(context.files.profile(place), place, context);
     }
   }
-  const io::Range latency = io::at_least(0);
-  const io::Range bandwidth = io::above(0);
   coll::LinkCost cost;
   if (of_profile) { // values next to it win
-    cost.latency_s = intra.number("latency_s", latency, of_profile->latency_s);
-    cost.per_byte_s = intra.has("bandwidth_Bps") ? 1 / intra.number("bandwidth_Bps", bandwidth)
+    cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
+    cost.per_byte_s = intra.has("bandwidth_Bps") ? 1 / intra.required_number("bandwidth_Bps")
                                                  : of_profile->per_byte_s;
     (void)intra.any("bandwidth_Bps");
   } else {
-    cost.latency_s = intra.number("latency_s", latency);
-    cost.per_byte_s = 1 / intra.number("bandwidth_Bps", bandwidth);
+    cost.latency_s = intra.required_number("latency_s");
+    cost.per_byte_s = 1 / intra.required_number("bandwidth_Bps");
   }
   cost.block_latency_s = cost.latency_s;
   intra.no_more();
@@ -135,11 +133,12 @@ std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& con
 
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
-  cluster.nodes = fields.integer("nodes", io::between(1, kMaxRanks));
-  cluster.gpus_per_node = fields.integer("gpus_per_node", io::between(1, kMaxRanks), 1);
-  cluster.nics_per_node = fields.integer("nics_per_node", io::between(1, kMaxRanks), 1);
+  cluster.nodes = fields.integer("nodes");
+  cluster.gpus_per_node = fields.integer("gpus_per_node");
+  cluster.nics_per_node = fields.integer("nics_per_node");
   if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
-      static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) > kMaxRanks) {
+      static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) >
+          keys::kMaxRanks) {
     context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
   }
   parse_intra(fields, context, cluster);
@@ -159,17 +158,13 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     }
     return;
   }
-  io::Fields part(*network_json, context.problems);
+  io::Fields part(*network_json, context.problems, fields.row("network"));
   Network& network = cluster.network;
-  network.model = part.word("model", kNetworkModels, NetworkModel::alpha_beta);
-  const bool flow = network.model == NetworkModel::flow;
-  const std::string model = "network model " + std::string(kNetworkModels[network.model]);
-  network.count_headers = part.boolean("count_headers", false);
-  context.needs_meaning(part, "count_headers", flow, model);
+  network.model = part.word("model", kNetworkModels);
+  network.count_headers = part.boolean("count_headers");
   (void)part.any("packet"); // resolve_fabric reads it
-  context.needs_meaning(part, "packet", network.model != NetworkModel::alpha_beta, model);
-  network.efficiency = part.number("efficiency", io::above_to(0, 1), 1);
-  if (part.integer("copy_engines", io::between(1, 2), 2) == 1) {
+  network.efficiency = part.number("efficiency");
+  if (part.integer("copy_engines") == 1) {
     context.problems.add(part.json(), "copy_engines", "half-duplex ranks are not supported");
   }
   if (part.has("calibration")) {
@@ -196,14 +191,12 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   cluster.has_network =
       known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
   const bool optional = known || !cluster.has_network;
-  const io::Range latency = io::at_least(0);
-  const io::Range bandwidth = io::above(0);
-  network.latency_s = optional ? part.number("latency_s", latency, network.latency_s)
-                               : part.number("latency_s", latency);
-  network.bandwidth_Bps = optional ? part.number("bandwidth_Bps", bandwidth, network.bandwidth_Bps)
-                                   : part.number("bandwidth_Bps", bandwidth);
-  network.reduction_Bps = part.number("reduction_Bps", io::at_least(0), network.reduction_Bps);
-  network.block_latency_s = part.number("block_latency_s", io::at_least(0), network.latency_s);
+  network.latency_s =
+      optional ? part.number_or("latency_s", network.latency_s) : part.required_number("latency_s");
+  network.bandwidth_Bps = optional ? part.number_or("bandwidth_Bps", network.bandwidth_Bps)
+                                   : part.required_number("bandwidth_Bps");
+  network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
+  network.block_latency_s = part.number_or("block_latency_s", network.latency_s);
   if (network.block_latency_s > network.latency_s) {
     context.problems.add(part.json(), "block_latency_s",
                          "per-block latency must not exceed latency_s (" +

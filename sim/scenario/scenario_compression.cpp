@@ -8,6 +8,7 @@
 
 #include "net/profile/profile.hpp"
 #include "scenario/compression_words.hpp"
+#include "scenario/keys/compression.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -19,37 +20,6 @@ using coll::Compression;
 using coll::CompressionKind;
 using coll::CompressionMethod;
 using coll::CompressionRow;
-
-constexpr double kMaxRank = 1 << 20;
-constexpr double kMostRatio = 1000; // k' / k
-
-// Every key of the object, in the order of the interface.
-constexpr std::array<std::string_view, 26> kCompressionKeys{"method",
-                                                            "ratio",
-                                                            "encode_Bps",
-                                                            "decode_Bps",
-                                                            "count_scale_bytes",
-                                                            "scale_agreement",
-                                                            "density",
-                                                            "k",
-                                                            "index_bytes",
-                                                            "value_bytes",
-                                                            "allgather",
-                                                            "broadcast",
-                                                            "residual_mask",
-                                                            "select_stream",
-                                                            "split_values_indices",
-                                                            "round_barriers",
-                                                            "density_warmup",
-                                                            "iterations_per_epoch",
-                                                            "baseline",
-                                                            "costs",
-                                                            "selected_ratio",
-                                                            "support_overlap",
-                                                            "bits",
-                                                            "bucket",
-                                                            "rank",
-                                                            "block"};
 
 bool is_free(const CompressCosts& costs) {
   CompressCosts linear = costs;
@@ -64,11 +34,12 @@ CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
     return defaults;
   }
   CompressCosts costs = defaults;
-  io::Fields inner(*json, context.problems);
-  costs.n_log_n = inner.word("form", net::kSelectForms, defaults.n_log_n ? 1 : 0) == 1;
+  io::Fields inner(*json, context.problems, fields.row("costs"));
+  costs.n_log_n =
+      inner.word_or("form", net::kSelectForms[defaults.n_log_n ? 1 : 0]) == net::kSelectForms[1];
   const std::string where = "form " + std::string(net::kSelectForms[costs.n_log_n ? 1 : 0]);
   for (const auto& [key, value] : kCostKeys) {
-    costs.*value = inner.number(key, io::at_least(0), defaults.*value);
+    costs.*value = inner.number_or(key, defaults.*value);
     context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);
   }
   inner.no_more();
@@ -78,17 +49,16 @@ CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
 std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context) {
   const io::Json* json = fields.any("density_warmup");
   if (json != nullptr && json->is_string()) {
-    static constexpr std::array<std::string_view, 2> kPresets{"dgc", "tuned"};
-    const std::size_t preset = fields.word("density_warmup", kPresets, 0);
-    return preset == 0 ? std::vector<double>{0.25, 0.0625, 0.015625, 0.004}
-                       : std::vector<double>{0.004};
+    const bool dgc = fields.word("density_warmup", keys::kDensityWarmups, 0) == 0;
+    return dgc ? std::vector<double>{0.25, 0.0625, 0.015625, 0.004} : std::vector<double>{0.004};
   }
   std::vector<double> densities;
   if (json != nullptr && json->is_array() && json->as_array().empty()) {
     context.problems.add(*json, "needs at least one density");
   }
   for (const io::Json& each : fields.array("density_warmup", false)) {
-    if (const auto density = io::checked_number(each, io::above_to(0, 1), context.problems)) {
+    const io::Range range = keys::kDensity.front().range;
+    if (const auto density = io::checked_number(each, range, context.problems)) {
       densities.push_back(*density);
     }
   }
@@ -98,11 +68,11 @@ std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context
 void parse_codec(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
                  Compression& out) {
   const double by_default = coll::codec_ratio(row.method, use.bytes_per_value);
-  out.ratio = fields.number("ratio", io::at_least(1), by_default);
-  out.encode_Bps = fields.number("encode_Bps", io::at_least(0), 0);
-  out.decode_Bps = fields.number("decode_Bps", io::at_least(0), 0);
-  out.count_scale_bytes = fields.boolean("count_scale_bytes", false);
-  out.scale_agreement = fields.boolean("scale_agreement", false);
+  out.ratio = fields.number_or("ratio", by_default);
+  out.encode_Bps = fields.number("encode_Bps");
+  out.decode_Bps = fields.number("decode_Bps");
+  out.count_scale_bytes = fields.boolean("count_scale_bytes");
+  out.scale_agreement = fields.boolean("scale_agreement");
 }
 
 // fp16 sends values of 2 bytes, so in training, where the gradient's type says how large its own
@@ -110,7 +80,7 @@ void parse_codec(io::Fields& fields, const CompressionRow& row, const Compressio
 void parse_value_bytes(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
                        Compression& out) {
   const bool half = row.method == CompressionMethod::fp16 && use.elements;
-  out.value_bytes = fields.integer("value_bytes", io::at_least(1), half ? 2 : 4);
+  out.value_bytes = fields.integer_or("value_bytes", half ? 2 : 4);
   if (half && out.value_bytes != 2) {
     fields.problems().add(fields.json(), "value_bytes",
                           "must be 2: fp16 sends values of 2 bytes, got " +
@@ -135,13 +105,12 @@ std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& o
 }
 
 void parse_selection(io::Fields& fields, const ParseContext& context, Compression& out) {
-  out.density = fields.optional_number("density", io::above_to(0, 1));
+  out.density = fields.optional_number("density");
   out.k = fields.optional_integer("k", io::Range{});
-  out.index_bytes = fields.integer("index_bytes", io::at_least(1), 4);
+  out.index_bytes = fields.integer("index_bytes");
   out.density_warmup = parse_warmup(fields, context);
-  out.iterations_per_epoch =
-      fields.optional_integer("iterations_per_epoch", io::at_least(1)).value_or(0);
-  out.selected_ratio = fields.number("selected_ratio", io::above_to(0, kMostRatio), 1);
+  out.iterations_per_epoch = fields.optional_integer("iterations_per_epoch").value_or(0);
+  out.selected_ratio = fields.number("selected_ratio");
 }
 
 // What goes together in a sparse method, and how many entries there can be.
@@ -178,21 +147,18 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
 }
 
 void parse_own_keys(io::Fields& fields, Compression& out) {
-  out.allgather =
-      fields.word("allgather", coll::kSparseAllgathers, coll::SparseAllgather::automatic);
-  out.split_values_indices = fields.boolean("split_values_indices", false);
-  out.select_stream =
-      fields.word("select_stream", coll::kSelectStreams, coll::SelectStream::compute);
-  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts, coll::SparseBroadcast::mst);
-  out.residual_mask = fields.word("residual_mask", coll::kResidualMasks, coll::ResidualMask::final);
-  out.round_barriers = fields.boolean("round_barriers", false);
-  out.support_overlap =
-      fields.word("support_overlap", coll::kSupportOverlaps, coll::SupportOverlap::random);
-  out.bits = fields.integer("bits", io::between(1, 32), 8);
-  out.bucket = fields.integer("bucket", io::at_least(1), 512);
-  out.rank = fields.optional_integer("rank", io::between(1, kMaxRank)).value_or(0);
-  out.block = fields.optional_integer("block", io::at_least(1)).value_or(0);
-  out.dense_warmup_iterations = fields.integer(kDenseStart, io::at_least(0), 512);
+  out.allgather = fields.word("allgather", coll::kSparseAllgathers);
+  out.split_values_indices = fields.boolean("split_values_indices");
+  out.select_stream = fields.word("select_stream", coll::kSelectStreams);
+  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts);
+  out.residual_mask = fields.word("residual_mask", coll::kResidualMasks);
+  out.round_barriers = fields.boolean("round_barriers");
+  out.support_overlap = fields.word("support_overlap", coll::kSupportOverlaps);
+  out.bits = fields.integer("bits");
+  out.bucket = fields.integer("bucket");
+  out.rank = fields.optional_integer("rank").value_or(0);
+  out.block = fields.optional_integer("block").value_or(0);
+  out.dense_warmup_iterations = fields.integer("dense_warmup_iterations");
 }
 
 // The keys that have a meaning for a method, and the others.
@@ -296,11 +262,8 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
     object = io::Object{{"method", json}};
     object.set_origin(json.file_pointer(), json.pointer(), json.line());
   }
-  io::Fields fields(object, context.problems);
-  for (const std::string_view key : kCompressionKeys) {
-    (void)fields.any(key);
-  }
-  (void)fields.any(kDenseStart);
+  io::Fields fields(object, context.problems, keys::kCompressionObject);
+  fields.know_all();
   fields.no_more();
   if (!fields.has("method")) { // an empty object is no compression
     for (const auto& [key, value] : object.as_object()) {
@@ -312,14 +275,14 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   }
   // Values of keys without a meaning are read as well: a leftover is ignored, but it is valid.
   const auto [own, others] = split_keys(object, *row);
-  io::Fields rest(others, context.problems);
+  io::Fields rest(others, context.problems, keys::kCompressionObject);
   (void)read_values(rest, context, coll::row(CompressionMethod::none), {}, {});
   const std::string where = "compression " + std::string(row->name);
   for (const auto& [key, value] : others.as_object()) {
     const bool waits = row->method == CompressionMethod::none;
     context.needs_meaning(rest, key, waits, where);
   }
-  io::Fields values(own, context.problems);
+  io::Fields values(own, context.problems, keys::kCompressionObject);
   out = read_values(values, context, *row, defaults, use);
   for (const auto& [key, kind] :
        {std::pair{"ratio", "a number"}, {"rank", "an integer"}, {"block", "an integer"}}) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "scenario/keys/workload.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -12,9 +13,9 @@ void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario
     context.problems.add(top.json(), "workload", "needs at least one job");
   }
   for (std::size_t j = 0; j < list.size(); ++j) {
-    io::Fields fields(list[j], context.problems);
+    io::Fields fields(list[j], context.problems, keys::kJobs.front());
     Scenario job; // for its workload alone
-    const std::int64_t nodes = fields.integer("nodes", io::at_least(1));
+    const std::int64_t nodes = fields.integer("nodes");
     parse_workload(fields, context, job);
     fields.no_more();
     if (j == 0) {

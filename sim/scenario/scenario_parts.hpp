@@ -85,14 +85,6 @@ struct CompressionUse {
 // Resolved, with the keys that have a meaning for the method, less `baseline`.
 [[nodiscard]] io::Json compression_tree(const coll::Compression& compression);
 
-// Whether the file has a value there, null excepted.
-[[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);
-// Which keys go together: a problem for every key of the file that has no meaning beside the
-// others, unless leftovers are ignored. After everything else is known.
-void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
-// Takes keys without a meaning out of a resolved scenario, by the same rules.
-void drop_meaningless(const Scenario& scenario, io::Json& tree);
-
 // After everything else is known: the topology with its routes, the place of every rank and server,
 // the packet block, and what does not go together with a simulated network.
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario);

@@ -7,6 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
+#include "scenario/keys/communication.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -14,34 +15,26 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kScheduleKeys{
-    "bucket_bytes",    "first_bucket_bytes", "ddp_mode",    "fusion_bytes", "cycle_s",
-    "phase_s",         "blocking",           "concurrency", "contention",   "preset",
-    "partition_bytes", "credit_bytes",       "dear_layers", "prefetch"};
-
 void parse_one_channel(io::Fields& fields, plan::ScheduleOptions& options) {
-  options.bucket_bytes = {
-      fields.integer("bucket_bytes", io::at_least(1), plan::kDefaultBucketBytes.value)};
-  if (const auto first = fields.optional_integer("first_bucket_bytes", io::at_least(1))) {
+  options.bucket_bytes = {fields.integer("bucket_bytes")};
+  if (const auto first = fields.optional_integer("first_bucket_bytes")) {
     options.first_bucket_bytes = Bytes{*first};
   }
-  options.ddp_mode = fields.word("ddp_mode", plan::kDdpModes, plan::DdpMode::rebuilt);
-  options.fusion_bytes = {
-      fields.integer("fusion_bytes", io::at_least(0), options.fusion_bytes.value)};
-  options.cycle = {fields.number("cycle_s", io::at_least(0), options.cycle.value)};
-  options.phase = {fields.number("phase_s", io::at_least(0), 0)};
-  options.blocking = fields.boolean("blocking", false);
+  options.ddp_mode = fields.word("ddp_mode", plan::kDdpModes);
+  options.fusion_bytes = {fields.integer("fusion_bytes")};
+  options.cycle = {fields.number("cycle_s")};
+  options.phase = {fields.number("phase_s")};
+  options.blocking = fields.boolean("blocking");
 }
 
 void parse_priority(io::Fields& fields, std::int64_t bytes_of_element,
                     plan::ScheduleOptions& options) {
-  const auto preset =
-      fields.word("preset", plan::kPriorityPresets, plan::PriorityPreset::bytescheduler);
+  const auto preset = fields.word("preset", plan::kPriorityPresets);
   options = plan::with_preset(options, preset, bytes_of_element);
-  if (const auto partition = fields.optional_integer("partition_bytes", io::at_least(1))) {
+  if (const auto partition = fields.optional_integer("partition_bytes")) {
     options.partition_bytes = Bytes{*partition};
   }
-  if (const auto credit = fields.optional_integer("credit_bytes", io::at_least(1))) {
+  if (const auto credit = fields.optional_integer("credit_bytes")) {
     options.credit_bytes = Bytes{*credit};
   }
 }
@@ -58,14 +51,15 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
                                              std::int64_t bytes_of_element) {
   plan::ScheduleOptions options;
   parse_one_channel(fields, options);
-  options.concurrency = fields.integer("concurrency", io::at_least(1), options.concurrency);
-  options.contention = fields.number("contention", io::at_least(0), options.contention);
+  options.concurrency = fields.integer("concurrency");
+  options.contention = fields.number_or("contention", options.contention);
   parse_priority(fields, bytes_of_element, options);
-  options.dear_layers = fields.optional_integer("dear_layers", io::at_least(1));
-  options.prefetch = fields.word("prefetch", plan::kPrefetches, plan::Prefetch::all);
-  for (const std::string_view key : kScheduleKeys) {
-    const bool meaningful = std::ranges::find(planner.keys, key) != planner.keys.end();
-    context.needs_meaning(fields, key, meaningful, "schedule " + std::string(planner.name));
+  options.dear_layers = fields.optional_integer("dear_layers");
+  options.prefetch = fields.word("prefetch", plan::kPrefetches);
+  for (const io::Key& key : keys::kScheduleKeys) {
+    const bool meaningful =
+        key.name == "schedule" || std::ranges::find(planner.keys, key.name) != planner.keys.end();
+    context.needs_meaning(fields, key.name, meaningful, "schedule " + std::string(planner.name));
   }
   if (planner.schedule == plan::Schedule::dear && options.dear_layers &&
       context.leftovers == Leftovers::refuse && fields.has("bucket_bytes")) {
@@ -88,20 +82,14 @@ plan::Schedule default_schedule(const Scenario& scenario) {
 }
 
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
-  const plan::Schedule by_default = default_schedule(scenario);
-  std::vector<std::string_view> words;
-  std::size_t fallback = 0;
-  for (const plan::Planner& planner : plan::planners()) {
-    fallback = planner.schedule == by_default ? words.size() : fallback;
-    words.push_back(planner.name);
-  }
-  std::size_t chosen = fields.word("schedule", words, fallback);
+  const std::string_view by_default = plan::planner(default_schedule(scenario)).name;
+  std::string_view chosen = fields.word_or("schedule", by_default);
   const bool async =
       scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
   if (async && context.leftovers == Leftovers::ignore) {
-    chosen = fallback; // the only one there is
+    chosen = by_default; // the only one there is
   }
-  const plan::Planner& planner = plan::planners()[chosen];
+  const plan::Planner& planner = *plan::find_planner(chosen);
   scenario.communication.schedule = planner.schedule;
   scenario.communication.schedule_options = parse_schedule_options(
       fields, context, planner,

@@ -15,24 +15,6 @@ namespace {
 
 using Algorithm = TrainingAlgorithm;
 
-// Keys that only one training algorithm has.
-struct TrainingKey {
-  std::string_view key;
-  Algorithm algorithm;
-};
-constexpr std::array kTrainingKeys{
-    TrainingKey{"pipeline_width", Algorithm::pipe_sgd},
-    TrainingKey{"max_width", Algorithm::pipe_sgd},
-    TrainingKey{"width_tolerance", Algorithm::pipe_sgd},
-    TrainingKey{"warmup_iterations", Algorithm::pipe_sgd},
-    TrainingKey{"warmup_switch", Algorithm::pipe_sgd},
-    TrainingKey{"drain", Algorithm::pipe_sgd},
-    TrainingKey{"compute_slowdown", Algorithm::pipe_sgd},
-    TrainingKey{"mode", Algorithm::parameter_server},
-    TrainingKey{"server_mode", Algorithm::parameter_server},
-    TrainingKey{"server_split", Algorithm::parameter_server},
-};
-
 void parse_width(io::Fields& fields, const ParseContext& context, Training& training) {
   if (const io::Json* width = fields.any("pipeline_width");
       width != nullptr && width->is_string()) {
@@ -43,10 +25,10 @@ void parse_width(io::Fields& fields, const ParseContext& context, Training& trai
                                        width->as_string() + "\"");
     }
   } else {
-    training.pipeline_width = fields.integer("pipeline_width", io::at_least(1), 2);
+    training.pipeline_width = fields.integer("pipeline_width");
   }
-  training.max_width = fields.integer("max_width", io::at_least(1), 16);
-  training.width_tolerance = fields.number("width_tolerance", io::at_least(0), 0.01);
+  training.max_width = fields.integer("max_width");
+  training.width_tolerance = fields.number("width_tolerance");
 }
 
 void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
@@ -54,10 +36,9 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_width(fields, context, training);
   training.warmup_iterations = fields.integer(
       "warmup_iterations", io::between(0, static_cast<double>(training.iterations)), 0);
-  training.warmup_switch =
-      fields.word("warmup_switch", train::kWarmupSwitches, train::WarmupSwitch::skip);
-  training.drain = fields.boolean("drain", false);
-  training.compute_slowdown = fields.number("compute_slowdown", io::at_least(1), 1);
+  training.warmup_switch = fields.word("warmup_switch", train::kWarmupSwitches);
+  training.drain = fields.boolean("drain");
+  training.compute_slowdown = fields.number("compute_slowdown");
   if (training.algorithm != Algorithm::pipe_sgd) {
     return;
   }
@@ -76,9 +57,8 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   Training& training = scenario.training;
   coll::Options& options = scenario.communication.options;
   const std::int64_t ranks = scenario.cluster.ranks();
-  static constexpr std::array<std::string_view, 2> kModes{"sync", "async"};
-  training.async = fields.word("mode", kModes, 0) == 1;
-  options.placement = fields.word("placement", coll::kPlacements, coll::Placement::dedicated);
+  training.async = fields.word("mode") == "async";
+  options.placement = fields.word("placement", coll::kPlacements);
   const bool sharded = options.placement == coll::Placement::sharded;
   const bool colocated = options.placement == coll::Placement::colocated;
   const double most = colocated ? static_cast<double>(ranks) : 1048576;
@@ -90,15 +70,12 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
                              "), got " + std::to_string(servers));
   }
   options.servers = static_cast<std::uint32_t>(servers);
-  static constexpr std::array<std::string_view, 2> kServerModes{"pipelined", "serial"};
-  training.serial_server = fields.word("server_mode", kServerModes, 0) == 1;
-  static constexpr std::array<std::string_view, 2> kSplits{"even", "whole"};
-  training.whole_split = fields.word("server_split", kSplits, 0) == 1;
+  training.serial_server = fields.word("server_mode") == "serial";
+  training.whole_split = fields.word("server_split") == "whole";
   if (training.whole_split && options.placement != coll::Placement::dedicated) {
     context.problems.add(fields.json(), "server_split", "whole tensors need dedicated servers");
   }
   if (training.algorithm == Algorithm::parameter_server) {
-    context.needs_meaning(fields, "server_mode", training.async, "mode sync");
     scenario.communication.collective = coll::AlgorithmId::parameter_server;
   }
 }
@@ -108,14 +85,13 @@ void parse_convergence(io::Fields& fields, const ParseContext& context, Training
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields part(*json, context.problems);
+  io::Fields part(*json, context.problems, fields.row("convergence"));
   Convergence convergence;
-  convergence.epochs_lossless = part.number("epochs_lossless", io::above(0));
-  convergence.iterations_per_epoch = part.integer("iterations_per_epoch", io::at_least(1));
-  constexpr double kHarmless = 0.01;
-  convergence.harmless = part.number("x1", io::at_least(0), kHarmless);
-  convergence.most = part.number("x2", io::at_least(0));
-  convergence.beta = part.number("beta", io::at_least(0));
+  convergence.epochs_lossless = part.number("epochs_lossless");
+  convergence.iterations_per_epoch = part.integer("iterations_per_epoch");
+  convergence.harmless = part.number("x1");
+  convergence.most = part.number("x2");
+  convergence.beta = part.number("beta");
   part.no_more();
   if (convergence.most <= convergence.harmless) {
     context.problems.add(*json, "x2",
@@ -131,9 +107,9 @@ void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario&
   std::set<std::int64_t> seen;
   const auto ranks = static_cast<double>(std::max<std::int64_t>(1, scenario.cluster.ranks()));
   for (const io::Json& entry : fields.array("stragglers", false)) {
-    io::Fields straggler(entry, context.problems);
+    io::Fields straggler(entry, context.problems, fields.row("stragglers").keys.front());
     const std::int64_t worker = straggler.integer("worker", io::between(0, ranks - 1));
-    const double factor = straggler.number("factor", io::above(0));
+    const double factor = straggler.number("factor");
     straggler.no_more();
     if (!seen.insert(worker).second) {
       context.problems.add(entry, "worker", "worker " + std::to_string(worker) + " appears twice");
@@ -146,46 +122,31 @@ void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario&
 
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
-  training.algorithm = fields.word("algorithm", kTrainingAlgorithms, Algorithm::sync_sgd);
-  training.iterations = fields.integer("iterations", io::between(1, 1e6), 10);
-  training.discard_iterations = fields.optional_integer("discard_iterations", io::at_least(0));
+  training.algorithm = fields.word("algorithm", kTrainingAlgorithms);
+  training.iterations = fields.integer("iterations");
+  training.discard_iterations = fields.optional_integer("discard_iterations");
   if (training.discard_iterations.value_or(0) >= training.iterations) {
     context.problems.add(fields.json(), "discard_iterations",
                          "must be less than iterations (" + std::to_string(training.iterations) +
                              "), got " + std::to_string(*training.discard_iterations));
   }
-  training.update = {fields.number("update_s", io::at_least(0), scenario.workload.update.value)};
-  training.input = {fields.number("input_s", io::at_least(0), 0)};
-  training.input_pipelined = fields.boolean("input_pipelined", true);
-  if (const auto exchange = fields.optional_number("exchange_s", io::at_least(0))) {
+  training.update = {fields.number_or("update_s", scenario.workload.update.value)};
+  training.input = {fields.number("input_s")};
+  training.input_pipelined = fields.boolean("input_pipelined");
+  if (const auto exchange = fields.optional_number("exchange_s")) {
     training.exchange = Seconds{*exchange};
   }
-  training.sync = {fields.number("sync_s", io::at_least(0), 0)};
-  training.host_copy_Bps = fields.number("host_copy_Bps", io::at_least(0), 0);
+  training.sync = {fields.number("sync_s")};
+  training.host_copy_Bps = fields.number("host_copy_Bps");
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
   parse_convergence(fields, context, training);
-  for (const auto& [key, algorithm] : kTrainingKeys) {
-    if (algorithm != training.algorithm && context.leftovers == Leftovers::refuse &&
-        fields.has(key)) {
-      context.problems.add(fields.json(), key,
-                           "applies to " + std::string(word(algorithm)) + " only");
-    }
-  }
-  const bool async = training.algorithm == Algorithm::parameter_server && training.async;
-  for (const std::string_view key : {"exchange_s", "sync_s", "host_copy_Bps"}) {
-    context.needs_meaning(fields, key, !async, "mode async");
-  }
-  for (const std::string_view key : {"input_s", "input_pipelined"}) {
-    context.needs_meaning(fields, key, training.algorithm == Algorithm::sync_sgd,
-                          word(training.algorithm));
-  }
 }
 
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   train::Variability& out = scenario.variability;
   out.seed = static_cast<std::uint64_t>(scenario.seed);
-  out.law = fields.word("distribution", train::kJitterLaws, train::JitterLaw::lognormal);
+  out.law = fields.word("distribution", train::kJitterLaws);
   const double most = out.law == train::JitterLaw::uniform ? 1 / std::sqrt(3.0) : 1e3;
   out.compute_cv = fields.number("compute_cv", io::between(0, most), 0);
   out.exchange_cv = fields.number("exchange_cv", io::between(0, most), 0);
@@ -199,13 +160,12 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
   }
   const bool empirical = out.law == train::JitterLaw::empirical;
   for (const io::Json& value : fields.array("factors", empirical)) {
-    out.factors.push_back(io::checked_number(value, io::above(0), context.problems).value_or(1));
+    const io::Range range = fields.row("factors").keys.front().range;
+    out.factors.push_back(io::checked_number(value, range, context.problems).value_or(1));
   }
   if (empirical && fields.has("factors") && out.factors.empty()) {
     context.problems.add(fields.json(), "factors", "needs at least one factor");
   }
-  context.needs_meaning(fields, "factors", empirical || out.factors.empty(),
-                        "distribution " + std::string(train::kJitterLaws[out.law]));
   parse_stragglers(fields, context, scenario);
   if (scenario.training.sync.value > 0 && out.varies()) {
     scenario.warnings.emplace_back("sync_s beside jitter or stragglers counts their waiting twice");

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

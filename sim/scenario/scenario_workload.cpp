@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -18,24 +19,23 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
     context.problems.add(*fields.any("layers"), "needs at least one layer");
   }
   for (const io::Json& json : layers) {
-    io::Fields layer(json, context.problems);
+    io::Fields layer(json, context.problems, fields.row("layers").keys.front());
     train::Layer& value = trace.layers.emplace_back();
     value.name = layer.string("name");
-    value.forward = Seconds{layer.number("forward_s", io::at_least(0))};
-    value.backward = Seconds{layer.number("backward_s", io::at_least(0))};
-    value.gradient_bytes =
-        Bytes{layer.integer("gradient_bytes", io::between(0, 9007199254740992.0))};
-    const std::span<const std::string_view> types = train::dtype_words();
+    value.forward = Seconds{layer.number("forward_s")};
+    value.backward = Seconds{layer.number("backward_s")};
+    value.gradient_bytes = Bytes{layer.integer("gradient_bytes")};
     const bool typed = layer.has("dtype");
-    const std::size_t type = layer.word("dtype", types, 0);
+    const std::string_view type = layer.word_or("dtype", train::dtype_words().front());
     train::Tensor tensor{.elements = {},
-                         .dtype = typed ? std::string(types[type]) : "",
+                         .dtype = typed ? std::string(type) : "",
                          .bytes = value.gradient_bytes,
                          .bucket = {},
                          .name = {}};
     double elements = 1;
     for (const io::Json& size : layer.array("shape", false)) { // for low-rank compression
-      const auto checked = io::checked_integer(size, io::at_least(1), context.problems);
+      const auto checked =
+          io::checked_integer(size, layer.row("shape").keys.front().range, context.problems);
       tensor.shape.push_back(checked.value_or(1));
       elements *= static_cast<double>(tensor.shape.back());
     }
@@ -87,44 +87,38 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
     context.problems.add(fields.json(), "give exactly one of device and measured");
   }
   if (const io::Json* json = fields.any("device"); json != nullptr && has_device) {
-    io::Fields device(*json, context.problems);
+    io::Fields device(*json, context.problems, fields.row("device"));
     profile.device = train::DeviceSpeed{};
-    profile.device->flops = {device.number("flops_Ps", io::above(0))};
-    profile.device->utilization =
-        device.number("utilization", io::above_to(0, 1), train::kUsualUtilization);
+    profile.device->flops = {device.number("flops_Ps")};
+    profile.device->utilization = device.number("utilization");
     device.no_more();
   }
-  profile.backward_factor = fields.number("backward_factor", io::at_least(0), 2);
+  profile.backward_factor = fields.number("backward_factor");
   if (const io::Json* json = fields.any("measured"); json != nullptr && has_measured) {
-    io::Fields measured(*json, context.problems);
+    io::Fields measured(*json, context.problems, fields.row("measured"));
     profile.measured = train::MeasuredTotals{};
     if (measured.has("compute_s")) {
-      const double compute = measured.number("compute_s", io::above(0));
+      const double compute = measured.required_number("compute_s");
       source.measured_compute = Seconds{compute};
       const double forward = compute / (1 + profile.backward_factor);
       profile.measured->forward = {forward};
       profile.measured->backward = {profile.backward_factor * forward};
     } else {
-      profile.measured->forward = {measured.number("forward_s", io::at_least(0))};
-      profile.measured->backward = {measured.number("backward_s", io::at_least(0))};
+      profile.measured->forward = {measured.required_number("forward_s")};
+      profile.measured->backward = {measured.required_number("backward_s")};
     }
     measured.no_more();
   }
-  profile.batch_size = fields.integer("batch_size", io::at_least(1));
-  profile.layer_overhead = {fields.number("layer_overhead_s", io::at_least(0), 0)};
-  profile.value_bytes = static_cast<int>(fields.integer("value_bytes", io::at_least(1), 4));
-  if (profile.value_bytes != 2 && profile.value_bytes != 4) {
-    context.problems.add(fields.json(), "value_bytes",
-                         "must be 2 or 4, got " + std::to_string(profile.value_bytes));
-    profile.value_bytes = 4;
-  }
+  profile.batch_size = fields.required_integer("batch_size");
+  profile.layer_overhead = {fields.number("layer_overhead_s")};
+  profile.value_bytes = static_cast<int>(fields.integer("value_bytes"));
 }
 
 void load_model(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   WorkloadSource& source = scenario.workload_source;
   parse_profile(fields, context, source);
   const train::ModelTable& table = context.files.model(*fields.any("model"));
-  const auto length = fields.optional_integer("sequence_length", io::at_least(1));
+  const auto length = fields.optional_integer("sequence_length");
   if (length && !table.sequence) {
     context.problems.add(fields.json(), "sequence_length", table.name + " has no sequence length");
     return;
@@ -155,19 +149,15 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
                     static_cast<int>(fields.has("layers"));
   const bool says_granularity = fields.has("granularity");
   train::Granularity& granularity = source.profile.granularity;
-  granularity = fields.word("granularity", train::kGranularities, train::Granularity::tensor);
+  granularity = *train::kGranularities.find(
+      fields.word_or("granularity", train::kGranularities[train::Granularity::tensor]));
   if (given != 1) {
     context.problems.add(fields.json(), "give exactly one of trace, model, layers");
-    for (const std::string_view key :
-         {"trace", "model", "layers", "batch_size", "device", "measured", "backward_factor",
-          "layer_overhead_s", "sequence_length", "value_bytes", "scale_backward_to_s"}) {
-      (void)fields.any(key);
-    }
+    fields.know_all();
     return;
   }
   const bool is_model = fields.has("model");
-  for (const std::string_view key : {"device", "measured", "backward_factor", "layer_overhead_s",
-                                     "sequence_length", "value_bytes"}) {
+  for (const std::string_view key : kModelKeys) {
     (void)fields.any(key);
     context.needs_meaning(fields, key, is_model, "a workload that is no model");
   }
@@ -181,7 +171,7 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
       context.problems.add(fields.json(), "granularity",
                            "weight needs a model: traces do not hold tensor shapes");
     }
-    source.batch_size = fields.optional_integer("batch_size", io::at_least(1));
+    source.batch_size = fields.optional_integer("batch_size");
     if (fields.has("trace")) {
       source.trace = fields.string("trace");
       if (fields.any("trace")->is_string()) {
@@ -204,7 +194,7 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
       scenario.workload.batch_size = source.batch_size;
     }
   }
-  if (const auto total = fields.optional_number("scale_backward_to_s", io::above(0))) {
+  if (const auto total = fields.optional_number("scale_backward_to_s")) {
     source.scale_backward_to = Seconds{*total};
     scale_backward(scenario.workload, {*total});
   }

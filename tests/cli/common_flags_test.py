@@ -34,6 +34,8 @@ COMMANDS = {
     "breakeven": ["examples/breakeven.json"],
     "import": ["layer-table", "tests/golden/input/layers.csv"],
     "check": [TWO],
+    "keys": ["/cluster"],
+    "schema": ["scenario"],
     "models": ["list"],
     "topologies": ["list"],
 }

@@ -57,7 +57,7 @@ TEST_CASE("wrong values are named with pointer, range and value") {
                    (void)fields.boolean("b", false);
                    (void)fields.array("l", false);
                    (void)fields.integer("big", at_least(0));
-                   (void)fields.number("o", {});
+                   (void)fields.number("o", Range{});
                    (void)fields.number("missing", above(0));
                  }) == "s.json: /nodes: must be an integer >= 1, got 0\n"
                        "s.json: /latency_s: must be >= 0, got -1\n"

@@ -21,6 +21,8 @@ STEPSIM = ROOT / "build" / "stepsim"
 READ_KINDS = ["compression_breakeven", "cost", "flows", "links", "measured_training", "model",
               "network_calibration", "problem",
               "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
+# Kinds whose schema is written from the tables that their reader uses.
+PRINTED_KINDS = ["scenario"]
 
 
 def load(path):
@@ -138,6 +140,15 @@ class Commands(unittest.TestCase):
             with self.subTest(file=str(path.relative_to(ROOT))):
                 done = self.check(path)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_schema_prints_is_the_schema_in_the_folder(self):
+        for kind in PRINTED_KINDS:
+            done = subprocess.run([str(STEPSIM), "schema", kind], capture_output=True, text=True,
+                                  timeout=60, cwd=ROOT)
+            with self.subTest(kind=kind):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                committed = (ROOT / "schemas" / f"{kind}.schema.json").read_text()
+                self.assertEqual(done.stdout, committed, f"stepsim schema {kind} -o schemas/{kind}.schema.json")
 
     def test_an_unknown_key_fails_check(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -22,6 +22,8 @@ constexpr std::array kCommands{
     Command{"Parts of a step", "breakeven", "the bandwidths at which compression pays", breakeven},
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
     Command{"Data", "check", "validates any of the files", check},
+    Command{"Data", "keys", "what a key of a scenario means and when it counts", keys},
+    Command{"Data", "schema", "the JSON Schema of a kind of file", schema},
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},
     Command{"Data", "topologies", "list, show and draw network profiles and topologies",
             topologies},

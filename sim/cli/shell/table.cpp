@@ -17,9 +17,9 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-bool starts_with_letter(const std::string& text) {
-  return !text.empty() &&
-         ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
+bool starts_with_letter(const std::string& text) { // or as a JSON pointer does
+  return !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') ||
+                           (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '/');
 }
 
 std::string escaped_html(std::string_view text) {

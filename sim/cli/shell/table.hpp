@@ -1,7 +1,7 @@
 #pragma once
 // Tables for the terminal: numbers right-aligned, words left-aligned, units in the heading
 // ("iteration [ms]"), two blanks between columns. A column is one of words if any of its cells
-// starts with a letter.
+// starts with a letter or a slash.
 #include <optional>
 #include <span>
 #include <string>

@@ -1,0 +1,9 @@
+#include "cli/commands/file_kinds.hpp"
+
+#include "scenario/keys/scenario.hpp"
+
+namespace stepsim::cli {
+
+std::vector<io::FileKind> file_kinds() { return {study::keys::scenario_file()}; }
+
+} // namespace stepsim::cli

@@ -1,0 +1,146 @@
+// stepsim keys [POINTER]: what the keys of a scenario mean, and which go together.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/printable.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/text/key_text.hpp"
+#include "scenario/keys/scenario.hpp"
+#include "scenario/rules.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kKeysText{
+    "keys",
+    "[POINTER]",
+    "Tells what a key of a scenario means, which values it takes, its default and when it counts.\n"
+    "POINTER is a JSON pointer as --set and --over take it; an object shows its keys, and without\n"
+    "a POINTER all keys are listed. --rules lists when each key counts: the keys that go together.",
+    "stepsim keys /cluster/nics_per_node\n"
+    "stepsim keys /communication/compression\n"
+    "stepsim keys --rules",
+    "docs/scenario-keys.md has the same as a page.",
+    kTableFormats,
+};
+
+std::string joined(const std::vector<std::string>& conditions) {
+  std::string text;
+  for (const std::string& condition : conditions) {
+    text += (text.empty() ? "" : "; and ") + condition;
+  }
+  return text;
+}
+
+Table key_table(const std::vector<PlacedKey>& keys) {
+  Table table{{"key", "values", "default", "meaning"}, {}};
+  for (const PlacedKey& each : keys) {
+    const std::string fallback = each.key->is_required ? "required" : default_text(*each.key);
+    table.rows.push_back({each.pointer, values_text(*each.key), fallback.empty() ? "-" : fallback,
+                          std::string(each.key->sentence)});
+  }
+  return table;
+}
+
+Table rule_table(const std::vector<PlacedKey>& keys) {
+  Table table{{"key", "counts where"}, {}};
+  for (const PlacedKey& each : keys) {
+    if (const auto when = study::conditions(each.pointer); !when.empty()) {
+      table.rows.push_back({each.pointer, joined(when)});
+    }
+  }
+  return table;
+}
+
+// The keys that the command is asked for: one alone, or one and those below it.
+std::vector<PlacedKey> asked_keys(const std::string& pointer) {
+  std::vector<PlacedKey> all = placed_keys(study::keys::kScenario);
+  if (pointer.empty()) {
+    return all;
+  }
+  if (pointer.front() != '/') {
+    throw UsageError("POINTER " + base::shown_value(pointer) +
+                     ": must start with /, such as /cluster/nodes");
+  }
+  const io::Key* row = io::key_at(study::keys::kScenario, pointer);
+  std::vector<PlacedKey> found;
+  if (row != nullptr) {
+    found.push_back({pointer, row});
+    for (PlacedKey& each : all) {
+      if (each.pointer.starts_with(pointer + "/")) {
+        found.push_back(std::move(each));
+      }
+    }
+    return found;
+  }
+  std::vector<std::string_view> known;
+  for (const PlacedKey& each : all) {
+    known.push_back(each.pointer);
+  }
+  const std::string key = pointer.substr(pointer.rfind('/'));
+  const auto same =
+      std::ranges::find_if(known, [&](std::string_view each) { return each.ends_with(key); });
+  throw UsageError("POINTER " + base::shown_value(pointer) + ": no key of a scenario" +
+                   (same != known.end() ? ", did you mean " + std::string(*same) + "?"
+                                        : base::did_you_mean(pointer, known)));
+}
+
+} // namespace
+
+int keys(const Invocation& invocation) {
+  std::string pointer;
+  bool rules = false;
+  CLI::App app;
+  app.add_option("POINTER", pointer, "JSON pointer of a key, such as /cluster/nodes");
+  app.add_flag("--rules", rules, "list when each key counts");
+  Common common;
+  if (!parse(app, kKeysText, invocation, common)) {
+    return kOk;
+  }
+  const std::vector<PlacedKey> found = asked_keys(pointer);
+  const Format format = format_of(common, Format::table);
+  if (format == Format::json || format == Format::jsonl) {
+    io::Array list;
+    for (const PlacedKey& each : found) {
+      const auto when = study::conditions(each.pointer);
+      if (!rules || !when.empty()) {
+        list.push_back(key_json(each, when));
+      }
+    }
+    if (format == Format::json) {
+      write_tree(common, io::Object{{"keys", std::move(list)}});
+      return kOk;
+    }
+    std::string lines;
+    for (const io::Json& each : list) {
+      lines += io::compact(each) + "\n";
+    }
+    write_output(common, lines);
+    return kOk;
+  }
+  if (rules) {
+    const Table table = rule_table(found);
+    write_output(common, tables_in(format, std::span(&table, 1)));
+    return kOk;
+  }
+  std::string text;
+  std::vector<PlacedKey> listed = found;
+  if (!pointer.empty() && format == Format::table) {
+    text = key_page(found.front(), study::conditions(found.front().pointer));
+    listed.erase(listed.begin());
+    text += listed.empty() ? "" : "\n";
+  }
+  if (!listed.empty()) {
+    const Table table = key_table(listed);
+    text += tables_in(format, std::span(&table, 1));
+  }
+  write_output(common, text);
+  return kOk;
+}
+
+} // namespace stepsim::cli

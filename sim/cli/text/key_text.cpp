@@ -1,0 +1,212 @@
+#include "cli/text/key_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using io::KeyKind;
+
+// Rows that are placed, and their pointers. A table that two forms share is placed with the first.
+struct Seen {
+  std::set<std::string> pointers;
+  std::set<const io::Key*> rows;
+};
+
+void place(const io::Key& key, const std::string& pointer, std::vector<PlacedKey>& all,
+           Seen& seen) {
+  switch (key.kind) {
+  case KeyKind::object:
+    for (const io::Key* each : io::keys_of(key)) {
+      const std::string here = pointer + "/" + io::escape_token(each->name);
+      if (!seen.rows.insert(each).second) {
+        continue;
+      }
+      if (seen.pointers.insert(here).second) {
+        all.push_back({here, each});
+      }
+      place(*each, here, all, seen);
+    }
+    break;
+  case KeyKind::list:
+    place(key.keys.front(), pointer + "/0", all, seen);
+    break;
+  case KeyKind::map:
+    place(key.keys.front(), pointer + "/*", all, seen);
+    break;
+  case KeyKind::either:
+    for (const io::Key& form : key.keys) {
+      place(form, pointer, all, seen);
+    }
+    break;
+  case KeyKind::number:
+  case KeyKind::integer:
+  case KeyKind::boolean:
+  case KeyKind::text:
+  case KeyKind::word:
+  case KeyKind::any:
+    break;
+  }
+}
+
+std::string joined(const std::vector<std::string_view>& words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
+  }
+  return text;
+}
+
+// "" for numbers without a unit.
+std::string_view unit_of(const io::Key& key) {
+  const auto kind = io::kind_of_place("/" + std::string(key.name));
+  if (key.kind == KeyKind::integer && kind != base::QuantityKind::size) {
+    return "";
+  }
+  return kind && *kind != base::QuantityKind::ratio && key.has_unit ? base::si_unit(*kind) : "";
+}
+
+std::string number_text(const io::Key& key) {
+  constexpr std::string_view kMust = "must be";
+  std::string text = key.kind == KeyKind::integer ? "integer" : "number";
+  if (!key.choices.empty()) {
+    std::string choices;
+    for (const std::int64_t choice : key.choices) {
+      choices += (choices.empty() ? "" : " or ") + std::to_string(choice);
+    }
+    return choices;
+  }
+  text += key.range.text().substr(kMust.size());
+  const std::string_view unit = unit_of(key);
+  return unit.empty() ? text : text + ", " + std::string(unit);
+}
+
+std::string either_text(const io::Key& key) {
+  std::vector<std::string> forms;
+  for (const io::Key& form : key.keys) {
+    std::string text = values_text(form);
+    if (std::ranges::find(forms, text) == forms.end()) {
+      forms.push_back(std::move(text));
+    }
+  }
+  std::string text;
+  for (const std::string& form : forms) {
+    text += (text.empty() ? "" : "; or ") + form;
+  }
+  return text;
+}
+
+// "number > 0" -> "numbers > 0"
+std::string plural(std::string text) {
+  for (const std::string_view noun : {"number", "integer", "object", "list", "text"}) {
+    if (text.starts_with(noun)) {
+      text.insert(noun.size(), "s");
+      break;
+    }
+  }
+  return text;
+}
+
+io::Json number_or_null(double value) {
+  return std::isfinite(value) ? io::Json(value) : io::Json();
+}
+
+} // namespace
+
+std::vector<PlacedKey> placed_keys(const io::Key& root) {
+  std::vector<PlacedKey> all;
+  Seen seen;
+  place(root, "", all, seen);
+  return all;
+}
+
+std::string values_text(const io::Key& key) {
+  const std::string null = key.is_nullable ? ", or null" : "";
+  switch (key.kind) {
+  case KeyKind::number:
+  case KeyKind::integer:
+    return number_text(key) + null;
+  case KeyKind::boolean:
+    return "true or false";
+  case KeyKind::text:
+    return "text" + null;
+  case KeyKind::word:
+    return joined(key.words.all(), " or ");
+  case KeyKind::object:
+    return "object" + null;
+  case KeyKind::list:
+    return "list of " + plural(values_text(key.keys.front()));
+  case KeyKind::map:
+    return "object {name: " + values_text(key.keys.front()) + "}";
+  case KeyKind::either:
+    return either_text(key);
+  case KeyKind::any:
+    return "text or number";
+  }
+  return "";
+}
+
+std::string default_text(const io::Key& key) {
+  if (const auto* flag = std::get_if<bool>(&key.fallback)) {
+    return *flag ? "true" : "false";
+  }
+  if (const auto* number = std::get_if<double>(&key.fallback)) {
+    return base::shortest(*number);
+  }
+  const auto* text = std::get_if<std::string_view>(&key.fallback);
+  return text != nullptr ? std::string(*text) : "";
+}
+
+io::Json key_json(const PlacedKey& placed, const std::vector<std::string>& conditions) {
+  const io::Key& key = *placed.key;
+  io::Json json{io::Object{{"pointer", placed.pointer},
+                           {"sentence", key.sentence},
+                           {"values", values_text(key)},
+                           {"default", nullptr},
+                           {"unit", nullptr},
+                           {"required", key.is_required},
+                           {"when", io::Array(conditions.begin(), conditions.end())}}};
+  if (const auto text = default_text(key); !text.empty()) {
+    json.set("default", text);
+  }
+  if (const std::string_view unit = unit_of(key);
+      !unit.empty() && (key.kind == KeyKind::number || key.kind == KeyKind::integer)) {
+    json.set("unit", unit);
+  }
+  if (key.kind == KeyKind::number || key.kind == KeyKind::integer) {
+    json.set("low", number_or_null(key.range.low));
+    json.set("high", number_or_null(key.range.high));
+  }
+  if (key.kind == KeyKind::word) {
+    const auto words = key.words.all();
+    json.set("words", io::Array(words.begin(), words.end()));
+  }
+  return json;
+}
+
+std::string key_page(const PlacedKey& placed, const std::vector<std::string>& conditions) {
+  const io::Key& key = *placed.key;
+  std::string page = placed.pointer + "\n  " + std::string(key.sentence) + "\n\n";
+  const auto line = [&](std::string_view name, std::string_view text) {
+    if (!text.empty()) {
+      page +=
+          "  " + std::string(name) + std::string(10 - name.size(), ' ') + std::string(text) + "\n";
+    }
+  };
+  line("values", values_text(key));
+  line("default", key.is_required ? "none: the key is required" : default_text(key));
+  line("example", key.example_json);
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    line(i == 0 ? "counts" : "and", "where " + conditions[i]);
+  }
+  return page;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,33 @@
+#pragma once
+// Keys of files in words and as JSON, for `stepsim keys` and the pages made from it.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/fields/key.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+// A key with its place in the file: indexes of lists are written as 0, names of maps as "*".
+struct PlacedKey {
+  std::string pointer;
+  const io::Key* key;
+};
+
+// All keys below `root`, each object before its own keys. Of several forms all keys are listed,
+// once per pointer.
+[[nodiscard]] std::vector<PlacedKey> placed_keys(const io::Key& root);
+
+// "integer in [1, 8]", "number >= 0, s", "one of ring, lp", "object", "list of numbers"
+[[nodiscard]] std::string values_text(const io::Key& key);
+// "10", "ring", or "" where the sentence tells or there is none.
+[[nodiscard]] std::string default_text(const io::Key& key);
+
+// One key with the conditions under which it has a meaning.
+[[nodiscard]] io::Json key_json(const PlacedKey& key, const std::vector<std::string>& conditions);
+// The same as paragraphs for the terminal.
+[[nodiscard]] std::string key_page(const PlacedKey& key,
+                                   const std::vector<std::string>& conditions);
+
+} // namespace stepsim::cli

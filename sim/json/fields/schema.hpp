@@ -1,0 +1,28 @@
+#pragma once
+// The JSON Schema (draft-07) of a kind of file, written from the rows of its keys.
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "json/fields/key.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::io {
+
+// The first keys of every file of ours.
+inline constexpr std::array kHeaderKeys{
+    rows::text("$schema", "Name of this schema, for editors."),
+    rows::integer("schema_version", "Version of the format.").in(between(1, 1)).by_default(1),
+    rows::text("kind", "Kind of the file."),
+    rows::text("name", "Name shown in results and tables.").example(R"("my-run")")};
+
+// A kind of file: the row of its root object, and whole files as examples, each as JSON text.
+struct FileKind {
+  std::string_view kind;
+  const Key* root;
+  std::span<const std::string_view> examples;
+};
+
+[[nodiscard]] Json schema(const FileKind& file);
+
+} // namespace stepsim::io

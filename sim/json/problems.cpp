@@ -1,0 +1,41 @@
+#include "json/problems.hpp"
+
+#include <utility>
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kMaxProblems = 20;
+
+} // namespace
+
+void Problems::add(const Json& place, std::string message) {
+  if (problems_.size() >= kMaxProblems) {
+    ++dropped_;
+    return;
+  }
+  problems_.push_back({std::string(place.file()), place.pointer(), std::move(message)});
+}
+
+void Problems::add(const Json& parent, std::string_view key, std::string message) {
+  if (problems_.size() >= kMaxProblems) {
+    ++dropped_;
+    return;
+  }
+  problems_.push_back({std::string(parent.file()),
+                       parent.pointer().append("/").append(escape_token(key)), std::move(message)});
+}
+
+void Problems::throw_if_any() const {
+  if (problems_.empty()) {
+    return;
+  }
+  std::vector<base::Problem> all = problems_;
+  if (dropped_ > 0) {
+    all.push_back({all.front().file, "", "and " + std::to_string(dropped_) + " more problems"});
+  }
+  throw InputError(std::move(all));
+}
+
+} // namespace stepsim::io

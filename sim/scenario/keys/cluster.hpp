@@ -1,0 +1,148 @@
+#pragma once
+// The keys of /cluster of a scenario: machines, network and topology.
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "scenario/keys/packet.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study::keys {
+
+inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
+inline constexpr double kMaxRanks = 1 << 20;
+
+inline constexpr std::array kIntraKeys{
+    number("latency_s", "Time per message, s. Required without a calibration.")
+        .in(io::at_least(0))
+        .example("5e-6"),
+    number("bandwidth_Bps", "Bytes per second and direction. Required without a calibration.")
+        .in(io::above(0))
+        .example("5e10"),
+    text("calibration", "File of kind network_calibration, or the name of a shipped one. Its link "
+                        "class nvlink, pcie "
+                        "or host counts, else its network; latency_s and bandwidth_Bps next to it "
+                        "replace its values.")
+        .example(R"("nvlink-a100")")};
+
+inline constexpr std::array kIntraForms{
+    object("intra_network", kIntraKeys, "The network inside a node.")
+        .at_least_one("calibration|latency_s,bandwidth_Bps"),
+    text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
+
+inline constexpr std::array kCostNumber{
+    number("table", "Bytes, then seconds.").in(io::above(0)).plain().example("1024")};
+inline constexpr std::array kCostPoint{
+    list("table", kCostNumber, "[bytes, seconds]").sizes(2, 2).example("[1024, 0.0001]")};
+
+inline constexpr std::array kCost{
+    number("startup_s", "Time of an empty message, s.").in(io::at_least(0)).example("0.000908"),
+    number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10"),
+    list("table", kCostPoint, "Points [bytes, seconds], bytes ascending.")
+        .sizes(2)
+        .example("[[1024, 0.0001], [1048576, 0.001]]")};
+
+inline constexpr io::Key kCostObject =
+    object("cost", kCost, "Time of one exchange by its bytes: linear, or measured points.")
+        .exactly_one("startup_s,per_byte_s|table")
+        .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})");
+
+inline constexpr std::array kCostForms{
+    kCostObject, text("cost", "File of kind cost.").example(R"("../traces/allreduce.cost.json")")};
+
+inline constexpr std::array kNetwork{
+    word("model", kNetworkModels,
+         "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
+         "on "
+         "them; packet: every packet.")
+        .by_default("alpha_beta"),
+    number("latency_s", "Time per message, s. Required without a topology, calibration or cost.")
+        .in(io::at_least(0))
+        .example("5e-5"),
+    number("bandwidth_Bps",
+           "Bytes per second and direction. Required without a topology, calibration or cost.")
+        .in(io::above(0))
+        .example("1.25e9"),
+    number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.")
+        .in(io::at_least(0))
+        .by_default(0),
+    number("block_latency_s",
+           "Time per further block of a pipelined message, s. The default is latency_s.")
+        .in(io::at_least(0))
+        .example("5e-6"),
+    number("efficiency", "Share of the bandwidth that messages reach.")
+        .in(io::above_to(0, 1))
+        .by_default(1)
+        .example("0.9"),
+    integer("copy_engines", "Directions in which a rank can send at once; 1 is not supported.")
+        .in(io::between(1, 2))
+        .by_default(2),
+    text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
+                        "and bandwidth_Bps "
+                        "next to it replace its values.")
+        .example(R"("../topologies/10gbe.calibration.json")"),
+    either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
+        .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
+    boolean("count_headers", "Messages have the bytes on the wire instead of the payload.")
+        .by_default(false),
+    kPacketObject};
+
+inline constexpr std::array kNetworkForms{
+    object("network", kNetwork, "The network between nodes.")
+        .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
+    text("network", "Name or file of a calibration.").example(R"("10gbe")")};
+
+inline constexpr std::array kTopologyFile{
+    text("file", "File of kind topology, or the name of a shipped one.")
+        .example(R"("star_16")")
+        .required()};
+
+inline constexpr std::array kTopologyForms{
+    text("topology", "File of kind topology, or the name of a shipped one.")
+        .example(R"("star_16")"),
+    object("topology", kTopologyFile, "The file as an object.").example(R"({"file": "star_16"})"),
+    object("topology", {}, "The topology itself, with the keys of a file of kind topology.")
+        .open()
+        .example(
+            R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})")};
+
+inline constexpr std::array kHost{any("rank_placement", "Name or number of a host.").example("0")};
+inline constexpr std::array kPlacementForms{
+    word("rank_placement", kRankOrders,
+         "Ranks fill host after host, or the first switches evenly."),
+    list("rank_placement", kHost,
+         "Hosts by name or number: one per node or per rank, then one per dedicated server.")
+        .example("[0, 1, 2, 3]")};
+
+inline constexpr std::array kCluster{
+    integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
+    integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node.")
+        .in(io::between(1, kMaxRanks))
+        .by_default(1)
+        .example("8"),
+    integer("nics_per_node", "Network interfaces per machine, which its GPUs share.")
+        .in(io::between(1, kMaxRanks))
+        .by_default(1)
+        .example("4"),
+    either(
+        "intra_network", kIntraForms,
+        "Network inside a node, or the name or file of its calibration. Several GPUs per node need "
+        "one, unless a calibration, a cost or a topology describes it.")
+        .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
+    either("network", kNetworkForms,
+           "The network between nodes, or the name or file of its calibration. One node may do "
+           "without.")
+        .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
+    either(
+        "topology", kTopologyForms,
+        "Hosts, switches and links. The default is a star of the nodes with the cables of network "
+        "(half its latency each).")
+        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})"),
+    either(
+        "rank_placement", kPlacementForms,
+        "Hosts of the ranks: packed in the order of the topology, spread over its first switches, "
+        "or listed.")
+        .by_default("packed")
+        .example(R"("spread")")};
+
+} // namespace stepsim::study::keys

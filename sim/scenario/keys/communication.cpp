@@ -1,0 +1,56 @@
+#include "scenario/keys/communication.hpp"
+
+#include <algorithm>
+
+namespace stepsim::study::keys {
+
+namespace {
+
+using coll::AlgorithmId;
+
+template <class Take> std::vector<std::string_view> names(Take take) {
+  std::vector<std::string_view> words;
+  for (const AlgorithmId algorithm : coll::valid_algorithms(coll::Op::allreduce)) {
+    if (algorithm != AlgorithmId::automatic && take(algorithm)) {
+      words.push_back(coll::name(algorithm));
+    }
+  }
+  return words;
+}
+
+} // namespace
+
+std::vector<std::string_view> schedules() {
+  std::vector<std::string_view> words;
+  for (const plan::Planner& planner : plan::planners()) {
+    words.push_back(planner.name);
+  }
+  return words;
+}
+
+std::vector<std::string_view> candidates() {
+  return names([](AlgorithmId) { return true; });
+}
+
+std::vector<std::string_view> collectives() {
+  std::vector<std::string_view> words = candidates();
+  words.push_back(coll::name(AlgorithmId::automatic));
+  words.push_back(kCalibrated);
+  return words;
+}
+
+std::vector<std::string_view> algorithms_in_node() {
+  return names([](AlgorithmId algorithm) {
+    return coll::find_algorithm(coll::Op::reduce, algorithm) != nullptr &&
+           coll::find_algorithm(coll::Op::broadcast, algorithm) != nullptr;
+  });
+}
+
+std::vector<std::string_view> algorithms_between_nodes() {
+  return names([](AlgorithmId algorithm) {
+    return coll::find_algorithm(coll::Op::allreduce, algorithm)->candidate ==
+           coll::Candidate::always;
+  });
+}
+
+} // namespace stepsim::study::keys

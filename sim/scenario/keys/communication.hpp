@@ -1,0 +1,135 @@
+#pragma once
+// The keys of /communication of a scenario: collective, schedule and compression.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "coll/algorithms.hpp"
+#include "plan/planners.hpp"
+#include "scenario/keys/compression.hpp"
+#include "train/step/step.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
+inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
+inline constexpr std::string_view kCalibrated = "calibrated";
+
+[[nodiscard]] std::vector<std::string_view> schedules();
+// The all-reduce algorithms of `auto`, those and `auto` itself and calibrated, and the algorithms
+// of the two levels of the hierarchical ones.
+[[nodiscard]] std::vector<std::string_view> candidates();
+[[nodiscard]] std::vector<std::string_view> collectives();
+[[nodiscard]] std::vector<std::string_view> algorithms_in_node();
+[[nodiscard]] std::vector<std::string_view> algorithms_between_nodes();
+
+inline constexpr std::array kCandidate{word("candidates", candidates, "An all-reduce algorithm.")};
+
+inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
+inline constexpr std::array kBlockForms{
+    integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
+    word("block_bytes", kBestBlock, "The block with the shortest time.")};
+
+inline constexpr std::array kScheduleKeys{
+    word(
+        "schedule", schedules,
+        "How gradients are merged into messages; trace has the buckets that the trace was measured "
+        "with. The default is trace where these buckets hold all gradients, else ddp; single for "
+        "pipe_sgd and parameter_server.")
+        .example(R"("wfbp")"),
+    integer("bucket_bytes", "Size of a bucket, bytes.")
+        .in(io::at_least(1))
+        .by_default(plan::kDefaultBucketBytes.value),
+    integer("first_bucket_bytes",
+            "Size of the first bucket, bytes. The default is PyTorch's 1 MiB.")
+        .in(io::at_least(1))
+        .example("1048576"),
+    word("ddp_mode", plan::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt"),
+    integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.")
+        .in(io::at_least(0))
+        .by_default(plan::ScheduleOptions{}.fusion_bytes.value),
+    number("cycle_s", "Cycle time of Horovod, s.")
+        .in(io::at_least(0))
+        .by_default(plan::ScheduleOptions{}.cycle.value),
+    number("phase_s", "Offset of Horovod's ticks, s.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("0.0005"),
+    boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false),
+    integer("concurrency", "Messages that are sent at once.")
+        .in(io::at_least(1))
+        .by_default(plan::ScheduleOptions{}.concurrency),
+    number(
+        "contention",
+        "How much messages slow each other: k of them each have 1 / (1 + contention (k - 1)) of "
+        "the rate of one. The default is 0.5 with a measured cost or curve, else 1, which shares "
+        "the link.")
+        .in(io::at_least(0))
+        .example("0.5"),
+    word("preset", plan::kPriorityPresets, "System whose chunks and credit are the defaults.")
+        .by_default("bytescheduler"),
+    integer("partition_bytes", "Bytes of a chunk. The default is the preset's.")
+        .in(io::at_least(1))
+        .example("4000000"),
+    integer("credit_bytes", "Bytes under way at once. The default is the preset's.")
+        .in(io::at_least(1))
+        .example("16000000"),
+    integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.")
+        .in(io::at_least(1))
+        .example("4"),
+    word("prefetch", plan::kPrefetches, "When all-gathers start.").by_default("all")};
+
+// The schedule alone, as a dense baseline or a planner of a problem file has it.
+inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");
+
+inline constexpr std::array kCollectiveKeys{
+    word("collective", collectives,
+         "All-reduce algorithm; auto takes the fastest, calibrated a measured curve.")
+        .by_default("ring"),
+    list("candidates", kCandidate,
+         "Algorithms that auto chooses from. The default is all that fit.")
+        .sizes(1)
+        .example(R"(["ring", "lp"])"),
+    either("block_bytes", kBlockForms, "Block of the pipelined algorithms, bytes.")
+        .by_default("optimal"),
+    word("reduction_mode", coll::kReductionModes, "Whether ranks add while they receive, or after.")
+        .by_default("overlapped"),
+    word("chunking", coll::kChunkings,
+         "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
+         "real, "
+         "or integer in a simulated network.")
+        .example(R"("real")"),
+    integer("element_bytes", "Bytes of an element, the smallest part of a chunk.")
+        .in(io::at_least(1))
+        .by_default(1)
+        .example("4"),
+    word("cost_form", coll::kCostForms,
+         "Times of the schedule itself (exact), as a paper prints them, or with free pipelining.")
+        .by_default("exact"),
+    word("ring_startup", kRingStartups, "Start-ups of the ring that are counted.")
+        .by_default("2(P-1)"),
+    boolean("lp_last_hop", "The last hop of the linear pipeline is counted.").by_default(true),
+    boolean("exchange_sizes", "Ranks exchange sizes before sparse data.").by_default(false),
+    word("intra_algorithm", algorithms_in_node, "Algorithm inside a node.").by_default("mst"),
+    word("inter_algorithm", algorithms_between_nodes, "Algorithm between nodes.")
+        .by_default("ring"),
+    word("exchange", kExchanges, "One all-reduce, or a reduce and a broadcast.")
+        .by_default("allreduce"),
+    boolean("overlap_backward", "Buckets are sent while the backward pass still runs.")
+        .by_default(true),
+    word("next_forward", train::kNextForwards,
+         "Whether a layer of the next forward pass waits for its own gradients, or for all.")
+        .by_default("per_layer"),
+    number("copy_bandwidth_Bps",
+           "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
+        .in(io::above(0))
+        .nullable()
+        .example("1e11"),
+    either("compression", kCompressionForms, "Compression of gradients.")
+        .by_default("none")
+        .example(R"({"method": "gtopk_tree", "density": 0.001})")};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,241 @@
+// The feature matrix at work: keys that have no meaning beside the others are refused, or left out
+// of the resolved scenario.
+#include "scenario/rules.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "coll/compress/compression.hpp"
+#include "plan/planners.hpp"
+#include "scenario/compression_words.hpp"
+#include "scenario/exchange.hpp"
+#include "scenario/rules_table.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using coll::AlgorithmId;
+
+// Keys that one training algorithm alone has.
+struct AlgorithmKey {
+  std::string_view key;
+  TrainingAlgorithm algorithm;
+};
+constexpr std::array kAlgorithmKeys{
+    AlgorithmKey{"pipeline_width", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"max_width", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"width_tolerance", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"warmup_iterations", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"warmup_switch", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"drain", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"compute_slowdown", TrainingAlgorithm::pipe_sgd},
+    AlgorithmKey{"mode", TrainingAlgorithm::parameter_server},
+    AlgorithmKey{"server_mode", TrainingAlgorithm::parameter_server},
+    AlgorithmKey{"server_split", TrainingAlgorithm::parameter_server},
+};
+
+// Latency and bandwidth may be in the file for other runs; a measured exchange takes their place.
+constexpr std::array<std::string_view, 5> kLinkKeys{
+    "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps", "/cluster/network/efficiency",
+    "/cluster/network/block_latency_s", "/cluster/network/reduction_Bps"};
+
+// Beside none, keys of compressions wait for another method.
+bool waits(const Scenario& scenario, std::string_view pointer) {
+  return pointer.starts_with("/communication/compression/") && !is_compressed(scenario);
+}
+
+// What the link does counts for nothing where exchanges have given times.
+bool ignores_link(const Scenario& scenario) {
+  return has_curve(scenario) && !is_simulated(scenario);
+}
+
+void warn_of_link(const io::Json& tree, Scenario& scenario) {
+  if (!ignores_link(scenario)) {
+    return;
+  }
+  std::string unused;
+  for (const std::string_view pointer : kLinkKeys) {
+    if (is_given(tree, pointer)) {
+      unused += (unused.empty() ? "" : ", ") + std::string(pointer);
+    }
+  }
+  if (!unused.empty()) {
+    scenario.warnings.push_back(
+        unused + (unused.find(',') == std::string::npos ? " has" : " have") +
+        " no effect: the times of " +
+        std::string(scenario.training.exchange ? "exchanges of a given exchange_s"
+                                               : "measured exchanges") +
+        " count");
+  }
+}
+
+void warn_of_interfaces(Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.nics_per_node > cluster.gpus_per_node) {
+    scenario.warnings.push_back(
+        "unused_nics: nics_per_node is " + std::to_string(cluster.nics_per_node) +
+        ", but a node has " + std::to_string(cluster.gpus_per_node) +
+        (cluster.gpus_per_node == 1 ? " GPU" : " GPUs") + ", each of which uses one interface");
+  } else if (cluster.nics_per_node > 1 &&
+             scenario.communication.collective == AlgorithmId::hierarchical_leader) {
+    scenario.warnings.push_back("unused_nics: nics_per_node is " +
+                                std::to_string(cluster.nics_per_node) +
+                                ", but hierarchical_leader sends through one interface of a node");
+  }
+}
+
+} // namespace
+
+bool is_given(const io::Json& tree, std::string_view pointer) {
+  const io::Json* found = io::resolve(tree, pointer);
+  return found != nullptr && !found->is_null();
+}
+
+void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  if (context.leftovers == Leftovers::refuse) {
+    for (const auto& [key, algorithm] : kAlgorithmKeys) {
+      if (algorithm != scenario.training.algorithm &&
+          is_given(tree, "/training/" + std::string(key))) {
+        context.problems.add(*tree.find("training"), key,
+                             "applies to " + std::string(kTrainingAlgorithms[algorithm]) + " only");
+      }
+    }
+    std::vector<std::string_view> refused; // a key is reported once
+    for (const KeyRule& rule : key_rules()) {
+      if (std::ranges::find(refused, rule.pointer) != refused.end() || rule.meaningful(scenario) ||
+          waits(scenario, rule.pointer) || !is_given(tree, rule.pointer)) {
+        continue;
+      }
+      refused.push_back(rule.pointer);
+      const std::size_t slash = rule.pointer.rfind('/');
+      const io::Json* parent = io::resolve(tree, rule.pointer.substr(0, slash));
+      const std::string_view key = rule.pointer.substr(slash + 1);
+      context.problems.add(*parent, key,
+                           std::string(key) + " has no meaning for " + rule.where(scenario));
+    }
+  }
+  warn_of_link(tree, scenario);
+  warn_of_interfaces(scenario);
+}
+
+void drop_meaningless(const Scenario& scenario, io::Json& tree) {
+  const auto drop = [&](std::string_view pointer) {
+    io::Json* place = &tree;
+    std::vector<std::string> tokens = io::pointer_tokens(pointer);
+    const std::string last = tokens.back();
+    tokens.pop_back();
+    for (const std::string& token : tokens) {
+      place = place != nullptr && place->is_object() ? place->find(token) : nullptr;
+    }
+    if (place != nullptr && place->is_object()) {
+      std::erase_if(place->as_object(), [&](const auto& entry) { return entry.first == last; });
+    }
+  };
+  for (const KeyRule& rule : key_rules()) {
+    if (!rule.meaningful(scenario)) {
+      drop(rule.pointer);
+    }
+  }
+  if (ignores_link(scenario) && scenario.cluster.network.curve) {
+    drop("/cluster/network/reduction_Bps");
+  }
+}
+
+namespace {
+
+struct Condition {
+  std::string_view pointer;
+  std::string_view when;
+};
+// Conditions that are checked where the key is read.
+constexpr std::array kConditions{
+    Condition{"/training/servers", "the algorithm or the collective is parameter_server"},
+    Condition{"/training/placement", "the algorithm or the collective is parameter_server"},
+    Condition{"/cluster/network/packet/buffer/packets", "the scope is port"},
+    Condition{"/cluster/network/packet/buffer/bytes", "the scope is port or shared"},
+    Condition{"/cluster/network/packet/buffer/alpha", "the scope is shared"},
+    Condition{"/communication/compression/iterations_per_epoch", "density_warmup is given"},
+    Condition{"/communication/dear_layers", "bucket_bytes is not given"},
+};
+
+// "ddp", "ddp or dear", "ddp, dear or omgs"
+std::string alternatives(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ").append(words[i]);
+  }
+  return text;
+}
+
+// The rest of `pointer` below `parent`, or empty.
+std::string_view below(std::string_view pointer, std::string_view parent) {
+  return pointer.starts_with(parent) ? pointer.substr(parent.size()) : std::string_view();
+}
+
+std::vector<std::string_view> schedules_with(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const plan::Planner& planner : plan::planners()) {
+    if (std::ranges::find(planner.keys, key) != planner.keys.end()) {
+      names.push_back(planner.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string_view> compressions_with(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const coll::CompressionRow& row : coll::compression_table()) {
+    if (coll::has_key(row, key)) {
+      names.push_back(row.name);
+    }
+  }
+  return names;
+}
+
+} // namespace
+
+std::vector<std::string> conditions(std::string_view pointer) {
+  std::vector<std::string> all;
+  const auto add = [&](std::string text) {
+    if (std::ranges::find(all, text) == all.end()) {
+      all.push_back(std::move(text));
+    }
+  };
+  for (const auto& [key, algorithm] : kAlgorithmKeys) {
+    if (below(pointer, "/training/") == key) {
+      add("the algorithm is " + std::string(kTrainingAlgorithms[algorithm]));
+    }
+  }
+  if (std::ranges::find(kModelKeys, below(pointer, "/workload/")) != kModelKeys.end()) {
+    add("the workload is a model");
+  }
+  if (const auto names = schedules_with(below(pointer, "/communication/")); !names.empty()) {
+    add("the schedule is " + alternatives(names));
+  }
+  const std::string_view of_compression = below(pointer, "/communication/compression/");
+  if (const auto names = compressions_with(of_compression); !names.empty()) {
+    add("the method is " + alternatives(names));
+  }
+  const std::string_view of_costs = below(pointer, "/communication/compression/costs/");
+  if (!of_costs.empty() && in_form(of_costs, false) != in_form(of_costs, true)) {
+    add("the form is " + std::string(net::kSelectForms[in_form(of_costs, true) ? 1 : 0]));
+  }
+  const std::string_view of_transport = below(pointer, "/cluster/network/packet/transport/");
+  if (const auto names = transports_with(of_transport); !names.empty()) {
+    add("the transport is " + alternatives(names));
+  }
+  for (const Condition& condition : kConditions) {
+    if (condition.pointer == pointer) {
+      add(std::string(condition.when));
+    }
+  }
+  for (const KeyRule& rule : key_rules()) {
+    if (rule.pointer == pointer) {
+      add(std::string(rule.when));
+    }
+  }
+  return all;
+}
+
+} // namespace stepsim::study

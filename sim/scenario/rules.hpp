@@ -1,0 +1,31 @@
+#pragma once
+// Which keys go together: the feature matrix of a scenario. A rule says where a key has a meaning;
+// elsewhere the key is an error, and the resolved scenario leaves it out. `stepsim keys --rules`
+// prints the matrix. Rules that need the whole scenario stand in rules_table.cpp; keys of a
+// schedule, a compression or a transport are listed in the tables of these.
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/scenario_parts.hpp"
+
+namespace stepsim::study {
+
+// Keys of a workload that count for a model table alone; checked where the workload is read.
+inline constexpr std::array<std::string_view, 6> kModelKeys{
+    "device", "measured", "backward_factor", "layer_overhead_s", "sequence_length", "value_bytes"};
+
+// Whether the file has a value there, null excepted.
+[[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);
+// A problem for every key of the file that has no meaning beside the others, unless leftovers are
+// ignored; and warnings of values without effect. After everything else is known.
+void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// Takes keys without a meaning out of a resolved scenario, by the same rules.
+void drop_meaningless(const Scenario& scenario, io::Json& tree);
+
+// Where a key of a scenario has a meaning, in words that complete "where ..."; all of them hold.
+// Empty: everywhere.
+[[nodiscard]] std::vector<std::string> conditions(std::string_view pointer);
+
+} // namespace stepsim::study

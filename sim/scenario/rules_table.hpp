@@ -1,0 +1,21 @@
+#pragma once
+// Which keys of a scenario go together: the rules that are checked when all of it is known.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+struct KeyRule {
+  std::string_view pointer;
+  std::string_view when; // completes "has a meaning where ..."
+  bool (*meaningful)(const Scenario&);
+  std::string (*where)(const Scenario&); // what stands in the way, in this scenario
+};
+
+// A pointer may have several rules: all of them hold where the key has a meaning.
+[[nodiscard]] std::vector<KeyRule> key_rules();
+
+} // namespace stepsim::study
