@@ -22,7 +22,7 @@ constexpr std::array kKnobs{
     KnobRow{Knob::credit_bytes, "credit_bytes", "/communication/credit_bytes",
             "bytes in flight; schedule priority"},
     KnobRow{Knob::block_bytes, "block_bytes", "/communication/block_bytes",
-            "block of a pipelined collective: lp, double_binary_tree"},
+            "block of a collective that is sent in blocks"},
     KnobRow{Knob::pipeline_width, "pipeline_width", "/training/pipeline_width",
             "iterations in flight; training algorithm pipe_sgd"},
     KnobRow{Knob::density, "density", "/communication/compression/density",

@@ -7,6 +7,8 @@
 #include "ask/crossings.hpp"
 #include "ask/tune_parts.hpp"
 #include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "coll/algorithms.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_parts.hpp"
@@ -155,13 +157,11 @@ void priority_values(Setup& setup, Knob knob) {
 void block_values(Setup& setup) {
   using coll::AlgorithmId;
   const AlgorithmId algorithm = setup.scenario.communication.collective;
-  static constexpr std::array kBlocked{AlgorithmId::lp, AlgorithmId::double_binary_tree,
-                                       AlgorithmId::hierarchical, AlgorithmId::hierarchical_leader,
-                                       AlgorithmId::automatic};
-  if (std::ranges::find(kBlocked, algorithm) == kBlocked.end()) {
+  if (algorithm != AlgorithmId::automatic && !coll::is_two_level(algorithm) &&
+      coll::algorithm(algorithm).block_streams == 0) {
     throw UsageError("--knob block_bytes: collective " + std::string(coll::name(algorithm)) +
-                     " is not sent in blocks; --set /communication/collective=lp or "
-                     "double_binary_tree");
+                     " is not sent in blocks; --set /communication/collective=" +
+                     base::joined(coll::block_algorithms(), " or "));
   }
   setup.out.refine = true;
   setup.out.whole = true;
@@ -213,8 +213,7 @@ void collective_values(Setup& setup) {
   const Communication& communication = setup.scenario.communication;
   const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
   for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
-    const bool two_level = algorithm == coll::AlgorithmId::hierarchical ||
-                           algorithm == coll::AlgorithmId::hierarchical_leader;
+    const bool two_level = coll::is_two_level(algorithm);
     const bool other = algorithm == coll::AlgorithmId::automatic ||
                        algorithm == coll::AlgorithmId::parameter_server;
     if (!other && (!two_level || setup.scenario.cluster.intra)) {

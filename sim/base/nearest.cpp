@@ -104,4 +104,12 @@ std::string unknown_word(std::string_view noun, std::string_view word,
   return text;
 }
 
+std::string joined(std::span<const std::string_view> words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
+  }
+  return text;
+}
+
 } // namespace stepsim::base

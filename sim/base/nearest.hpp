@@ -24,4 +24,8 @@ namespace stepsim::base {
 [[nodiscard]] std::string unknown_word(std::string_view noun, std::string_view word,
                                        std::span<const std::string_view> known);
 
+// "a, b, c", or with `last` = " or ": "a, b or c".
+[[nodiscard]] std::string joined(std::span<const std::string_view> words,
+                                 std::string_view last = ", ");
+
 } // namespace stepsim::base

@@ -1,6 +1,11 @@
 #include "coll/algorithms.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cassert>
+
+#include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -11,7 +16,39 @@ constexpr auto kTwoLevel = Candidate::two_level;
 constexpr auto kNever = Candidate::never;
 constexpr ClosedFormFunction kNone = nullptr;
 
+double as_ranks(Op /*op*/, std::uint32_t ranks) { return ranks; }
+bool scatters(Op op) {
+  return op == Op::reduce_scatter || op == Op::allgather || op == Op::allgatherv;
+}
+double as_ranks_if_scattered(Op op, std::uint32_t ranks) { return scatters(op) ? ranks : 1; }
+double as_core_if_folded(Op op, std::uint32_t ranks) {
+  return op == Op::reduce || op == Op::allreduce ? std::bit_floor(ranks) : ranks;
+}
+
+constexpr double kTreeSecondsPerRank = 5e-7;
+
 // clang-format off
+constexpr std::array kAlgorithms{
+  Algorithm{.id = Id::mst, .parts = as_ranks_if_scattered, .phases = mst_phases},
+  Algorithm{.id = Id::be, .parts = as_core_if_folded, .phases = be_phases},
+  Algorithm{.id = Id::bruck, .parts = as_ranks, .phases = bruck_phases},
+  Algorithm{.id = Id::ring, .parts = as_ranks, .phases = ring_phases,
+    .interfaces = Interfaces::own},
+  Algorithm{.id = Id::recursive_doubling, .parts = as_ranks_if_scattered,
+    .phases = recursive_doubling_phases},
+  Algorithm{.id = Id::lp, .parts = nullptr, .phases = lp_phases,
+    .interfaces = Interfaces::shared_off_chain, .block_streams = 1},
+  Algorithm{.id = Id::double_binary_tree, .parts = nullptr, .phases = double_tree_phases,
+    .block_streams = 2, .formula_s_per_rank = kTreeSecondsPerRank},
+  Algorithm{.id = Id::hierarchical, .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own},
+  Algorithm{.id = Id::hierarchical_leader, .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own},
+  Algorithm{.id = Id::parameter_server, .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own}, // max_plus_defined
+  Algorithm{.id = Id::automatic, .parts = nullptr, .phases = nullptr},
+};
+
 constexpr std::array kTable{
   AlgorithmRow{Op::broadcast, Id::mst, kAlways, mst_broadcast, mst_broadcast, kNone,
     "binomial tree, ceil(log2 P) rounds of the whole message"},
@@ -37,7 +74,7 @@ constexpr std::array kTable{
   AlgorithmRow{Op::allreduce, Id::ring, kAlways, ring_allreduce, ring_allreduce, kNone,
     "ring reduce-scatter, then ring all-gather; 2(P-1) rounds of n/P"},
   AlgorithmRow{Op::allreduce, Id::double_binary_tree, kAlways,
-    double_binary_tree_allreduce, double_binary_tree_paper, double_binary_tree_ideal,
+    double_tree_allreduce, double_tree_paper, double_tree_ideal,
     "two complementary trees, each pipelines half of the message"},
   AlgorithmRow{Op::allreduce, Id::lp, kAlways, lp_allreduce, lp_allreduce_paper, kNone,
     "linear pipeline around a ring: reduce and broadcast of blocks overlap"},
@@ -82,6 +119,32 @@ constexpr std::array kTable{
 
 } // namespace
 
+const Algorithm& algorithm(AlgorithmId id) {
+  const auto* const row = std::ranges::find(kAlgorithms, id, &Algorithm::id);
+  assert(row != kAlgorithms.end() && "every algorithm has a row");
+  return *row;
+}
+
+std::vector<std::string_view> block_algorithms() {
+  std::vector<std::string_view> names;
+  for (const Algorithm& row : kAlgorithms) {
+    if (row.block_streams > 0) {
+      names.push_back(name(row.id));
+    }
+  }
+  return names;
+}
+
+bool is_two_level(AlgorithmId id) {
+  return id == Id::hierarchical || id == Id::hierarchical_leader;
+}
+
+bool sends_blocks(AlgorithmId id, const Options& options) {
+  return algorithm(id).block_streams > 0 ||
+         (is_two_level(id) && algorithm(options.inter_algorithm).block_streams > 0) ||
+         (id == Id::hierarchical_leader && algorithm(options.intra_algorithm).block_streams > 0);
+}
+
 std::span<const AlgorithmRow> algorithm_table() { return kTable; }
 
 const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
@@ -98,10 +161,11 @@ std::vector<AlgorithmId> default_candidates(const Collective& collective) {
   for (const AlgorithmRow& row : kTable) {
     const bool taken =
         row.candidate == kAlways || (row.candidate == kTwoLevel && collective.links.two_level);
+    const bool odd = algorithm(row.algorithm).needs_even_ranks && collective.ranks % 2 != 0;
     // Unequal nodes have only the leader variant (COL 5.9).
     const bool unequal = row.algorithm == Id::hierarchical && collective.links.two_level &&
                          collective.ranks % collective.links.two_level->gpus_per_node != 0;
-    if (row.op == collective.op && taken && !unequal) {
+    if (row.op == collective.op && taken && !unequal && !odd) {
       candidates.push_back(row.algorithm);
     }
   }

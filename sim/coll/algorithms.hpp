@@ -1,7 +1,10 @@
 #pragma once
-// The table of all algorithms: which operation has which, with its closed forms (COL 4, 5) and one
-// line about it. A new algorithm is one row here, its formula in a `closed_form_*.cpp` and its
-// schedule. Rows of one operation stand in the order in which `auto` tries them (COL 9).
+// The tables of all algorithms. `algorithm` has a row per name: what holds whatever the operation.
+// `algorithm_table` tells which operation has which, with its closed forms (COL 4, 5) and one line
+// about it; rows of one operation stand in the order in which `auto` tries them (COL 9). A new
+// algorithm is its name in collective.hpp, a row in each table and one .cpp with its formula and
+// its phases.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -25,6 +28,34 @@ struct AlgorithmRow {
   ClosedFormFunction ideal; // infinitely fine free pipelining, null where there is none
   std::string_view summary;
 };
+
+class FlatPhases;
+
+// How the ranks of a node use its interfaces where there are fewer interfaces than ranks: they
+// share them by the sends of each step; likewise, but a chain crosses a node once; or the schedule
+// has its own rule (COL 5.9).
+enum class Interfaces { shared, shared_off_chain, own };
+
+struct Algorithm {
+  AlgorithmId id;
+  // The message is cut into so many equal parts. Null: it is sent whole, or in blocks, of which
+  // formulas know the short last one.
+  double (*parts)(Op op, std::uint32_t ranks);
+  // Appends the phases of an operation; null: no list of flat phases.
+  bool (*phases)(FlatPhases& phases, Op op);
+  Interfaces interfaces = Interfaces::shared;
+  int block_streams = 0;         // pipelined: so many streams of blocks, each of its part; 0 = none
+  double formula_s_per_rank = 0; // what its closed form takes to evaluate, for estimates of work
+  bool needs_even_ranks = false;
+};
+
+[[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
+// The names of the algorithms that send in blocks.
+[[nodiscard]] std::vector<std::string_view> block_algorithms();
+// It has two levels, with an algorithm of its own for each.
+[[nodiscard]] bool is_two_level(AlgorithmId id);
+// The message, or that of one of its levels, is sent in blocks.
+[[nodiscard]] bool sends_blocks(AlgorithmId id, const Options& options);
 
 [[nodiscard]] std::span<const AlgorithmRow> algorithm_table();
 // The row, or null where the operation does not offer the algorithm.

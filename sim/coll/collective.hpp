@@ -36,6 +36,18 @@ enum class AlgorithmId {
   parameter_server,
   automatic, // "auto" in files and flags
 };
+inline constexpr auto kAlgorithmIds =
+    base::words<AlgorithmId>({{AlgorithmId::mst, "mst"},
+                              {AlgorithmId::be, "be"},
+                              {AlgorithmId::bruck, "bruck"},
+                              {AlgorithmId::ring, "ring"},
+                              {AlgorithmId::recursive_doubling, "recursive_doubling"},
+                              {AlgorithmId::lp, "lp"},
+                              {AlgorithmId::double_binary_tree, "double_binary_tree"},
+                              {AlgorithmId::hierarchical, "hierarchical"},
+                              {AlgorithmId::hierarchical_leader, "hierarchical_leader"},
+                              {AlgorithmId::parameter_server, "parameter_server"},
+                              {AlgorithmId::automatic, "auto"}});
 
 enum class Method { closed_form, max_plus, events };
 enum class ReductionMode { overlapped, serial };
@@ -92,11 +104,11 @@ struct Options {
   Chunking chunking = Chunking::integer;
   std::int64_t element_bytes = 1;
   CostForm cost_form = CostForm::exact;
-  std::optional<Bytes> block;                     // lp, double_binary_tree; empty = optimal (COL 7)
-  bool lp_last_hop = true;                        // COL 5.6
-  bool ring_startup_2p = false;                   // COL 5.4: 2P instead of 2(P-1) start-ups
-  bool exchange_sizes = false;                    // COL 5.8
-  AlgorithmId intra_algorithm = AlgorithmId::mst; // hierarchical_leader
+  std::optional<Bytes> block;   // of what is sent in blocks; empty = optimal (COL 7)
+  bool lp_last_hop = true;      // COL 5.6
+  bool ring_startup_2p = false; // COL 5.4: 2P instead of 2(P-1) start-ups
+  bool exchange_sizes = false;  // COL 5.8
+  AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader
   AlgorithmId inter_algorithm = AlgorithmId::ring; // both hierarchical kinds
   std::vector<AlgorithmId> candidates;             // auto; empty = the defaults of COL 9
   std::uint32_t servers = 1;                       // parameter_server

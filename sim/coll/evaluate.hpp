@@ -66,7 +66,7 @@ struct LowerBound { // COL 6
 };
 [[nodiscard]] LowerBound lower_bound(const Collective& collective);
 
-// Resolved block size of lp and double_binary_tree (COL 7); empty for other algorithms. On a fabric
+// Resolved block size of the pipelined algorithms (COL 7); empty for others. On a fabric
 // the optimum for the slowest way between neighbours of a ring, contention left out (ring_cost).
 struct Blocks {
   double block_bytes{};

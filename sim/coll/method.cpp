@@ -1,41 +1,21 @@
 // Which evaluator is the cheapest exact one, and its time.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/cost.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {
 namespace {
 
-// A flat algorithm cuts its message into this many equal parts; 1 if it sends it whole. Blocks
-// count as 1: closed forms know their short last one.
-double part_count(Op op, AlgorithmId algorithm, std::uint32_t ranks) {
-  const bool scatters = op == Op::reduce_scatter || op == Op::allgather || op == Op::allgatherv;
-  switch (algorithm) {
-  case AlgorithmId::ring:
-  case AlgorithmId::bruck:
-    return ranks;
-  case AlgorithmId::mst:
-  case AlgorithmId::recursive_doubling:
-    return scatters ? ranks : 1;
-  case AlgorithmId::be: {
-    const bool folds = op == Op::reduce || op == Op::allreduce;
-    return folds ? std::bit_floor(ranks) : ranks;
-  }
-  case AlgorithmId::lp:
-  case AlgorithmId::double_binary_tree:
-  case AlgorithmId::hierarchical:
-  case AlgorithmId::hierarchical_leader:
-  case AlgorithmId::parameter_server:
-  case AlgorithmId::automatic:
-    return 1;
-  }
-  return 1;
+// Equal parts of the message of a flat algorithm.
+double part_count(Op op, AlgorithmId id, std::uint32_t ranks) {
+  const auto parts = algorithm(id).parts;
+  return parts != nullptr ? parts(op, ranks) : 1;
 }
 
 // Several nodes, each with more ranks than interfaces.
@@ -85,20 +65,12 @@ bool shares_interfaces(const Collective& collective) {
   if (!few_interfaces(collective)) {
     return false;
   }
-  switch (collective.algorithm) {
-  case AlgorithmId::hierarchical:
-  case AlgorithmId::hierarchical_leader:
-  case AlgorithmId::ring:
-  case AlgorithmId::parameter_server: // max_plus_defined
+  switch (algorithm(collective.algorithm).interfaces) {
+  case Interfaces::own:
     return false;
-  case AlgorithmId::lp:
+  case Interfaces::shared_off_chain:
     return !collective.chain.empty();
-  case AlgorithmId::mst:
-  case AlgorithmId::be:
-  case AlgorithmId::bruck:
-  case AlgorithmId::recursive_doubling:
-  case AlgorithmId::double_binary_tree:
-  case AlgorithmId::automatic:
+  case Interfaces::shared:
     return true;
   }
   return true;

@@ -19,20 +19,6 @@ constexpr std::array<std::pair<Op, std::string_view>, 6> kOps{{
     {Op::allgatherv, "allgatherv"},
 }};
 
-constexpr std::array<std::pair<AlgorithmId, std::string_view>, 11> kAlgorithms{{
-    {AlgorithmId::mst, "mst"},
-    {AlgorithmId::be, "be"},
-    {AlgorithmId::bruck, "bruck"},
-    {AlgorithmId::ring, "ring"},
-    {AlgorithmId::recursive_doubling, "recursive_doubling"},
-    {AlgorithmId::lp, "lp"},
-    {AlgorithmId::double_binary_tree, "double_binary_tree"},
-    {AlgorithmId::hierarchical, "hierarchical"},
-    {AlgorithmId::hierarchical_leader, "hierarchical_leader"},
-    {AlgorithmId::parameter_server, "parameter_server"},
-    {AlgorithmId::automatic, "auto"},
-}};
-
 constexpr std::array<std::pair<Method, std::string_view>, 3> kMethods{{
     {Method::closed_form, "closed_form"},
     {Method::max_plus, "max_plus"},
@@ -65,12 +51,12 @@ std::optional<Value> parse(const std::array<std::pair<Value, std::string_view>, 
 } // namespace
 
 std::string_view name(Op op) { return word_of(kOps, op); }
-std::string_view name(AlgorithmId algorithm) { return word_of(kAlgorithms, algorithm); }
+std::string_view name(AlgorithmId algorithm) { return kAlgorithmIds[algorithm]; }
 std::string_view name(Method method) { return word_of(kMethods, method); }
 std::optional<Method> parse_method(std::string_view word) { return parse(kMethods, word); }
 std::optional<Op> parse_op(std::string_view word) { return parse(kOps, word); }
 std::optional<AlgorithmId> parse_algorithm(std::string_view word) {
-  return parse(kAlgorithms, word);
+  return kAlgorithmIds.find(word);
 }
 
 std::vector<AlgorithmId> valid_algorithms(Op op) {

@@ -168,12 +168,17 @@ void check_algorithm(Findings& findings, const Collective& collective) {
       findings.push_back({item("candidates", i), std::move(*finding)});
     }
   }
-  if (collective.algorithm == AlgorithmId::hierarchical ||
-      collective.algorithm == AlgorithmId::hierarchical_leader) {
+  if (is_two_level(collective.algorithm)) {
     check_flat(findings, "inter_algorithm", options.inter_algorithm, {Op::allreduce});
   }
   if (collective.algorithm == AlgorithmId::hierarchical_leader) {
     check_flat(findings, "intra_algorithm", options.intra_algorithm, {Op::reduce, Op::broadcast});
+  }
+  if (algorithm(collective.algorithm).needs_even_ranks && collective.ranks > 1 &&
+      collective.ranks % 2 != 0) {
+    findings.push_back({"ranks", std::string(name(collective.algorithm)) +
+                                     " needs an even number of ranks, got " +
+                                     std::to_string(collective.ranks)});
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     const Links& links = collective.links;

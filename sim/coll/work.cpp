@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coll/algorithms.hpp"
 #include "coll/cost.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/formula/uniform.hpp"
@@ -13,16 +14,13 @@ namespace stepsim::coll {
 namespace {
 
 constexpr double kFormula = 1e-6;
-constexpr double kTreePerRank = 5e-7;
 constexpr double kSweptTransfer = 2e-8;
 constexpr double kRingTransfer = 1e-9;
 constexpr double kEventTransfer = 3e-7;
 constexpr double kFabricTransfer = 2e-6;
 
-double tree_seconds(const Collective& collective) {
-  return collective.algorithm == AlgorithmId::double_binary_tree
-             ? kTreePerRank * static_cast<double>(collective.ranks)
-             : 0;
+double formula_seconds(const Collective& collective) {
+  return algorithm(collective.algorithm).formula_s_per_rank * static_cast<double>(collective.ranks);
 }
 
 double transfer_seconds(const Collective& collective, Method method, bool ring) {
@@ -35,9 +33,8 @@ double transfer_seconds(const Collective& collective, Method method, bool ring) 
 // Blocks of a pipeline whose best size is searched for by timing 1, 2, 4, .. of them: about as many
 // as the square root of wire time over latency, as where all links are alike (COL 7).
 bool searches_blocks(const Collective& collective) {
-  const bool pipelined = collective.algorithm == AlgorithmId::lp ||
-                         collective.algorithm == AlgorithmId::double_binary_tree;
-  return pipelined && !collective.options.block && !collective.homogeneous();
+  return algorithm(collective.algorithm).block_streams > 0 && !collective.options.block &&
+         !collective.homogeneous();
 }
 
 double of_search(const Collective& collective, Method method) {
@@ -95,7 +92,7 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method)
     }
     return seconds + longest;
   }
-  const double formula = kFormula + tree_seconds(asked);
+  const double formula = kFormula + formula_seconds(asked);
   const Method by = method ? *method : automatic_method(asked);
   return by == Method::closed_form ? formula : formula + of_schedule(asked, by);
 }

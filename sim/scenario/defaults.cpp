@@ -2,6 +2,7 @@
 // that choose no time at all are left out by name, keys without an effect here by their rule; all
 // others are shown, so that a new key is listed before anybody thinks of it.
 #include "scenario/defaults.hpp"
+#include "coll/algorithms.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,18 +42,10 @@ bool crosses_interfaces(const Scenario& scenario) {
 }
 
 bool streams_blocks(const Scenario& scenario) {
-  using coll::AlgorithmId;
-  const auto streams = [](AlgorithmId algorithm) {
-    return algorithm == AlgorithmId::lp || algorithm == AlgorithmId::double_binary_tree;
-  };
   const Communication& communication = scenario.communication;
-  const AlgorithmId algorithm = communication.collective;
-  const bool two_level =
-      algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
   return exchanges_by_links(scenario) &&
-         (algorithm == AlgorithmId::automatic || streams(algorithm) ||
-          (two_level && (streams(communication.options.inter_algorithm) ||
-                         streams(communication.options.intra_algorithm))));
+         (communication.collective == coll::AlgorithmId::automatic ||
+          coll::sends_blocks(communication.collective, communication.options));
 }
 
 bool has_workload_update(const Scenario& scenario) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest.hpp"
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression_words.hpp"
@@ -159,15 +160,6 @@ constexpr std::array kConditions{
     Condition{"/communication/dear_layers", "bucket_bytes is not given"},
 };
 
-// "ddp", "ddp or dear", "ddp, dear or omgs"
-std::string alternatives(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text.append(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ").append(words[i]);
-  }
-  return text;
-}
-
 // The rest of `pointer` below `parent`, or empty.
 std::string_view below(std::string_view pointer, std::string_view parent) {
   return pointer.starts_with(parent) ? pointer.substr(parent.size()) : std::string_view();
@@ -211,11 +203,11 @@ std::vector<std::string> conditions(std::string_view pointer) {
     add("the workload is a model");
   }
   if (const auto names = schedules_with(below(pointer, "/communication/")); !names.empty()) {
-    add("the schedule is " + alternatives(names));
+    add("the schedule is " + base::joined(names, " or "));
   }
   const std::string_view of_compression = below(pointer, "/communication/compression/");
   if (const auto names = compressions_with(of_compression); !names.empty()) {
-    add("the method is " + alternatives(names));
+    add("the method is " + base::joined(names, " or "));
   }
   const std::string_view of_costs = below(pointer, "/communication/compression/costs/");
   if (!of_costs.empty() && in_form(of_costs, false) != in_form(of_costs, true)) {
@@ -223,7 +215,7 @@ std::vector<std::string> conditions(std::string_view pointer) {
   }
   const std::string_view of_transport = below(pointer, "/cluster/network/packet/transport/");
   if (const auto names = transports_with(of_transport); !names.empty()) {
-    add("the transport is " + alternatives(names));
+    add("the transport is " + base::joined(names, " or "));
   }
   for (const Condition& condition : kConditions) {
     if (condition.pointer == pointer) {

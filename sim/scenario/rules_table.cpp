@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "coll/algorithms.hpp"
 #include "scenario/exchange.hpp"
 
 namespace stepsim::study {
@@ -20,15 +21,8 @@ bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkMo
 bool topology_counts(const Scenario& s) {
   return s.cluster.topology_gives_latency || s.cluster.topology_gives_bandwidth;
 }
-bool is_blocked(AlgorithmId algorithm) {
-  return algorithm == AlgorithmId::lp || algorithm == AlgorithmId::double_binary_tree;
-}
-
 bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpus_per_node > 1; }
-bool is_hierarchical(const Scenario& s) {
-  return s.communication.collective == AlgorithmId::hierarchical ||
-         s.communication.collective == AlgorithmId::hierarchical_leader;
-}
+bool is_hierarchical(const Scenario& s) { return coll::is_two_level(s.communication.collective); }
 bool is_sync(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::sync_sgd; }
 bool is_server(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server;
@@ -107,7 +101,7 @@ constexpr std::array kRules{
             "the collective is auto, or sends in blocks on one of its levels",
             [](const Scenario& s) {
               return is_automatic(s) || is_hierarchical(s) ||
-                     is_blocked(s.communication.collective);
+                     coll::algorithm(s.communication.collective).block_streams > 0;
             },
             asked_collective},
     KeyRule{"/communication/lp_last_hop", "the collective is lp or auto",
@@ -170,11 +164,11 @@ constexpr std::array kRules{
             "the network model is alpha_beta and the collective can send in blocks",
             [](const Scenario& s) {
               const Communication& c = s.communication;
-              const bool two_level = c.collective == AlgorithmId::hierarchical ||
-                                     c.collective == AlgorithmId::hierarchical_leader;
-              return !is_simulated(s) &&
-                     (c.collective == AlgorithmId::automatic || is_blocked(c.collective) ||
-                      (two_level && is_blocked(c.options.inter_algorithm)));
+              const bool between_nodes =
+                  coll::is_two_level(c.collective) &&
+                  coll::algorithm(c.options.inter_algorithm).block_streams > 0;
+              return !is_simulated(s) && (is_automatic(s) || between_nodes ||
+                                          coll::algorithm(c.collective).block_streams > 0);
             },
             [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
     KeyRule{"/cluster/network/cost", "gradients are not compressed",

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
 #include "scenario/keys/communication.hpp"
 #include "scenario/profile_costs.hpp"
@@ -146,9 +147,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.next_forward = fields.word("next_forward", train::kNextForwards);
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
   parse_compressed(fields, context, scenario);
-  const bool two_level = coll::AlgorithmId::hierarchical == out.collective ||
-                         coll::AlgorithmId::hierarchical_leader == out.collective;
-  if (two_level && !scenario.cluster.intra) {
+  if (coll::is_two_level(out.collective) && !scenario.cluster.intra) {
     context.problems.add(fields.json(), "collective",
                          std::string(coll::name(out.collective)) + " needs /cluster/intra_network");
   }

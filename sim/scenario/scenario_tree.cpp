@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "coll/algorithms.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -190,8 +191,7 @@ io::Json communication_tree(const Scenario& scenario) {
   const coll::Options& options = communication.options;
   const AlgorithmId algorithm = communication.collective;
   const bool automatic = algorithm == AlgorithmId::automatic;
-  const bool two_level =
-      algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
+  const bool two_level = coll::is_two_level(algorithm);
   io::Json tree = io::Object{{"reduction_mode", coll::kReductionModes[options.reduction_mode]},
                              {"chunking", coll::kChunkings[options.chunking]},
                              {"element_bytes", options.element_bytes},
@@ -212,8 +212,7 @@ io::Json communication_tree(const Scenario& scenario) {
     }
     tree.set("candidates", std::move(names));
   }
-  if (automatic || two_level || algorithm == AlgorithmId::lp ||
-      algorithm == AlgorithmId::double_binary_tree) {
+  if (automatic || two_level || coll::algorithm(algorithm).block_streams > 0) {
     tree.set("block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal"));
   }
   if (automatic || algorithm == AlgorithmId::lp) {

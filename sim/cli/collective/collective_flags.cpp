@@ -271,15 +271,14 @@ std::optional<coll::CompressionMethod> compression_method(double algorithm) {
 
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   const auto add = [&app](const char* name, std::string& value, const char* type,
-                          const char* description, const char* group) {
+                          const std::string& description, const char* group) {
     app.add_option(name, value, description)->type_name(type)->group(group);
   };
   constexpr const char* kMain = "Collective (lists 1,2,4 and ranges 4:64:x2, 1:9:+2 anywhere)";
   add("--op", flags.op, "OP",
       "broadcast, reduce, allreduce, reduce_scatter, allgather or allgatherv", kMain);
   add("--algorithm", flags.algorithm, "A",
-      "mst, be, bruck, ring, recursive_doubling, lp, double_binary_tree, hierarchical, "
-      "hierarchical_leader, parameter_server, auto or a compressed exchange: topk, gtopk_tree, ..",
+      base::joined(coll::kAlgorithmIds.all()) + " or a compressed exchange: topk, gtopk_tree, ..",
       kMain);
   add("--ranks", flags.ranks, "P", "number of ranks", kMain);
   add("--bytes", flags.bytes, "SIZE",
@@ -303,7 +302,8 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   add("--nics-per-node", flags.nics_per_node, "N", "interfaces that a node shares; default 1",
       kNetwork);
   constexpr const char* kAlgorithm = "Algorithm";
-  add("--block", flags.block, "SIZE", "of lp and double_binary_tree, or optimal; default optimal",
+  add("--block", flags.block, "SIZE",
+      "of " + base::joined(coll::block_algorithms(), " and ") + ", or optimal; default optimal",
       kAlgorithm);
   add("--block-latency", flags.block_latency, "TIME",
       "of the follow-up blocks of a stream; default the latency", kAlgorithm);

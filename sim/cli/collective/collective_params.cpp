@@ -1,4 +1,5 @@
 #include "cli/collective/collective_params.hpp"
+#include "scenario/keys/communication.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,14 +22,9 @@ using coll::AlgorithmId;
 using Values = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 2> kNoYes{"false", "true"};
-constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
-constexpr std::array<std::string_view, 3> kIntraAlgorithms{"mst", "be", "lp"};
-constexpr std::array<std::string_view, 7> kInterAlgorithms{
-    "mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree"};
-
 struct Param {
   std::string_view name;
-  Values values; // the words that it takes; none = a count
+  io::KeyWords values; // the words that it takes; none = a count
   void (*apply)(coll::Options&, std::size_t index, std::string_view word);
 };
 
@@ -43,8 +39,7 @@ constexpr std::array kParams{
           [](coll::Options& o, std::size_t, std::string_view word) {
             o.chunking = *coll::kChunkings.find(word);
           }},
-    Param{"element_bytes",
-          {},
+    Param{"element_bytes", io::KeyWords(),
           [](coll::Options& o, std::size_t i, std::string_view) {
             o.element_bytes = static_cast<std::int64_t>(i);
           }},
@@ -54,15 +49,15 @@ constexpr std::array kParams{
           }},
     Param{"lp_last_hop", kNoYes,
           [](coll::Options& o, std::size_t i, std::string_view) { o.lp_last_hop = i == 1; }},
-    Param{"ring_startup", kRingStartups,
+    Param{"ring_startup", study::keys::kRingStartups,
           [](coll::Options& o, std::size_t i, std::string_view) { o.ring_startup_2p = i == 1; }},
     Param{"exchange_sizes", kNoYes,
           [](coll::Options& o, std::size_t i, std::string_view) { o.exchange_sizes = i == 1; }},
-    Param{"intra_algorithm", kIntraAlgorithms,
+    Param{"intra_algorithm", study::keys::algorithms_in_node,
           [](coll::Options& o, std::size_t, std::string_view word) {
             o.intra_algorithm = algorithm_of(word);
           }},
-    Param{"inter_algorithm", kInterAlgorithms,
+    Param{"inter_algorithm", study::keys::algorithms_between_nodes,
           [](coll::Options& o, std::size_t, std::string_view word) {
             o.inter_algorithm = algorithm_of(word);
           }},
@@ -248,7 +243,8 @@ void apply_param(CollectiveParams& params, std::string_view text) {
   if (param == kParams.end()) {
     throw UsageError("--param: " + base::unknown_word("parameter", name, known_names()));
   }
-  if (param->values.empty()) {
+  const std::vector<std::string_view> values = param->values.all();
+  if (values.empty()) {
     const auto parsed = base::parse_quantity(value, base::QuantityKind::count);
     if (const auto* message = std::get_if<std::string>(&parsed)) {
       throw UsageError("--param " + base::shown_value(text) + ": " + *message);
@@ -261,14 +257,15 @@ void apply_param(CollectiveParams& params, std::string_view text) {
     param->apply(params.options, static_cast<std::size_t>(count), value);
     return;
   }
-  param->apply(params.options, word(name, value, param->values), value);
+  param->apply(params.options, word(name, value, values), value);
 }
 
 std::string params_help() {
   std::string text = "rare switches, repeatable:";
   for (const Param& param : kParams) {
     text.append(&param == kParams.data() ? " " : "; ").append(param.name).append(" ");
-    text.append(param.values.empty() ? "COUNT" : listed(param.values));
+    const std::vector<std::string_view> values = param.values.all();
+    text.append(values.empty() ? "COUNT" : listed(values));
   }
   text += "; defaults exact, integer, overlapped, 1, true, 2(P-1), false, mst, ring. Of compressed "
           "exchanges:";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "json/reader.hpp"
@@ -54,14 +55,6 @@ void place(const io::Key& key, const std::string& pointer, std::vector<PlacedKey
   case KeyKind::any:
     break;
   }
-}
-
-std::string joined(const std::vector<std::string_view>& words, std::string_view last) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
-  }
-  return text;
 }
 
 // "" for numbers without a unit.
@@ -138,7 +131,7 @@ std::string values_text(const io::Key& key) {
   case KeyKind::text:
     return "text" + null;
   case KeyKind::word:
-    return joined(key.words.all(), " or ");
+    return base::joined(key.words.all(), " or ");
   case KeyKind::object:
     return "object" + null;
   case KeyKind::list:

@@ -181,8 +181,7 @@ bool needs_search(const Collective& together) {
 } // namespace
 
 std::optional<Blocks> resolve_blocks(const Collective& collective) {
-  const bool tree = collective.algorithm == AlgorithmId::double_binary_tree;
-  if (!tree && collective.algorithm != AlgorithmId::lp) {
+  if (algorithm(collective.algorithm).block_streams == 0) {
     return std::nullopt;
   }
   if (find_algorithm(collective.op, collective.algorithm) == nullptr) {
@@ -204,6 +203,7 @@ std::optional<Blocks> resolve_blocks(const Collective& collective) {
     return search_doubling(together, stream);
   }
   const Symbols s = symbols(together);
+  const bool tree = algorithm(collective.algorithm).block_streams == 2;
   if (!tree && collective.options.cost_form == CostForm::paper) {
     return paper_blocks(collective, s);
   }

@@ -72,9 +72,9 @@ std::optional<ClosedForm> lp_broadcast_paper(const Collective &);
 std::optional<ClosedForm> lp_reduce_paper(const Collective &);
 std::optional<ClosedForm> lp_allreduce_paper(const Collective &);
 
-std::optional<ClosedForm> double_binary_tree_allreduce(const Collective &);
-std::optional<ClosedForm> double_binary_tree_paper(const Collective &);
-std::optional<ClosedForm> double_binary_tree_ideal(const Collective &);
+std::optional<ClosedForm> double_tree_allreduce(const Collective &);
+std::optional<ClosedForm> double_tree_paper(const Collective &);
+std::optional<ClosedForm> double_tree_ideal(const Collective &);
 
 std::optional<ClosedForm> hierarchical_allreduce(const Collective &);
 std::optional<ClosedForm> hierarchical_leader_allreduce(const Collective &);

@@ -1,4 +1,5 @@
 #include "coll/formula/uniform.hpp"
+#include "coll/algorithms.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -42,8 +43,7 @@ std::optional<LinkCost> common_link(const Collective& collective) {
   if (!links.pairs.empty()) {
     return std::nullopt;
   }
-  const bool takes_levels = collective.algorithm == AlgorithmId::hierarchical ||
-                            collective.algorithm == AlgorithmId::hierarchical_leader;
+  const bool takes_levels = is_two_level(collective.algorithm);
   const bool other_machines = collective.algorithm == AlgorithmId::parameter_server &&
                               collective.options.placement == Placement::dedicated;
   if (takes_levels || other_machines || links.two_level->gpus_per_node == 1) {

@@ -1,5 +1,5 @@
 #pragma once
-// The two complementary binary trees of `double_binary_tree` and the slots of their edges
+// The two complementary binary trees of the double binary tree and the slots of their edges
 // (COL 5.7). A rank is a leaf in at least one of them. Block i of an edge has slot 2 i + offset;
 // no port is used twice in one slot.
 // Example, P = 4: parents of tree 0 are [-,2,0,2], of tree 1 [1,3,1,-].

@@ -4,7 +4,7 @@
 //   Chain       lp broadcast and reduce: block i goes h -> h+1 in slot i + h
 //   ChainRing   lp allreduce: reduce blocks as Chain, block i returns P-1 -> 0 in slot P-1+i and is
 //               broadcast h -> h+1 in slot max(m, P) + i + h
-//   TreePair    double_binary_tree: block i of an edge in slot 2 i + offset, first all reduce
+//   TreePair    double binary tree: block i of an edge in slot 2 i + offset, first all reduce
 //               slots, then all broadcast slots
 //
 // Streams: the return of a block must not wait for the newest one, so these rules name what a send

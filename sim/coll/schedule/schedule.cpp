@@ -1,4 +1,5 @@
 #include "coll/schedule/schedule.hpp"
+#include "coll/algorithms.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -98,8 +99,7 @@ Schedule make_schedule(const Collective& collective) {
   if (is_empty(resolved)) {
     return schedule;
   }
-  if (resolved.algorithm == AlgorithmId::hierarchical ||
-      resolved.algorithm == AlgorithmId::hierarchical_leader) {
+  if (is_two_level(resolved.algorithm)) {
     add_two_level_phases(schedule, resolved);
     return schedule;
   }
@@ -151,6 +151,7 @@ std::string_view name(const Rule& rule) {
     std::string_view operator()(const Fold& r) const {
       return r.direction == Direction::collect ? "fold" : "unfold";
     }
+    std::string_view operator()(const FunctionRule& r) const { return r.name; }
     std::string_view operator()(const Chain& r) const {
       return r.reduce ? "pipeline reduce" : "pipeline broadcast";
     }

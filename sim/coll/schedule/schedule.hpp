@@ -19,8 +19,9 @@
 
 namespace stepsim::coll {
 
-using Rule = std::variant<RingPass, BinomialTree, NearTree, FlatTree, BinomialSplit, Halving,
-                          Doubling, FullExchange, Bruck, Fold, Chain, ChainRing, TreePair>;
+using Rule =
+    std::variant<RingPass, BinomialTree, NearTree, FlatTree, BinomialSplit, Halving, Doubling,
+                 FullExchange, Bruck, Fold, FunctionRule, Chain, ChainRing, TreePair>;
 
 // A rule with streams (see operation.hpp).
 template <class R>

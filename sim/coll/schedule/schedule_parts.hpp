@@ -13,7 +13,7 @@ struct PhaseList {
   Layout layout;
   const Options& options;
   double bytes = 0;                  // of the range of one group
-  double block_bytes = 0;            // lp, double_binary_tree
+  double block_bytes = 0;            // of the pipelined algorithms
   std::optional<Partition> split{};  // in one part per rank; equal parts of `bytes` if empty
   std::optional<Partition> held{};   // growing messages, by contributions
   double offset = 0;                 // as in Phase

@@ -16,8 +16,10 @@
 //                               waits for)
 //   Fold             1 step     ranks beyond the largest power of two q give rank r - q all they
 //                               have, or get the result back
+//   FunctionRule                what the functions of an algorithm in a file of its own say
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 
 #include "coll/schedule/operation.hpp"
 
@@ -244,6 +246,21 @@ struct Fold {
       return {.peer = rank < size - core ? rank + core : kNobody};
     }
     return {.peer = rank >= core ? rank - core : kNobody};
+  }
+};
+
+// A rule that its algorithm brings along: three functions of the group's size.
+struct FunctionRule {
+  Index size{};
+  bool reduce{}; // of a reduce-scatter, else of an all-gather
+  std::string_view name;
+  Index (*steps_of)(Index size) = nullptr;
+  Send (*send_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
+  Index (*peer_of)(const FunctionRule& rule, Index step, Index rank) = nullptr; // sends to `rank`
+  [[nodiscard]] Index steps() const { return steps_of(size); }
+  [[nodiscard]] Send send(Index step, Index rank) const { return send_of(*this, step, rank); }
+  [[nodiscard]] Receive receive(Index step, Index rank) const {
+    return {.peer = peer_of(*this, step, rank)};
   }
 };
 

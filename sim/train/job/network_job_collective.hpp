@@ -7,7 +7,7 @@
 //              piece); all ranks enter at once
 // Transfers between hosts are messages, others take the inner link's time. A message of a reduction
 // holds the sum of 1 + (what its sender got from others so far, the last from each) workers; the
-// two trees of double_binary_tree are counted apart.
+// two trees of a double binary tree are counted apart.
 #include <cstdint>
 #include <functional>
 #include <map>

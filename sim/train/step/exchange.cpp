@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/algorithms.hpp"
 #include "coll/cost.hpp"
 #include "coll/schedule/pipelines.hpp"
 
@@ -39,10 +40,9 @@ bool is_costly(const coll::Collective& collective) {
       return is_costly(tried);
     });
   }
-  const bool streams = collective.algorithm == coll::AlgorithmId::lp ||
-                       collective.algorithm == coll::AlgorithmId::double_binary_tree;
-  return streams && !(collective.homogeneous() && (coll::closed_form(collective) ||
-                                                   coll::lp_slow_additions_seconds(collective)));
+  return coll::algorithm(collective.algorithm).block_streams > 0 &&
+         !(collective.homogeneous() &&
+           (coll::closed_form(collective) || coll::lp_slow_additions_seconds(collective)));
 }
 
 // One worker that pushes to servers of their own sends as any other.

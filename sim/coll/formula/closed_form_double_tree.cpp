@@ -22,17 +22,17 @@ ClosedForm double_tree_form(const Symbols& s, const TreeDepths& depths, const Bl
   return form;
 }
 
-std::optional<ClosedForm> double_binary_tree_allreduce(const Collective& collective) {
+std::optional<ClosedForm> double_tree_allreduce(const Collective& collective) {
   return double_tree_form(symbols(collective), double_tree_depths(collective.ranks),
                           *resolve_blocks(collective));
 }
 
-std::optional<ClosedForm> double_binary_tree_paper(const Collective& collective) {
+std::optional<ClosedForm> double_tree_paper(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(2 * s.L * s.alpha, s.beta + s.gamma, s.n);
 }
 
-std::optional<ClosedForm> double_binary_tree_ideal(const Collective& collective) {
+std::optional<ClosedForm> double_tree_ideal(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(2 * s.L * s.alpha, 2 * s.beta + s.gamma, s.n);
 }

@@ -1,0 +1,86 @@
+#pragma once
+// What the flat algorithms (COL 5.1 to 5.8) are made of: `FlatPhases` appends one phase after the
+// other to a list. An algorithm is a function that appends its phases for an operation and returns
+// false for operations that it does not have.
+//
+//     bool ring_phases(FlatPhases& phases, Op op) {   // of an all-reduce
+//       phases.pass(true);                            // reduce-scatter around the ring
+//       phases.pass(false);                           // all-gather
+//       return true;
+//     }
+#include <bit>
+#include <utility>
+
+#include "coll/schedule/schedule_parts.hpp"
+
+namespace stepsim::coll {
+
+class FlatPhases {
+public:
+  explicit FlatPhases(PhaseList& list)
+      : list_(list), size_(list.layout.size),
+        core_(static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(size_)))) {}
+
+  void add(Rule rule, Partition partition, Index size) {
+    Phase phase{.layout = list_.layout, .rule = std::move(rule), .partition = std::move(partition)};
+    phase.layout.size = size;
+    phase.offset = list_.offset;
+    phase.group_bytes = list_.group_bytes;
+    phase.nic_share = list_.nic_share;
+    phase.first_step = list_.first_step.value_or(end_step(list_.phases));
+    list_.first_step = phase.first_step + phase.steps();
+    list_.phases.push_back(std::move(phase));
+  }
+  [[nodiscard]] Partition whole() const {
+    return Partition::equal(list_.split ? list_.split->total() : list_.bytes, 1, list_.options);
+  }
+  [[nodiscard]] bool grows() const { return list_.held.has_value(); }
+  [[nodiscard]] Partition messages() const { return list_.held.value_or(whole()); }
+  [[nodiscard]] Partition parts(Index count) const {
+    return list_.split ? *list_.split : Partition::equal(list_.bytes, count, list_.options);
+  }
+  [[nodiscard]] Partition blocks(double first, double second) const {
+    return Partition::blocks({first, second}, list_.block_bytes);
+  }
+
+  void tree(Direction direction) {
+    const TreeShape shape = list_.options.tree;
+    if (shape == TreeShape::flat) {
+      add(FlatTree{size_, direction}, whole(), size_);
+    } else if (shape == TreeShape::near_first && direction == Direction::collect) {
+      add(NearTree{size_}, whole(), size_);
+    } else {
+      add(BinomialTree{size_, direction}, whole(), size_);
+    }
+  }
+  void split(Direction direction) { add(BinomialSplit{size_, direction}, parts(size_), size_); }
+  void pass(bool reduce) { add(RingPass{size_, reduce}, parts(size_), size_); }
+  void rotate(bool reduce) { add(Bruck{size_, reduce}, parts(size_), size_); }
+  void fold(Direction direction) {
+    if (core_ != size_) {
+      add(Fold{size_, core_, direction, grows()}, messages(), size_);
+    }
+  }
+  void halve() { add(Halving{core_}, parts(core_), core_); }
+  void double_up() { add(Doubling{core_}, parts(core_), core_); }
+
+  [[nodiscard]] const PhaseList& list() const { return list_; }
+  [[nodiscard]] Index size() const { return size_; }
+  [[nodiscard]] Index core() const { return core_; } // largest power of two
+
+private:
+  PhaseList& list_;
+  Index size_;
+  Index core_;
+};
+
+// One function per algorithm; the table of algorithms lists them.
+[[nodiscard]] bool mst_phases(FlatPhases& phases, Op op);
+[[nodiscard]] bool be_phases(FlatPhases& phases, Op op);
+[[nodiscard]] bool bruck_phases(FlatPhases& phases, Op op);
+[[nodiscard]] bool ring_phases(FlatPhases& phases, Op op);
+[[nodiscard]] bool recursive_doubling_phases(FlatPhases& phases, Op op);
+[[nodiscard]] bool lp_phases(FlatPhases& phases, Op op);
+[[nodiscard]] bool double_tree_phases(FlatPhases& phases, Op op);
+
+} // namespace stepsim::coll
