@@ -125,6 +125,10 @@ const Algorithm& algorithm(AlgorithmId id) {
   return *row;
 }
 
+bool takes_ranks(AlgorithmId id, std::uint32_t ranks) {
+  return ranks == 1 || ranks % 2 == 0 || !algorithm(id).needs_even_ranks;
+}
+
 std::vector<std::string_view> block_algorithms() {
   std::vector<std::string_view> names;
   for (const Algorithm& row : kAlgorithms) {
@@ -161,11 +165,11 @@ std::vector<AlgorithmId> default_candidates(const Collective& collective) {
   for (const AlgorithmRow& row : kTable) {
     const bool taken =
         row.candidate == kAlways || (row.candidate == kTwoLevel && collective.links.two_level);
-    const bool odd = algorithm(row.algorithm).needs_even_ranks && collective.ranks % 2 != 0;
     // Unequal nodes have only the leader variant (COL 5.9).
     const bool unequal = row.algorithm == Id::hierarchical && collective.links.two_level &&
                          collective.ranks % collective.links.two_level->gpus_per_node != 0;
-    if (row.op == collective.op && taken && !unequal && !odd) {
+    if (row.op == collective.op && taken && !unequal &&
+        takes_ranks(row.algorithm, collective.ranks)) {
       candidates.push_back(row.algorithm);
     }
   }

@@ -50,6 +50,8 @@ struct Algorithm {
 };
 
 [[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
+// One rank alone fits every algorithm.
+[[nodiscard]] bool takes_ranks(AlgorithmId id, std::uint32_t ranks);
 // The names of the algorithms that send in blocks.
 [[nodiscard]] std::vector<std::string_view> block_algorithms();
 // It has two levels, with an algorithm of its own for each.

@@ -174,8 +174,7 @@ void check_algorithm(Findings& findings, const Collective& collective) {
   if (collective.algorithm == AlgorithmId::hierarchical_leader) {
     check_flat(findings, "intra_algorithm", options.intra_algorithm, {Op::reduce, Op::broadcast});
   }
-  if (algorithm(collective.algorithm).needs_even_ranks && collective.ranks > 1 &&
-      collective.ranks % 2 != 0) {
+  if (!takes_ranks(collective.algorithm, collective.ranks)) {
     findings.push_back({"ranks", std::string(name(collective.algorithm)) +
                                      " needs an even number of ranks, got " +
                                      std::to_string(collective.ranks)});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/evaluate.hpp"
 
 namespace stepsim::coll {
@@ -173,6 +174,9 @@ TEST_CASE(
         continue;
       }
       for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
+        if (!takes_ranks(algorithm, ranks)) {
+          continue;
+        }
         for (const double bytes : {0.0, 1.0, ranks - 1.0, 1.0 * ranks, 61.0}) {
           Collective collective;
           collective.op = op;

@@ -15,6 +15,7 @@ namespace stepsim::coll {
 namespace {
 
 using stepsim::testing::within;
+using test::fitting;
 using test::hosts_in_order;
 using test::on_fabric;
 using test::point;
@@ -73,7 +74,7 @@ net::Fabric random_fabric(Random& random) {
 Collective random_collective(Random& random) {
   const auto rows = algorithm_table();
   const AlgorithmRow& row = rows[random.below(static_cast<std::uint32_t>(rows.size()))];
-  Collective collective = point(row.op, row.algorithm, 1 + random.below(12),
+  Collective collective = point(row.op, row.algorithm, fitting(row.algorithm, 1 + random.below(12)),
                                 std::floor(std::pow(10, random.between(0, 7))),
                                 {0, 0, random.below(2) * random.between(0, 1e-9)});
   net::Fabric fabric = random_fabric(random);
@@ -87,6 +88,7 @@ Collective random_collective(Random& random) {
   if (row.candidate == Candidate::two_level || random.below(2) == 0) {
     collective.ranks -= collective.ranks % gpus == 0 ? 0 : collective.ranks % gpus;
     collective.ranks = std::max(collective.ranks, gpus);
+    collective.ranks *= takes_ranks(row.algorithm, collective.ranks) ? 1 : 2;
     collective.root %= collective.ranks;
     collective.options.servers = 1 + random.below(collective.ranks);
     const double alpha = random.between(0, 1e-5);
@@ -98,6 +100,19 @@ Collective random_collective(Random& random) {
   const bool spray = random.below(2) == 0;
   return on_fabric(collective, std::move(fabric), std::move(hosts),
                    {.seed = random.below(100), .spray = spray}, {1000, random.between(0, 100)});
+}
+
+TEST_CASE("fabric bound: servers and workers on one host push and pull through no common port") {
+  Collective c = point(Op::allreduce, AlgorithmId::parameter_server, 9, 4.5e6, {0, 0, 0});
+  c.options.servers = 5;
+  c.options.placement = Placement::dedicated;
+  c.links.two_level = TwoLevel{3, 1, {1e-6, 1e-6, 1e-9}};
+  const Collective together = on_fabric(c, net::star(2, kLink), std::vector<net::NodeId>(14, 0));
+  // Two copies of a fifth, one after the other.
+  const double expected = 2 * (1e-6 + 4.5e6 / 5 * 1e-9);
+  CHECK(lower_bound(together).seconds() <= expected * (1 + 1e-12));
+  CHECK(lower_bound(together).bandwidth_s == within(2 * 4.5e6 / 5 * 1e-9, 1e-12));
+  CHECK(events(together).seconds == within(expected, 1e-9));
 }
 
 TEST_CASE("fabric bound: no collective on a random fabric is quicker") {
@@ -150,6 +165,9 @@ TEST_CASE("fabric bound: on a star it is that of equal links, but for the latenc
       continue;
     }
     for (const std::uint32_t ranks : {2U, 5U, 8U}) {
+      if (!takes_ranks(row.algorithm, ranks)) {
+        continue;
+      }
       CAPTURE(name(row.op));
       CAPTURE(name(row.algorithm));
       const Collective flat = point(row.op, row.algorithm, ranks, 1e6,

@@ -99,7 +99,8 @@ TEST_CASE("lower bound: no closed form is below it (random instances)") {
   stepsim::base::RandomStream random({kSeed, 0, 0, 0, 0});
   for (int i = 0; i < 200; ++i) {
     for (const AlgorithmRow& row : algorithm_table()) {
-      const auto ranks = static_cast<std::uint32_t>(random.integer(1, 33));
+      const auto ranks = stepsim::coll::test::fitting(
+          row.algorithm, static_cast<std::uint32_t>(random.integer(1, 33)));
       Collective c =
           point(row.op, row.algorithm, ranks, static_cast<double>(random.integer(0, 5000000)),
                 {random.uniform(0, 1e-4), random.uniform(1e-11, 1e-8), random.uniform(0, 1e-8)});
@@ -127,7 +128,8 @@ TEST_CASE("lower bound: no schedule is below it, any links, rates and entry time
       if (row.algorithm == Id::parameter_server) {
         continue; // equal links only
       }
-      const auto ranks = static_cast<std::uint32_t>(random.integer(2, 17));
+      const auto ranks = stepsim::coll::test::fitting(
+          row.algorithm, static_cast<std::uint32_t>(random.integer(2, 17)));
       Collective c = point(row.op, row.algorithm, ranks,
                            static_cast<double>(random.integer(0, i % 2 == 0 ? 40 : 5000)),
                            {random.uniform(0, 10), random.uniform(0.1, 2), random.uniform(0, 2)});

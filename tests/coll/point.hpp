@@ -1,5 +1,6 @@
 #pragma once
 // One collective in a line, for tests: real chunking, as closed forms assume.
+#include "coll/algorithms.hpp"
 #include "coll/collective.hpp"
 #include "coll/evaluate.hpp"
 
@@ -22,6 +23,11 @@ inline Collective point(Op op, AlgorithmId algorithm, std::uint32_t ranks, doubl
   collective.reduction_s_per_byte = rates.gamma;
   collective.options.chunking = Chunking::real;
   return collective;
+}
+
+// `ranks`, or one more where the algorithm needs that.
+inline std::uint32_t fitting(AlgorithmId algorithm, std::uint32_t ranks) {
+  return takes_ranks(algorithm, ranks) ? ranks : ranks + 1;
 }
 
 } // namespace stepsim::coll::test

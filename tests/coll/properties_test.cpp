@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
@@ -15,6 +16,7 @@ namespace stepsim::coll {
 namespace {
 
 using stepsim::testing::within;
+using test::fitting;
 using test::point;
 using Id = AlgorithmId;
 
@@ -39,7 +41,8 @@ Collective random_collective(base::RandomStream& random, bool alike) {
       break;
     }
   }
-  collective.ranks = static_cast<std::uint32_t>(random.integer(1, 33));
+  collective.ranks =
+      fitting(collective.algorithm, static_cast<std::uint32_t>(random.integer(1, 33)));
   collective.bytes = static_cast<double>(random.integer(0, 5000));
   const double latency = random.uniform(0, 1e-3);
   collective.links.all = {latency, latency * random.uniform(), random.uniform(1e-9, 1e-6)};

@@ -138,10 +138,13 @@ LowerBound server_fabric_bound(const Collective& collective) {
   const std::uint32_t servers =
       options.placement == Placement::sharded ? collective.ranks : options.servers;
   const Hosts hosts = hosts_of(collective, collective.ranks + (dedicated ? servers : 0));
-  if (hosts.by_id.size() < 2) {
-    return lower_bound(on_one_host(collective));
-  }
   const Partition parts = Partition::equal(collective.bytes, servers, options);
+  if (hosts.by_id.size() < 2) { // copies inside a host share no port: one push, then one pull
+    const LinkCost inner = FabricLinks(collective.links).inside();
+    const bool sends = dedicated || collective.ranks > 1;
+    return sends ? LowerBound{2 * inner.latency_s, 2 * parts.bytes(0, 1) * inner.per_byte_s, 0}
+                 : LowerBound{};
+  }
   LowerBound bound{2 * hosts.latency_s, 0, 0};
   for (const auto& [id, host] : hosts.by_id) {
     double workers = 0;
