@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "coll/schedule/flat_phases.hpp"
+#include "coll/schedule/swing.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -40,6 +41,7 @@ constexpr std::array kAlgorithms{
     .interfaces = Interfaces::shared_off_chain, .block_streams = 1},
   Algorithm{.id = Id::double_binary_tree, .parts = nullptr, .phases = double_tree_phases,
     .block_streams = 2, .formula_s_per_rank = kTreeSecondsPerRank},
+  Algorithm{.id = Id::swing, .parts = as_ranks, .phases = swing_phases, .needs_even_ranks = true},
   Algorithm{.id = Id::hierarchical, .parts = nullptr, .phases = nullptr,
     .interfaces = Interfaces::own},
   Algorithm{.id = Id::hierarchical_leader, .parts = nullptr, .phases = nullptr,
@@ -80,6 +82,8 @@ constexpr std::array kTable{
     "linear pipeline around a ring: reduce and broadcast of blocks overlap"},
   AlgorithmRow{Op::allreduce, Id::mst, kAlways, mst_allreduce, mst_allreduce_paper, kNone,
     "binomial reduce, then binomial broadcast"},
+  AlgorithmRow{Op::allreduce, Id::swing, kNever, swing_allreduce, kNone, kNone,
+    "be with peers at distances 1, 1, 3, 5, 11, .. on alternating sides; even P"},
   AlgorithmRow{Op::allreduce, Id::hierarchical, kTwoLevel, hierarchical_allreduce, kNone, kNone,
     "reduce-scatter in the node, all-reduce of shards between nodes, all-gather in the node"},
   AlgorithmRow{Op::allreduce, Id::hierarchical_leader, kTwoLevel,

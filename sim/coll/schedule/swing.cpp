@@ -1,0 +1,123 @@
+#include "coll/schedule/swing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "coll/formula/closed_form.hpp"
+
+namespace stepsim::coll {
+
+namespace {
+
+// A range of parts, modulo their number.
+struct Parts {
+  Index first{};
+  Index count{};
+};
+
+bool is_power_of_two(Index size) { return std::has_single_bit(static_cast<std::uint64_t>(size)); }
+
+Index modulo(Index value, Index size) { return (value % size + size) % size; }
+
+Index distance(Index t) {
+  const Index power = Index{1} << (t + 1);
+  return (1 - (t % 2 == 0 ? -power : power)) / 3;
+}
+
+// The inverse of 3 modulo a power of two: 1 + 4 + 16 + .. is -1/3 there.
+Index third(Index size) {
+  Index minus_third = 0;
+  for (Index power = 1; power < size; power *= 4) {
+    minus_third += power;
+  }
+  return modulo(-minus_third, size);
+}
+
+// What `rank` gathers in the all-gather's exchange at distance d(t), and hands over in the
+// reduce-scatter's: the parts that its peer is nearer to.
+Parts exchanged(Index size, Index t, Index rank) {
+  if (is_power_of_two(size)) {
+    const Index count = size >> (t + 1);
+    const Index part = swing_part(size, swing_peer(size, t, rank));
+    return {part - part % count, count};
+  }
+  // Before this exchange an even rank r holds the parts r - left .. r + right, 2^t in all, an odd
+  // one the mirror image; the peer holds as many on one side of them, up to the far end.
+  const Index held = Index{1} << t;
+  const Index count = std::min(held, size - held);
+  Index left = 0;
+  for (Index j = 1; j < t; j += 2) {
+    left += Index{1} << j;
+  }
+  const Index right = held - 1 - left;
+  const bool to_the_right = (rank % 2 == 0) == (t % 2 == 0);
+  const Index after = rank % 2 == 0 ? right : left;
+  const Index before = rank % 2 == 0 ? left : right;
+  return {modulo(to_the_right ? rank + after + 1 : rank - before - count, size), count};
+}
+
+Index steps_of(Index size) { return log2_up(size); }
+
+// t of a step: see the header for the order.
+Index exponent(const FunctionRule& rule, Index step) {
+  const bool ascending = is_power_of_two(rule.size) == rule.reduce;
+  return ascending ? step : rule.steps() - 1 - step;
+}
+
+Send send_of(const FunctionRule& rule, Index step, Index rank) {
+  const Index t = exponent(rule, step);
+  const Index peer = swing_peer(rule.size, t, rank);
+  const Parts parts = exchanged(rule.size, t, rule.reduce ? rank : peer);
+  return {.peer = peer, .first = parts.first, .count = parts.count, .reduce = rule.reduce};
+}
+
+Index peer_of(const FunctionRule& rule, Index step, Index rank) {
+  return swing_peer(rule.size, exponent(rule, step), rank);
+}
+
+FunctionRule rule(Index size, bool reduce) {
+  return {.size = size,
+          .reduce = reduce,
+          .name = reduce ? "swing reduce-scatter" : "swing all-gather",
+          .steps_of = steps_of,
+          .send_of = send_of,
+          .peer_of = peer_of};
+}
+
+} // namespace
+
+Index swing_peer(Index ranks, Index t, Index rank) {
+  return modulo(rank % 2 == 0 ? rank + distance(t) : rank - distance(t), ranks);
+}
+
+Index swing_part(Index ranks, Index rank) {
+  // Distances are 1/3 modulo 2^(t+1), so that an odd rank belongs to the even rank r - 1/3, and
+  // even ranks that are equal modulo 2^(t+1) can reach each other. The lowest bit decides first.
+  const Index even = rank % 2 == 0 ? rank : modulo(rank - third(ranks), ranks);
+  Index part = 0;
+  for (Index bit = 2; bit < ranks; bit *= 2) {
+    part = 2 * part + ((even & bit) != 0 ? 1 : 0);
+  }
+  return 2 * part + rank % 2;
+}
+
+std::optional<ClosedForm> swing_allreduce(const Collective& collective) {
+  if (collective.ranks % 2 != 0) {
+    return std::nullopt;
+  }
+  const Symbols s = symbols(collective);
+  return linear_form(2 * s.L * s.alpha, 2 * s.f * s.beta + s.f * s.gamma, s.n);
+}
+
+bool swing_phases(FlatPhases& phases, Op op) {
+  const Index size = phases.size();
+  if (op != Op::allreduce || size % 2 != 0) {
+    return false;
+  }
+  phases.add(rule(size, true), phases.parts(size), size);
+  phases.add(rule(size, false), phases.parts(size), size);
+  return true;
+}
+
+} // namespace stepsim::coll

@@ -1,0 +1,27 @@
+#pragma once
+// Swing (De Sensi et al., NSDI 2024): an all-reduce for an even number P of ranks, with distances
+//     d(t) = (1 - (-2)^(t+1)) / 3 = 1, -1, 3, -5, 11, ..   for t = 0, 1, .., L-1, L = ceil(log2 P)
+// Even ranks r exchange with r + d(t), odd ranks with r - d(t). A reduce-scatter, then an
+// all-gather with the same pairs in reverse order. Every rank sends (P-1)/P of the buffer in each.
+//
+// P = 2^L: the reduce-scatter begins with t = 0, so that the largest messages travel least far.
+// After it rank r holds the sum of part `swing_part(r)`. Other P: it begins with t = L-1, where
+// pairs exchange what is left of two neighbouring ranges of ranks; rank r ends with part r.
+#include <optional>
+
+#include "coll/evaluate.hpp"
+#include "coll/schedule/flat_phases.hpp"
+
+namespace stepsim::coll {
+
+// The peer of a rank at distance d(t), modulo P.
+[[nodiscard]] Index swing_peer(Index ranks, Index t, Index rank);
+// Where P is a power of two: the part that a rank reduces. Ranks that can still reach each other
+// from exchange t on have parts in a row.
+[[nodiscard]] Index swing_part(Index ranks, Index rank);
+
+// 2 L start-ups, 2 (P-1)/P of the buffer sent and (P-1)/P added; nothing for odd P.
+[[nodiscard]] std::optional<ClosedForm> swing_allreduce(const Collective& collective);
+[[nodiscard]] bool swing_phases(FlatPhases& phases, Op op);
+
+} // namespace stepsim::coll
