@@ -65,33 +65,20 @@ std::string schedule_text(const Communication& communication) {
   switch (communication.schedule) {
   case plan::Schedule::wfbp:
     return sparse ? "one exchange per gradient (LAGS)" : "one message per gradient";
-  case plan::Schedule::single:
-    return "one message after backward";
   case plan::Schedule::ddp:
     return ddp_text(options);
   case plan::Schedule::horovod:
     return "fusion buffer of " + size_text(options.fusion_bytes) + ", cycles of " +
            short_text(options.cycle.value * 1e3) + " ms";
-  case plan::Schedule::mg_wfbp:
-  case plan::Schedule::mg_wfbp_small_tensors:
-    return "the published greedy merge";
-  case plan::Schedule::optimal:
-  case plan::Schedule::exhaustive:
-    return "the best merge for one channel";
-  case plan::Schedule::eager:
-    return "whatever is ready when the channel is free";
   case plan::Schedule::asc_wfbp:
     return at_once_text(options);
   case plan::Schedule::priority:
     return priority_text(options);
   case plan::Schedule::dear:
     return dear_text(options);
-  case plan::Schedule::omgs:
-    return "gradients merged by the OMGS rule";
-  case plan::Schedule::trace:
-    return "the measured buckets";
+  default: // of planners without options
+    return std::string(plan::planner(communication.schedule).summary);
   }
-  return {};
 }
 
 std::string coding_text(const coll::Compression& compression) {

@@ -3,6 +3,7 @@
 // a function `Plan plan_NAME(const Problem&, const ScheduleOptions&)`, declared in schedules.hpp,
 // and one row in planners.cpp. The row also names how its messages travel (sending.hpp): one at a
 // time for most.
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -113,6 +114,100 @@ struct Planner {
     return !needs_forward() && needs != Needs::buckets;
   }
 };
+
+// The planners themselves, one .cpp each.
+Plan plan_wfbp(const Problem& problem, const ScheduleOptions& options);
+Plan plan_single(const Problem& problem, const ScheduleOptions& options);
+Plan plan_ddp(const Problem& problem, const ScheduleOptions& options);
+Plan plan_horovod(const Problem& problem, const ScheduleOptions& options);
+Plan plan_mg_wfbp(const Problem& problem, const ScheduleOptions& options);
+Plan plan_mg_wfbp_small_tensors(const Problem& problem, const ScheduleOptions& options);
+Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
+Plan plan_eager(const Problem& problem, const ScheduleOptions& options);
+Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& options);
+Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
+Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
+Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
+Plan plan_trace(const Problem& problem, const ScheduleOptions& options);
+void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
+void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
+void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
+void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
+
+inline constexpr std::array<std::string_view, 3> kDdpKeys{"bucket_bytes", "first_bucket_bytes",
+                                                          "ddp_mode"};
+inline constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
+                                                              "blocking"};
+
+inline constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention"};
+inline constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
+                                                               "credit_bytes"};
+inline constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers",
+                                                           "prefetch"};
+
+inline constexpr auto kPlanners = std::to_array<Planner>({
+    {Schedule::wfbp,
+     "wfbp",
+     "one message per gradient, as soon as it is ready",
+     plan_wfbp,
+     {},
+     send_in_order},
+    {Schedule::single,
+     "single",
+     "one message after backward",
+     plan_single,
+     {},
+     send_in_order},
+    {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes", plan_ddp, kDdpKeys,
+     send_in_order},
+    {Schedule::horovod, "horovod", "Horovod: what is ready at each cycle, up to fusion_bytes",
+     plan_horovod, kHorovodKeys, send_in_order},
+    {Schedule::mg_wfbp, "mg_wfbp", "the published MG-WFBP greedy", plan_mg_wfbp, {}, send_in_order},
+    {Schedule::mg_wfbp_small_tensors,
+     "mg_wfbp_small_tensors",
+     "MG-WFBP that also merges below 8192 elements",
+     plan_mg_wfbp_small_tensors,
+     {},
+     send_in_order},
+    {Schedule::optimal,
+     "optimal",
+     "the best merge for one channel",
+     plan_optimal,
+     {},
+     send_in_order},
+    {Schedule::eager,
+     "eager",
+     "never wait: send everything ready when the channel is free",
+     plan_eager,
+     {},
+     send_in_order},
+    {Schedule::exhaustive,
+     "exhaustive",
+     "every contiguous merge, up to 20 gradients",
+     plan_exhaustive,
+     {},
+     send_in_order},
+    {Schedule::asc_wfbp, "asc_wfbp", "ASC-WFBP: several messages at once", plan_asc_wfbp,
+     kAtOnceKeys, send_at_once, Needs::linear_cost},
+    {Schedule::priority, "priority", "P3, ByteScheduler: chunks, first layers first", plan_priority,
+     kPriorityKeys, send_by_priority, Needs::linear_forward},
+    {Schedule::dear, "dear", "DeAR: reduce-scatter in backward, all-gather in the next forward",
+     plan_dear, kDearKeys, send_dear, Needs::forward},
+    {Schedule::omgs,
+     "omgs",
+     "OMGS-SGD: merges sparse layers",
+     nullptr,
+     {},
+     send_in_order,
+     Needs::selection_costs},
+    {Schedule::trace,
+     "trace",
+     "the buckets that the trace was measured with",
+     plan_trace,
+     {},
+     send_in_order,
+     Needs::buckets},
+});
 
 [[nodiscard]] std::span<const Planner> planners();
 // Null if there is no such name.

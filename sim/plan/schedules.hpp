@@ -27,18 +27,4 @@ void send_back(const Sending& sending, const SendInput& input, SendTimes& times)
 // Union of [start, end] over messages in the order of their starts.
 [[nodiscard]] double busy_seconds(const SendTimes& times);
 
-Plan plan_wfbp(const Problem& problem, const ScheduleOptions& options);
-Plan plan_single(const Problem& problem, const ScheduleOptions& options);
-Plan plan_ddp(const Problem& problem, const ScheduleOptions& options);
-Plan plan_horovod(const Problem& problem, const ScheduleOptions& options);
-Plan plan_mg_wfbp(const Problem& problem, const ScheduleOptions& options);
-Plan plan_mg_wfbp_small_tensors(const Problem& problem, const ScheduleOptions& options);
-Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
-Plan plan_eager(const Problem& problem, const ScheduleOptions& options);
-Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& options);
-Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
-Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
-Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
-Plan plan_trace(const Problem& problem, const ScheduleOptions& options);
-
 } // namespace stepsim::plan

@@ -10,34 +10,11 @@
 #include "scenario/keys/communication.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_parts.hpp"
+#include "scenario/schedule_options.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-void parse_one_channel(io::Fields& fields, plan::ScheduleOptions& options) {
-  options.bucket_bytes = {fields.integer("bucket_bytes")};
-  if (const auto first = fields.optional_integer("first_bucket_bytes")) {
-    options.first_bucket_bytes = Bytes{*first};
-  }
-  options.ddp_mode = fields.word("ddp_mode", plan::kDdpModes);
-  options.fusion_bytes = {fields.integer("fusion_bytes")};
-  options.cycle = {fields.number("cycle_s")};
-  options.phase = {fields.number("phase_s")};
-  options.blocking = fields.boolean("blocking");
-}
-
-void parse_priority(io::Fields& fields, std::int64_t bytes_of_element,
-                    plan::ScheduleOptions& options) {
-  const auto preset = fields.word("preset", plan::kPriorityPresets);
-  options = plan::with_preset(options, preset, bytes_of_element);
-  if (const auto partition = fields.optional_integer("partition_bytes")) {
-    options.partition_bytes = Bytes{*partition};
-  }
-  if (const auto credit = fields.optional_integer("credit_bytes")) {
-    options.credit_bytes = Bytes{*credit};
-  }
-}
 
 bool is_summed(coll::CompressionMethod method) {
   const coll::CompressionKind kind = coll::row(method).kind;
@@ -49,13 +26,7 @@ bool is_summed(coll::CompressionMethod method) {
 plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
                                              const plan::Planner& planner,
                                              std::int64_t bytes_of_element) {
-  plan::ScheduleOptions options;
-  parse_one_channel(fields, options);
-  options.concurrency = fields.integer("concurrency");
-  options.contention = fields.number_or("contention", options.contention);
-  parse_priority(fields, bytes_of_element, options);
-  options.dear_layers = fields.optional_integer("dear_layers");
-  options.prefetch = fields.word("prefetch", plan::kPrefetches);
+  plan::ScheduleOptions options = read_schedule_options(fields, bytes_of_element);
   for (const io::Key& key : keys::kScheduleKeys) {
     const bool meaningful =
         key.name == "schedule" || std::ranges::find(planner.keys, key.name) != planner.keys.end();

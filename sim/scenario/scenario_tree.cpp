@@ -6,6 +6,7 @@
 #include "coll/algorithms.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
+#include "scenario/schedule_options.hpp"
 
 namespace stepsim::study {
 
@@ -134,58 +135,6 @@ io::Json cluster_tree(const Scenario& scenario) {
   return tree;
 }
 
-void add_schedule_keys(io::Json& tree, const Communication& communication) {
-  const plan::ScheduleOptions& options = communication.schedule_options;
-  const auto value = [&](std::string_view key) -> io::Json {
-    if (key == "bucket_bytes") { // dear: or a number of layers
-      return options.dear_layers ? io::Json() : io::Json(options.bucket_bytes.value);
-    }
-    if (key == "first_bucket_bytes") {
-      return options.first_bucket_bytes ? io::Json(options.first_bucket_bytes->value) : io::Json();
-    }
-    if (key == "ddp_mode") {
-      return plan::kDdpModes[options.ddp_mode];
-    }
-    if (key == "fusion_bytes") {
-      return options.fusion_bytes.value;
-    }
-    if (key == "cycle_s") {
-      return options.cycle.value;
-    }
-    if (key == "phase_s") {
-      return options.phase.value;
-    }
-    if (key == "blocking") {
-      return options.blocking;
-    }
-    if (key == "concurrency") {
-      return options.concurrency;
-    }
-    if (key == "contention") {
-      return options.contention;
-    }
-    if (key == "preset") {
-      return plan::kPriorityPresets[options.preset];
-    }
-    if (key == "partition_bytes") { // empty = unlimited, by the preset alone
-      return options.partition_bytes ? io::Json(options.partition_bytes->value) : io::Json();
-    }
-    if (key == "credit_bytes") {
-      return options.credit_bytes.value;
-    }
-    if (key == "dear_layers") {
-      return options.dear_layers ? io::Json(*options.dear_layers) : io::Json();
-    }
-    assert(key == "prefetch" && "every key of a schedule is shown");
-    return plan::kPrefetches[options.prefetch];
-  };
-  for (const std::string_view key : plan::planner(communication.schedule).keys) {
-    if (io::Json shown = value(key); !shown.is_null()) {
-      tree.set(key, std::move(shown));
-    }
-  }
-}
-
 io::Json communication_tree(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const coll::Options& options = communication.options;
@@ -230,7 +179,7 @@ io::Json communication_tree(const Scenario& scenario) {
   if (communication.copy_bandwidth_Bps > 0) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
   }
-  add_schedule_keys(tree, communication);
+  add_schedule_options(plan::planner(communication.schedule), communication.schedule_options, tree);
   if (communication.compression.method != coll::CompressionMethod::none) {
     tree.set("compression", compression_tree(communication.compression));
   }

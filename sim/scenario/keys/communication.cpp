@@ -20,14 +20,6 @@ template <class Take> std::vector<std::string_view> names(Take take) {
 
 } // namespace
 
-std::vector<std::string_view> schedules() {
-  std::vector<std::string_view> words;
-  for (const plan::Planner& planner : plan::planners()) {
-    words.push_back(planner.name);
-  }
-  return words;
-}
-
 std::vector<std::string_view> candidates() {
   return names([](AlgorithmId) { return true; });
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "plan/planners.hpp"
 #include "scenario/keys/compression.hpp"
+#include "scenario/keys/schedule.hpp"
 #include "train/step/step.hpp"
 #include "json/fields/key.hpp"
 
@@ -18,7 +18,6 @@ inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
 inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
 inline constexpr std::string_view kCalibrated = "calibrated";
 
-[[nodiscard]] std::vector<std::string_view> schedules();
 // The all-reduce algorithms of `auto`, those and `auto` itself and calibrated, and the algorithms
 // of the two levels of the hierarchical ones.
 [[nodiscard]] std::vector<std::string_view> candidates();
@@ -32,58 +31,6 @@ inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
 inline constexpr std::array kBlockForms{
     integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
     word("block_bytes", kBestBlock, "The block with the shortest time.")};
-
-inline constexpr std::array kScheduleKeys{
-    word(
-        "schedule", schedules,
-        "How gradients are merged into messages; trace has the buckets that the trace was measured "
-        "with. The default is trace where these buckets hold all gradients, else ddp; single for "
-        "pipe_sgd and parameter_server.")
-        .example(R"("wfbp")"),
-    integer("bucket_bytes", "Size of a bucket, bytes.")
-        .in(io::at_least(1))
-        .by_default(plan::kDefaultBucketBytes.value),
-    integer("first_bucket_bytes",
-            "Size of the first bucket, bytes. The default is PyTorch's 1 MiB.")
-        .in(io::at_least(1))
-        .example("1048576"),
-    word("ddp_mode", plan::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt"),
-    integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.")
-        .in(io::at_least(0))
-        .by_default(plan::ScheduleOptions{}.fusion_bytes.value),
-    number("cycle_s", "Cycle time of Horovod, s.")
-        .in(io::at_least(0))
-        .by_default(plan::ScheduleOptions{}.cycle.value),
-    number("phase_s", "Offset of Horovod's ticks, s.")
-        .in(io::at_least(0))
-        .by_default(0)
-        .example("0.0005"),
-    boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false),
-    integer("concurrency", "Messages that are sent at once.")
-        .in(io::at_least(1))
-        .by_default(plan::ScheduleOptions{}.concurrency),
-    number(
-        "contention",
-        "How much messages slow each other: k of them each have 1 / (1 + contention (k - 1)) of "
-        "the rate of one. The default is 0.5 with a measured cost or curve, else 1, which shares "
-        "the link.")
-        .in(io::at_least(0))
-        .example("0.5"),
-    word("preset", plan::kPriorityPresets, "System whose chunks and credit are the defaults.")
-        .by_default("bytescheduler"),
-    integer("partition_bytes", "Bytes of a chunk. The default is the preset's.")
-        .in(io::at_least(1))
-        .example("4000000"),
-    integer("credit_bytes", "Bytes under way at once. The default is the preset's.")
-        .in(io::at_least(1))
-        .example("16000000"),
-    integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.")
-        .in(io::at_least(1))
-        .example("4"),
-    word("prefetch", plan::kPrefetches, "When all-gathers start.").by_default("all")};
-
-// The schedule alone, as a dense baseline or a planner of a problem file has it.
-inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");
 
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,

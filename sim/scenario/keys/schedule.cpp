@@ -1,0 +1,13 @@
+#include "scenario/keys/schedule.hpp"
+
+namespace stepsim::study::keys {
+
+std::vector<std::string_view> schedules() {
+  std::vector<std::string_view> words;
+  for (const plan::Planner& planner : plan::planners()) {
+    words.push_back(planner.name);
+  }
+  return words;
+}
+
+} // namespace stepsim::study::keys

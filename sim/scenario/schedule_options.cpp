@@ -1,0 +1,91 @@
+#include "scenario/schedule_options.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenario/keys/schedule.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+bool has_default(const io::Key& key) {
+  return !std::holds_alternative<std::monostate>(key.fallback);
+}
+
+// Without a default in its row a value stays as it is: empty, or that of a preset.
+void read(io::Fields& fields, const io::Key& key, Bytes& value) {
+  value = {has_default(key) ? fields.integer(key.name) : fields.integer_or(key.name, value.value)};
+}
+void read(io::Fields& fields, const io::Key& key, std::optional<Bytes>& value) {
+  if (const auto given = fields.optional_integer(key.name)) {
+    value = Bytes{*given};
+  }
+}
+void read(io::Fields& fields, const io::Key& key, Seconds& value) {
+  value = {fields.number(key.name)};
+}
+void read(io::Fields& fields, const io::Key& key, bool& value) { value = fields.boolean(key.name); }
+void read(io::Fields& fields, const io::Key& key, double& value) {
+  value = has_default(key) ? fields.number(key.name) : fields.number_or(key.name, value);
+}
+void read(io::Fields& fields, const io::Key& key, std::int64_t& value) {
+  value = fields.integer(key.name);
+}
+void read(io::Fields& fields, const io::Key& key, std::optional<std::int64_t>& value) {
+  value = fields.optional_integer(key.name);
+}
+void read(io::Fields& fields, const io::Key& key, plan::DdpMode& value) {
+  value = fields.word(key.name, plan::kDdpModes);
+}
+void read(io::Fields& fields, const io::Key& key, plan::PriorityPreset& value) {
+  value = fields.word(key.name, plan::kPriorityPresets);
+}
+void read(io::Fields& fields, const io::Key& key, plan::Prefetch& value) {
+  value = fields.word(key.name, plan::kPrefetches);
+}
+
+io::Json written(Bytes value) { return value.value; }
+io::Json written(const std::optional<Bytes>& value) {
+  return value ? io::Json(value->value) : io::Json();
+}
+io::Json written(Seconds value) { return value.value; }
+io::Json written(bool value) { return value; }
+io::Json written(double value) { return value; }
+io::Json written(std::int64_t value) { return value; }
+io::Json written(const std::optional<std::int64_t>& value) {
+  return value ? io::Json(*value) : io::Json();
+}
+io::Json written(plan::DdpMode value) { return plan::kDdpModes[value]; }
+io::Json written(plan::PriorityPreset value) { return plan::kPriorityPresets[value]; }
+io::Json written(plan::Prefetch value) { return plan::kPrefetches[value]; }
+
+} // namespace
+
+plan::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t bytes_of_element) {
+  plan::ScheduleOptions options;
+  for (const keys::ScheduleOption& row : keys::kScheduleOptions) {
+    std::visit([&](auto member) { read(fields, row.key, options.*member); }, row.member);
+    if (row.key.name == "preset") { // before the options that it has values for
+      options = plan::with_preset(options, options.preset, bytes_of_element);
+    }
+  }
+  return options;
+}
+
+void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
+                          io::Json& tree) {
+  for (const keys::ScheduleOption& row : keys::kScheduleOptions) {
+    const bool has = std::ranges::find(planner.keys, row.key.name) != planner.keys.end();
+    const bool by_layers = row.key.name == "bucket_bytes" && options.dear_layers;
+    if (!has || by_layers) {
+      continue;
+    }
+    io::Json value = std::visit([&](auto member) { return written(options.*member); }, row.member);
+    if (!value.is_null()) {
+      tree.set(row.key.name, std::move(value));
+    }
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,18 @@
+#pragma once
+// The options of a schedule, read from a file and written back by the rows of keys/schedule.hpp.
+#include <cstdint>
+
+#include "plan/planners.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+// All options, given or by default. `bytes_of_element`: presets of priority count parameters.
+[[nodiscard]] plan::ScheduleOptions read_schedule_options(io::Fields& fields,
+                                                          std::int64_t bytes_of_element);
+
+// Sets the keys of the planner with their values; an option without a value is left out.
+void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
+                          io::Json& tree);
+
+} // namespace stepsim::study
