@@ -29,11 +29,14 @@ enum class Schedule {
   dear,
   omgs,
   trace,
+  fixed_count,
 };
 
 inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
 
 inline constexpr std::int64_t kMaxExhaustiveItems = 20; // items with bytes
+
+inline constexpr std::int64_t kMostBuckets = 1000; // of fixed_count: its table grows with them
 
 // Chunks that `priority` may cut one iteration's gradients into; each is a message of the result.
 inline constexpr std::int64_t kMaxChunks = 1'000'000;
@@ -71,6 +74,7 @@ struct ScheduleOptions {
   Bytes credit_bytes{16'000'000};
   std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group instead of bucket_bytes
   Prefetch prefetch = Prefetch::all;       // dear
+  std::int64_t buckets = 4;                // fixed_count, >= 1
 };
 
 // Partition and credit of a preset, in bytes of parameters of `element_bytes` (MER 6.2).
@@ -129,6 +133,7 @@ Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
 Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
 Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
 Plan plan_trace(const Problem& problem, const ScheduleOptions& options);
+Plan plan_fixed_count(const Problem& problem, const ScheduleOptions& options);
 void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
 void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
 void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
@@ -142,6 +147,7 @@ inline constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "c
 inline constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention"};
 inline constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
                                                                "credit_bytes"};
+inline constexpr std::array<std::string_view, 1> kFixedCountKeys{"buckets"};
 inline constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers",
                                                            "prefetch"};
 
@@ -152,12 +158,7 @@ inline constexpr auto kPlanners = std::to_array<Planner>({
      plan_wfbp,
      {},
      send_in_order},
-    {Schedule::single,
-     "single",
-     "one message after backward",
-     plan_single,
-     {},
-     send_in_order},
+    {Schedule::single, "single", "one message after backward", plan_single, {}, send_in_order},
     {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes", plan_ddp, kDdpKeys,
      send_in_order},
     {Schedule::horovod, "horovod", "Horovod: what is ready at each cycle, up to fusion_bytes",
@@ -207,6 +208,8 @@ inline constexpr auto kPlanners = std::to_array<Planner>({
      {},
      send_in_order,
      Needs::buckets},
+    {Schedule::fixed_count, "fixed_count", "a given number of buckets of about equal bytes",
+     plan_fixed_count, kFixedCountKeys, send_in_order},
 });
 
 [[nodiscard]] std::span<const Planner> planners();

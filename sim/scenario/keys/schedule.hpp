@@ -85,6 +85,11 @@ inline constexpr std::array kScheduleOptions{
                        .in(io::at_least(1))
                        .example("4"),
                    &plan::ScheduleOptions::dear_layers},
+    ScheduleOption{integer("buckets", "Number of buckets, at most that of the gradients.")
+                       .in(io::between(1, plan::kMostBuckets))
+                       .by_default(plan::ScheduleOptions{}.buckets)
+                       .example("8"),
+                   &plan::ScheduleOptions::buckets},
     ScheduleOption{word("prefetch", plan::kPrefetches, "When all-gathers start.").by_default("all"),
                    &plan::ScheduleOptions::prefetch}};
 
