@@ -11,10 +11,12 @@
 #include "coll/schedule/swing.hpp"
 #include "coll/validate.hpp"
 #include "point.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
 namespace {
 
+using stepsim::testing::within;
 using test::point;
 
 Collective swing(std::uint32_t ranks, double bytes) {
@@ -78,9 +80,9 @@ TEST_CASE("swing: 2 ceil(log2 P) start-ups, 2 (P-1)/P n sent, (P-1)/P n added") 
     const double n = 1000.0 * ranks;
     const double expected =
         2 * std::ceil(std::log2(ranks)) * 1e-5 + (ranks - 1.0) / ranks * n * (2 * 1e-9 + 2e-10);
-    CHECK(closed_form(swing(ranks, n))->seconds == doctest::Approx(expected).epsilon(1e-12));
-    CHECK(max_plus(swing(ranks, n)).seconds == doctest::Approx(expected).epsilon(1e-12));
-    CHECK(events(swing(ranks, n)).seconds == doctest::Approx(expected).epsilon(1e-12));
+    CHECK(closed_form(swing(ranks, n))->seconds == within(expected, 1e-12));
+    CHECK(max_plus(swing(ranks, n)).seconds == within(expected, 1e-12));
+    CHECK(events(swing(ranks, n)).seconds == within(expected, 1e-12));
   }
 }
 
