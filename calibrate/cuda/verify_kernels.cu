@@ -1,5 +1,5 @@
-// Every kernel beside what says what it must give, before anything is timed (CAL 7.3): one file per
-// family, and what they share (kernel_bench.cuh).
+// Checks every kernel against its host reference before any timing (verification, CAL 7.3). There is
+// one file per family of kernels; kernel_bench.cuh holds what they share.
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "calibrate/cuda/measurement.cuh"
 

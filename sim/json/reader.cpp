@@ -46,10 +46,13 @@ const Key& Fields::row(std::string_view key) const {
   const auto at = [&](std::size_t i) -> const Key& {
     return i < first ? object_->keys[i] : object_->more[i - first];
   };
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t place = (next_row_ + i) % count;
+  if (last_row_ < count && at(last_row_).name == key) {
+    return at(last_row_);
+  }
+  for (std::size_t i = 0, place = last_row_ + 1; i < count; ++i, ++place) {
+    place = place < count ? place : 0;
     if (at(place).name == key) {
-      next_row_ = place + 1;
+      last_row_ = place;
       return at(place);
     }
   }
@@ -145,7 +148,8 @@ std::string_view Fields::word(std::string_view key) {
 }
 
 std::string_view Fields::word_or(std::string_view key, std::string_view fallback) {
-  const std::vector<std::string_view> words = row(key).words.all();
+  std::vector<std::string_view> made;
+  const std::span<const std::string_view> words = row(key).words.all(made);
   const auto place = std::ranges::find(words, fallback);
   assert((fallback.empty() || place != words.end()) && "the default is one of the words");
   const auto index = fallback.empty()

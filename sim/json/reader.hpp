@@ -97,7 +97,8 @@ private:
   [[nodiscard]] const Key& number_row(std::string_view key) const;
 
   const Key* object_ = nullptr;
-  mutable std::size_t next_row_ = 0; // keys are mostly asked for in the order of the rows
+  // The row found last; keys are mostly asked for in the order of the rows.
+  mutable std::size_t last_row_ = static_cast<std::size_t>(-1);
   Problems& problems_;
   std::vector<std::string_view> known_;
 };

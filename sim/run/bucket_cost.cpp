@@ -25,7 +25,7 @@ coll::Collective second_of(const Scenario& scenario) {
   return collective;
 }
 
-// What a formula takes for bytes, its time without latency at one byte per second.
+// Bytes implied by a formula-only method: its time at zero latency and 1 byte/s.
 double formula_bytes(const Scenario& scenario, const plan::Group& group) {
   coll::Collective base = exchange_of(scenario);
   base.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1};

@@ -16,7 +16,8 @@
 
 namespace stepsim::study {
 
-// The ways to run a scenario; `run` picks one. Limits and what compares with dense runs are there.
+// One function per training algorithm; `run` dispatches, then applies the time limit and the dense
+// comparison.
 [[nodiscard]] Result run_sync(const Scenario& scenario);
 [[nodiscard]] Result run_pipeline(const Scenario& scenario);
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
@@ -119,7 +120,7 @@ void check_range(const plan::Problem& problem);
 
 // Everything of a step but its messages: one worker of its own.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario);
-// With the messages of a plan of `schedule`, `seconds` per group; copies are added here.
+// The step with one message per bucket of `plan`; bucket g lasts seconds[g] plus its buffer copies.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
                                           std::span<const MessageSeconds> seconds,
                                           plan::Schedule schedule);

@@ -56,7 +56,8 @@ struct Network {
   io::Json cost_tree;      // an inline cost as written
   std::string label;       // of the profile: measured, calibrated, default; "" without one
   std::string grade;
-  std::optional<std::pair<double, double>> valid_ranks; // of the profile, where it says
+  // Ranges of ranks and bytes that the calibration covers; empty if the file gives none.
+  std::optional<std::pair<double, double>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
   std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
   std::string curve_source;        // in words, for results

@@ -9,6 +9,7 @@
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
 #include "scenario/exchange.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/topology_field.hpp"
 
 namespace stepsim::study {

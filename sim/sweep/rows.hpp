@@ -30,7 +30,8 @@ struct Rows {
 
 // A point that fails is a record with its `error`; InputError if none of them can be parsed.
 [[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options);
-// One scenario, the same way: an InputError for what cannot be parsed, SimulationError else.
+// Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed, else
+// SimulationError.
 [[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files);
 
 // A number of a record; empty where it is null or absent.

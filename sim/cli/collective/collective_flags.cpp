@@ -17,6 +17,7 @@
 #include "cli/collective/compression_flags.hpp"
 #include "cli/collective/links_file.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "coll/algorithms.hpp"
 #include "files/topology_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "scenario/files.hpp"

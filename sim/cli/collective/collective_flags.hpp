@@ -72,7 +72,7 @@ struct CollectiveGrid {
   // only (itself included).
   [[nodiscard]] bool is_first(std::int64_t point, std::string_view flag) const;
   [[nodiscard]] std::vector<std::int64_t> alike(std::int64_t point, std::string_view flag) const;
-  // Of all axes.
+  // The value of every axis at this point, in axis order.
   [[nodiscard]] std::vector<double> values_at(std::int64_t point) const;
 };
 

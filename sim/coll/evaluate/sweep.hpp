@@ -27,7 +27,7 @@ struct Operation {
   double ready_s{};     // data at dst, after the addition
 };
 
-// Nobody looks: phases may take their fast path.
+// No observer: a ring phase may skip per-transfer bookkeeping.
 struct NoObserver {
   static constexpr bool kWatches = false;
   void seen(const Operation& /*operation*/) {}

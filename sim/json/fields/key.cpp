@@ -43,6 +43,14 @@ std::vector<std::string_view> KeyWords::all() const {
   return list_ != nullptr ? list_() : std::vector<std::string_view>(words_.begin(), words_.end());
 }
 
+std::span<const std::string_view> KeyWords::all(std::vector<std::string_view>& made) const {
+  if (list_ == nullptr) {
+    return words_;
+  }
+  made = list_();
+  return made;
+}
+
 const Key* find_key(const Key& object, std::string_view name) {
   for (const std::span<const Key> keys : {object.keys, object.more}) {
     if (const auto found = std::ranges::find(keys, name, &Key::name); found != keys.end()) {

@@ -41,6 +41,8 @@ public:
   template <std::size_t N> constexpr KeyWords(const std::string_view (&words)[N]) : words_(words) {}
 
   [[nodiscard]] std::vector<std::string_view> all() const;
+  // The same without a copy where the words are those of a table; `made` holds the others.
+  [[nodiscard]] std::span<const std::string_view> all(std::vector<std::string_view>& made) const;
 
 private:
   std::span<const std::string_view> words_;

@@ -58,7 +58,7 @@ private:
     bool alive = false;
     bool touched = false; // listed in changed_
     double rate{};
-    // The level at which the flow would stop if this link were not.
+    // Fill level at which the flow would freeze without this link.
     [[nodiscard]] double stop_without(std::uint32_t link) const {
       return link == first_link ? second : first;
     }

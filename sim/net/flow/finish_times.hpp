@@ -1,7 +1,7 @@
 #pragma once
-// When the flows under way end, by their place: a binary heap that finds, changes and removes any
-// entry in O(log flows). An end has a window: a flow that would end within the window after now
-// counts as ended, so that equal flows end together although their times differ by rounding.
+// Indexed min-heap of flow finish times; update and erase by flow in O(log n). A finish time has a
+// window: a flow that would finish within the window after now counts as finished, so that equal
+// flows finish together although their times differ by rounding.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
