@@ -53,6 +53,7 @@ APPLIES = {
     "/communication/exchange": lambda d: (d["algorithm"] == "sync_sgd"
                                           and d["collective"] in ("mst", "be", "lp")),
     "/communication/overlap_backward": lambda d: d["algorithm"] == "sync_sgd",
+    "/communication/buckets": lambda d: d["schedule"] == "fixed_count",
     "/communication/bucket_bytes": lambda d: d["schedule"] in ("ddp", "dear"),
     "/communication/first_bucket_bytes": lambda d: d["schedule"] == "ddp",
     "/communication/ddp_mode": lambda d: d["schedule"] == "ddp",
