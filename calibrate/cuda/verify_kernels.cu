@@ -1,5 +1,5 @@
-// Checks every kernel against its host reference before any timing (verification, CAL 7.3). There is
-// one file per family of kernels; kernel_bench.cuh holds what they share.
+// Checks every kernel against its host reference before any timing (verification, CAL 7.3). There
+// is one file per family of kernels; kernel_bench.cuh holds what they share.
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "calibrate/cuda/measurement.cuh"
 

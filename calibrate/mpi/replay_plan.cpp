@@ -38,14 +38,9 @@ void require_executable(const study::Scenario& scenario) {
   if (scenario.communication.reduce_broadcast || !scenario.other_jobs.empty()) {
     refuse("exchange reduce_broadcast or several jobs");
   }
-  switch (scenario.communication.schedule) {
-  case plan::Schedule::asc_wfbp:
-  case plan::Schedule::priority:
-  case plan::Schedule::dear:
-    refuse("schedule " + std::string(plan::planner(scenario.communication.schedule).name));
-    break;
-  default:
-    break;
+  if (const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+      !planner.one_channel()) {
+    refuse("schedule " + std::string(planner.name));
   }
 }
 

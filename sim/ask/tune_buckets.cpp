@@ -50,7 +50,7 @@ std::int64_t last_same_ddp(const plan::Plan& plan, std::int64_t value) {
   return last;
 }
 
-// dear refuses a layer at size + layer >= value. Groups are in backward order, so that the refused
+// DeAR refuses a layer at size + layer >= value. Groups are in backward order, so that the refused
 // layer is in the group before.
 std::int64_t last_same_dear(const plan::Problem& problem, const plan::Plan& plan,
                             std::int64_t value) {

@@ -12,8 +12,7 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::array kKnobs{
-    KnobRow{Knob::bucket_bytes, "bucket_bytes", "/communication/bucket_bytes",
-            "size of a bucket; schedules ddp and dear"},
+    KnobRow{Knob::bucket_bytes, "bucket_bytes", "/communication/bucket_bytes", "size of a bucket"},
     KnobRow{Knob::fusion_bytes, "fusion_bytes", "/communication/fusion_bytes",
             "fusion threshold; schedule horovod"},
     KnobRow{Knob::cycle_s, "cycle_s", "/communication/cycle_s", "cycle time; schedule horovod"},

@@ -9,7 +9,7 @@
 
 namespace stepsim::study {
 
-// Values of bucket_bytes (ddp, dear) or fusion_bytes (horovod), one for every plan that any value
+// Values of bucket_bytes or of Horovod's fusion_bytes, one for every plan that any value
 // makes. A rule compares sums of neighbouring gradients with the value; from one value on, the plan
 // stays until the value passes the next of the sums that the rule compared.
 [[nodiscard]] std::vector<std::int64_t> plan_changes(const plan::Problem& problem,

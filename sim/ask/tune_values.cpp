@@ -33,12 +33,14 @@ struct Setup {
   void parse() { scenario = parse_scenario(out.scenario, files, Leftovers::ignore); }
 
   // The schedule stays where it reads the knob.
-  void use_schedule(std::initializer_list<Schedule> readers, std::string_view knob) {
+  void use_schedule_with(std::string_view knob) {
     const Schedule chosen = scenario.communication.schedule;
-    if (std::ranges::find(readers, chosen) != readers.end()) {
+    if (plan::planner(chosen).has(knob)) {
       return;
     }
-    const std::string name(plan::planner(*readers.begin()).name);
+    const auto first = std::ranges::find_if(
+        plan::planners(), [&](const plan::Planner& planner) { return planner.has(knob); });
+    const std::string name(first->name);
     set("/communication/schedule", name);
     out.notes.push_back("schedule " + name + ": " + std::string(knob) + " has no meaning for " +
                         std::string(plan::planner(chosen).name));
@@ -99,14 +101,14 @@ void scan_bytes(Setup& setup, double low, double high, std::int64_t standard) {
 void bucket_values(Setup& setup, Knob knob) {
   const bool buckets = knob == Knob::bucket_bytes;
   if (buckets) {
-    setup.use_schedule({Schedule::ddp, Schedule::dear}, "bucket_bytes");
+    setup.use_schedule_with("bucket_bytes");
     if (setup.scenario.communication.schedule_options.dear_layers) {
       setup.set("/communication/dear_layers", nullptr);
       setup.out.notes.emplace_back("dear_layers is left out: it replaces bucket_bytes");
       setup.parse();
     }
   } else {
-    setup.use_schedule({Schedule::horovod}, "fusion_bytes");
+    setup.use_schedule_with("fusion_bytes");
   }
   const Communication& communication = setup.scenario.communication;
   const plan::ScheduleOptions standard;
@@ -128,7 +130,7 @@ void bucket_values(Setup& setup, Knob knob) {
 }
 
 void cycle_values(Setup& setup) {
-  setup.use_schedule({Schedule::horovod}, "cycle_s");
+  setup.use_schedule_with("cycle_s");
   const double last_ready = merge_problem(setup.scenario).items.back().ready.value;
   setup.out.default_value = plan::ScheduleOptions{}.cycle.value;
   setup.out.refine = true;
@@ -138,7 +140,7 @@ void cycle_values(Setup& setup) {
 }
 
 void priority_values(Setup& setup, Knob knob) {
-  setup.use_schedule({Schedule::priority}, row(knob).name);
+  setup.use_schedule_with(row(knob).name);
   setup.set(row(knob).pointer, nullptr); // the preset's
   setup.parse();
   const plan::ScheduleOptions& standard = setup.scenario.communication.schedule_options;

@@ -76,6 +76,18 @@ void warn_far_extrapolation(Plan& plan, const Cost& cost) {
 
 } // namespace
 
+bool Planner::has(std::string_view key) const {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool Planner::one_channel() const { return send == send_in_order; }
+
+bool Planner::gathers_back() const { return send == send_dear; }
+
+bool Planner::fits_networks() const {
+  return send != send_at_once && send != send_dear && needs != Needs::selection_costs;
+}
+
 std::span<const Planner> planners() { return kPlanners; }
 
 const Planner* find_planner(std::string_view name) {

@@ -113,6 +113,14 @@ struct Planner {
   [[nodiscard]] bool needs_forward() const {
     return needs != Needs::cost && needs != Needs::linear_cost && needs != Needs::buckets;
   }
+  // Whether the option has a meaning for it.
+  [[nodiscard]] bool has(std::string_view key) const;
+  // One message at a time, in the order of the buckets.
+  [[nodiscard]] bool one_channel() const;
+  // Every message has an all-gather of its own in the next forward pass.
+  [[nodiscard]] bool gathers_back() const;
+  // Its messages can go through a simulated network.
+  [[nodiscard]] bool fits_networks() const;
   // Problem files give neither forward times nor measured buckets.
   [[nodiscard]] bool fits_problem_files() const {
     return !needs_forward() && needs != Needs::buckets;

@@ -22,7 +22,7 @@ struct Item {
   Bytes bytes;             // >= 0
   std::int64_t elements{}; // 0 = unknown; mg_wfbp_small_tensors then counts bytes / 4
   std::uint32_t dtype{};   // equal numbers = equal element type; bucket rules are per dtype
-  std::uint32_t layer{};   // position of its layer in forward order; priority, dear
+  std::uint32_t layer{};   // position of its layer in forward order
   // For ddp. Equal numbers fall through to the next rule: ready order, then reverse registration
   // order, then the order of this list; so both may be left at 0.
   std::int64_t ready_order{};  // position in the measured gradient-ready order

@@ -26,7 +26,7 @@ struct Sending {
   // Launch order; for `priority` the most urgent first.
   std::vector<Transfer> transfers;
   bool comes_back = false;       // all-gathers or broadcasts follow
-  std::vector<double> forward_s; // [layer] of the next iteration, with its update; `dear` alone
+  std::vector<double> forward_s; // [layer] of the next iteration, with its update; of DeAR alone
   ScheduleOptions options;
 };
 

@@ -25,7 +25,7 @@ struct BucketCost {
   double select_s{}, residual_s{};                      // on the stream that selects
   double encode_s{}, decode_s{};                        // codecs, on the compute thread
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
-  double broadcast_s{}; // of reduce_broadcast; the all-gather of dear
+  double broadcast_s{}; // of reduce_broadcast; the all-gather of DeAR
   double bytes_sent{};  // by the rank that sends most
   std::string algorithm;
   std::vector<net::LinkUse> links{}; // [link] of the fabric, both ways

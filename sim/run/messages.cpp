@@ -87,7 +87,7 @@ plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
 }
 
 bool has_all_gathers(const Scenario& scenario) {
-  return scenario.communication.schedule == plan::Schedule::dear;
+  return plan::planner(scenario.communication.schedule).gathers_back();
 }
 
 bool splits_exchange(const Scenario& scenario) {
@@ -103,7 +103,7 @@ std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan
   const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
   const plan::Planner& row = plan::planner(schedule);
   plan::Cost back;
-  const bool splits = schedule == plan::Schedule::dear && splits_exchange(scenario);
+  const bool splits = row.gathers_back() && splits_exchange(scenario);
   if (splits) {
     coll::Collective gather = exchange_of(scenario);
     gather.op = coll::Op::allgather;
@@ -116,7 +116,7 @@ std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan
     message.exchange = cost.seconds(bytes, 1);
     if (row.needs_linear_cost()) {
       message.startup = startup_seconds(problem, message.exchange);
-    } else if (schedule == plan::Schedule::dear) {
+    } else if (row.gathers_back()) {
       message.broadcast = splits ? back.seconds(bytes, 1) : message.exchange / 2;
       message.exchange -= message.broadcast;
     }
@@ -143,7 +143,7 @@ train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
   const Communication& communication = scenario.communication;
   input.send = plan::planner(schedule).send;
   input.schedule_options = communication.schedule_options;
-  input.all_gathers = schedule == plan::Schedule::dear;
+  input.all_gathers = plan::planner(schedule).gathers_back();
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const plan::Group& group = plan.groups[g];
     const double copies = copy_seconds(scenario, group);

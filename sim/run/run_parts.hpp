@@ -91,7 +91,7 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
 // How long one message of the plan holds the channel, copies left out.
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast
-  double broadcast{}; // of reduce_broadcast; the all-gather of dear
+  double broadcast{}; // of reduce_broadcast; the all-gather of DeAR
   double startup{};   // part of `exchange` that other messages do not slow; asc_wfbp, priority
 };
 
@@ -104,7 +104,7 @@ inline constexpr std::string_view kBeyondNumbers =
 void check_range(const plan::Problem& problem);
 // The plan of the scenario's schedule; checks the range.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
-// Messages are reduce-scatters, each with an all-gather of its own (dear): those of a ring as
+// Messages are reduce-scatters, each with an all-gather of its own (DeAR): those of a ring as
 // evaluators know them, where the second is true; otherwise two halves of an all-reduce.
 [[nodiscard]] bool has_all_gathers(const Scenario& scenario);
 [[nodiscard]] bool splits_exchange(const Scenario& scenario);

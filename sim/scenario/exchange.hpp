@@ -28,7 +28,8 @@ struct CodecTimes {
 };
 [[nodiscard]] CodecTimes codec_times(const Scenario& scenario, double bytes);
 
-// sync_s per message and the copies through host memory per byte (PIP 2, 12); 0 for one worker.
+// The given time of synchronisation per message and the copies through host memory per byte (PIP 2,
+// 12); 0 for one worker.
 [[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
 
 // Whether the run is a job whose messages go through the simulated network one by one: packets, and

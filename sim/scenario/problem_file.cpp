@@ -5,7 +5,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "scenario/keys/communication.hpp"
+#include "scenario/keys/problem.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 
@@ -84,8 +84,7 @@ void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, Proble
   } else {
     out.problem.cost = inline_cost(*cost, problems, &out.table);
   }
-  out.problem.cost.copy_bandwidth_Bps =
-      fields.optional_number("copy_bandwidth_Bps", io::above(0)).value_or(0);
+  out.problem.cost.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
 }
 
 void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
@@ -107,7 +106,7 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
       problems.add(options, not_for_problem_files(*planner));
       continue;
     }
-    io::Fields own(options, problems, keys::kSchedule);
+    io::Fields own(options, problems, keys::kPlannerOptions.front());
     const ParseContext context{problems, files, Leftovers::refuse};
     out.options.emplace_back(planner->schedule, parse_schedule_options(own, context, *planner));
     own.no_more();
@@ -133,24 +132,18 @@ std::string not_for_problem_files(const plan::Planner& planner) {
 }
 
 std::string unknown_schedule(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const plan::Planner& planner : plan::planners()) {
-    if (planner.fits_problem_files()) {
-      known.push_back(planner.name);
-    }
-  }
-  return base::unknown_word("schedule", name, known);
+  return base::unknown_word("schedule", name, keys::problem_schedules());
 }
 
 ProblemFile parse_problem(const io::Json& tree, Files& files) {
   io::Problems problems;
-  io::Fields fields(tree, problems);
+  io::Fields fields(tree, problems, keys::kProblem);
   fields.header("problem");
   ProblemFile out;
   parse_items(fields, problems, out.problem);
   parse_cost(fields, problems, files, out);
-  out.problem.channel_free = {fields.number("channel_free_s", io::at_least(0), 0)};
-  out.forward_s = fields.optional_number("forward_s", io::at_least(0));
+  out.problem.channel_free = {fields.number("channel_free_s")};
+  out.forward_s = fields.optional_number("forward_s");
   parse_planners(fields, problems, files, out);
   fields.no_more();
   problems.throw_if_any();

@@ -168,7 +168,7 @@ std::string_view below(std::string_view pointer, std::string_view parent) {
 std::vector<std::string_view> schedules_with(std::string_view key) {
   std::vector<std::string_view> names;
   for (const plan::Planner& planner : plan::planners()) {
-    if (std::ranges::find(planner.keys, key) != planner.keys.end()) {
+    if (planner.has(key)) {
       names.push_back(planner.name);
     }
   }

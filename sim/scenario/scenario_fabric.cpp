@@ -210,11 +210,9 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
   if (communication.reduce_broadcast) {
     refuse("/communication/exchange", "reduce_broadcast" + unlike);
   }
-  const plan::Schedule schedule = communication.schedule;
-  if (schedule == plan::Schedule::dear || schedule == plan::Schedule::asc_wfbp ||
-      schedule == plan::Schedule::omgs) {
-    refuse("/communication/schedule",
-           "schedule " + std::string(plan::planner(schedule).name) + unlike);
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  if (!planner.fits_networks()) {
+    refuse("/communication/schedule", "schedule " + std::string(planner.name) + unlike);
   }
   for (const auto& [key, value] :
        {std::pair{"/training/sync_s", training.sync.value},

@@ -28,12 +28,11 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
                                              std::int64_t bytes_of_element) {
   plan::ScheduleOptions options = read_schedule_options(fields, bytes_of_element);
   for (const io::Key& key : keys::kScheduleKeys) {
-    const bool meaningful =
-        key.name == "schedule" || std::ranges::find(planner.keys, key.name) != planner.keys.end();
+    const bool meaningful = key.name == "schedule" || planner.has(key.name);
     context.needs_meaning(fields, key.name, meaningful, "schedule " + std::string(planner.name));
   }
-  if (planner.schedule == plan::Schedule::dear && options.dear_layers &&
-      context.leftovers == Leftovers::refuse && fields.has("bucket_bytes")) {
+  if (planner.has("dear_layers") && options.dear_layers && context.leftovers == Leftovers::refuse &&
+      fields.has("bucket_bytes")) {
     context.problems.add(fields.json(), "dear_layers", "give either bucket_bytes or dear_layers");
   }
   return options;
@@ -112,7 +111,7 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     problems.add(where, "exchange", "reduce_broadcast is not defined for " + schedule);
   }
   const plan::ScheduleOptions& options = communication.schedule_options;
-  if (planner.schedule == plan::Schedule::dear && options.prefetch == plan::Prefetch::one &&
+  if (planner.has("prefetch") && options.prefetch == plan::Prefetch::one &&
       communication.next_forward == train::NextForward::barrier) {
     problems.add(where, "prefetch", "one needs next_forward per_layer");
   }

@@ -76,9 +76,8 @@ plan::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t byt
 void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
                           io::Json& tree) {
   for (const keys::ScheduleOption& row : keys::kScheduleOptions) {
-    const bool has = std::ranges::find(planner.keys, row.key.name) != planner.keys.end();
     const bool by_layers = row.key.name == "bucket_bytes" && options.dear_layers;
-    if (!has || by_layers) {
+    if (!planner.has(row.key.name) || by_layers) {
       continue;
     }
     io::Json value = std::visit([&](auto member) { return written(options.*member); }, row.member);

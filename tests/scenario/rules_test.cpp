@@ -9,9 +9,27 @@
 #include "scenario/keys/scenario.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
+#include "scenario/scenario_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
+
+namespace {
+
+std::string with_communication(std::string_view keys) {
+  return R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 8},
+    {"name": "b", "forward_s": 1, "backward_s": 2, "gradient_bytes": 8}]},
+    "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+    "communication": {)" +
+         std::string(keys) + "}}";
+}
+
+// Whether a scenario with these keys of communication is accepted.
+bool takes(std::string_view keys) {
+  return study::testing::problem_of(with_communication(keys)).empty();
+}
+
+} // namespace
 
 TEST_CASE("every rule is about a key that exists") {
   for (const KeyRule& rule : key_rules()) {
@@ -62,4 +80,33 @@ TEST_CASE("conditions of keys that every scenario has are none") {
   CHECK(conditions("/cluster/nodes").empty());
   CHECK(conditions("/training/iterations").empty());
   CHECK(conditions("/training/drain") == std::vector<std::string>{"the algorithm is pipe_sgd"});
+}
+
+TEST_CASE("an option of a collective is taken next to that collective and refused elsewhere") {
+  CHECK(takes(R"("collective": "lp", "lp_last_hop": false)"));
+  CHECK(takes(R"("collective": "auto", "lp_last_hop": false)"));
+  CHECK(!takes(R"("collective": "ring", "lp_last_hop": false)"));
+  CHECK(takes(R"("collective": "ring", "ring_startup": "2P")"));
+  CHECK(!takes(R"("collective": "be", "ring_startup": "2P")"));
+  CHECK(takes(R"("collective": "auto", "candidates": ["lp"])"));
+  CHECK(!takes(R"("collective": "lp", "candidates": ["lp"])"));
+  CHECK(takes(R"("collective": "double_binary_tree", "block_bytes": 4)"));
+  CHECK(takes(R"("collective": "auto", "block_bytes": 4)"));
+  CHECK(!takes(R"("collective": "swing", "block_bytes": 4)"));
+  CHECK(!takes(R"("exchange_sizes": true)"));
+  CHECK(!takes(R"("collective": "ring", "inter_algorithm": "be")"));
+}
+
+TEST_CASE("a resolved schedule has the keys that a scenario file may have together") {
+  const auto resolved = [](std::string_view keys) {
+    return io::compact(*io::resolve(
+        scenario_tree(study::testing::scenario(with_communication(keys))), "/communication"));
+  };
+  const std::string by_layers = resolved(R"("schedule": "dear", "dear_layers": 1)");
+  CHECK(by_layers.find("dear_layers") != std::string::npos);
+  CHECK(by_layers.find("bucket_bytes") == std::string::npos);
+  const std::string by_bytes = resolved(R"("schedule": "dear")");
+  CHECK(by_bytes.find("bucket_bytes") != std::string::npos);
+  CHECK(resolved(R"("schedule": "fixed_count")").find(R"("buckets":4)") != std::string::npos);
+  CHECK(resolved(R"("schedule": "wfbp")").find("bucket") == std::string::npos);
 }

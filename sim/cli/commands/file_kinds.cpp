@@ -1,9 +1,12 @@
 #include "cli/commands/file_kinds.hpp"
 
+#include "scenario/keys/problem.hpp"
 #include "scenario/keys/scenario.hpp"
 
 namespace stepsim::cli {
 
-std::vector<io::FileKind> file_kinds() { return {study::keys::scenario_file()}; }
+std::vector<io::FileKind> file_kinds() {
+  return {study::keys::problem_file(), study::keys::scenario_file()};
+}
 
 } // namespace stepsim::cli

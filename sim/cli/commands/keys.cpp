@@ -29,6 +29,9 @@ constexpr CommandText kKeysText{
     kTableFormats,
 };
 
+// A scenario file with the keys that every file of ours has.
+constexpr io::Key kRoot = study::keys::kScenario.and_also(io::kHeaderKeys);
+
 std::string joined(const std::vector<std::string>& conditions) {
   std::string text;
   for (const std::string& condition : conditions) {
@@ -37,12 +40,19 @@ std::string joined(const std::vector<std::string>& conditions) {
   return text;
 }
 
-Table key_table(const std::vector<PlacedKey>& keys) {
+// What stands before ". ": a table on a terminal has no room for more.
+std::string first_sentence(std::string_view text) {
+  const std::size_t end = text.find(". ");
+  return std::string(end == text.npos ? text : text.substr(0, end + 1));
+}
+
+Table key_table(const std::vector<PlacedKey>& keys, Format format) {
   Table table{{"key", "values", "default", "meaning"}, {}};
   for (const PlacedKey& each : keys) {
     const std::string fallback = each.key->is_required ? "required" : default_text(*each.key);
     table.rows.push_back({each.pointer, values_text(*each.key), fallback.empty() ? "-" : fallback,
-                          std::string(each.key->sentence)});
+                          format == Format::table ? first_sentence(each.key->sentence)
+                                                  : std::string(each.key->sentence)});
   }
   return table;
 }
@@ -59,7 +69,7 @@ Table rule_table(const std::vector<PlacedKey>& keys) {
 
 // The keys that the command is asked for: one alone, or one and those below it.
 std::vector<PlacedKey> asked_keys(const std::string& pointer) {
-  std::vector<PlacedKey> all = placed_keys(study::keys::kScenario);
+  std::vector<PlacedKey> all = placed_keys(kRoot);
   if (pointer.empty()) {
     return all;
   }
@@ -67,7 +77,7 @@ std::vector<PlacedKey> asked_keys(const std::string& pointer) {
     throw UsageError("POINTER " + base::shown_value(pointer) +
                      ": must start with /, such as /cluster/nodes");
   }
-  const io::Key* row = io::key_at(study::keys::kScenario, pointer);
+  const io::Key* row = io::key_at(kRoot, pointer);
   std::vector<PlacedKey> found;
   if (row != nullptr) {
     found.push_back({pointer, row});
@@ -136,7 +146,7 @@ int keys(const Invocation& invocation) {
     text += listed.empty() ? "" : "\n";
   }
   if (!listed.empty()) {
-    const Table table = key_table(listed);
+    const Table table = key_table(listed, format);
     text += tables_in(format, std::span(&table, 1));
   }
   write_output(common, text);

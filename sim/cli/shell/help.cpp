@@ -133,9 +133,11 @@ std::string program_help() {
            "stepsim collective --op allreduce --algorithm ring,be --ranks 8 --bytes 100MB"
            " --latency 10us --bandwidth 10Gbps\n"
            "stepsim import kineto profile.json.gz -o traces/mine.json\n");
-  out += "\n`stepsim COMMAND --help` explains a command, `stepsim --version` the build.\n"
-         "Exit codes: 0 ok, 1 simulation error, 2 usage, 3 bad input file, 4 target not met,"
-         " 130 interrupted.\n";
+  out +=
+      "\n`stepsim COMMAND --help` explains a command, `stepsim keys POINTER` a key of a scenario,\n"
+      "`stepsim --version` the build. stepsim-calibrate measures networks and GPUs and fits them.\n"
+      "Exit codes: 0 ok, 1 simulation error, 2 usage, 3 bad input file, 4 target not met,"
+      " 130 interrupted.\n";
   return out;
 }
 

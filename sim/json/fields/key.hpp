@@ -61,7 +61,7 @@ struct Key {
   KeyKind kind = KeyKind::any;
   std::string_view sentence;
   Range range;
-  KeyWords words;
+  KeyWords words;                        // of a word; the names of a map's members, none = any
   std::span<const std::int64_t> choices; // of an integer: the only values there are
   std::span<const Key> keys; // of an object; the element of a list or map; the forms of `either`
   std::span<const Key> more; // further keys of an object, listed after `keys`
@@ -95,6 +95,8 @@ struct Key {
   [[nodiscard]] constexpr Key example(std::string_view json) const {
     return with(&Key::example_json, json);
   }
+  // Of a map: the only names that its members have.
+  [[nodiscard]] constexpr Key named(KeyWords names) const { return with(&Key::words, names); }
   [[nodiscard]] constexpr Key required() const { return with(&Key::is_required, true); }
   [[nodiscard]] constexpr Key nullable() const { return with(&Key::is_nullable, true); }
   [[nodiscard]] constexpr Key open() const { return with(&Key::is_open, true); }

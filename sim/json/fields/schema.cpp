@@ -146,11 +146,8 @@ void add_values(Json& schema, const Key& key) {
     schema.set("type", type_of("string", key.is_nullable));
     break;
   case KeyKind::word: {
-    Array words;
-    for (const std::string_view word : key.words.all()) {
-      words.emplace_back(word);
-    }
-    schema.set("enum", std::move(words));
+    const auto words = key.words.all();
+    schema.set("enum", Array(words.begin(), words.end()));
     break;
   }
   case KeyKind::object:
@@ -162,6 +159,9 @@ void add_values(Json& schema, const Key& key) {
   case KeyKind::map:
     schema.set("type", "object");
     schema.set("additionalProperties", schema_of(key.keys.front()));
+    if (const auto names = key.words.all(); !names.empty()) {
+      schema.set("propertyNames", Object{{"enum", Array(names.begin(), names.end())}});
+    }
     break;
   case KeyKind::either: {
     Array forms;

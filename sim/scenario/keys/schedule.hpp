@@ -113,6 +113,15 @@ inline constexpr auto kScheduleKeys = [] {
   return all;
 }();
 
+// The options alone, as a planner of a problem file has them.
+inline constexpr auto kPlannerKeys = [] {
+  std::array<io::Key, kScheduleOptions.size()> all{};
+  for (std::size_t i = 0; i < kScheduleOptions.size(); ++i) {
+    all[i] = kScheduleOptions[i].key;
+  }
+  return all;
+}();
+
 // The schedule alone, as a dense baseline or a planner of a problem file has it.
 inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");
 

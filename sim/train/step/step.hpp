@@ -40,7 +40,7 @@ struct StepInput {
   bool input_pipelined = true;
   NextForward next_forward = NextForward::per_layer;
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
-  bool all_gathers = false;      // as broadcasts, but every layer is updated after its own (dear)
+  bool all_gathers = false;      // as broadcasts, but every layer is updated after its own (DeAR)
   void (*send)(const plan::Sending&, const plan::SendInput&,
                plan::SendTimes&) = plan::send_in_order;
   plan::ScheduleOptions schedule_options; // of `send`
