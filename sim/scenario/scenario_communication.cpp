@@ -147,6 +147,12 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.next_forward = fields.word("next_forward", train::kNextForwards);
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
   parse_compressed(fields, context, scenario);
+  if (const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
+      !coll::takes_ranks(out.collective, ranks)) {
+    context.problems.add(fields.json(), "collective",
+                         std::string(coll::name(out.collective)) +
+                             " needs an even number of ranks, got " + std::to_string(ranks));
+  }
   if (coll::is_two_level(out.collective) && !scenario.cluster.intra) {
     context.problems.add(fields.json(), "collective",
                          std::string(coll::name(out.collective)) + " needs /cluster/intra_network");

@@ -1,7 +1,10 @@
 // Several training jobs on one fabric: `workload` is a list.
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "coll/algorithms.hpp"
 #include "scenario/keys/workload.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -48,6 +51,18 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
     problems.add(*io::resolve(tree, "/training"), "servers",
                  "every job has its own, on its workers: at most " + std::to_string(workers) +
                      ", as the smallest job has, got " + std::to_string(options.servers));
+  }
+  std::vector<std::int64_t> counts{scenario.first_job_nodes};
+  for (const OtherJob& job : scenario.other_jobs) {
+    counts.push_back(job.nodes);
+  }
+  for (std::size_t j = 0; j < counts.size(); ++j) {
+    const std::int64_t ranks = counts[j] * scenario.cluster.gpus_per_node;
+    if (!coll::takes_ranks(scenario.communication.collective, static_cast<std::uint32_t>(ranks))) {
+      problems.add(place->as_array()[j], "nodes",
+                   std::string(coll::name(scenario.communication.collective)) +
+                       " needs an even number of ranks, this job has " + std::to_string(ranks));
+    }
   }
   if (nodes != scenario.cluster.nodes) {
     problems.add(*place, "the jobs have " + std::to_string(nodes) + " nodes, the cluster " +

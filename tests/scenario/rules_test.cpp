@@ -97,6 +97,23 @@ TEST_CASE("an option of a collective is taken next to that collective and refuse
   CHECK(!takes(R"("collective": "ring", "inter_algorithm": "be")"));
 }
 
+TEST_CASE("swing is refused on an odd number of workers, in words") {
+  std::string text = with_communication(R"("collective": "swing")");
+  CHECK(study::testing::problem_of(text).empty());
+  text.replace(text.find("\"nodes\": 4"), 10, "\"nodes\": 9");
+  CHECK(study::testing::problem_of(text) ==
+        "test.json: /communication/collective: swing needs an even number of ranks, got 9");
+}
+
+TEST_CASE("swing is refused for a job of several with an odd number of workers") {
+  const std::string layers = R"({"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+    "gradient_bytes": 8}], "nodes": 3})";
+  CHECK(study::testing::problem_of(R"({"workload": [)" + layers + ", " + layers +
+                                   R"(], "cluster": {"nodes": 6, "topology": "star_16",
+    "network": {"model": "flow"}}, "communication": {"collective": "swing", "schedule": "single"}})") ==
+        "test.json: /workload/0/nodes: swing needs an even number of ranks, this job has 3");
+}
+
 TEST_CASE("a resolved schedule has the keys that a scenario file may have together") {
   const auto resolved = [](std::string_view keys) {
     return io::compact(*io::resolve(

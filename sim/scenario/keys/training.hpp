@@ -89,12 +89,14 @@ inline constexpr std::array kTraining{
         .example("1.1"),
     word("mode", kServerSteps, "Whether all workers train in step, or nobody waits.")
         .by_default("sync"),
-    integer("servers",
-            "Number of parameter servers. The default is 1, or that of the workers where sharded.")
+    integer(
+        "servers",
+        "Number of parameter servers. The default is 1; with placement sharded it is the number "
+        "of workers.")
         .in(io::between(1, 1048576))
         .example("1"),
     word("placement", coll::kPlacements,
-         "Servers have machines of their own, share those of workers, or every worker is one.")
+         "Where servers run: on machines of their own, next to workers, or one on every worker.")
         .by_default("dedicated"),
     word("server_mode", kServing,
          "Asynchronous servers receive, add and send in parallel, or one after the other.")

@@ -72,9 +72,8 @@ inline constexpr std::array kWorkload{
         .sizes(1)
         .example(
             R"([{"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}])"),
-    integer(
-        "batch_size",
-        "Samples per worker and iteration. The default is that of the trace; a model needs one.")
+    integer("batch_size",
+            "Samples per worker and iteration. A trace gives the default; a model needs the key.")
         .in(io::at_least(1))
         .nullable()
         .example("64"),
@@ -92,7 +91,7 @@ inline constexpr std::array kWorkload{
         .in(io::at_least(0))
         .by_default(0)
         .example("1e-5"),
-    integer("sequence_length", "Tokens per sample. The default is that of the model table.")
+    integer("sequence_length", "Tokens per sample. The model table gives the default.")
         .in(io::at_least(1))
         .nullable()
         .example("128"),
