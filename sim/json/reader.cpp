@@ -158,6 +158,45 @@ std::string_view Fields::word_or(std::string_view key, std::string_view fallback
   return words[word(key, words, index)];
 }
 
+std::optional<std::string_view> Fields::optional_word(std::string_view key) {
+  if (!has(key)) {
+    (void)any(key);
+    return std::nullopt;
+  }
+  return word_or(key, "");
+}
+
+std::string Fields::text(std::string_view key) {
+  const Key& found = row(key);
+  if (found.is_required) {
+    return string(key);
+  }
+  const auto* fallback = std::get_if<std::string_view>(&found.fallback);
+  return string(key, fallback != nullptr ? std::string(*fallback) : std::string());
+}
+
+std::optional<std::string> Fields::optional_text(std::string_view key) {
+  if (!has(key)) {
+    (void)any(key);
+    return std::nullopt;
+  }
+  return string(key);
+}
+
+std::span<const Json> Fields::list(std::string_view key) {
+  return array(key, row(key).is_required);
+}
+
+std::span<const Json> Fields::list(std::string_view key, std::string_view element) {
+  assert(row(key).least == 1 && "the row asks for an element");
+  const std::span<const Json> elements = list(key);
+  if (const Json* value = json_.find(key);
+      elements.empty() && value != nullptr && value->is_array()) {
+    problems_.add(*value, "needs at least one " + std::string(element));
+  }
+  return elements;
+}
+
 double Fields::number(std::string_view key, Range range) {
   const Json* value = required(key, "a number");
   const auto number = value != nullptr ? checked_number(*value, range, problems_) : std::nullopt;

@@ -54,6 +54,19 @@ public:
   Enum word(std::string_view key, const base::Words<Enum, N>& words) {
     return words.find(word(key)).value_or(Enum{});
   }
+  std::optional<std::string_view> optional_word(std::string_view key);
+  template <class Enum, std::size_t N>
+  std::optional<Enum> optional_word(std::string_view key, const base::Words<Enum, N>& words) {
+    const auto given = optional_word(key);
+    return given ? words.find(*given) : std::nullopt;
+  }
+  // A key that is not required is empty without a default.
+  std::string text(std::string_view key);
+  std::optional<std::string> optional_text(std::string_view key);
+  // The elements of a list; none where it is left out. A list whose row asks for an element is
+  // refused without one: "needs at least one `element`".
+  std::span<const Json> list(std::string_view key);
+  std::span<const Json> list(std::string_view key, std::string_view element);
   // The row of a key, which must be there.
   [[nodiscard]] const Key& row(std::string_view key) const;
 

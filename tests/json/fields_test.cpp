@@ -26,7 +26,9 @@ constexpr std::array kKeys{
     list("sizes", kSize, "Sizes.").sizes(1, 3),
     object("inner", kInner, "An object.").nullable(),
 };
-constexpr std::array kMore{text("extra", "A text.").example(R"("x")")};
+constexpr std::array kMore{text("extra", "A text.").example(R"("x")"),
+                           text("title", "A text.").by_default("none"),
+                           word("shade", kColors, "A color, or none.").nullable()};
 constexpr Key kRoot =
     object("root", kKeys, "A file.").and_also(kMore).exactly_one("flag|color,count");
 
@@ -55,6 +57,11 @@ TEST_CASE("a row gives a reader the default of its key") {
           CHECK(fields.number_or("time_s", 7) == 7);
           CHECK(fields.word_or("color", "red") == "red");
           CHECK(!fields.optional_number("time_s"));
+          CHECK(fields.text("extra").empty());
+          CHECK(fields.text("title") == "none");
+          CHECK(!fields.optional_text("title"));
+          CHECK(!fields.optional_word("shade", kColors));
+          CHECK(fields.list("sizes", "size").empty());
         }).empty());
 }
 
@@ -71,6 +78,27 @@ TEST_CASE("a row gives a reader the range of its key, and says whether it is req
                    "/width: must be an integer >= 1, got 0\n"
                    "/color: unknown color \"blue\"; one of red, green\n"
                    "/time_s: must be > 0, got 0\n");
+}
+
+TEST_CASE("texts, words and lists are read by their rows") {
+  CHECK(read(R"({"count": 3, "extra": "a", "title": "b", "shade": "green", "sizes": []})",
+             [](Fields& fields) {
+               CHECK(fields.text("extra") == "a");
+               CHECK(fields.optional_text("title") == "b");
+               CHECK(fields.optional_word("shade", kColors) == Color::green);
+               CHECK(fields.list("sizes").empty());
+               CHECK(fields.list("sizes", "size").empty());
+               fields.know_all();
+               fields.no_more();
+             }) == "/sizes: needs at least one size\n");
+  CHECK(read(R"({"extra": 1, "shade": "blue", "sizes": 2})",
+             [](Fields& fields) {
+               (void)fields.text("extra");
+               (void)fields.optional_word("shade");
+               (void)fields.list("sizes", "size");
+             }) == "/extra: must be a text, got 1\n"
+                   "/shade: unknown shade \"blue\"; one of red, green\n"
+                   "/sizes: must be a list, got 2\n");
 }
 
 TEST_CASE("keys of both lists of an object are found, others by no pointer") {
@@ -95,6 +123,7 @@ TEST_CASE("the schema has ranges, words, forms and required keys of the rows") {
   CHECK(at("/properties/count/minimum") == "1");
   CHECK(at("/properties/color/enum") == R"(["red","green"])");
   CHECK(at("/properties/color/default") == R"("green")");
+  CHECK(at("/properties/shade/enum") == R"(["red","green",null])");
   CHECK(at("/properties/width/anyOf/1/enum") == R"(["best"])");
   CHECK(at("/properties/sizes/minItems") == "1");
   CHECK(at("/properties/sizes/maxItems") == "3");

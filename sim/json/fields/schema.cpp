@@ -147,7 +147,11 @@ void add_values(Json& schema, const Key& key) {
     break;
   case KeyKind::word: {
     const auto words = key.words.all();
-    schema.set("enum", Array(words.begin(), words.end()));
+    Array values(words.begin(), words.end());
+    if (key.is_nullable) {
+      values.emplace_back(); // null
+    }
+    schema.set("enum", std::move(values));
     break;
   }
   case KeyKind::object:
