@@ -5,6 +5,7 @@
 
 #include "files/profile_parts.hpp"
 #include "files/samples_file.hpp"
+#include "files/source_json.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
@@ -232,13 +233,7 @@ net::NetworkProfile parse_profile(const Json& json) {
     profile.grade = kGrades[fields.word("grade", kGrades, std::nullopt)];
   }
   (void)fields.any("grade");
-  for (const Json& warning : fields.array("warnings", false)) {
-    if (warning.is_string()) {
-      profile.warnings.push_back(warning.as_string());
-    } else {
-      problems.add(warning, "must be a text, got " + shown(warning));
-    }
-  }
+  profile.warnings = parse_warnings(fields);
   if (json.is_object() && !fields.has("network") && profile.links.empty() &&
       profile.collectives.empty()) {
     problems.add(json, "give at least one of network, links, collectives");

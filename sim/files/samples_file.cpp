@@ -127,13 +127,7 @@ Samples parse_samples(const Json& json) {
   for (const Json& entry : fields.array("sets", true)) {
     samples.sets.push_back(parse_set(entry, problems));
   }
-  for (const Json& warning : fields.array("warnings", false)) {
-    if (warning.is_string()) {
-      samples.warnings.push_back(warning.as_string());
-    } else {
-      problems.add(warning, "must be a text, got " + shown(warning));
-    }
-  }
+  samples.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();
   return samples;

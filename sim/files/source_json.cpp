@@ -1,19 +1,20 @@
 #include "files/source_json.hpp"
 
+#include "files/keys/source_keys.hpp"
+
 namespace stepsim::io {
 
 train::Source parse_source(const Json& json, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kSource);
   train::Source source;
-  source.format = fields.string("format", "");
-  for (const Json& entry : fields.array("files", false)) {
-    Fields file(entry, problems);
-    source.files.push_back({.name = file.string("name"),
-                            .bytes = file.integer("bytes", at_least(0), 0),
-                            .sha256 = file.string("sha256", "")});
+  source.format = fields.text("format");
+  for (const Json& entry : fields.list("files")) {
+    Fields file(entry, problems, keys::kSourceFiles.front());
+    source.files.push_back(
+        {.name = file.text("name"), .bytes = file.integer("bytes"), .sha256 = file.text("sha256")});
     file.no_more();
   }
-  source.importer = fields.string("importer", "");
+  source.importer = fields.text("importer");
   if (const Json* options = fields.any("options"); options != nullptr && !options->is_null()) {
     if (!options->is_object()) {
       problems.add(*options, "must be an object, got " + shown(*options));
@@ -23,16 +24,22 @@ train::Source parse_source(const Json& json, Problems& problems) {
       }
     }
   }
-  for (const auto& [key, target] :
-       {std::pair{"attribution", &source.attribution}, std::pair{"licence", &source.licence}}) {
-    if (fields.has(key)) {
-      *target = fields.string(key);
-    } else {
-      (void)fields.any(key);
-    }
-  }
+  source.attribution = fields.optional_text("attribution");
+  source.licence = fields.optional_text("licence");
   fields.no_more();
   return source;
+}
+
+std::vector<std::string> parse_warnings(Fields& fields) {
+  std::vector<std::string> warnings;
+  for (const Json& warning : fields.array("warnings", false)) {
+    if (warning.is_string()) {
+      warnings.push_back(warning.as_string());
+    } else {
+      fields.problems().add(warning, "must be a text, got " + shown(warning));
+    }
+  }
+  return warnings;
 }
 
 Json to_json(const train::Source& source) {

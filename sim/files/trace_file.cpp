@@ -222,13 +222,7 @@ train::Trace parse_trace(const Json& json) {
   if (const Json* checks = fields.any("checks"); fields.has("checks")) {
     trace.checks = parse_checks(*checks, problems);
   }
-  for (const Json& warning : fields.array("warnings", false)) {
-    if (warning.is_string()) {
-      trace.warnings.push_back(warning.as_string());
-    } else {
-      problems.add(warning, "must be a text, got " + shown(warning));
-    }
-  }
+  trace.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();
   return trace;
