@@ -1,39 +1,30 @@
 #include "files/model_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "files/keys/model_keys.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kKinds{
-    "conv", "linear", "batchnorm", "layernorm", "embedding", "attention", "tied_decoder", "lstm"};
-
-constexpr double kMaxCount = 0x1p53; // of one table's elements and MACs
-
 train::ModelTensor parse_model_tensor(const Json& json, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kModelTensors.front());
   train::ModelTensor tensor;
-  tensor.name = fields.string("name");
-  const auto shape = fields.array("shape", true);
+  tensor.name = fields.text("name");
   double elements = 1;
-  for (const Json& dimension : shape) {
-    const bool whole = dimension.is_integer();
-    if (!whole || dimension.as_integer() < 1) {
-      problems.add(dimension, "must be >= 1, got " + shown(dimension));
+  for (const Json& dimension : fields.list("shape", "dimension")) {
+    const Range range = keys::kModelShape.front().range;
+    if (!dimension.is_integer() || !range.contains(dimension.as_double())) {
+      problems.add(dimension, range.text() + ", got " + shown(dimension));
       continue;
     }
     tensor.shape.push_back(dimension.as_integer());
     elements *= dimension.as_double();
   }
-  if (const Json* list = json.find("shape"); list != nullptr && list->is_array() && shape.empty()) {
-    problems.add(*list, "needs at least one dimension");
-  }
-  if (elements > kMaxCount) {
+  if (elements > kMostExact) {
     problems.add(json, "shape", "more than 2^53 elements");
     tensor.shape.clear();
   }
@@ -42,14 +33,14 @@ train::ModelTensor parse_model_tensor(const Json& json, Problems& problems) {
 }
 
 train::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kModelLayers.front());
   train::ModelLayer layer;
-  layer.name = fields.string("name");
-  layer.kind = kKinds[fields.word("kind", kKinds, std::nullopt)];
-  layer.macs = fields.integer("macs", between(0, kMaxCount));
-  layer.scaling = fields.word("scales_with", train::kMacScalings, train::MacScaling::sample);
-  layer.execution_index = fields.optional_integer("execution_index", at_least(1));
-  for (const Json& tensor : fields.array("tensors", true)) {
+  layer.name = fields.text("name");
+  layer.kind = fields.word("kind");
+  layer.macs = fields.integer("macs");
+  layer.scaling = fields.word("scales_with", train::kMacScalings);
+  layer.execution_index = fields.optional_integer("execution_index");
+  for (const Json& tensor : fields.list("tensors")) {
     layer.tensors.push_back(parse_model_tensor(tensor, problems));
   }
   fields.no_more();
@@ -57,18 +48,19 @@ train::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
 }
 
 void parse_input(const Json& json, Problems& problems, train::ModelTable& table) {
-  Fields fields(json, problems);
-  if (fields.has("sequence_length")) {
-    const std::int64_t length = fields.integer("sequence_length", between(1, 0x1p20));
+  const Json* given = json.find("sequence_length");
+  const bool sequence = given != nullptr && !given->is_null();
+  Fields fields(json, problems, sequence ? keys::kSequence : keys::kImage);
+  if (sequence) {
+    const std::int64_t length = fields.integer("sequence_length");
     // A recurrent network has no longest sequence.
-    const std::int64_t longest =
-        fields.optional_integer("max_sequence_length", between(static_cast<double>(length), 0x1p20))
-            .value_or(0);
-    table.sequence = train::SequenceInput{length, longest};
+    const Range longest{.low = static_cast<double>(length), .high = keys::kMaxTokens};
+    table.sequence = train::SequenceInput{
+        length, fields.optional_integer("max_sequence_length", longest).value_or(0)};
   } else {
-    table.image = train::ImageInput{.channels = fields.integer("channels", at_least(1)),
-                                    .height = fields.integer("height", at_least(1)),
-                                    .width = fields.integer("width", at_least(1))};
+    table.image = train::ImageInput{.channels = fields.integer("channels"),
+                                    .height = fields.integer("height"),
+                                    .width = fields.integer("width")};
   }
   fields.no_more();
 }
@@ -127,9 +119,9 @@ void check_execution(const Json& json, const train::ModelTable& table, Problems&
 }
 
 void check_totals(const Json& json, const train::ModelTable& table, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, *find_key(keys::kModel, "totals"));
   const auto compare = [&](std::string_view key, std::int64_t sum) {
-    const std::int64_t given = fields.integer(key, at_least(0), sum);
+    const std::int64_t given = fields.integer_or(key, sum);
     if (given != sum) {
       problems.add(json, key,
                    std::to_string(given) + ", but the layers sum to " + std::to_string(sum));
@@ -146,23 +138,19 @@ void check_totals(const Json& json, const train::ModelTable& table, Problems& pr
 
 train::ModelTable parse_model(const Json& json) {
   Problems problems;
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kModel);
   fields.header("model");
   train::ModelTable table;
-  table.name = fields.string("name");
-  table.family = fields.string("family", "");
-  table.source = fields.string("source", "");
+  table.name = fields.text("name");
+  table.family = fields.text("family");
+  table.source = fields.text("source");
   if (const Json* input = fields.any("input")) {
     parse_input(*input, problems, table);
   } else if (json.is_object()) {
     problems.add(json, "input", "required (an image or a sequence)");
   }
-  for (const Json& layer : fields.array("layers", true)) {
+  for (const Json& layer : fields.list("layers", "layer")) {
     table.layers.push_back(parse_model_layer(layer, problems));
-  }
-  if (const Json* list = fields.any("layers");
-      list != nullptr && list->is_array() && table.layers.empty()) {
-    problems.add(*list, "needs at least one layer");
   }
   const Json* totals = fields.any("totals");
   fields.no_more();
@@ -175,7 +163,7 @@ train::ModelTable parse_model(const Json& json) {
       elements += static_cast<double>(tensor.elements());
     }
   }
-  if (elements > kMaxCount || macs > kMaxCount) {
+  if (elements > kMostExact || macs > kMostExact) {
     problems.add(*json.find("layers"), "more than 2^53 elements or multiply-accumulates");
     problems.throw_if_any();
   }
@@ -194,9 +182,7 @@ Json to_json(const train::ModelTable& table) {
   if (table.sequence) {
     input.set("sequence_length", table.sequence->sequence_length);
     if (table.sequence->max_sequence_length > 0) {
-      if (table.sequence->max_sequence_length > 0) {
-        input.set("max_sequence_length", table.sequence->max_sequence_length);
-      }
+      input.set("max_sequence_length", table.sequence->max_sequence_length);
     }
   } else if (table.image) {
     input.set("channels", table.image->channels);

@@ -5,6 +5,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "files/keys/topology_keys.hpp"
 #include "net/fabric/fabric_check.hpp"
 #include "net/fabric/topology.hpp"
 #include "json/reader.hpp"
@@ -17,37 +18,27 @@ std::string quoted(std::string_view id) {
   return std::string("\"").append(base::shown_value(id)).append("\"");
 }
 
-// Beyond these, sums over a fabric would leave the range of numbers.
-constexpr double kMaxRate = 1e18;
-constexpr double kMaxLatency = 1e6;
-
-double limited(Fields& fields, std::string_view key, double low, double high) {
-  const double value = fields.number(key, at_least(low));
-  if (value > high) {
+// A latency or bandwidth of a link, in the range of its row.
+double link_number(Fields& fields, std::string_view key) {
+  const Range range = fields.row(key).range;
+  const double value = fields.number(key, at_least(range.low));
+  if (value > range.high) {
     fields.problems().add(fields.json(), key,
-                          "must be <= " + base::shortest(high) + ", got " + base::shortest(value));
+                          Range{.high = range.high}.text() + ", got " + base::shortest(value));
   }
   return value;
 }
-double rate(Fields& fields, std::string_view key) { return limited(fields, key, 1, kMaxRate); }
-double latency(Fields& fields, std::string_view key) {
-  return limited(fields, key, 0, kMaxLatency);
-}
 
 void parse_preset(Fields& fields, net::Topology& topology) {
-  std::vector<std::string_view> names;
-  for (const net::Preset& preset : net::presets()) {
-    names.push_back(preset.name);
-  }
-  const net::Preset& preset = net::presets()[fields.word("preset", names, std::nullopt)];
+  const std::string_view name = fields.word("preset");
+  const net::Preset& preset = *std::ranges::find(net::presets(), name, &net::Preset::name);
   topology.preset = preset.name;
-  for (const auto& [name, kind, required] : preset.parameters) {
-    if (required || fields.has(name)) {
-      const double value =
-          kind == net::ParameterKind::count
-              ? static_cast<double>(fields.integer(name, between(1, 1e7)))
-              : (kind == net::ParameterKind::rate ? rate(fields, name) : latency(fields, name));
-      topology.preset_parameters.emplace_back(name, value);
+  for (const net::PresetParameter& parameter : preset.parameters) {
+    if (parameter.required || fields.has(parameter.name)) {
+      const bool on_links = fields.row(parameter.name).kind == KeyKind::number;
+      const double value = on_links ? link_number(fields, parameter.name)
+                                    : static_cast<double>(fields.required_integer(parameter.name));
+      topology.preset_parameters.emplace_back(parameter.name, value);
     }
   }
   if (fields.problems().empty()) {
@@ -57,14 +48,15 @@ void parse_preset(Fields& fields, net::Topology& topology) {
   }
 }
 
-std::vector<std::string> parse_nodes(Fields& fields, std::string_view key, bool required,
-                                     std::set<std::string>& seen) {
+// The ids of `nodes`, which `element` describes.
+std::vector<std::string> parse_nodes(std::span<const Json> nodes, const Key& element,
+                                     Problems& problems, std::set<std::string>& seen) {
   std::vector<std::string> ids;
-  for (const Json& json : fields.array(key, required)) {
-    Fields node(json, fields.problems());
-    std::string id = node.string("id");
+  for (const Json& json : nodes) {
+    Fields node(json, problems, element);
+    std::string id = node.text("id");
     if (!seen.insert(id).second && node.has("id")) {
-      fields.problems().add(json, "id", quoted(id).append(" appears twice"));
+      problems.add(json, "id", quoted(id).append(" appears twice"));
     }
     node.no_more();
     ids.push_back(std::move(id));
@@ -77,14 +69,14 @@ std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::s
   std::vector<net::TopologyLink> links;
   std::set<std::string> ids;
   for (const Json& json : fields.array("links", true)) {
-    Fields field(json, fields.problems());
+    Fields field(json, fields.problems(), keys::kTopologyLinks.front());
     net::TopologyLink link;
-    link.a = field.string("a");
-    link.b = field.string("b");
+    link.a = field.text("a");
+    link.b = field.text("b");
     link.id = field.string("id", link.a + "-" + link.b);
-    link.latency_s = latency(field, "latency_s");
-    link.bandwidth_Bps = rate(field, "bandwidth_Bps");
-    link.source = field.string("source", "");
+    link.latency_s = link_number(field, "latency_s");
+    link.bandwidth_Bps = link_number(field, "bandwidth_Bps");
+    link.source = field.text("source");
     for (const auto& [key, end] : {std::pair{"a", &link.a}, std::pair{"b", &link.b}}) {
       if (field.has(key) && !nodes.contains(*end)) {
         fields.problems().add(json, key,
@@ -116,9 +108,12 @@ void check_fabric(const Json& json, const net::Fabric& fabric, Problems& problem
 
 void parse_graph(Fields& fields, net::Topology& topology) {
   std::set<std::string> nodes;
-  topology.hosts = parse_nodes(fields, "hosts", true, nodes);
+  Problems& problems = fields.problems();
+  topology.hosts =
+      parse_nodes(fields.array("hosts", true), keys::kHostList.front(), problems, nodes);
   const std::set<std::string> hosts = nodes;
-  topology.switches = parse_nodes(fields, "switches", false, nodes);
+  topology.switches =
+      parse_nodes(fields.list("switches"), keys::kSwitchList.front(), problems, nodes);
   topology.links = parse_links(fields, nodes);
   for (const Json& gpu : fields.array("gpus", false)) {
     if (!gpu.is_string() || !hosts.contains(gpu.as_string())) {
@@ -139,13 +134,13 @@ void parse_graph(Fields& fields, net::Topology& topology) {
 
 net::Topology parse_topology(const Json& json) {
   Problems problems;
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kTopology);
   fields.header("topology");
   net::Topology topology;
   topology.name = fields.string("name", "");
-  (void)fields.string("note", "");
+  (void)fields.text("note");
   (void)fields.any("source");
-  for (const Json& warning : fields.array("warnings", false)) {
+  for (const Json& warning : fields.list("warnings")) {
     topology.warnings.push_back(warning.is_string() ? warning.as_string() : shown(warning));
   }
   const Json* hosts = json.find("hosts"); // a list in a graph, a count in a preset

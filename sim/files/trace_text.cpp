@@ -1,4 +1,5 @@
 // The writer of trace_file.hpp.
+#include "files/keys/trace_keys.hpp"
 #include "files/source_json.hpp"
 #include "files/trace_file.hpp"
 
@@ -76,18 +77,9 @@ Json to_json(const train::MeasuredStep& step) {
   Json json;
   json.set("name", step.name);
   json.set("used", step.used);
-  json.set("wall_s", step.wall.value);
-  json.set("gpu_busy_s", step.gpu_busy.value);
-  json.set("compute_busy_s", step.compute_busy.value);
-  json.set("exposed_communication_s", step.exposed_communication.value);
-  json.set("forward_s", step.forward.value);
-  json.set("backward_s", step.backward.value);
-  json.set("gradient_nodes_s", step.gradient_nodes.value);
-  json.set("update_s", step.update.value);
-  json.set("framework_s", step.framework.value);
-  json.set("input_s", step.input.value);
-  json.set("other_s", step.other.value);
-  json.set("communication_s", step.communication.value);
+  for (const keys::StepTime& time : keys::kStepTimes) {
+    json.set(time.row.name, (step.*time.member).value);
+  }
   return json;
 }
 

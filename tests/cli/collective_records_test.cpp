@@ -8,8 +8,8 @@
 
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_record.hpp"
-#include "cli/collective/links_file.hpp"
 #include "coll/point.hpp"
+#include "files/links_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
@@ -75,12 +75,12 @@ TEST_CASE("collective grid: on a topology ranks fill one node after the other, t
 }
 
 TEST_CASE("links file: rates of adding become seconds per byte, blocks cost the latency") {
-  const cli::LinksFile file = cli::parse_links(io::parse_json(R"({"kind": "links", "links": [
+  const io::LinksFile file = io::parse_links(io::parse_json(R"({"kind": "links", "links": [
           {"src": 1, "dst": 0, "latency_s": 2e-6, "bandwidth_Bps": 4e9},
           {"src": 0, "dst": 1, "latency_s": 1e-6, "bandwidth_Bps": 2e9}],
           "reduction_Bps": [5e9, 0]})",
-                                                              "links.json"),
-                                               2);
+                                                            "links.json"),
+                                             2);
   REQUIRE(file.pairs.size() == 2);
   CHECK(file.pairs[0].src == 0); // sorted by source
   CHECK(file.pairs[0].cost.block_latency_s == 1e-6);

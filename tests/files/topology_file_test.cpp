@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "files/keys/topology_keys.hpp"
 #include "net/fabric/topology.hpp"
 #include "json/problem_text.hpp"
 
@@ -22,6 +23,12 @@ std::string graph(std::string_view links) {
 std::string edge(std::string_view a, std::string_view b, std::string_view rest = "") {
   return R"({"a": ")" + std::string(a) + R"(", "b": ")" + std::string(b) +
          R"(", "latency_s": 1e-6, "bandwidth_Bps": 1.25e9)" + std::string(rest) + "}";
+}
+
+// The row of a parameter of a preset; of hosts and gpus, that of their number.
+const Key& parameter_row(std::string_view name) {
+  const Key& row = *find_key(keys::kTopology, name);
+  return row.kind == KeyKind::either ? row.keys.back() : row;
 }
 
 } // namespace
@@ -87,7 +94,7 @@ TEST_CASE("every preset of the table is read with all its parameters") {
     json.set("preset", preset.name);
     std::size_t required = 0;
     for (const net::PresetParameter& parameter : preset.parameters) {
-      json.set(parameter.name, parameter.kind == net::ParameterKind::latency ? 0 : 2);
+      json.set(parameter.name, 2);
       required += parameter.required ? 1 : 0;
     }
     const net::Topology topology = parse_topology(parse_json(compact(json), ""));
@@ -96,14 +103,16 @@ TEST_CASE("every preset of the table is read with all its parameters") {
     const std::string missing = problems(R"({"preset": ")" + std::string(preset.name) + R"("})");
     CHECK(static_cast<std::size_t>(std::count(missing.begin(), missing.end(), '\n')) == required);
     for (const net::PresetParameter& parameter : preset.parameters) {
+      const Key& row = parameter_row(parameter.name);
+      const bool count = row.kind == KeyKind::integer;
+      const std::string value = count || row.range.low > 0 ? "0" : "-1";
       Json wrong = json;
-      wrong.set(parameter.name, parameter.kind == net::ParameterKind::latency ? -1 : 0);
+      wrong.set(parameter.name, parse_json(value, ""));
       CHECK(problems(compact(wrong)) == "f.json: /" + std::string(parameter.name) +
-                                            (parameter.kind == net::ParameterKind::count
-                                                 ? ": must be an integer in [1, 1e+07], got 0\n"
-                                             : parameter.kind == net::ParameterKind::latency
-                                                 ? ": must be >= 0, got -1\n"
-                                                 : ": must be >= 1, got 0\n"));
+                                            (count ? ": must be an integer in [1, 1e+07], got "
+                                             : row.range.low == 0 ? ": must be >= 0, got "
+                                                                  : ": must be >= 1, got ") +
+                                            value + "\n");
     }
   }
 }

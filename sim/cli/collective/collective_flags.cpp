@@ -15,9 +15,9 @@
 #include "base/units.hpp"
 #include "cli/collective/collective_params.hpp"
 #include "cli/collective/compression_flags.hpp"
-#include "cli/collective/links_file.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "coll/algorithms.hpp"
+#include "files/links_file.hpp"
 #include "files/topology_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "scenario/files.hpp"
@@ -216,7 +216,7 @@ void read_files(CollectiveGrid& grid, const CollectiveFlags& flags) {
   }
   const auto count = static_cast<std::uint32_t>(ranks.front());
   if (!flags.links.empty()) {
-    LinksFile file = parse_links(io::read_json(flags.links), count);
+    io::LinksFile file = io::parse_links(io::read_json(flags.links), count);
     grid.common.links.pairs = std::move(file.pairs);
     grid.common.links.pairs_only = flags.latency.empty();
     grid.common.reduction_s_per_byte_rank = std::move(file.reduction_s_per_byte);
@@ -224,7 +224,7 @@ void read_files(CollectiveGrid& grid, const CollectiveFlags& flags) {
     grid.common.chain = std::move(file.chain);
   }
   if (!flags.sizes.empty()) {
-    grid.common.sizes = parse_sizes(io::read_json(flags.sizes), count);
+    grid.common.sizes = io::parse_sizes(io::read_json(flags.sizes), count);
     const auto& sizes = grid.common.sizes;
     grid.common.bytes = std::accumulate(sizes.begin(), sizes.end(), 0.0);
   }

@@ -8,10 +8,10 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
-#include "cli/collective/links_file.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/commands/commands.hpp"
 #include "files/cost_file.hpp"
+#include "files/links_file.hpp"
 #include "files/measured_file.hpp"
 #include "files/model_file.hpp"
 #include "files/profile_file.hpp"
@@ -161,7 +161,7 @@ constexpr std::array kKinds{
          }},
     Kind{"links", "links",
          [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)parse_links(tree, std::nullopt);
+           (void)io::parse_links(tree, std::nullopt);
            return {};
          }},
 };
@@ -201,7 +201,7 @@ Checked check_file(const std::string& name, study::Files& files) {
     const io::Json tree = io::read_json(name);
     if (tree.is_array()) { // bytes per rank of `collective --sizes`
       checked.kind = "sizes";
-      (void)parse_sizes(tree, std::nullopt);
+      (void)io::parse_sizes(tree, std::nullopt);
     } else if (const Kind* kind = kind_of(tree, checked)) {
       checked.kind = kind->name;
       checked.warnings = kind->check(tree, files);

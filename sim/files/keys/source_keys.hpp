@@ -5,19 +5,12 @@
 // back to the file that it was measured in.
 #include <array>
 #include <string_view>
-#include <vector>
 
-#include "train/workload/trace.hpp"
 #include "json/fields/key.hpp"
 
 namespace stepsim::io::keys {
 
 using namespace rows;
-
-[[nodiscard]] inline std::vector<std::string_view> dtypes() {
-  const auto words = train::dtype_words();
-  return {words.begin(), words.end()};
-}
 
 inline constexpr std::array kSourceFile{
     text("name", "Name of the file, without its folder.").example(R"("rank0.json.gz")").required(),

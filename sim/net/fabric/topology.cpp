@@ -17,46 +17,40 @@ namespace {
 constexpr double kMaxHosts = 1 << 20;
 constexpr double kMaxCables = 1 << 21;
 
-constexpr PresetParameter count(std::string_view name, bool required = true) {
-  return {name, ParameterKind::count, required};
-}
-constexpr PresetParameter rate(std::string_view name) { return {name, ParameterKind::rate, false}; }
-constexpr PresetParameter latency(std::string_view name) {
-  return {name, ParameterKind::latency, false};
-}
-constexpr PresetParameter kRate{"bandwidth_Bps", ParameterKind::rate, true};
-constexpr PresetParameter kLatency{"latency_s", ParameterKind::latency, true};
+constexpr PresetParameter needs(std::string_view name) { return {name, true}; }
+constexpr PresetParameter takes(std::string_view name) { return {name, false}; }
+constexpr PresetParameter kRate = needs("bandwidth_Bps");
+constexpr PresetParameter kLatency = needs("latency_s");
 
-constexpr std::array kHosts{count("hosts"), kRate, kLatency}; // star and ring
-constexpr std::array kLeafSpine{count("leaves"), count("hosts_per_leaf"),
-                                count("spines"), kRate,
-                                kLatency,        rate("uplink_bandwidth_Bps")};
-constexpr std::array kTorus{count("width"), count("height"), count("depth", false), kRate,
-                            kLatency};
-constexpr std::array kFatTree{count("ports"), kRate, kLatency};
+constexpr std::array kHosts{needs("hosts"), kRate, kLatency}; // star and ring
+constexpr std::array kLeafSpine{needs("leaves"), needs("hosts_per_leaf"),
+                                needs("spines"), kRate,
+                                kLatency,        takes("uplink_bandwidth_Bps")};
+constexpr std::array kTorus{needs("width"), needs("height"), takes("depth"), kRate, kLatency};
+constexpr std::array kFatTree{needs("ports"), kRate, kLatency};
 constexpr std::array kDragonfly{
-    count("groups"), count("routers_per_group"),   count("hosts_per_router"),  kRate,
-    kLatency,        rate("global_bandwidth_Bps"), latency("global_latency_s")};
-constexpr std::array kGpuNode{count("gpus"),
-                              count("nodes", false),
-                              count("nics_per_node", false),
+    needs("groups"), needs("routers_per_group"),    needs("hosts_per_router"), kRate,
+    kLatency,        takes("global_bandwidth_Bps"), takes("global_latency_s")};
+constexpr std::array kGpuNode{needs("gpus"),
+                              takes("nodes"),
+                              takes("nics_per_node"),
                               kRate,
                               kLatency,
-                              rate("nvlink_bandwidth_Bps"),
-                              latency("nvlink_latency_s"),
-                              rate("pcie_bandwidth_Bps"),
-                              latency("pcie_latency_s")};
-constexpr std::array kRails{count("nodes"),
-                            count("gpus_per_node"),
-                            count("nics_per_node", false),
-                            count("spines", false),
+                              takes("nvlink_bandwidth_Bps"),
+                              takes("nvlink_latency_s"),
+                              takes("pcie_bandwidth_Bps"),
+                              takes("pcie_latency_s")};
+constexpr std::array kRails{needs("nodes"),
+                            needs("gpus_per_node"),
+                            takes("nics_per_node"),
+                            takes("spines"),
                             kRate,
                             kLatency,
-                            rate("uplink_bandwidth_Bps"),
-                            rate("nvlink_bandwidth_Bps"),
-                            latency("nvlink_latency_s"),
-                            rate("pcie_bandwidth_Bps"),
-                            latency("pcie_latency_s")};
+                            takes("uplink_bandwidth_Bps"),
+                            takes("nvlink_bandwidth_Bps"),
+                            takes("nvlink_latency_s"),
+                            takes("pcie_bandwidth_Bps"),
+                            takes("pcie_latency_s")};
 
 enum class Shape { star, leaf_spine, ring, torus, fat_tree, dragonfly, gpu_node, rail_optimised };
 constexpr std::array<Preset, 8> kPresets{{{"star", kHosts},

@@ -18,11 +18,9 @@
 
 namespace stepsim::net {
 
-enum class ParameterKind { count, rate, latency }; // >= 1; bytes/s, >= 1; seconds, >= 0
-
+// A key of a topology file, whose row says what the number is (files/keys/topology_keys.hpp).
 struct PresetParameter {
   std::string_view name;
-  ParameterKind kind{};
   bool required{};
 };
 struct Preset {

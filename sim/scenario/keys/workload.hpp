@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "files/keys/trace_keys.hpp"
 #include "train/workload/model_table.hpp"
 #include "train/workload/trace.hpp"
 #include "train/workload/workload.hpp"
@@ -37,7 +38,7 @@ inline constexpr std::array kLayer{
         .in(io::between(0, io::kMostExact))
         .example("37632")
         .required(),
-    word("dtype", dtypes,
+    word("dtype", io::keys::dtypes,
          "Element type of the gradients. Values of unknown type count "
          "as 4 bytes each.")
         .example(R"("float32")"),

@@ -1,25 +1,26 @@
-#include "cli/collective/links_file.hpp"
+#include "files/links_file.hpp"
 
 #include <algorithm>
 #include <string>
 #include <tuple>
 
 #include "base/units.hpp"
+#include "files/keys/links_keys.hpp"
 #include "json/reader.hpp"
 
-namespace stepsim::cli {
+namespace stepsim::io {
 
 namespace {
 
 using Ranks = std::optional<std::uint32_t>;
 
-io::Range rank_range(Ranks ranks) {
-  constexpr double kMaxRank = (1 << 20) - 1;
-  return io::between(0, ranks ? static_cast<double>(*ranks) - 1 : kMaxRank);
+Range rank_range(Ranks ranks) {
+  const Range all = keys::kRankRange;
+  return {.low = all.low, .high = ranks ? static_cast<double>(*ranks) - 1 : all.high};
 }
 
-void check_length(const io::Json& parent, std::string_view key, std::size_t length, Ranks ranks,
-                  io::Problems& problems) {
+void check_length(const Json& parent, std::string_view key, std::size_t length, Ranks ranks,
+                  Problems& problems) {
   if (ranks && length != *ranks) {
     problems.add(parent, key,
                  std::to_string(length) + " entries, but there are " + std::to_string(*ranks) +
@@ -27,16 +28,16 @@ void check_length(const io::Json& parent, std::string_view key, std::size_t leng
   }
 }
 
-std::vector<coll::PairCost> parse_pairs(io::Fields& fields, Ranks ranks, io::Problems& problems) {
+std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& problems) {
   std::vector<coll::PairCost> pairs;
-  for (const io::Json& json : fields.array("links", true)) {
-    io::Fields link(json, problems);
+  for (const Json& json : fields.list("links")) {
+    Fields link(json, problems, keys::kPairs.front());
     coll::PairCost pair;
     pair.src = static_cast<std::uint32_t>(link.integer("src", rank_range(ranks)));
     pair.dst = static_cast<std::uint32_t>(link.integer("dst", rank_range(ranks)));
-    pair.cost.latency_s = link.number("latency_s", io::at_least(0));
+    pair.cost.latency_s = link.number("latency_s");
     pair.cost.block_latency_s = pair.cost.latency_s;
-    pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps", io::above(0));
+    pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps");
     link.no_more();
     if (problems.empty() && pair.src == pair.dst) {
       problems.add(json, "dst", "must differ from src, got " + std::to_string(pair.dst));
@@ -58,11 +59,12 @@ std::vector<coll::PairCost> parse_pairs(io::Fields& fields, Ranks ranks, io::Pro
   return pairs;
 }
 
-std::vector<double> parse_numbers(io::Fields& fields, std::string_view key, Ranks ranks,
-                                  io::Problems& problems) {
+std::vector<double> parse_numbers(Fields& fields, std::string_view key, Ranks ranks,
+                                  Problems& problems) {
   std::vector<double> values;
-  for (const io::Json& value : fields.array(key, false)) {
-    values.push_back(io::checked_number(value, io::at_least(0), problems).value_or(0));
+  const Range range = fields.row(key).keys.front().range;
+  for (const Json& value : fields.list(key)) {
+    values.push_back(checked_number(value, range, problems).value_or(0));
   }
   if (fields.has(key)) {
     check_length(fields.json(), key, values.size(), ranks, problems);
@@ -70,10 +72,10 @@ std::vector<double> parse_numbers(io::Fields& fields, std::string_view key, Rank
   return values;
 }
 
-std::vector<std::uint32_t> parse_chain(io::Fields& fields, Ranks ranks, io::Problems& problems) {
+std::vector<std::uint32_t> parse_chain(Fields& fields, Ranks ranks, Problems& problems) {
   std::vector<std::uint32_t> chain;
-  for (const io::Json& value : fields.array("chain", false)) {
-    const auto rank = io::checked_integer(value, rank_range(ranks), problems);
+  for (const Json& value : fields.list("chain")) {
+    const auto rank = checked_integer(value, rank_range(ranks), problems);
     if (rank && std::find(chain.begin(), chain.end(), *rank) != chain.end()) {
       problems.add(value, std::to_string(*rank) + " appears twice");
     }
@@ -87,9 +89,9 @@ std::vector<std::uint32_t> parse_chain(io::Fields& fields, Ranks ranks, io::Prob
 
 } // namespace
 
-LinksFile parse_links(const io::Json& tree, std::optional<std::uint32_t> ranks) {
-  io::Problems problems;
-  io::Fields fields(tree, problems);
+LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks) {
+  Problems problems;
+  Fields fields(tree, problems, keys::kLinks);
   fields.header("links");
   LinksFile file;
   file.pairs = parse_pairs(fields, ranks, problems);
@@ -104,15 +106,15 @@ LinksFile parse_links(const io::Json& tree, std::optional<std::uint32_t> ranks) 
   return file;
 }
 
-std::vector<double> parse_sizes(const io::Json& tree, std::optional<std::uint32_t> ranks) {
-  io::Problems problems;
+std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks) {
+  Problems problems;
   std::vector<double> sizes;
   if (!tree.is_array()) {
-    problems.add(tree, "must be a list of bytes per rank, got " + io::shown(tree));
+    problems.add(tree, "must be a list of bytes per rank, got " + shown(tree));
   } else {
-    const io::Range range = io::between(0, static_cast<double>(base::kMaxExactBytes));
-    for (const io::Json& value : tree.as_array()) {
-      sizes.push_back(static_cast<double>(io::checked_integer(value, range, problems).value_or(0)));
+    const Range range = between(0, static_cast<double>(base::kMaxExactBytes));
+    for (const Json& value : tree.as_array()) {
+      sizes.push_back(static_cast<double>(checked_integer(value, range, problems).value_or(0)));
     }
     if (ranks && sizes.size() != *ranks) {
       problems.add(tree, std::to_string(sizes.size()) + " entries, but there are " +
@@ -123,4 +125,4 @@ std::vector<double> parse_sizes(const io::Json& tree, std::optional<std::uint32_
   return sizes;
 }
 
-} // namespace stepsim::cli
+} // namespace stepsim::io

@@ -1,12 +1,13 @@
 #pragma once
-// The files of `stepsim collective` (COL 1): kind `links`, and a bare list of bytes per rank.
+// The files of `stepsim collective` (COL 1): kind `links`, whose rows are in keys/links_keys.hpp,
+// and a bare list of bytes per rank.
 #include <optional>
 #include <vector>
 
 #include "coll/collective.hpp"
 #include "json/json.hpp"
 
-namespace stepsim::cli {
+namespace stepsim::io {
 
 struct LinksFile {
   std::vector<coll::PairCost> pairs;        // sorted by (src, dst); block latency = latency
@@ -16,8 +17,7 @@ struct LinksFile {
 };
 
 // Without `ranks` only what does not depend on it is checked. Throws InputError with all problems.
-[[nodiscard]] LinksFile parse_links(const io::Json& tree, std::optional<std::uint32_t> ranks);
-[[nodiscard]] std::vector<double> parse_sizes(const io::Json& tree,
-                                              std::optional<std::uint32_t> ranks);
+[[nodiscard]] LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks);
+[[nodiscard]] std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks);
 
-} // namespace stepsim::cli
+} // namespace stepsim::io
