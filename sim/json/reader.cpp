@@ -312,6 +312,8 @@ void Fields::header(std::string_view kind, bool kind_required) {
                                               std::to_string(*version));
   }
   const bool given = has("kind");
+  const Key* own = object_ != nullptr ? find_key(*object_, "kind") : nullptr;
+  kind_required = kind_required || (own != nullptr && own->is_required);
   const std::string found = kind_required || given ? string("kind") : (any("kind"), std::string());
   if (given && !found.empty() && found != kind) {
     problems_.add(*any("kind"), "must be \"" + std::string(kind) + "\", got \"" +

@@ -94,7 +94,8 @@ public:
   std::span<const Json> array(std::string_view key, bool required);
 
   // `schema_version` (1, also if absent; higher: "written by a newer stepsim"), `kind` (if present
-  // must be `kind`), `name`, `$schema`. Throws what was found so far where the file is no object.
+  // must be `kind`; required also where its row says so), `name`, `$schema`. Throws what was found
+  // so far where the file is no object.
   void header(std::string_view kind, bool kind_required = false);
   // No key of the rows is unknown, whether it was asked for or not.
   void know_all();

@@ -26,9 +26,13 @@ constexpr std::array kKeys{
     list("sizes", kSize, "Sizes.").sizes(1, 3),
     object("inner", kInner, "An object.").nullable(),
 };
-constexpr std::array kMore{text("extra", "A text.").example(R"("x")"),
-                           text("title", "A text.").by_default("none"),
-                           word("shade", kColors, "A color, or none.").nullable()};
+constexpr std::array kMore{
+    text("extra", "A text.").example(R"("x")"),
+    text("title", "A text.").by_default("none"),
+    word("shade", kColors, "A color, or none.").nullable(),
+    list("marks", kSize, "Marks, or none.").nullable(),
+    either("height", kWidths, "A height, or none.").nullable(),
+    map("by_ranks", kSize, "Sizes by numbers of ranks.").named_like("^[1-9][0-9]*$").sizes(1)};
 constexpr Key kRoot =
     object("root", kKeys, "A file.").and_also(kMore).exactly_one("flag|color,count");
 
@@ -124,6 +128,10 @@ TEST_CASE("the schema has ranges, words, forms and required keys of the rows") {
   CHECK(at("/properties/color/enum") == R"(["red","green"])");
   CHECK(at("/properties/color/default") == R"("green")");
   CHECK(at("/properties/shade/enum") == R"(["red","green",null])");
+  CHECK(at("/properties/marks/type") == R"(["array","null"])");
+  CHECK(at("/properties/height/anyOf/2") == R"({"type":"null"})");
+  CHECK(at("/properties/by_ranks/propertyNames") == R"({"pattern":"^[1-9][0-9]*$"})");
+  CHECK(at("/properties/by_ranks/minProperties") == "1");
   CHECK(at("/properties/width/anyOf/1/enum") == R"(["best"])");
   CHECK(at("/properties/sizes/minItems") == "1");
   CHECK(at("/properties/sizes/maxItems") == "3");
@@ -131,4 +139,17 @@ TEST_CASE("the schema has ranges, words, forms and required keys of the rows") {
   CHECK(at("/properties/inner/additionalProperties") == "false");
   CHECK(at("/examples/0/count") == "1");
   CHECK(at("/properties/$schema/examples/0") == R"("../schemas/root.schema.json")");
+}
+
+TEST_CASE("a row of the kind makes the kind required, in the schema and for the reader") {
+  static constexpr std::array kOnlyKind{text("kind", "Kind of the file.").required()};
+  static constexpr Key kFile = object("file", kOnlyKind, "A file.");
+  const Json made = schema({"root", &kFile, {}});
+  CHECK(compact(*made.find("required")) == R"(["kind"])");
+  CHECK(compact(*resolve(made, "/properties/kind/const")) == R"("root")");
+  const Json json = parse_json("{}", "f.json");
+  Problems problems;
+  Fields(json, problems, kFile).header("root");
+  REQUIRE(problems.list().size() == 1);
+  CHECK(problems.list().front().message == "required (a text)");
 }

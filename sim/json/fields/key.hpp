@@ -62,6 +62,7 @@ struct Key {
   std::string_view sentence;
   Range range;
   KeyWords words;                        // of a word; the names of a map's members, none = any
+  std::string_view name_pattern;         // of a map: a regular expression of its members' names
   std::span<const std::int64_t> choices; // of an integer: the only values there are
   std::span<const Key> keys; // of an object; the element of a list or map; the forms of `either`
   std::span<const Key> more; // further keys of an object, listed after `keys`
@@ -71,7 +72,7 @@ struct Key {
   bool is_nullable = false; // null is written for "none"
   bool is_open = false;     // an object whose further keys are described elsewhere
   bool has_unit = true;     // texts such as "5us" or "10%" are taken
-  std::size_t least = 0;    // elements of a list
+  std::size_t least = 0;    // elements of a list, members of a map
   std::size_t most = 0;     // 0 = any number
   // Groups of keys of an object, as "a,b|c": exactly one group is given, or at least one.
   std::string_view exactly_one_of;
@@ -97,6 +98,9 @@ struct Key {
   }
   // Of a map: the only names that its members have.
   [[nodiscard]] constexpr Key named(KeyWords names) const { return with(&Key::words, names); }
+  [[nodiscard]] constexpr Key named_like(std::string_view pattern) const {
+    return with(&Key::name_pattern, pattern);
+  }
   [[nodiscard]] constexpr Key required() const { return with(&Key::is_required, true); }
   [[nodiscard]] constexpr Key nullable() const { return with(&Key::is_nullable, true); }
   [[nodiscard]] constexpr Key open() const { return with(&Key::is_open, true); }

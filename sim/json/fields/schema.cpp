@@ -123,7 +123,7 @@ void add_object(Json& schema, const Key& key) {
 }
 
 void add_list(Json& schema, const Key& key) {
-  schema.set("type", "array");
+  schema.set("type", type_of("array", key.is_nullable));
   schema.set("items", schema_of(key.keys.front()));
   if (key.least > 0) {
     schema.set("minItems", static_cast<std::int64_t>(key.least));
@@ -131,6 +131,34 @@ void add_list(Json& schema, const Key& key) {
   if (key.most > 0) {
     schema.set("maxItems", static_cast<std::int64_t>(key.most));
   }
+}
+
+void add_map(Json& schema, const Key& key) {
+  schema.set("type", type_of("object", key.is_nullable));
+  schema.set("additionalProperties", schema_of(key.keys.front()));
+  if (const auto names = key.words.all(); !names.empty()) {
+    schema.set("propertyNames", Object{{"enum", Array(names.begin(), names.end())}});
+  } else if (!key.name_pattern.empty()) {
+    schema.set("propertyNames", Object{{"pattern", key.name_pattern}});
+  }
+  if (key.least > 0) {
+    schema.set("minProperties", static_cast<std::int64_t>(key.least));
+  }
+  if (key.most > 0) {
+    schema.set("maxProperties", static_cast<std::int64_t>(key.most));
+  }
+}
+
+// Every form, and null as one more where the key as a whole may be null.
+Array forms_of(const Key& key) {
+  Array forms;
+  for (const Key& form : key.keys) {
+    forms.push_back(schema_of(form));
+  }
+  if (key.is_nullable) {
+    forms.push_back(Object{{"type", "null"}});
+  }
+  return forms;
 }
 
 void add_values(Json& schema, const Key& key) {
@@ -161,20 +189,11 @@ void add_values(Json& schema, const Key& key) {
     add_list(schema, key);
     break;
   case KeyKind::map:
-    schema.set("type", "object");
-    schema.set("additionalProperties", schema_of(key.keys.front()));
-    if (const auto names = key.words.all(); !names.empty()) {
-      schema.set("propertyNames", Object{{"enum", Array(names.begin(), names.end())}});
-    }
+    add_map(schema, key);
     break;
-  case KeyKind::either: {
-    Array forms;
-    for (const Key& form : key.keys) {
-      forms.push_back(schema_of(form));
-    }
-    schema.set("anyOf", std::move(forms));
+  case KeyKind::either:
+    schema.set("anyOf", forms_of(key));
     break;
-  }
   case KeyKind::any:
     break;
   }
@@ -216,7 +235,9 @@ Json schema(const FileKind& file) {
                                 {"description", "Kind of the file."},
                                 {"examples", Array{file.kind}}});
   for (const auto& [key, value] : body.find("properties")->as_object()) {
-    properties.set(key, value);
+    if (key != "kind") { // a row says only that the kind is required
+      properties.set(key, value);
+    }
   }
   root.set("properties", std::move(properties));
   Array examples;
