@@ -274,7 +274,7 @@ io::Json calibration_tree(std::span<const io::Samples> files, std::span<const Gr
   tree.set("identifiable", io::Object{{"latency", identifiable[0]},
                                       {"bandwidth", identifiable[1]},
                                       {"reduction", identifiable[2]}});
-  tree.set("grade", name(worst_grade(fits)));
+  tree.set("grade", net::kGrades[worst_grade(fits)]);
   const std::vector<std::string> warnings = all_warnings(files, fits, link);
   tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
   return tree;

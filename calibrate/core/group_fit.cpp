@@ -105,11 +105,6 @@ void warn_about_latency(GroupFit& fit) {
 
 } // namespace
 
-std::string_view name(Grade grade) {
-  static constexpr std::array<std::string_view, 3> kNames{"ok", "warn", "fail"};
-  return kNames[static_cast<std::size_t>(grade)];
-}
-
 Grade grade_of(double max_error) {
   return max_error < kGood ? Grade::ok : max_error < kUsable ? Grade::warn : Grade::fail;
 }

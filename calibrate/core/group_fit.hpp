@@ -15,8 +15,7 @@
 
 namespace stepsim::calibrate {
 
-enum class Grade { ok, warn, fail };
-[[nodiscard]] std::string_view name(Grade grade);
+using net::Grade;
 
 struct FitOptions {
   std::optional<Robust> robust{}; // empty: huber for 3 passes or more, else none

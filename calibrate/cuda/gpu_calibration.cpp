@@ -137,7 +137,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   tree.set("identifiable", io::Object{{"latency", message},
                                       {"bandwidth", message},
                                       {"reduction", gamma_of(fit).has_value()}});
-  tree.set("grade", name(fit.grade));
+  tree.set("grade", net::kGrades[fit.grade]);
   tree.set("warnings", io::Array(fit.warnings.begin(), fit.warnings.end()));
   return tree;
 }
@@ -149,8 +149,8 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
     text += text_of(curve.group) + ": " + std::to_string(curve.group.points.size()) + " sizes, " +
             std::to_string(curve.curve.size()) + " segment(s), median error " +
             base::significant(100 * curve.median_error, 3) + " %, largest " +
-            base::significant(100 * curve.max_error, 3) + " %, " + std::string(name(curve.grade)) +
-            end;
+            base::significant(100 * curve.max_error, 3) + " %, " +
+            std::string(net::kGrades[curve.grade]) + end;
   }
   for (const std::string& line : fit.launches) {
     text += line + end;

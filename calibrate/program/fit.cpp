@@ -39,9 +39,6 @@ constexpr cli::CommandText kFitText{
     kProgram,
 };
 
-constexpr std::array<std::string_view, 5> kClasses{"network", "nvlink", "pcie", "host",
-                                                   "same-device"};
-
 struct FitFlags { // as typed
   std::vector<std::string> files;
   std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
@@ -76,7 +73,7 @@ void check_words(const FitFlags& flags) {
     cli::require_word("--robust", flags.robust, kRobust);
   }
   cli::require_word("--column", flags.column, kColumns);
-  cli::require_word("--class", flags.link_class, kClasses);
+  cli::require_word("--class", flags.link_class, net::kLinkClasses);
   if (!flags.op.empty()) {
     cli::require_word("--op", flags.op, io::kSampleOps);
   }

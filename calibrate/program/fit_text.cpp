@@ -67,7 +67,7 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
   }
   out += cli::table_text(table);
   out += "  median error " + percent(fit.median_error) + ", max " + percent(fit.max_error) +
-         ", grade " + std::string(name(fit.grade)) + "\n";
+         ", grade " + std::string(net::kGrades[fit.grade]) + "\n";
   out += "  one line: " + latency_text(fit.line.startup_s, fit.intervals.startup_s) + ", " +
          bandwidth_text(fit.line.per_byte_s, fit.intervals.per_byte_s) +
          (fit.robust == Robust::huber ? ", Huber weights\n" : "\n");

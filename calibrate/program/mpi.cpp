@@ -206,7 +206,7 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   std::erase_if(rows, [](const ErrorRow& row) { return row.bytes < kLeastBytes; });
   const ErrorSummary all = summarise(rows);
   if (all.median) {
-    tree.set("grade", name(grade_of(*all.p90)));
+    tree.set("grade", net::kGrades[grade_of(*all.p90)]);
     tree.set("note", tree.find("note")->as_string() + "; |error| of " +
                          std::to_string(all.counted) +
                          " collectives of 16 KiB and more, measured beside: median " +

@@ -1,5 +1,7 @@
 #include "files/cost_file.hpp"
 
+#include "files/keys/cost_keys.hpp"
+
 namespace stepsim::io {
 
 std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Problems& problems) {
@@ -14,8 +16,9 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
       problems.add(row, "must be a pair [bytes, seconds]");
       continue;
     }
-    const auto bytes = checked_number(row.as_array()[0], above(0), problems);
-    const auto seconds = checked_number(row.as_array()[1], above(0), problems);
+    const Range range = keys::kCostNumber.front().range;
+    const auto bytes = checked_number(row.as_array()[0], range, problems);
+    const auto seconds = checked_number(row.as_array()[1], range, problems);
     if (bytes && *bytes <= last) {
       problems.add(row.as_array()[0],
                    "bytes must be strictly ascending, got " + shown(row.as_array()[0]));
@@ -24,20 +27,20 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
     }
     last = bytes.value_or(last);
   }
-  if (table.as_array().size() < 2) {
-    problems.add(table, "needs at least 2 points");
+  if (table.as_array().size() < keys::kCostTable.least) {
+    problems.add(table, "needs at least " + std::to_string(keys::kCostTable.least) + " points");
   }
   return points;
 }
 
 CostPoints parse_cost(const Json& json) {
   Problems problems;
-  Fields fields(json, problems);
-  fields.header("cost");
+  Fields fields(json, problems, keys::kCostFile);
+  fields.header(keys::kCostFile.name);
   CostPoints cost;
   cost.name = fields.string("name", "");
-  cost.op = fields.string("op", "");
-  cost.ranks = fields.integer("ranks", at_least(1), 0);
+  cost.op = fields.text("op");
+  cost.ranks = fields.optional_integer("ranks").value_or(0);
   if (const Json* source = fields.any("source")) {
     cost.source = *source;
   }
@@ -54,7 +57,7 @@ CostPoints parse_cost(const Json& json) {
 Json to_json(const CostPoints& cost) {
   Json json;
   json.set("schema_version", 1);
-  json.set("kind", "cost");
+  json.set("kind", keys::kCostFile.name);
   if (!cost.name.empty()) {
     json.set("name", cost.name);
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "coll/compress/compression.hpp"
+#include "files/keys/measured_keys.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
@@ -28,16 +29,16 @@ void check_method(const Json& place, std::string_view method, Problems& problems
 }
 
 train::MeasuredPhases parse_phases(const Json& json, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, *find_key(keys::kMeasuredModel.front(), "phases"));
   train::MeasuredPhases phases;
-  phases.ranks = fields.integer("ranks", at_least(1));
-  phases.method = fields.string("method", "");
+  phases.ranks = fields.integer("ranks");
+  phases.method = fields.text("method");
   if (!phases.method.empty()) {
     check_method(*fields.any("method"), phases.method, problems);
   }
-  phases.compute = Seconds(fields.number("compute_s", at_least(0)));
-  phases.compress = Seconds(fields.number("compress_s", at_least(0)));
-  phases.communication = Seconds(fields.number("communication_s", at_least(0)));
+  phases.compute = Seconds(fields.number("compute_s"));
+  phases.compress = Seconds(fields.number("compress_s"));
+  phases.communication = Seconds(fields.number("communication_s"));
   fields.no_more();
   return phases;
 }
@@ -52,7 +53,7 @@ train::MeasuredThroughput parse_method(std::string_view method, const Json& json
   }
   for (const auto& [key, value] : json.as_object()) {
     const auto ranks = ranks_of(key);
-    const auto speed = checked_number(value, above(0), problems);
+    const auto speed = checked_number(value, keys::kMeasuredSpeed.front().range, problems);
     if (!ranks) {
       problems.add(value, "the key must be a number of ranks");
     } else if (speed) {
@@ -64,12 +65,12 @@ train::MeasuredThroughput parse_method(std::string_view method, const Json& json
 }
 
 train::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kMeasuredModel.front());
   train::MeasuredModel model;
-  model.name = fields.string("name");
-  model.parameters = fields.optional_integer("parameters", at_least(1));
-  model.batch_size = fields.optional_integer("batch_size", at_least(1));
-  model.note = fields.string("note", "");
+  model.name = fields.text("name");
+  model.parameters = fields.optional_integer("parameters");
+  model.batch_size = fields.optional_integer("batch_size");
+  model.note = fields.text("note");
   if (fields.has("phases")) {
     model.phases = parse_phases(*fields.any("phases"), problems);
   }
@@ -90,23 +91,19 @@ train::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
 
 train::MeasuredTraining parse_measured(const Json& json) {
   Problems problems;
-  Fields fields(json, problems);
-  fields.header("measured_training", true);
+  Fields fields(json, problems, keys::kMeasured);
+  fields.header(keys::kMeasured.name);
   train::MeasuredTraining measured;
-  measured.name = fields.string("name");
-  measured.source = fields.string("source");
-  measured.note = fields.string("note", "");
-  for (const Json& row : fields.array("models", true)) {
+  measured.name = fields.text("name");
+  measured.source = fields.text("source");
+  measured.note = fields.text("note");
+  for (const Json& row : fields.list("models", "model")) {
     train::MeasuredModel model = parse_model_row(row, problems);
     if (std::ranges::find(measured.models, model.name, &train::MeasuredModel::name) !=
         measured.models.end()) {
       problems.add(row, "name", "model " + model.name + " appears twice");
     }
     measured.models.push_back(std::move(model));
-  }
-  if (const Json* models = json.find("models");
-      models != nullptr && models->is_array() && models->as_array().empty()) {
-    problems.add(*models, "needs at least one model");
   }
   fields.no_more();
   problems.throw_if_any();

@@ -1,10 +1,9 @@
 #include "files/profile_file.hpp"
 
-#include <array>
 #include <limits>
 
+#include "files/keys/profile_keys.hpp"
 #include "files/profile_parts.hpp"
-#include "files/samples_file.hpp"
 #include "files/source_json.hpp"
 #include "json/reader.hpp"
 
@@ -12,24 +11,19 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kGrades{"ok", "warn", "fail"};
-constexpr std::array<std::string_view, 5> kClasses{"network", "nvlink", "pcie", "host",
-                                                   "same-device"};
-constexpr std::array<std::string_view, 3> kModels{"alpha_beta", "flow", "packet"};
-
 // A number, or an interval {value, low, high}.
-std::optional<double> estimate(Fields& parent, std::string_view key, Range range) {
+std::optional<double> estimate(Fields& parent, std::string_view key) {
   const Json* json = parent.any(key);
   if (json == nullptr || json->is_null()) {
     return std::nullopt;
   }
   if (!json->is_object()) {
-    return checked_number(*json, range, parent.problems());
+    return parent.optional_number(key);
   }
-  Fields fields(*json, parent.problems());
-  const double value = fields.number("value", range);
-  const double low = fields.number("low", {}, value);
-  const double high = fields.number("high", {}, value);
+  Fields fields(*json, parent.problems(), parent.row(key));
+  const double value = fields.number("value");
+  const double low = fields.number_or("low", value);
+  const double high = fields.number_or("high", value);
   if (low > value || high < value) {
     parent.problems().add(*json, "value must lie between low and high");
   }
@@ -37,10 +31,11 @@ std::optional<double> estimate(Fields& parent, std::string_view key, Range range
   return value;
 }
 
+// [lowest, highest], each with the range of the list's elements.
 template <class Number, class Check>
 std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_view key,
                                                   Check check) {
-  const auto list = parent.array(key, false);
+  const auto list = parent.list(key);
   if (list.empty()) {
     return std::nullopt;
   }
@@ -48,8 +43,9 @@ std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_vi
     parent.problems().add(*parent.any(key), "must be [lowest, highest]");
     return std::nullopt;
   }
-  const auto low = check(list[0]);
-  const auto high = check(list[1]);
+  const Range range = parent.row(key).keys.front().range;
+  const auto low = check(list[0], range, parent.problems());
+  const auto high = check(list[1], range, parent.problems());
   if (!low || !high) {
     return std::nullopt;
   }
@@ -65,18 +61,8 @@ void parse_source(Fields& profile) {
     return;
   }
   object(profile, "source", [](Fields& source) {
-    (void)source.string("format", "");
-    for (const Json& entry : source.array("files", false)) {
-      Fields file(entry, source.problems());
-      (void)file.string("name");
-      (void)file.string("sha256", "");
-      (void)file.integer("bytes", at_least(0), 0);
-      file.no_more();
-    }
-    for (const std::string_view key : {"importer", "date", "attribution", "licence"}) {
-      (void)source.string(key, "");
-    }
-    (void)source.any("options");
+    (void)read_source(source);
+    (void)source.text("date");
     object(source, "numbers", [](Fields& by_pointer) { // pointer -> where it comes from
       if (by_pointer.json().is_object()) {
         for (const auto& [key, value] : by_pointer.json().as_object()) {
@@ -89,41 +75,36 @@ void parse_source(Fields& profile) {
 
 void parse_device(Fields& profile) {
   object(profile, "device", [](Fields& device) {
-    (void)device.string("name", "");
-    (void)device.optional_integer("count", at_least(1));
-    (void)device.string("driver", "");
-    (void)device.optional_number("sm_clock_Hz", above(0));
+    (void)device.text("name");
+    (void)device.optional_integer("count");
+    (void)device.text("driver");
+    (void)device.optional_number("sm_clock_Hz");
     (void)device.any("p2p");
   });
 }
 
 void parse_valid(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "valid", [&](Fields& valid) {
-    profile.valid_ranks = interval<std::int64_t>(valid, "ranks", [&](const Json& value) {
-      return checked_integer(value, at_least(1), valid.problems());
-    });
-    const auto checked = [&](const Json& value) {
-      return checked_number(value, at_least(0), valid.problems());
-    };
-    profile.valid_bytes = interval<double>(valid, "bytes", checked);
-    profile.valid_density = interval<double>(valid, "density", checked);
-    profile.valid_gpus_per_node = valid.optional_integer("gpus_per_node", at_least(1));
+    profile.valid_ranks = interval<std::int64_t>(valid, "ranks", checked_integer);
+    profile.valid_bytes = interval<double>(valid, "bytes", checked_number);
+    profile.valid_density = interval<double>(valid, "density", checked_number);
+    profile.valid_gpus_per_node = valid.optional_integer("gpus_per_node");
   });
 }
 
 void parse_network(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "network", [&](Fields& network) {
-    (void)network.word("model", kModels, 0);
-    profile.latency_s = estimate(network, "latency_s", at_least(0));
-    profile.bandwidth_Bps = estimate(network, "bandwidth_Bps", at_least(1));
-    profile.reduction_Bps = estimate(network, "reduction_Bps", at_least(0));
-    (void)estimate(network, "block_latency_s", at_least(0));
+    (void)network.word("model");
+    profile.latency_s = estimate(network, "latency_s");
+    profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");
+    profile.reduction_Bps = estimate(network, "reduction_Bps");
+    (void)estimate(network, "block_latency_s");
   });
 }
 
 // Names of values that a fit held at 0; for readers of the file.
 void skip_at_bound(Fields& fields) {
-  for (const Json& name : fields.array("at_bound", false)) {
+  for (const Json& name : fields.list("at_bound")) {
     if (!name.is_string()) {
       fields.problems().add(name, "must be the name of a value, got " + shown(name));
     }
@@ -131,12 +112,12 @@ void skip_at_bound(Fields& fields) {
 }
 
 void parse_links(Fields& fields, net::NetworkProfile& profile) {
-  for (const Json& json : fields.array("links", false)) {
-    Fields link(json, fields.problems());
+  for (const Json& json : fields.list("links")) {
+    Fields link(json, fields.problems(), keys::kProfileLink.front());
     net::LinkClass& value = profile.links.emplace_back();
-    value.name = kClasses[link.word("class", kClasses, std::nullopt)];
-    const auto latency = estimate(link, "latency_s", at_least(0));
-    const auto per_byte = estimate(link, "per_byte_s", above(0));
+    value.name = link.word("class");
+    const auto latency = estimate(link, "latency_s");
+    const auto per_byte = estimate(link, "per_byte_s");
     if (json.is_object() && !link.has("latency_s")) {
       fields.problems().add(json, "latency_s", "required (a number)");
     }
@@ -145,11 +126,11 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
     }
     value.latency_s = latency.value_or(0);
     value.per_byte_s = per_byte.value_or(0);
-    (void)estimate(link, "block_latency_s", at_least(0));
-    (void)estimate(link, "reduction_Bps", at_least(0));
+    (void)estimate(link, "block_latency_s");
+    (void)estimate(link, "reduction_Bps");
     object(link, "duplex", [](Fields& duplex) {
-      (void)duplex.optional_number("exchange", above(0));
-      (void)duplex.optional_number("shift", above(0));
+      (void)duplex.optional_number("exchange");
+      (void)duplex.optional_number("shift");
     });
     skip_at_bound(link);
     link.no_more();
@@ -157,13 +138,13 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
 }
 
 net::CurveSegment parse_segment(const Json& json, double after, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kCurveSegment.front());
   net::CurveSegment segment;
-  segment.from_bytes = fields.number("from_bytes", at_least(0), 0);
+  segment.from_bytes = fields.number("from_bytes");
   segment.to_bytes = fields.number("to_bytes", at_least(segment.from_bytes),
                                    std::numeric_limits<double>::infinity());
-  segment.startup_s = fields.number("startup_s", at_least(0));
-  segment.per_byte_s = fields.number("per_byte_s", at_least(0));
+  segment.startup_s = fields.number("startup_s");
+  segment.per_byte_s = fields.number("per_byte_s");
   if (segment.from_bytes < after) {
     problems.add(json, "from_bytes", "segments must be ascending and disjoint");
   }
@@ -173,33 +154,29 @@ net::CurveSegment parse_segment(const Json& json, double after, Problems& proble
 }
 
 void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
-  for (const Json& json : fields.array("collectives", false)) {
-    Fields collective(json, fields.problems());
+  for (const Json& json : fields.list("collectives")) {
+    Fields collective(json, fields.problems(), keys::kCurve.front());
     net::CollectiveCurve& curve = profile.collectives.emplace_back();
-    curve.op = kSampleOps[collective.word("op", kSampleOps, std::nullopt)];
-    curve.algorithm = collective.string("algorithm");
-    curve.ranks = collective.integer("ranks", at_least(1));
-    (void)collective.string("column", "");
-    (void)collective.string("dtype", "");
+    curve.op = collective.word("op");
+    curve.algorithm = collective.text("algorithm");
+    curve.ranks = collective.integer("ranks");
+    (void)collective.text("column");
+    (void)collective.text("dtype");
     double after = 0;
-    for (const Json& segment : collective.array("segments", true)) {
+    for (const Json& segment : collective.list("segments", "segment")) {
       curve.segments.push_back(parse_segment(segment, after, fields.problems()));
       after = curve.segments.back().to_bytes;
     }
-    if (const Json* list = json.find("segments");
-        list != nullptr && list->is_array() && curve.segments.empty()) {
-      fields.problems().add(*list, "needs at least one segment");
-    }
-    for (const Json& row : collective.array("residuals", false)) {
-      if (!row.is_array() || row.as_array().size() != 3) {
+    for (const Json& row : collective.list("residuals")) {
+      if (!row.is_array() || row.as_array().size() != keys::kCurveResidual.front().least) {
         fields.problems().add(row, "must be [bytes, measured, fitted]");
       }
     }
     object(collective, "fit", [](Fields& fit) {
-      numbers(fit, "bic", {});
-      (void)fit.optional_number("median_relative_error", at_least(0));
-      (void)fit.optional_number("max_relative_error", at_least(0));
-      (void)fit.optional_integer("points", at_least(0));
+      numbers(fit, "bic");
+      (void)fit.optional_number("median_relative_error");
+      (void)fit.optional_number("max_relative_error");
+      (void)fit.optional_integer("points");
     });
     collective.no_more();
   }
@@ -209,12 +186,12 @@ void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
 
 net::NetworkProfile parse_profile(const Json& json) {
   Problems problems;
-  Fields fields(json, problems);
-  fields.header("network_calibration", true);
+  Fields fields(json, problems, keys::kProfile);
+  fields.header(keys::kProfile.name);
   net::NetworkProfile profile;
-  profile.name = fields.string("name");
-  profile.label = fields.word("label", net::kProfileLabels, std::nullopt);
-  profile.note = fields.string("note", "");
+  profile.name = fields.text("name");
+  profile.label = fields.word("label", net::kProfileLabels);
+  profile.note = fields.text("note");
   parse_source(fields);
   parse_device(fields);
   parse_valid(fields, profile);
@@ -225,14 +202,11 @@ net::NetworkProfile parse_profile(const Json& json) {
   parse_compression_costs(fields, profile);
   check_kernels(fields);
   object(fields, "identifiable", [](Fields& flags) {
-    for (const std::string_view key : {"latency", "bandwidth", "reduction"}) {
-      (void)flags.boolean(key, false);
+    for (const Key& key : keys::kIdentifiable) {
+      (void)flags.boolean(key.name);
     }
   });
-  if (fields.has("grade")) {
-    profile.grade = kGrades[fields.word("grade", kGrades, std::nullopt)];
-  }
-  (void)fields.any("grade");
+  profile.grade = fields.optional_word("grade").value_or("");
   profile.warnings = parse_warnings(fields);
   if (json.is_object() && !fields.has("network") && profile.links.empty() &&
       profile.collectives.empty()) {

@@ -1,8 +1,11 @@
 #include "files/profile_parts.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "coll/compress/compression.hpp"
+#include "files/keys/profile_keys.hpp"
 
 namespace stepsim::io {
 
@@ -10,62 +13,60 @@ namespace {
 
 // Why no costs can be given for this word; empty if they can.
 std::string no_costs_for(std::string_view method) {
-  if (method == "any") {
+  const std::vector<std::string_view> known = keys::names_with_costs();
+  if (std::ranges::find(known, method) != known.end()) {
     return "";
   }
-  const coll::CompressionRow* row = coll::find_compression(method);
-  if (row == nullptr) {
-    return coll::unknown_compression(method);
-  }
-  return coll::has_key(*row, "costs") ? "" : "method " + std::string(method) + " has no costs";
+  return coll::find_compression(method) == nullptr
+             ? coll::unknown_compression(method)
+             : "method " + std::string(method) + " has no costs";
 }
 
-net::CompressionCosts parse_costs(Fields& keys, std::string_view method) {
+net::CompressionCosts parse_costs(Fields& fields, std::string_view method) {
   net::CompressionCosts costs{std::string(method), "", {}};
-  if (keys.has("form")) {
-    costs.form = net::kSelectForms[keys.word("form", net::kSelectForms, 0)];
-  }
-  (void)keys.any("form");
-  for (const std::string_view key : net::kCompressionCosts) {
-    if (const auto value = keys.optional_number(key, at_least(0))) {
-      costs.values.emplace_back(key, *value);
+  costs.form = fields.optional_word(keys::kSelectForm.name).value_or("");
+  for (const Key& key : keys::kCompressionCosts) {
+    if (const auto value = fields.optional_number(key.name)) {
+      costs.values.emplace_back(key.name, *value);
     }
   }
   return costs;
 }
 
 // Every member must be a number; for results of fits.
-void number_members(Fields& fields, Range range) {
+void number_members(Fields& fields) {
   if (fields.json().is_object()) {
     for (const auto& [key, value] : fields.json().as_object()) {
-      (void)fields.number(key, range);
+      (void)fields.required_number(key);
     }
   }
 }
 
 } // namespace
 
-void numbers(Fields& parent, std::string_view key, Range range) {
-  for (const Json& value : parent.array(key, false)) {
-    (void)checked_number(value, range, parent.problems());
+void numbers(Fields& parent, std::string_view key) {
+  for (const Json& value : parent.list(key)) {
+    (void)checked_number(value, parent.row(key).keys.front().range, parent.problems());
   }
 }
 
 void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "dense_inflation", [&](Fields& inflation) {
     auto& [ranks, factors] = profile.dense_inflation;
-    for (const Json& value : inflation.array("ranks", true)) {
-      const auto number = checked_integer(value, at_least(1), inflation.problems());
+    for (const Json& value : inflation.list("ranks")) {
+      const Range range = keys::kInflationRanks.front().range;
+      const auto number = checked_integer(value, range, inflation.problems());
       if (number && !ranks.empty() && *number <= ranks.back()) {
         inflation.problems().add(value, "ranks must be strictly ascending, got " + shown(value) +
                                             " after " + std::to_string(ranks.back()));
       }
       ranks.push_back(number.value_or(ranks.empty() ? 1 : ranks.back()));
     }
-    for (const Json& value : inflation.array("factor", true)) {
+    for (const Json& value : inflation.list("factor")) {
+      const Range range = keys::kInflationFactor.front().range;
       const auto number = checked_number(value, {}, inflation.problems());
-      if (number && *number <= 0) {
-        inflation.problems().add(value, "factor must be > 0, got " + shown(value));
+      if (number && !range.contains(*number)) {
+        inflation.problems().add(value, "factor " + range.text() + ", got " + shown(value));
       }
       factors.push_back(number.value_or(1));
     }
@@ -89,22 +90,23 @@ void parse_compression_costs(Fields& fields, net::NetworkProfile& profile) {
         (void)methods.any(method);
         continue;
       }
-      object(methods, method,
-             [&](Fields& keys) { profile.compression_costs.push_back(parse_costs(keys, method)); });
+      object(methods, method, [&](Fields& costs) {
+        profile.compression_costs.push_back(parse_costs(costs, method));
+      });
     }
   });
 }
 
 void check_kernels(Fields& fields) {
-  for (const Json& json : fields.array("kernels", false)) {
-    Fields kernel(json, fields.problems());
-    (void)kernel.string("kernel");
-    for (const std::string_view key : {"n", "k", "achieved_k", "median_s", "p10_s", "p90_s"}) {
-      numbers(kernel, key, at_least(0));
+  for (const Json& json : fields.list("kernels")) {
+    Fields kernel(json, fields.problems(), keys::kKernel.front());
+    (void)kernel.text("kernel");
+    for (const Key& key : keys::kKernelLists) {
+      numbers(kernel, key.name);
     }
-    object(kernel, "fit", [](Fields& fit) { number_members(fit, at_least(0)); });
+    object(kernel, "fit", number_members);
     for (const std::string_view key : {"device", "driver", "distribution"}) {
-      (void)kernel.string(key, "");
+      (void)kernel.text(key);
     }
     kernel.no_more();
   }

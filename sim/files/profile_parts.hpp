@@ -15,13 +15,13 @@ template <class Read> void object(Fields& parent, std::string_view key, Read rea
   if (json == nullptr || json->is_null()) {
     return;
   }
-  Fields fields(*json, parent.problems());
+  Fields fields(*json, parent.problems(), parent.row(key));
   read(fields);
   fields.no_more();
 }
 
 // Checks a list of numbers, if it is there.
-void numbers(Fields& parent, std::string_view key, Range range);
+void numbers(Fields& parent, std::string_view key);
 
 void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile);
 void parse_compression_costs(Fields& fields, net::NetworkProfile& profile);

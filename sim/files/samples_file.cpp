@@ -7,6 +7,7 @@
 #include "base/number_text.hpp"
 #include "files/import_number.hpp"
 #include "files/import_source.hpp"
+#include "files/keys/samples_keys.hpp"
 #include "files/source_json.hpp"
 #include "json/csv.hpp"
 
@@ -16,29 +17,31 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kColumns{"op",     "algorithm", "ranks", "bytes",
                                                    "time_s", "pass",      "column"};
-constexpr double kMaxRanks = 1 << 20;
-
-Range sizes() { return between(0, static_cast<double>(base::kMaxExactBytes)); }
 
 SampleSet parse_set(const Json& json, Problems& problems) {
-  Fields fields(json, problems);
+  Fields fields(json, problems, keys::kSampleSet.front());
   SampleSet set;
-  set.op = kSampleOps[fields.word("op", kSampleOps, std::nullopt)];
-  set.algorithm = fields.string("algorithm", "");
-  set.ranks = fields.integer("ranks", between(1, kMaxRanks));
-  set.device = fields.string("device", "");
-  set.dtype = fields.string("dtype", "");
-  set.column = fields.string("column", "");
-  set.gpus_per_node = fields.optional_integer("gpus_per_node", at_least(1));
-  for (const Json& entry : fields.array("points", true)) {
-    Fields point(entry, problems);
-    set.samples.push_back({static_cast<double>(point.integer("bytes", sizes())),
-                           point.number("time_s", measured_times()),
-                           point.optional_integer("pass", at_least(0))});
+  set.op = fields.word("op");
+  set.algorithm = fields.text("algorithm");
+  set.ranks = fields.integer("ranks");
+  set.device = fields.text("device");
+  set.dtype = fields.text("dtype");
+  set.column = fields.text("column");
+  set.gpus_per_node = fields.optional_integer("gpus_per_node");
+  for (const Json& entry : fields.list("points")) {
+    Fields point(entry, problems, keys::kSample.front());
+    set.samples.push_back({static_cast<double>(point.integer("bytes")), point.number("time_s"),
+                           point.optional_integer("pass")});
     point.no_more();
   }
   fields.no_more();
   return set;
+}
+
+// The row of a column: columns have the names of the keys of a set or of a point.
+const Key& row_of(std::string_view column) {
+  const Key* key = find_key(keys::kSampleSet.front(), column);
+  return key != nullptr ? *key : *find_key(keys::kSample.front(), column);
 }
 
 // Where the known columns stand in the rows of a CSV file.
@@ -57,9 +60,9 @@ public:
       }
       place = i;
     }
-    for (const std::size_t required : {0U, 2U, 3U, 4U}) {
-      if (!places_[required]) {
-        fail(heading.line, "no column " + std::string(kColumns[required]));
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      if (row_of(kColumns[i]).is_required && !places_[i]) {
+        fail(heading.line, "no column " + std::string(kColumns[i]));
       }
     }
   }
@@ -70,7 +73,8 @@ public:
         static_cast<std::size_t>(std::ranges::find(kColumns, column) - kColumns.begin());
     return places_[index] ? trimmed(row.fields[*places_[index]]) : std::string_view();
   }
-  [[nodiscard]] double number(const CsvRow& row, std::string_view column, Range range) const {
+  [[nodiscard]] double number(const CsvRow& row, std::string_view column) const {
+    const Range range = row_of(column).range;
     const std::string_view word = text(row, column);
     const auto value = parse_real(word);
     if (!value) {
@@ -81,9 +85,8 @@ public:
     }
     return *value;
   }
-  [[nodiscard]] std::int64_t integer(const CsvRow& row, std::string_view column,
-                                     Range range) const {
-    const double value = number(row, column, range);
+  [[nodiscard]] std::int64_t integer(const CsvRow& row, std::string_view column) const {
+    const double value = number(row, column);
     if (value != static_cast<double>(static_cast<std::int64_t>(value))) {
       fail(row.line,
            std::string(column) + " must be an integer, got " + std::string(text(row, column)));
@@ -112,19 +115,17 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 } // namespace
 
-Range measured_times() { return above_to(0, 1e9); }
-
 Samples parse_samples(const Json& json) {
   Problems problems;
-  Fields fields(json, problems);
-  fields.header("samples");
+  Fields fields(json, problems, keys::kSamples);
+  fields.header(keys::kSamples.name);
   Samples samples;
   samples.file = json.file();
   samples.name = fields.string("name", "");
   if (const Json* source = fields.any("source"); source != nullptr && !source->is_null()) {
     samples.source = parse_source(*source, problems);
   }
-  for (const Json& entry : fields.array("sets", true)) {
+  for (const Json& entry : fields.list("sets")) {
     samples.sets.push_back(parse_set(entry, problems));
   }
   samples.warnings = parse_warnings(fields);
@@ -152,13 +153,12 @@ Samples parse_samples_csv(std::string_view text, const std::string& file) {
       columns.fail(row.line, base::unknown_word("operation", wanted.op, kSampleOps));
     }
     wanted.algorithm = columns.text(row, "algorithm");
-    wanted.ranks = columns.integer(row, "ranks", between(1, kMaxRanks));
+    wanted.ranks = columns.integer(row, "ranks");
     wanted.column = columns.text(row, "column");
-    Sample sample{static_cast<double>(columns.integer(row, "bytes", sizes())),
-                  columns.number(row, "time_s", measured_times()),
-                  {}};
+    Sample sample{
+        static_cast<double>(columns.integer(row, "bytes")), columns.number(row, "time_s"), {}};
     if (!columns.text(row, "pass").empty()) {
-      sample.pass = columns.integer(row, "pass", at_least(0));
+      sample.pass = columns.integer(row, "pass");
     }
     set_of(samples.sets, std::move(wanted)).samples.push_back(sample);
   }
@@ -228,7 +228,7 @@ Json to_json(const Samples& samples) {
     sets.push_back(std::move(entry));
   }
   return Object{{"schema_version", 1},
-                {"kind", "samples"},
+                {"kind", keys::kSamples.name},
                 {"name", samples.name},
                 {"source", to_json(samples.source)},
                 {"sets", std::move(sets)},

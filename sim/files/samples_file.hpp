@@ -45,7 +45,7 @@ struct Samples {
 
 // The range of a measured time in any log: above 0 s and at most 1e9 s (30 years). Sums, squares
 // and ratios of such times stay finite.
-[[nodiscard]] Range measured_times();
+[[nodiscard]] constexpr Range measured_times() { return above_to(0, 1e9); }
 
 // All throw InputError, naming pointer or line: unknown operation, negative bytes, time out of
 // range.

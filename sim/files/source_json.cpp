@@ -6,10 +6,16 @@ namespace stepsim::io {
 
 train::Source parse_source(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kSource);
+  train::Source source = read_source(fields);
+  fields.no_more();
+  return source;
+}
+
+train::Source read_source(Fields& fields) {
   train::Source source;
   source.format = fields.text("format");
   for (const Json& entry : fields.list("files")) {
-    Fields file(entry, problems, keys::kSourceFiles.front());
+    Fields file(entry, fields.problems(), keys::kSourceFiles.front());
     source.files.push_back(
         {.name = file.text("name"), .bytes = file.integer("bytes"), .sha256 = file.text("sha256")});
     file.no_more();
@@ -17,7 +23,7 @@ train::Source parse_source(const Json& json, Problems& problems) {
   source.importer = fields.text("importer");
   if (const Json* options = fields.any("options"); options != nullptr && !options->is_null()) {
     if (!options->is_object()) {
-      problems.add(*options, "must be an object, got " + shown(*options));
+      fields.problems().add(*options, "must be an object, got " + shown(*options));
     } else {
       for (const auto& [key, value] : options->as_object()) {
         source.options.emplace_back(key, value.is_string() ? value.as_string() : compact(value));
@@ -26,7 +32,6 @@ train::Source parse_source(const Json& json, Problems& problems) {
   }
   source.attribution = fields.optional_text("attribution");
   source.licence = fields.optional_text("licence");
-  fields.no_more();
   return source;
 }
 

@@ -11,6 +11,8 @@
 namespace stepsim::io {
 
 [[nodiscard]] train::Source parse_source(const Json& json, Problems& problems);
+// The same of an object that has further keys, which the caller reads.
+[[nodiscard]] train::Source read_source(Fields& fields);
 // The texts of `warnings` of a file, none where it has none.
 [[nodiscard]] std::vector<std::string> parse_warnings(Fields& fields);
 [[nodiscard]] Json to_json(const train::Source& source);

@@ -41,6 +41,9 @@ Fields::Fields(const Json& json, Problems& problems, const Key& object) : Fields
 
 const Key& Fields::row(std::string_view key) const {
   assert(object_ != nullptr && "the object has rows");
+  if (object_->kind == KeyKind::map) {
+    return object_->keys.front();
+  }
   const std::size_t first = object_->keys.size();
   const std::size_t count = first + object_->more.size();
   const auto at = [&](std::size_t i) -> const Key& {

@@ -67,7 +67,7 @@ public:
   // refused without one: "needs at least one `element`".
   std::span<const Json> list(std::string_view key);
   std::span<const Json> list(std::string_view key, std::string_view element);
-  // The row of a key, which must be there.
+  // The row of a key, which must be there; all members of a map have the same.
   [[nodiscard]] const Key& row(std::string_view key) const;
 
   // Required forms: a problem "required" is recorded when absent, and a harmless value returned.

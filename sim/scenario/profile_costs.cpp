@@ -1,8 +1,9 @@
 #include "scenario/profile_costs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
+
+#include "scenario/compression_words.hpp"
 
 namespace stepsim::study {
 
@@ -10,29 +11,14 @@ namespace {
 
 using coll::CompressCosts;
 
-// In the order of net::kCompressionCosts.
-constexpr std::array kMembers{
-    &CompressCosts::select_s,
-    &CompressCosts::select_s_per_element,
-    &CompressCosts::select_s_per_entry,
-    &CompressCosts::select_s_per_element_log2,
-    &CompressCosts::residual_s_per_element,
-    &CompressCosts::staging_s_per_element,
-    &CompressCosts::merge_s,
-    &CompressCosts::merge_s_per_entry,
-    &CompressCosts::scatter_s,
-    &CompressCosts::scatter_s_per_entry,
-};
-static_assert(kMembers.size() == net::kCompressionCosts.size());
-
 void apply(const net::CompressionCosts& given, CompressCosts& costs) {
   if (!given.form.empty()) {
     costs.n_log_n = given.form == "n_log_n";
   }
   for (const auto& [key, value] : given.values) {
-    const auto* const known = std::ranges::find(net::kCompressionCosts, key);
-    assert(known != net::kCompressionCosts.end() && "a profile holds known costs only");
-    costs.*kMembers[static_cast<std::size_t>(known - net::kCompressionCosts.begin())] = value;
+    const auto* const known = std::ranges::find(kCostKeys, key, &CostKey::key);
+    assert(known != kCostKeys.end() && "a profile holds known costs only");
+    costs.*known->value = value;
   }
 }
 

@@ -22,7 +22,8 @@ READ_KINDS = ["compression_breakeven", "cost", "flows", "links", "measured_train
               "network_calibration", "problem",
               "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 # Kinds whose schema is written from the tables that their reader uses.
-PRINTED_KINDS = ["links", "model", "problem", "scenario", "topology", "trace"]
+PRINTED_KINDS = ["cost", "links", "measured_training", "model", "network_calibration", "problem",
+                 "samples", "scenario", "topology", "trace"]
 
 
 def load(path):

@@ -1,7 +1,11 @@
 #include "cli/commands/file_kinds.hpp"
 
+#include "files/keys/cost_keys.hpp"
 #include "files/keys/links_keys.hpp"
+#include "files/keys/measured_keys.hpp"
 #include "files/keys/model_keys.hpp"
+#include "files/keys/profile_keys.hpp"
+#include "files/keys/samples_keys.hpp"
 #include "files/keys/topology_keys.hpp"
 #include "files/keys/trace_keys.hpp"
 #include "scenario/keys/problem.hpp"
@@ -10,8 +14,10 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {io::keys::links_file(),       io::keys::model_file(),    study::keys::problem_file(),
-          study::keys::scenario_file(), io::keys::topology_file(), io::keys::trace_file()};
+  return {io::keys::cost_file(),    io::keys::links_file(),       io::keys::measured_file(),
+          io::keys::model_file(),   io::keys::profile_file(),     study::keys::problem_file(),
+          io::keys::samples_file(), study::keys::scenario_file(), io::keys::topology_file(),
+          io::keys::trace_file()};
 }
 
 } // namespace stepsim::cli

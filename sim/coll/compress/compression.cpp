@@ -119,6 +119,14 @@ static_assert(rows_in_order(), "row i describes method i");
 
 std::span<const CompressionRow> compression_table() { return kCompressions; }
 
+std::vector<std::string_view> compression_names() {
+  std::vector<std::string_view> names;
+  for (const CompressionRow& row : kCompressions) {
+    names.push_back(row.name);
+  }
+  return names;
+}
+
 const CompressionRow& row(CompressionMethod method) {
   return kCompressions[static_cast<std::size_t>(method)];
 }
@@ -144,11 +152,7 @@ std::string unknown_compression(std::string_view word) {
     return "unknown compression method \"" + std::string(word) + "\"; did you mean \"" +
            std::string(member->name) + "\"?";
   }
-  std::vector<std::string_view> names;
-  for (const CompressionRow& each : kCompressions) {
-    names.push_back(each.name);
-  }
-  return base::unknown_word("compression method", word, names);
+  return base::unknown_word("compression method", word, compression_names());
 }
 
 bool has_key(const CompressionRow& row, std::string_view key) {

@@ -138,6 +138,8 @@ struct CompressionRow {
 };
 
 [[nodiscard]] std::span<const CompressionRow> compression_table();
+// The names of all methods, in the order of the table.
+[[nodiscard]] std::vector<std::string_view> compression_names();
 [[nodiscard]] const CompressionRow& row(CompressionMethod method);
 [[nodiscard]] const CompressionRow* find_compression(std::string_view name);
 [[nodiscard]] bool has_key(const CompressionRow& row, std::string_view key);

@@ -20,6 +20,11 @@ inline constexpr auto kProfileLabels =
                                {ProfileLabel::calibrated, "calibrated"},
                                {ProfileLabel::default_value, "default"}});
 
+// How well a fit describes what was measured, best first.
+enum class Grade { ok, warn, fail };
+inline constexpr auto kGrades =
+    base::words<Grade>({{Grade::ok, "ok"}, {Grade::warn, "warn"}, {Grade::fail, "fail"}});
+
 struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
   double from_bytes{};
   double to_bytes{}; // infinite where the source does not say
@@ -33,8 +38,11 @@ struct CollectiveCurve {
   std::vector<CurveSegment> segments;
 };
 
+// Kinds of links that are calibrated on their own; same-device is a copy within one memory.
+inline constexpr std::array<std::string_view, 5> kLinkClasses{"network", "nvlink", "pcie", "host",
+                                                              "same-device"};
 struct LinkClass {
-  std::string name; // network, nvlink, pcie, host, same-device
+  std::string name; // of kLinkClasses
   double latency_s{};
   double per_byte_s{};
 };
@@ -47,16 +55,6 @@ struct DenseInflation {
 
 // What compressing costs beside the wire, by the names of a scenario's `compression.costs` (SPA
 // 8.2): seconds, per element or entry where the name says so.
-inline constexpr std::array<std::string_view, 10> kCompressionCosts{"select_s",
-                                                                    "select_s_per_element",
-                                                                    "select_s_per_entry",
-                                                                    "select_s_per_element_log2",
-                                                                    "residual_s_per_element",
-                                                                    "staging_s_per_element",
-                                                                    "merge_s",
-                                                                    "merge_s_per_entry",
-                                                                    "scatter_s",
-                                                                    "scatter_s_per_entry"};
 inline constexpr std::array<std::string_view, 2> kSelectForms{"linear", "n_log_n"};
 struct CompressionCosts {
   std::string method; // "any" = every method; a method's own values add to or override those
@@ -68,7 +66,7 @@ struct NetworkProfile {
   std::string name;
   ProfileLabel label = ProfileLabel::default_value;
   std::string note;
-  std::string grade; // "" where the file gives none
+  std::string grade; // of kGrades, "" where the file gives none
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;

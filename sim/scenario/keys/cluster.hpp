@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "files/keys/cost_keys.hpp"
 #include "scenario/keys/packet.hpp"
 #include "scenario/scenario.hpp"
 
@@ -30,17 +31,10 @@ inline constexpr std::array kIntraForms{
         .at_least_one("calibration|latency_s,bandwidth_Bps"),
     text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
 
-inline constexpr std::array kCostNumber{
-    number("table", "Bytes, then seconds.").in(io::above(0)).plain().example("1024")};
-inline constexpr std::array kCostPoint{
-    list("table", kCostNumber, "[bytes, seconds]").sizes(2, 2).example("[1024, 0.0001]")};
-
 inline constexpr std::array kCost{
     number("startup_s", "Time of an empty message, s.").in(io::at_least(0)).example("0.000908"),
     number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10"),
-    list("table", kCostPoint, "Points [bytes, seconds], bytes ascending.")
-        .sizes(2)
-        .example("[[1024, 0.0001], [1048576, 0.001]]")};
+    io::keys::kCostTable};
 
 inline constexpr io::Key kCostObject =
     object("cost", kCost, "Time of one exchange by its bytes: linear, or measured points.")

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "coll/compress/compression.hpp"
-#include "net/profile/profile.hpp"
+#include "files/keys/compression_cost_keys.hpp"
 #include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
@@ -16,33 +16,15 @@ inline constexpr std::array<std::string_view, 2> kDensityWarmups{"dgc", "tuned"}
 inline constexpr double kMaxRank = 1 << 20;
 inline constexpr double kMostRatio = 1000; // entries sent over entries asked for
 
-[[nodiscard]] inline std::vector<std::string_view> compression_methods() {
-  std::vector<std::string_view> words;
-  for (const coll::CompressionRow& row : coll::compression_table()) {
-    words.push_back(row.name);
+// The rows of costs, which are 0 in a scenario unless a calibration says otherwise.
+inline constexpr auto kCompressionCosts = [] {
+  std::array<io::Key, io::keys::kCompressionCosts.size() + 1> rows;
+  for (std::size_t i = 0; i < io::keys::kCompressionCosts.size(); ++i) {
+    rows[i] = io::keys::kCompressionCosts[i].by_default(0);
   }
-  return words;
-}
-
-// A cost in seconds, fixed or per element.
-[[nodiscard]] constexpr io::Key cost(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).in(io::at_least(0)).by_default(0).example("1e-9");
-}
-
-inline constexpr std::array kCompressionCosts{
-    cost("select_s", "Fixed time of a selection, s."),
-    cost("select_s_per_element", "Time of a selection per element, s."),
-    cost("select_s_per_entry", "Time of a selection per selected entry, s."),
-    cost("select_s_per_element_log2",
-         "Time of a selection per element and per log2 of the number of elements, s."),
-    cost("residual_s_per_element", "Time to update the residual per element, s."),
-    cost("staging_s_per_element", "Time of copies between device and host per element, s."),
-    cost("merge_s", "Fixed time to merge two lists, s."),
-    cost("merge_s_per_entry", "Time to merge two lists per entry, s."),
-    cost("scatter_s", "Fixed time to scatter entries into the dense update, s."),
-    cost("scatter_s_per_entry", "Time to scatter entries into the dense update per entry, s."),
-    word("form", net::kSelectForms, "How the time of a selection grows with the elements.")
-        .by_default("linear")};
+  rows.back() = io::keys::kSelectForm;
+  return rows;
+}();
 
 inline constexpr std::array kDensity{
     number("density_warmup", "Density of an epoch.").in(io::above_to(0, 1)).example("0.25")};
@@ -53,7 +35,7 @@ inline constexpr std::array kDensityWarmupForms{
     word("density_warmup", kDensityWarmups, "A published list of densities.")};
 
 inline constexpr std::array kCompression{
-    word("method", compression_methods, "Compression method.").by_default("none"),
+    word("method", coll::compression_names, "Compression method.").by_default("none"),
     number("ratio", "Compression ratio of a codec. The default is that of the method.")
         .in(io::at_least(1))
         .example("2"),
@@ -124,6 +106,7 @@ inline constexpr io::Key kCompressionObject =
         .example(R"({"method": "topk", "density": 0.001})");
 
 inline constexpr std::array kCompressionForms{
-    word("compression", compression_methods, "A method with its defaults."), kCompressionObject};
+    word("compression", coll::compression_names, "A method with its defaults."),
+    kCompressionObject};
 
 } // namespace stepsim::study::keys

@@ -1,0 +1,94 @@
+#pragma once
+// The keys of a file of measured training speeds (kind measured_training, SPA 10.2): how many
+// samples per second a cluster reached with a compression method, and where the time of one update
+// went. Such files are written by hand from publications, as NAME.measured.json in traces/.
+// `stepsim check` reads them, and docs/gtopk_table.py compares them with what the simulator
+// predicts.
+#include <array>
+
+#include "coll/compress/compression.hpp"
+#include "json/fields/schema.hpp"
+
+namespace stepsim::io::keys {
+
+using namespace rows;
+
+inline constexpr std::array kMeasuredPhasesKeys{
+    integer("ranks", "Number of ranks of this measurement.")
+        .in(at_least(1))
+        .example("32")
+        .required(),
+    word("method", coll::compression_names, "Compression method of this measurement.")
+        .example(R"("gtopk_tree")"),
+    number("compute_s", "Time of the forward and the backward pass, s.")
+        .in(at_least(0))
+        .example("0.139536")
+        .required(),
+    number("compress_s", "Time to select entries and to update the residual, s.")
+        .in(at_least(0))
+        .example("0.091353")
+        .required(),
+    number("communication_s", "The rest of the update, s.")
+        .in(at_least(0))
+        .example("0.811753")
+        .required()};
+
+inline constexpr std::array kMeasuredSpeed{
+    number("samples_per_s_per_gpu", "Samples per second and GPU.")
+        .in(above(0))
+        .plain()
+        .example("104.2")};
+inline constexpr std::array kMeasuredByRanks{
+    map("samples_per_s_per_gpu", kMeasuredSpeed, "Speeds by the number of ranks.")
+        .named_like("^[1-9][0-9]*$")
+        .sizes(1)
+        .example(R"({"4": 104.2})")};
+
+inline constexpr std::array kMeasuredModelKeys{
+    text("name", "Name of the network, which is that of its layer table in models/ if it has one.")
+        .example(R"("vgg16_cifar")")
+        .required(),
+    integer("parameters", "Number of parameters. Null means that the source does not say.")
+        .in(at_least(1))
+        .nullable()
+        .example("14728266"),
+    integer("batch_size", "Samples per GPU and update. Null means that the source does not say.")
+        .in(at_least(1))
+        .nullable()
+        .example("128"),
+    text("note", "A remark for readers of the file.").by_default("").example(R"("fp32")"),
+    object("phases", kMeasuredPhasesKeys, "Where the time of one update went.")
+        .nullable()
+        .example(
+            R"({"ranks": 32, "method": "gtopk_tree", "compute_s": 0.139536, "compress_s": 0.091353, "communication_s": 0.811753})"),
+    map("samples_per_s_per_gpu", kMeasuredByRanks,
+        "Samples per second and GPU by compression method, then by the number of ranks. The method "
+        "none is dense training.")
+        .named(coll::compression_names)
+        .example(R"({"none": {"1": 1317.333, "4": 104.2}, "topk": {"4": 110.576}})")
+        .required()};
+inline constexpr std::array kMeasuredModel{
+    object("models", kMeasuredModelKeys, "Measurements of one network.")};
+
+inline constexpr std::array kMeasuredKeys{
+    text("kind", "Kind of the file.").required(),
+    text("name", "Name shown in tables.").example(R"("my-cluster")").required(),
+    text("source", "Where the numbers come from.")
+        .example(R"("our own runs, 2026-01-31")")
+        .required(),
+    text("note", "A remark for readers of the file.")
+        .by_default("")
+        .example(R"("images per second and GPU")"),
+    list("models", kMeasuredModel, "Measurements of each network.")
+        .sizes(1)
+        .example(
+            R"([{"name": "vgg16_cifar", "batch_size": 128, "samples_per_s_per_gpu": {"none": {"1": 1317.333, "4": 104.2}}}])")
+        .required()};
+
+inline constexpr Key kMeasured =
+    object("measured_training", kMeasuredKeys,
+           "Measured training speeds, to compare with what the simulator predicts.");
+
+[[nodiscard]] FileKind measured_file();
+
+} // namespace stepsim::io::keys
