@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "json/fields/schema.hpp"
+#include "json/fields/written.hpp"
 #include "json/reader.hpp"
 
 using namespace stepsim::io;
@@ -47,6 +48,17 @@ std::string read(std::string_view text, auto reading) {
   }
   return all;
 }
+
+struct Point {
+  double time_s{};
+  std::optional<double> loss;
+};
+constexpr auto kPoint = std::to_array<Written<Point>>(
+    {{number("time_s", "Time, s.").required(), [](const Point& p) { return Json(p.time_s); }},
+     {number("loss", "Loss.").required(), [](const Point& p) { return or_null(p.loss); }},
+     {number("gain", "Gain."), [](const Point& p) { return or_null(p.loss); }}});
+constexpr std::array kPointKeys = written_keys(kPoint);
+constexpr Key kPointObject = object("point", kPointKeys, "A point.");
 
 } // namespace
 
@@ -152,4 +164,36 @@ TEST_CASE("a row of the kind makes the kind required, in the schema and for the 
   Fields(json, problems, kFile).header("root");
   REQUIRE(problems.list().size() == 1);
   CHECK(problems.list().front().message == "required (a text)");
+}
+
+TEST_CASE("in a part of an object no key is required and every value may be null") {
+  static constexpr std::array kParts{
+      object("part", kKeys, "A part.").exactly_one("flag|count").partial().example("{}")};
+  static constexpr Key kWhole = object("whole", kParts, "A file.");
+  const Json made = schema({"whole", &kWhole, {}});
+  const auto at = [&](std::string_view pointer) {
+    return compact(*resolve(made, "/properties/part" + std::string(pointer)));
+  };
+  CHECK(resolve(made, "/properties/part/required") == nullptr);
+  CHECK(resolve(made, "/properties/part/oneOf") == nullptr);
+  CHECK(at("/type") == R"(["object","null"])");
+  CHECK(at("/properties/count/type") == R"(["integer","null"])");
+  CHECK(at("/properties/flag/type") == R"(["boolean","null"])");
+  CHECK(at("/properties/color/enum") == R"(["red","green",null])");
+  CHECK(at("/properties/sizes/items/type") == R"(["integer","null"])");
+  CHECK(at("/properties/width/anyOf/1/enum") == R"(["best",null])");
+  CHECK(resolve(made, "/properties/part/properties/inner/required") == nullptr);
+}
+
+TEST_CASE("a row that is required is written as null, another is left out") {
+  CHECK(compact(write(kPoint, Point{1.5, {}})) == R"({"loss":null,"time_s":1.5})");
+  CHECK(compact(write(kPoint, Point{1.5, 2})) == R"({"gain":2,"loss":2,"time_s":1.5})");
+}
+
+TEST_CASE("the schema of what is written has the keys of its rows and no others") {
+  const Json made = schema({"point", &kPointObject, {}, false});
+  const auto at = [&](std::string_view pointer) { return compact(*resolve(made, pointer)); };
+  CHECK(at("/required") == R"(["time_s","loss"])");
+  CHECK(resolve(made, "/properties")->as_object().size() == kPoint.size());
+  CHECK(at("/properties/time_s/type") == R"("number")"); // and not "5us", which is never written
 }

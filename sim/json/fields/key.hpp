@@ -71,6 +71,7 @@ struct Key {
   bool is_required = false;
   bool is_nullable = false; // null is written for "none"
   bool is_open = false;     // an object whose further keys are described elsewhere
+  bool is_partial = false;  // no key below is required, and null stands for any value
   bool has_unit = true;     // texts such as "5us" or "10%" are taken
   std::size_t least = 0;    // elements of a list, members of a map
   std::size_t most = 0;     // 0 = any number
@@ -104,6 +105,7 @@ struct Key {
   [[nodiscard]] constexpr Key required() const { return with(&Key::is_required, true); }
   [[nodiscard]] constexpr Key nullable() const { return with(&Key::is_nullable, true); }
   [[nodiscard]] constexpr Key open() const { return with(&Key::is_open, true); }
+  [[nodiscard]] constexpr Key partial() const { return with(&Key::is_partial, true); }
   [[nodiscard]] constexpr Key plain() const { return with(&Key::has_unit, false); }
   [[nodiscard]] constexpr Key sizes(std::size_t from, std::size_t to = 0) const {
     return with(&Key::least, from).with(&Key::most, to);

@@ -61,7 +61,11 @@ Json type_of(std::string_view type, bool nullable) {
 void add_number(Json& schema, const Key& key) {
   const bool integer = key.kind == KeyKind::integer;
   if (!key.choices.empty()) {
-    schema.set("enum", Array(key.choices.begin(), key.choices.end()));
+    Array values(key.choices.begin(), key.choices.end());
+    if (key.is_nullable) {
+      values.emplace_back(); // null
+    }
+    schema.set("enum", std::move(values));
     return;
   }
   Json number{Object{{"type", type_of(integer ? "integer" : "number", key.is_nullable)}}};
@@ -95,14 +99,17 @@ Array required_groups(std::string_view groups) {
   return all;
 }
 
-Json schema_of(const Key& key);
+// `whole`: required keys must be there; otherwise the object is a part of what its row describes.
+enum class Extent { whole, part };
 
-void add_object(Json& schema, const Key& key) {
+Json schema_of(const Key& key, Extent extent);
+
+void add_object(Json& schema, const Key& key, Extent extent) {
   schema.set("type", type_of("object", key.is_nullable));
   Json properties{Object{}};
   Array required;
   for (const Key* each : keys_of(key)) {
-    properties.set(each->name, schema_of(*each));
+    properties.set(each->name, schema_of(*each, extent));
     if (each->is_required) {
       required.emplace_back(each->name);
     }
@@ -110,6 +117,9 @@ void add_object(Json& schema, const Key& key) {
   if (!key.is_open) {
     schema.set("properties", std::move(properties));
     schema.set("additionalProperties", false);
+  }
+  if (extent == Extent::part) {
+    return;
   }
   if (!required.empty()) {
     schema.set("required", std::move(required));
@@ -122,9 +132,9 @@ void add_object(Json& schema, const Key& key) {
   }
 }
 
-void add_list(Json& schema, const Key& key) {
+void add_list(Json& schema, const Key& key, Extent extent) {
   schema.set("type", type_of("array", key.is_nullable));
-  schema.set("items", schema_of(key.keys.front()));
+  schema.set("items", schema_of(key.keys.front(), extent));
   if (key.least > 0) {
     schema.set("minItems", static_cast<std::int64_t>(key.least));
   }
@@ -133,9 +143,9 @@ void add_list(Json& schema, const Key& key) {
   }
 }
 
-void add_map(Json& schema, const Key& key) {
+void add_map(Json& schema, const Key& key, Extent extent) {
   schema.set("type", type_of("object", key.is_nullable));
-  schema.set("additionalProperties", schema_of(key.keys.front()));
+  schema.set("additionalProperties", schema_of(key.keys.front(), extent));
   if (const auto names = key.words.all(); !names.empty()) {
     schema.set("propertyNames", Object{{"enum", Array(names.begin(), names.end())}});
   } else if (!key.name_pattern.empty()) {
@@ -150,25 +160,25 @@ void add_map(Json& schema, const Key& key) {
 }
 
 // Every form, and null as one more where the key as a whole may be null.
-Array forms_of(const Key& key) {
+Array forms_of(const Key& key, Extent extent) {
   Array forms;
   for (const Key& form : key.keys) {
-    forms.push_back(schema_of(form));
+    forms.push_back(schema_of(form, extent));
   }
-  if (key.is_nullable) {
+  if (key.is_nullable && extent == Extent::whole) {
     forms.push_back(Object{{"type", "null"}});
   }
   return forms;
 }
 
-void add_values(Json& schema, const Key& key) {
+void add_values(Json& schema, const Key& key, Extent extent) {
   switch (key.kind) {
   case KeyKind::number:
   case KeyKind::integer:
     add_number(schema, key);
     break;
   case KeyKind::boolean:
-    schema.set("type", "boolean");
+    schema.set("type", type_of("boolean", key.is_nullable));
     break;
   case KeyKind::text:
     schema.set("type", type_of("string", key.is_nullable));
@@ -183,25 +193,28 @@ void add_values(Json& schema, const Key& key) {
     break;
   }
   case KeyKind::object:
-    add_object(schema, key);
+    add_object(schema, key, extent);
     break;
   case KeyKind::list:
-    add_list(schema, key);
+    add_list(schema, key, extent);
     break;
   case KeyKind::map:
-    add_map(schema, key);
+    add_map(schema, key, extent);
     break;
   case KeyKind::either:
-    schema.set("anyOf", forms_of(key));
+    schema.set("anyOf", forms_of(key, extent));
     break;
   case KeyKind::any:
     break;
   }
 }
 
-Json schema_of(const Key& key) {
+Json schema_of(const Key& given, Extent around) {
+  const Extent extent = given.is_partial ? Extent::part : around;
+  Key key = given;
+  key.is_nullable = given.is_nullable || extent == Extent::part;
   Json schema{Object{{"description", key.sentence}}};
-  add_values(schema, key);
+  add_values(schema, key, extent);
   const Json fallback = json_of(key.fallback, key.kind);
   if (!fallback.is_null()) {
     schema.set("default", fallback);
@@ -216,26 +229,32 @@ Json schema_of(const Key& key) {
   return schema;
 }
 
+// The properties that every file of ours has.
+Json header_of(std::string_view kind, const std::string& schema_name) {
+  Json properties{Object{}};
+  for (const Key& key : kHeaderKeys) {
+    properties.set(key.name, schema_of(key, Extent::whole));
+  }
+  properties.find("$schema")->set("examples", Array{"../schemas/" + schema_name});
+  properties.set(
+      "kind",
+      Object{{"const", kind}, {"description", "Kind of the file."}, {"examples", Array{kind}}});
+  return properties;
+}
+
 } // namespace
 
 Json schema(const FileKind& file) {
   const std::string name = std::string(file.kind) + ".schema.json";
   Json root{Object{
       {"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", name}, {"title", file.kind}}};
-  const Json body = schema_of(*file.root);
+  const Json body = schema_of(*file.root, Extent::whole);
   for (const auto& [key, value] : body.as_object()) {
     root.set(key, value);
   }
-  Json properties{Object{}};
-  for (const Key& key : kHeaderKeys) {
-    properties.set(key.name, schema_of(key));
-  }
-  properties.find("$schema")->set("examples", Array{"../schemas/" + name});
-  properties.set("kind", Object{{"const", file.kind},
-                                {"description", "Kind of the file."},
-                                {"examples", Array{file.kind}}});
+  Json properties = file.has_header ? header_of(file.kind, name) : Json(Object{});
   for (const auto& [key, value] : body.find("properties")->as_object()) {
-    if (key != "kind") { // a row says only that the kind is required
+    if (key != "kind" || !file.has_header) { // a row says only that the kind is required
       properties.set(key, value);
     }
   }

@@ -21,6 +21,7 @@ struct FileKind {
   std::string_view kind;
   const Key* root;
   std::span<const std::string_view> examples;
+  bool has_header = true; // false: what a command writes has the keys of `root` and no others
 };
 
 [[nodiscard]] Json schema(const FileKind& file);
