@@ -1,37 +1,29 @@
-// The list of flows: single ones and generated ones (PKT 7.1).
+// Entries are read in the order of the file, so that ids are positions. Where an entry has a
+// problem, generated flows are no longer made: nothing will run, and the lists may be long.
+#include "flows/flow_entries.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "base/units.hpp"
-#include "base/words.hpp"
-#include "flows/flows_parts.hpp"
+#include "flows/flows_keys.hpp"
 #include "net/flow/flow_run.hpp"
-#include "net/packet/time.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-enum class Pattern { incast, permutation, all_to_all };
-constexpr auto kPatterns = base::words<Pattern>({{Pattern::incast, "incast"},
-                                                 {Pattern::permutation, "permutation"},
-                                                 {Pattern::all_to_all, "all_to_all"}});
-constexpr double kMostPackets = 0x1p31;
+constexpr std::int64_t kMostFlows = 10'000'000;
 
+// Reads entries into `file.flows`.
 struct Entries {
   const ParseContext& context;
   FlowsFile& file;
   std::uint32_t spines; // of a leaf-spine; 0 = another shape
 
   [[nodiscard]] bool packets() const { return file.level == NetworkLevel::packet; }
-
-  void required(const io::Json& parent, std::string_view key) const {
-    context.problems.add(parent, key, "required");
-  }
 
   // `size_bytes`, or `packets` that are full.
   double size(io::Fields& entry) const {
@@ -43,16 +35,15 @@ struct Entries {
       (void)entry.any("packets");
       return 0;
     }
-    const double most = static_cast<double>(base::kMaxExactBytes);
     if (entry.has("packets")) {
-      return static_cast<double>(entry.integer("packets", io::between(0, kMostPackets))) * payload;
+      return static_cast<double>(entry.required_integer("packets")) * payload;
     }
-    const double bytes = entry.number("size_bytes", io::between(0, most));
+    const double bytes = entry.required_number("size_bytes");
     if (bytes != std::floor(bytes)) {
       context.problems.add(entry.json(), "size_bytes",
                            "must be a whole number of bytes, got " +
                                io::shown(*entry.any("size_bytes")));
-    } else if (packets() && payload > 0 && bytes > kMostPackets * payload) {
+    } else if (packets() && payload > 0 && bytes > keys::kMostPacketsOfFlow * payload) {
       context.problems.add(entry.json(), "size_bytes",
                            "at the packet level at most 2^31 packets of " +
                                base::shortest(payload) + " bytes, got " +
@@ -61,15 +52,15 @@ struct Entries {
     return bytes;
   }
 
+  // `protect`: which packets are protected; empty = all.
   std::optional<net::FlowSpec::Protect> protect(io::Fields& entry) const {
     const io::Json* json = entry.any("protect");
     if (json == nullptr || json->is_null()) {
       return std::nullopt;
     }
-    io::Fields fields(*json, context.problems);
-    constexpr double kMost = 1e9;
-    const std::int64_t every = fields.integer("every", io::between(1, kMost));
-    const std::int64_t offset = fields.integer("offset", io::between(0, kMost), 0);
+    io::Fields fields(*json, context.problems, entry.row("protect"));
+    const std::int64_t every = fields.integer("every");
+    const std::int64_t offset = fields.integer("offset");
     if (fields.has("every") && every >= 1 && offset >= every) {
       context.problems.add(*json, "offset",
                            "must be below every (" + std::to_string(every) + "), got " +
@@ -80,20 +71,26 @@ struct Entries {
                                   static_cast<std::uint32_t>(offset)};
   }
 
+  // The queue of a flow; the network has fewer queues than the row allows.
+  std::uint8_t priority(io::Fields& entry) const {
+    io::Range range = entry.row("priority").range;
+    range.high = static_cast<double>(file.packet.options.queues - 1);
+    return static_cast<std::uint8_t>(
+        entry.optional_integer("priority", range).value_or(net::FlowSpec{}.priority));
+  }
+
   // What single and generated flows have in common.
   net::FlowSpec common(io::Fields& entry) const {
     net::FlowSpec flow;
     flow.bytes = size(entry);
-    flow.start_s = entry.number("start_s", io::between(0, net::kMostSeconds), 0);
-    const auto last_queue = static_cast<double>(file.packet.options.queues - 1);
-    flow.priority =
-        static_cast<std::uint8_t>(entry.integer("priority", io::between(1, last_queue), 1));
-    flow.weight = entry.number("weight", io::above(0), 1);
+    flow.start_s = entry.number("start_s");
+    flow.priority = priority(entry);
+    flow.weight = entry.number("weight");
     if (packets() && flow.weight != 1) {
       context.problems.add(entry.json(), "weight",
                            "needs the flow model, got " + io::shown(*entry.any("weight")));
     }
-    if (const auto cap = entry.optional_number("rate_cap_Bps", io::above(0))) {
+    if (const auto cap = entry.optional_number("rate_cap_Bps")) {
       flow.cap_Bps = *cap;
       if (packets()) {
         context.problems.add(entry.json(), "rate_cap_Bps",
@@ -104,10 +101,11 @@ struct Entries {
     return flow;
   }
 
+  // A host by name or number; empty after a problem.
   std::optional<net::NodeId> host(io::Fields& entry, std::string_view key) const {
     const io::Json* json = entry.any(key);
     if (json == nullptr || json->is_null()) {
-      required(entry.json(), key);
+      context.problems.add(entry.json(), key, "required");
       return std::nullopt;
     }
     return named_or_numbered(*json, "host", file.fabric.node_names, file.fabric.hosts,
@@ -116,7 +114,8 @@ struct Entries {
 
   std::string node(net::NodeId id) const { return file.fabric.node_names[id]; }
 
-  // Links by number or name, one after the other from src to dst.
+  // `path`: links by number or name that lead one after the other from src to dst; empty after a
+  // problem.
   std::vector<net::LinkId> path(io::Fields& entry, const net::FlowSpec& flow) const {
     std::vector<net::LinkId> links;
     net::NodeId at = flow.src;
@@ -143,9 +142,9 @@ struct Entries {
     return links;
   }
 
+  // `via`: which of the shortest paths, by its spine.
   void via(io::Fields& entry, net::FlowSpec& flow) const {
-    constexpr double kMost = 1e9;
-    const auto number = entry.optional_integer("via", io::between(0, kMost));
+    const auto number = entry.optional_integer("via");
     if (!number) {
       return;
     }
@@ -166,6 +165,7 @@ struct Entries {
     }
   }
 
+  // One flow from src to dst, by `path`, by `via` or by the routing of the network.
   void single(io::Fields& entry) const {
     net::FlowSpec flow = common(entry);
     const auto src = host(entry, "src");
@@ -193,20 +193,21 @@ struct Entries {
     file.flows.push_back(std::move(flow));
   }
 
+  // The flows of a rule, all alike but for their hosts.
   void generated(io::Fields& entry) const {
-    const auto pattern = entry.word("generate", kPatterns, Pattern::incast);
+    const FlowRule rule = entry.word("generate", kFlowRules);
     const std::int64_t hosts = file.fabric.hosts;
     const net::FlowSpec like = common(entry);
     std::int64_t senders = hosts;
-    if (pattern == Pattern::incast) {
-      senders = entry.integer("senders", io::at_least(1));
+    if (rule == FlowRule::incast) {
+      senders = entry.required_integer("senders");
       if (senders >= hosts) {
         context.problems.add(entry.json(), "senders",
                              "needs senders + 1 hosts, the topology has " + std::to_string(hosts) +
                                  ", got " + io::shown(*entry.any("senders")));
       }
     }
-    const std::int64_t count = pattern == Pattern::all_to_all ? hosts * (hosts - 1) : senders;
+    const std::int64_t count = rule == FlowRule::all_to_all ? hosts * (hosts - 1) : senders;
     if (count + static_cast<std::int64_t>(file.flows.size()) > kMostFlows) {
       context.problems.add(entry.json(), "generate",
                            "makes " + std::to_string(count) + " flows, a list has at most " +
@@ -217,15 +218,15 @@ struct Entries {
     }
     const auto first = static_cast<std::ptrdiff_t>(file.flows.size());
     const net::FlowPattern size{.bytes = like.bytes, .start_s = like.start_s};
-    switch (pattern) {
-    case Pattern::incast:
+    switch (rule) {
+    case FlowRule::incast:
       net::add_incast(file.flows, static_cast<std::uint32_t>(senders), size);
       break;
-    case Pattern::permutation:
+    case FlowRule::permutation:
       net::add_permutation(file.flows, file.fabric.hosts, static_cast<std::uint64_t>(file.seed),
                            size);
       break;
-    case Pattern::all_to_all:
+    case FlowRule::all_to_all:
       net::add_all_to_all(file.flows, file.fabric.hosts, size);
       break;
     }
@@ -249,15 +250,17 @@ void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile&
   }
   const Entries entries{context, file, spines};
   for (const io::Json& each : top.array("flows", true)) {
-    io::Fields entry(each, context.problems);
-    if (entry.has("generate")) {
+    const io::Json* rule = each.find("generate");
+    const bool generated = rule != nullptr && !rule->is_null();
+    io::Fields entry(each, context.problems, generated ? keys::kGeneratedFlows : keys::kSingleFlow);
+    if (generated) {
       entries.generated(entry);
     } else if (each.is_object()) {
       entries.single(entry);
     }
     entry.no_more();
   }
-  const double jitter = top.number("start_jitter_s", io::between(0, net::kMostSeconds), 0);
+  const double jitter = top.number("start_jitter_s");
   net::add_start_jitter(file.flows, jitter, static_cast<std::uint64_t>(file.seed));
   if (std::ranges::any_of(
           file.flows, [](const net::FlowSpec& flow) { return flow.start_s > net::kMostSeconds; })) {

@@ -1,9 +1,14 @@
-// A file of kind flows: topology, network, limits; and faults that name flows.
+// The topology comes first, since flows, faults and buffers name its hosts and links; flows come
+// after the network, since their sizes in packets depend on it.
+#include "flows/flows_file.hpp"
+
+#include <cmath>
+
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "flows/flows_parts.hpp"
+#include "flows/flow_entries.hpp"
+#include "flows/flows_keys.hpp"
 #include "net/fabric/topology.hpp"
-#include "net/packet/time.hpp"
 #include "scenario/topology_field.hpp"
 #include "scenario/unusual.hpp"
 
@@ -11,6 +16,7 @@ namespace stepsim::study {
 
 namespace {
 
+// Empty after a problem, or where a part of the file has one: its topology is not read then.
 std::optional<net::Topology> parse_fabric(io::Fields& top, const ParseContext& context) {
   const io::Json* json = top.any("topology");
   if (json == nullptr || json->is_null()) {
@@ -20,14 +26,15 @@ std::optional<net::Topology> parse_fabric(io::Fields& top, const ParseContext& c
   return parse_topology_field(*json, context);
 }
 
+// `network`: the level and the packet block. The packet level needs a transport.
 void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file) {
   const io::Json* json = top.any("network");
   if (json == nullptr || json->is_null()) {
     return;
   }
-  io::Fields network(*json, context.problems);
-  file.level = network.word("model", kNetworkLevels, NetworkLevel::flow);
-  file.count_headers = network.boolean("count_headers", false);
+  io::Fields network(*json, context.problems, top.row("network"));
+  file.level = network.word("model", kNetworkLevels);
+  file.count_headers = network.boolean("count_headers");
   file.packet = parse_packet(network.any("packet"), context, file.fabric);
   if (file.level == NetworkLevel::packet) {
     check_packet_links(*top.any("topology"), context, file.fabric);
@@ -43,7 +50,7 @@ void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file
   network.no_more();
 }
 
-// Faults of packets that do not exist.
+// Refuses faults of packets that do not exist; the list of flows is known by now.
 void check_faults(const io::Json& tree, const ParseContext& context, const FlowsFile& file) {
   const std::vector<net::DropOnce>& drops = file.packet.options.drop_once;
   for (std::size_t i = 0; i < drops.size(); ++i) {
@@ -71,18 +78,17 @@ void check_faults(const io::Json& tree, const ParseContext& context, const Flows
 FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
   io::Problems problems;
   const ParseContext context{problems, files, leftovers};
-  io::Fields top(tree, problems);
+  io::Fields top(tree, problems, keys::kFlows);
   top.header("flows");
   FlowsFile file;
   file.name = top.string("name", "");
-  file.seed = top.integer("seed", io::between(0, 0x1p53), file.seed);
+  file.seed = top.integer("seed");
   if (const io::Json* limits = top.any("limits"); limits != nullptr && !limits->is_null()) {
-    io::Fields fields(*limits, problems);
-    file.simulated_limit_s =
-        fields.number("simulated_s", io::above_to(0, net::kMostSeconds), file.simulated_limit_s);
+    io::Fields fields(*limits, problems, top.row("limits"));
+    file.simulated_limit_s = fields.number("simulated_s");
     fields.no_more();
   }
-  const bool allow_unusual = top.boolean("allow_unusual", false);
+  const bool allow_unusual = top.boolean("allow_unusual");
   for (const std::string_view part : {"topology", "network"}) {
     if (const io::Json* found = tree.find(part)) {
       refuse_unusual(*found, allow_unusual, problems);

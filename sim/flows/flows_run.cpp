@@ -1,8 +1,11 @@
-// Lists of flows at both levels.
+// The flow level knows no packets: headers and bounded loss only change how many bytes a flow has.
+// The packet level runs every packet through queues and transports.
+#include "flows/flows_run.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "flows/flows_parts.hpp"
+#include "flows/incast_risk.hpp"
 #include "net/flow/flow_run.hpp"
 #include "net/packet/packet_flows.hpp"
 
@@ -17,7 +20,8 @@ bool is_sprayed(net::LoadBalancing balancing) {
          balancing == net::LoadBalancing::spray_round_robin;
 }
 
-// What of a message must arrive: all, or with bounded loss and early stop need / n of it.
+// The share of a message that must arrive: 1, or need / n of its packets with bounded loss and
+// early stop.
 double carried_part(const FlowsFile& file, double bytes) {
   const net::TransportOptions& transport = file.packet.options.transport;
   if (!file.packet.has_transport || transport.kind != TransportKind::dlcp ||
@@ -29,6 +33,7 @@ double carried_part(const FlowsFile& file, double bytes) {
   return std::ceil((1 - bound) * packets - 1e-9) / packets;
 }
 
+// Every flow is a fluid whose size is what must arrive, with headers where they count.
 FlowsResult run_flow_level(const FlowsFile& file) {
   const net::PacketOptions& options = file.packet.options;
   std::vector<net::FlowSpec> flows = file.flows;
@@ -99,6 +104,7 @@ std::vector<net::PacketFlow> packet_flows(const FlowsFile& file, net::PacketOpti
   return flows;
 }
 
+// Completion, losses and counts of one message of the packet level.
 FlowResult flow_result(const net::MessageResult& message) {
   FlowResult flow;
   if (message.complete()) {
@@ -114,6 +120,7 @@ FlowResult flow_result(const net::MessageResult& message) {
   return flow;
 }
 
+// Background flows that started, and were complete, before the last flow of the list ended.
 FlowsResult::Background background_result(const std::vector<net::MessageResult>& messages,
                                           net::Picoseconds end) {
   FlowsResult::Background background;
@@ -129,6 +136,7 @@ FlowsResult::Background background_result(const std::vector<net::MessageResult>&
   return background;
 }
 
+// Every packet goes through the queues of its path.
 FlowsResult run_packet_level(const FlowsFile& file) {
   net::PacketOptions options = file.packet.options;
   const std::vector<net::PacketFlow> flows = packet_flows(file, options);

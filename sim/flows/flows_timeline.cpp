@@ -1,8 +1,8 @@
-// Lists of flows as pictures.
+#include "flows/flows_timeline.hpp"
+
 #include <algorithm>
 #include <string>
 
-#include "flows/flows_parts.hpp"
 #include "net/flow/flow_run.hpp"
 #include "run/link_counters.hpp"
 
@@ -13,11 +13,13 @@ namespace {
 constexpr std::size_t kCountedLinks = 8; // with a counter of flows
 constexpr std::uint32_t kFirstLane = 1;  // 0 is for computing
 
+// A flow while it is under way.
 struct Life {
   std::size_t id{};
   double start_s{}, end_s{};
 };
 
+// The flows that took time, by their start.
 std::vector<Life> lives(const FlowsFile& file, const FlowsResult& result) {
   std::vector<Life> all;
   for (std::size_t id = 0; id < result.flows.size(); ++id) {

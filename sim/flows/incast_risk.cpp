@@ -1,9 +1,10 @@
+#include "flows/incast_risk.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/number_text.hpp"
-#include "flows/flows.hpp"
 #include "net/packet/ports.hpp"
 
 namespace stepsim::study {

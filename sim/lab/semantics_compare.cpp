@@ -1,11 +1,11 @@
-// `expected` of a sparse_semantics file against what came out (SPA 7).
+#include "lab/semantics_compare.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "lab/semantics.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
@@ -16,6 +16,7 @@ constexpr double kTolerance = 1e-12;
 
 using Found = std::optional<Difference>;
 
+// Whole numbers are compared exactly, others within a relative tolerance.
 bool same_number(double expected, double got) {
   const bool whole = expected == std::floor(expected) && got == std::floor(got);
   return expected == got ||
@@ -31,12 +32,13 @@ std::string entries(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " entry" : " entries");
 }
 
+// {"index": [..], "value": [..]}
 bool is_vector(const io::Json& output) {
   return output.is_object() && output.find("index") != nullptr && output.find("value") != nullptr &&
          output.as_object().size() == 2;
 }
 
-// A list of all `dims` values where the output is sparse.
+// `expected` is a list of all `dims` values, the output has the entries that are not zero.
 Found compare_dense(const io::Json& expected, const io::Json& output, std::int64_t dims) {
   const io::Array& list = expected.as_array();
   if (static_cast<std::int64_t>(list.size()) != dims) {
@@ -62,6 +64,7 @@ Found compare_dense(const io::Json& expected, const io::Json& output, std::int64
 
 Found compare(const io::Json& expected, const io::Json& output, std::int64_t dims, bool may_end);
 
+// Keys may be missing from `expected`; a key that no output has is an error of the file.
 Found compare_objects(const io::Json& expected, const io::Json& output, std::int64_t dims) {
   for (const auto& [key, value] : expected.as_object()) {
     const io::Json* got = output.find(key);

@@ -1,14 +1,17 @@
 #pragma once
 // What a simulated network shows of itself, in lists of flows and in runs: the use of every link,
 // and the times of messages.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "net/fabric/fabric.hpp"
 #include "net/flow/link_use.hpp"
 #include "net/packet/ports.hpp"
+#include "json/fields/key.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {
@@ -28,8 +31,45 @@ struct LinkResult {
 [[nodiscard]] LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use,
                                      double elapsed_s);
 [[nodiscard]] LinkResult link_result(const net::LinkCounters& counters, double elapsed_s);
-// By number and name.
+// The use of a link with the keys below.
 [[nodiscard]] io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link);
+
+namespace keys {
+
+using namespace io::rows;
+
+// A count that only the packet level has; null at the flow level.
+[[nodiscard]] constexpr io::Key packet_count(std::string_view name, std::string_view sentence) {
+  return integer(name, sentence).in(io::at_least(0)).nullable().required();
+}
+
+inline constexpr std::array kLinkDrops{
+    packet_count("buffer", "Packets lost in a full buffer."),
+    packet_count("threshold", "Packets of a class lost at its threshold."),
+    packet_count("fault", "Packets lost by faults that were put in by hand.")};
+
+// Of an element of `links`.
+inline constexpr std::array kLinkUse{
+    integer("id", "Number of the link.").in(io::at_least(0)).required(),
+    text("name", "Name of the link.").required(),
+    number("bytes", "Bytes that the link carried: the payload at the flow level unless headers "
+                    "count, all bytes on the wire at the packet level.")
+        .in(io::at_least(0))
+        .plain()
+        .required(),
+    number("busy_s", "Time during which the link carried something, s.")
+        .in(io::at_least(0))
+        .plain()
+        .required(),
+    number("utilization", "Share of the elapsed time, at the flow level of the bandwidth.")
+        .in(io::at_least(0))
+        .plain()
+        .required(),
+    packet_count("max_queue_packets", "Longest queue before the link, packets."),
+    packet_count("marks", "Packets that were marked (ECN)."),
+    object("drops", kLinkDrops, "Packets lost before the link, by cause.").required()};
+
+} // namespace keys
 
 // The links that carried something, by utilization, the busiest first, at most `most`.
 [[nodiscard]] std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links,

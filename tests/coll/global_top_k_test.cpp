@@ -235,7 +235,7 @@ TEST_CASE("gtopk: one rank gets its own selection from every method") {
   const std::vector<SparseVector> selected{{{1, 4}, {3, -2}}};
   for (const SparseMethod method : {SparseMethod::topk, SparseMethod::gtopk_tree,
                                     SparseMethod::gtopk_butterfly, SparseMethod::gtopk_exact}) {
-    CAPTURE(name_of(method));
+    CAPTURE(kSparseMethods[method]);
     const GlobalTopK out = gtopk(method, selected, 2);
     CHECK(out.result == selected[0]);
     CHECK(out.rounds.empty());

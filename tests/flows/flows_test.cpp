@@ -1,4 +1,4 @@
-#include "flows/flows.hpp"
+#include "flows/flows_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/counter_hash.hpp"
+#include "flows/flows_result.hpp"
 #include "flows/flows_text.hpp"
+#include "flows/flows_timeline.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

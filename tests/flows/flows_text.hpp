@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "flows/flows.hpp"
+#include "flows/flows_run.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"

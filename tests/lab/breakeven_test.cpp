@@ -1,4 +1,4 @@
-#include "lab/breakeven.hpp"
+#include "lab/breakeven_result.hpp"
 
 #include <doctest/doctest.h>
 

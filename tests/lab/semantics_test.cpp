@@ -1,4 +1,4 @@
-#include "lab/semantics.hpp"
+#include "lab/semantics_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "lab/semantics_compare.hpp"
+#include "lab/semantics_result.hpp"
 
 using namespace stepsim;
 using study::SemanticsFile;

@@ -22,8 +22,13 @@ READ_KINDS = ["compression_breakeven", "cost", "flows", "links", "measured_train
               "network_calibration", "problem",
               "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 # Kinds whose schema is written from the tables that their reader uses.
-PRINTED_KINDS = ["cost", "links", "measured_training", "model", "network_calibration", "problem",
-                 "samples", "scenario", "topology", "trace"]
+PRINTED_KINDS = ["compression_breakeven", "compression_breakeven_result", "cost", "flows",
+                 "flows_result", "links", "measured_training", "model", "network_calibration",
+                 "problem", "samples", "scenario", "sparse_semantics", "sparse_semantics_result",
+                 "topology", "trace"]
+# What commands write with --json -> its kind.
+WRITTEN_KINDS = {"breakeven": "compression_breakeven_result", "flows": "flows_result",
+                 "semantics": "sparse_semantics_result"}
 
 
 def load(path):
@@ -42,6 +47,17 @@ def shipped_files():
 
 def validator(kind):
     return jsonschema.Draft7Validator(SCHEMAS[kind])
+
+
+def transcripts(command):
+    """(command line, output) of every `stepsim COMMAND .. --json` in tests/golden that succeeds."""
+    for path in sorted((ROOT / "tests" / "golden").glob("*.txt")):
+        for part in path.read_text().split("\n$ stepsim ")[1:]:
+            line, _, output = part.partition("\n")
+            if line.startswith(command + " ") and "--json" in line:
+                output = "".join(each for each in output.splitlines(keepends=True)
+                                 if not each.startswith(("! ", "[exit ")))
+                yield line, json.loads(output)
 
 
 def fields(schema, pointer=""):
@@ -97,6 +113,17 @@ class Schemas(unittest.TestCase):
                 tree = load(path)
                 validator(tree["kind"]).validate(tree)
 
+    def test_what_commands_write_has_the_keys_of_its_schema_and_all_that_are_required(self):
+        for command, kind in WRITTEN_KINDS.items():
+            outputs = list(transcripts(command))
+            self.assertTrue(outputs, command)
+            for line, output in outputs:
+                with self.subTest(command=line):
+                    validator(kind).validate(output)
+                    for key in SCHEMAS[kind]["required"]:
+                        less = {name: value for name, value in output.items() if name != key}
+                        self.assertFalse(validator(kind).is_valid(less), key)
+
     def test_network_profiles_name_a_source_for_each_number(self):
         for path in sorted((ROOT / "topologies").glob("*.calibration.json")):
             tree = load(path)
@@ -150,6 +177,15 @@ class Commands(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 committed = (ROOT / "schemas" / f"{kind}.schema.json").read_text()
                 self.assertEqual(done.stdout, committed, f"stepsim schema {kind} -o schemas/{kind}.schema.json")
+
+    def test_flows_with_background_load_have_the_keys_of_their_schema(self):
+        background = '/network/packet/background={"load": 0.3, "size_bytes": 1e5, "transport": "dlcp"}'
+        done = subprocess.run([str(STEPSIM), "flows", "examples/incast.flows.json", "--set", background,
+                               "--json"], capture_output=True, text=True, timeout=60, cwd=ROOT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        output = json.loads(done.stdout)
+        self.assertGreater(output["background"]["started"], 0)
+        validator("flows_result").validate(output)
 
     def test_an_unknown_key_fails_check(self):
         with tempfile.TemporaryDirectory() as folder:

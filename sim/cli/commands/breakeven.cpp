@@ -1,5 +1,5 @@
 // stepsim breakeven PROBLEM: the bandwidths at which compression pays (SPA 12).
-#include "lab/breakeven.hpp"
+#include "lab/breakeven_result.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -8,16 +8,25 @@
 #include "files/keys/samples_keys.hpp"
 #include "files/keys/topology_keys.hpp"
 #include "files/keys/trace_keys.hpp"
+#include "flows/flows_keys.hpp"
+#include "flows/flows_result.hpp"
+#include "lab/breakeven_keys.hpp"
+#include "lab/breakeven_result.hpp"
+#include "lab/semantics_keys.hpp"
+#include "lab/semantics_result.hpp"
 #include "scenario/keys/problem.hpp"
 #include "scenario/keys/scenario.hpp"
 
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {io::keys::cost_file(),    io::keys::links_file(),       io::keys::measured_file(),
-          io::keys::model_file(),   io::keys::profile_file(),     study::keys::problem_file(),
-          io::keys::samples_file(), study::keys::scenario_file(), io::keys::topology_file(),
-          io::keys::trace_file()};
+  return {
+      study::keys::breakeven_file(), study::breakeven_result_kind(), io::keys::cost_file(),
+      study::keys::flows_file(),     study::flows_result_kind(),     io::keys::links_file(),
+      io::keys::measured_file(),     io::keys::model_file(),         io::keys::profile_file(),
+      study::keys::problem_file(),   io::keys::samples_file(),       study::keys::scenario_file(),
+      study::keys::semantics_file(), study::semantics_result_kind(), io::keys::topology_file(),
+      io::keys::trace_file()};
 }
 
 } // namespace stepsim::cli

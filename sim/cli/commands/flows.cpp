@@ -1,6 +1,4 @@
 // stepsim flows FLOWS: completion times of a list of flows (PKT 7.1).
-#include "flows/flows.hpp"
-
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -12,6 +10,8 @@
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
 #include "export/timeline.hpp"
+#include "flows/flows_result.hpp"
+#include "flows/flows_timeline.hpp"
 #include "json/file.hpp"
 
 namespace stepsim::cli {

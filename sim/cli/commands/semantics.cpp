@@ -7,7 +7,9 @@
 #include "base/printable.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
-#include "lab/semantics.hpp"
+#include "lab/semantics_compare.hpp"
+#include "lab/semantics_result.hpp"
+#include "lab/semantics_run.hpp"
 
 namespace stepsim::cli {
 
@@ -107,7 +109,7 @@ std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep
 std::string semantics_text(const study::SemanticsFile& file,
                            const std::vector<coll::FeedbackStep>& steps) {
   std::string text = (file.name.empty() ? "" : base::printable(file.name) + ": ") +
-                     std::string(coll::name_of(file.method)) + ", ranks " +
+                     std::string(coll::kSparseMethods[file.method]) + ", ranks " +
                      std::to_string(file.ranks) + ", dims " + std::to_string(file.dims) + ", k " +
                      std::to_string(file.k) + ", residual mask " +
                      (file.mask == coll::ResidualMask::final ? "final" : "per_round") + "\n";
@@ -142,11 +144,7 @@ int semantics(const Invocation& invocation) {
     }
     write_output(common, text);
   } else {
-    tree.set("matches_expected", compared ? io::Json(!difference) : io::Json());
-    tree.set("difference", difference ? io::Json(io::Object{{"pointer", difference->pointer},
-                                                            {"message", difference->message}})
-                                      : io::Json());
-    tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+    study::add_comparison(tree, file, difference);
     write_tree(common, tree);
   }
   print_warnings(warnings, common);

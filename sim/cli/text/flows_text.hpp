@@ -2,7 +2,7 @@
 // A list of flows as `stepsim flows` shows it to people: summary, flows, links.
 #include <string>
 
-#include "flows/flows.hpp"
+#include "flows/flows_run.hpp"
 
 namespace stepsim::cli {
 

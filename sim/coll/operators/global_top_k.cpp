@@ -1,16 +1,12 @@
 #include "coll/operators/global_top_k.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 
 namespace stepsim::coll {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> kNames{"topk", "gtopk_tree", "gtopk_butterfly",
-                                                 "gtopk_exact"};
 
 // Clears the entries whose index `list` lacks.
 void keep_present(const SparseVector& selected, const SparseVector& list,
@@ -117,10 +113,6 @@ GlobalTopK exact(std::span<const SparseVector> selected, std::uint32_t k) {
 }
 
 } // namespace
-
-std::span<const std::string_view> sparse_method_names() { return kNames; }
-
-std::string_view name_of(SparseMethod method) { return kNames[static_cast<std::size_t>(method)]; }
 
 GlobalTopK gtopk(SparseMethod method, std::span<const SparseVector> selected, std::uint32_t k) {
   assert(!selected.empty() && "at least one rank");

@@ -13,16 +13,19 @@
 // T_k is not associative: the result depends on the rounds, which always run in rank order.
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "base/words.hpp"
 #include "coll/operators/sparse_vector.hpp"
 
 namespace stepsim::coll {
 
 enum class SparseMethod { topk, gtopk_tree, gtopk_butterfly, gtopk_exact };
-[[nodiscard]] std::span<const std::string_view> sparse_method_names(); // in the order of the enum
-[[nodiscard]] std::string_view name_of(SparseMethod method);
+inline constexpr auto kSparseMethods =
+    base::words<SparseMethod>({{SparseMethod::topk, "topk"},
+                               {SparseMethod::gtopk_tree, "gtopk_tree"},
+                               {SparseMethod::gtopk_butterfly, "gtopk_butterfly"},
+                               {SparseMethod::gtopk_exact, "gtopk_exact"}});
 
 // `rank` merges its own list with the one of `from`; `result` is what it holds then.
 struct Merge {

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "json/fields/key.hpp"
 #include "json/json.hpp"
@@ -47,6 +48,13 @@ template <class Source, std::size_t N>
     }
   }
   return tree;
+}
+
+// Adds the members of `further` to `tree`.
+inline void add(Json& tree, Json further) {
+  for (auto& [key, value] : further.as_object()) {
+    tree.set(key, std::move(value));
+  }
 }
 
 // The list of what `write_one` makes of every element.

@@ -13,6 +13,13 @@ namespace stepsim::study::keys {
 inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
 inline constexpr double kMaxRanks = 1 << 20;
 
+// At the root of every file that has networks.
+inline constexpr io::Key kAllowUnusual =
+    boolean("allow_unusual",
+            "Accepts bandwidths below 1 kB/s or above 1e14 B/s and latencies above 10 s, which "
+            "otherwise count as numbers that lack their unit.")
+        .by_default(false);
+
 inline constexpr std::array kIntraKeys{
     number("latency_s", "Time per message, s. Required without a calibration.")
         .in(io::at_least(0))

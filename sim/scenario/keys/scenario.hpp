@@ -41,10 +41,7 @@ inline constexpr std::array kScenarioKeys{
     integer("seed", "Seed of all random streams.").in(io::between(0, io::kMostExact)).by_default(1),
     word("method", evaluators, "Evaluator of collectives.").by_default("auto"),
     object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),
-    boolean("allow_unusual",
-            "Accepts bandwidths below 1 kB/s or above 1e14 B/s and latencies above 10 s, which "
-            "otherwise count as numbers that lack their unit.")
-        .by_default(false)};
+    kAllowUnusual};
 
 inline constexpr io::Key kScenario =
     io::rows::object("scenario", kScenarioKeys,

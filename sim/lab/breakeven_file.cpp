@@ -1,4 +1,4 @@
-#include "lab/breakeven.hpp"
+#include "lab/breakeven_file.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "coll/compress/compressed_exchange.hpp"
+#include "lab/breakeven_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 
@@ -15,15 +15,17 @@ namespace stepsim::study {
 
 namespace {
 
-// > 0 and whole; 1 after a problem.
-std::int64_t positive_bytes(io::Fields& fields, std::string_view key,
-                            std::optional<double> fallback) {
-  const io::Range range = io::above(0);
-  const double bytes = fallback ? fields.number(key, range, *fallback) : fields.number(key, range);
+// A number of bytes, > 0 and whole; 1 after a problem.
+std::int64_t positive_bytes(io::Fields& fields, std::string_view key) {
+  const io::Key& row = fields.row(key);
+  const double* fallback = std::get_if<double>(&row.fallback);
+  const io::Range positive = io::above(0);
+  const double bytes =
+      fallback != nullptr ? fields.number(key, positive, *fallback) : fields.number(key, positive);
   if (!(bytes > 0)) {
     return 1; // reported
   }
-  if (bytes != std::floor(bytes) || bytes > static_cast<double>(base::kMaxExactBytes)) {
+  if (bytes != std::floor(bytes) || bytes > row.range.high) {
     fields.problems().add(fields.json(), key,
                           "must be a whole number of bytes, at most 2^53, got " +
                               io::shown(*fields.any(key)));
@@ -32,27 +34,32 @@ std::int64_t positive_bytes(io::Fields& fields, std::string_view key,
   return static_cast<std::int64_t>(bytes);
 }
 
+// At least 2, also after a problem.
 std::int64_t parse_ranks(io::Fields& fields) {
-  const std::int64_t ranks = fields.integer("ranks", io::Range{.high = 1 << 20});
-  if (fields.has("ranks") && fields.any("ranks")->is_number() && ranks < 2) {
+  const io::Range range = fields.row("ranks").range;
+  const std::int64_t ranks = fields.integer("ranks", io::Range{.high = range.high});
+  const auto least = static_cast<std::int64_t>(range.low);
+  if (fields.has("ranks") && fields.any("ranks")->is_number() && ranks < least) {
     fields.problems().add(fields.json(), "ranks",
-                          "needs at least 2 ranks, got " + io::shown(*fields.any("ranks")));
+                          "needs at least " + std::to_string(least) + " ranks, got " +
+                              io::shown(*fields.any("ranks")));
   }
-  return std::max<std::int64_t>(ranks, 2);
+  return std::max(ranks, least);
 }
 
 coll::GradientPart gradient_of(const coll::Compression& compression, std::int64_t bytes) {
   return {.elements = bytes / compression.value_bytes, .shapes = {}};
 }
 
+// What compression makes of an iteration, apart from forward and backward.
 struct ExchangeParts {
   double startup_s{};
   double bytes{};
   double work_s{}; // compressing, staging, merging, scattering
 };
 
-// By the closed form at three costs per byte: the first two give the line, the third must lie on
-// it.
+// Takes the closed form at three costs per byte: the first two give the line, and the third must
+// lie on it. Throws SimulationError where it does not, or where there is no closed form.
 ExchangeParts exchange_of(const coll::Compression& compression,
                           const train::BreakEvenProblem& problem) {
   coll::Collective base;
@@ -87,46 +94,34 @@ ExchangeParts exchange_of(const coll::Compression& compression,
           work.compress_s() + work.staging_s + work.merge_s + work.scatter_s + codec};
 }
 
+// `bandwidth_Bps`, without values that are problems.
 std::vector<double> parse_bandwidths(io::Fields& fields) {
   std::vector<double> bandwidths;
   for (const io::Json& each : fields.array("bandwidth_Bps", false)) {
-    if (const auto value = io::checked_number(each, io::above(0), fields.problems())) {
+    if (const auto value =
+            io::checked_number(each, keys::kBandwidth.front().range, fields.problems())) {
       bandwidths.push_back(*value);
     }
   }
   return bandwidths;
 }
 
-io::Json intervals_tree(const std::vector<train::BandwidthInterval>& intervals) {
-  io::Array tree;
-  for (const train::BandwidthInterval& each : intervals) {
-    tree.push_back(io::Object{{"from_Bps", each.from_Bps},
-                              {"to_Bps", each.to_Bps ? io::Json(*each.to_Bps) : io::Json()}});
-  }
-  return tree;
-}
-
-io::Json numbers_tree(const std::vector<double>& numbers) {
-  return io::Array(numbers.begin(), numbers.end());
-}
-
 } // namespace
 
 BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   io::Problems problems;
-  io::Fields fields(tree, problems);
+  io::Fields fields(tree, problems, keys::kBreakEven);
   fields.header("compression_breakeven");
   BreakEvenFile file;
   train::BreakEvenProblem& problem = file.problem;
   problem.ranks = parse_ranks(fields);
-  problem.latency_s = fields.number("latency_s", io::at_least(0));
-  problem.gradient_bytes = positive_bytes(fields, "gradient_bytes", std::nullopt);
-  problem.forward_s = fields.number("forward_s", io::at_least(0));
-  problem.backward_s = fields.number("backward_s", io::at_least(0));
-  problem.overlap_slowdown = fields.number("overlap_slowdown", io::at_least(1), 1);
-  problem.bucket_bytes =
-      positive_bytes(fields, "bucket_bytes", static_cast<double>(problem.bucket_bytes));
-  const auto encode_decode = fields.optional_number("encode_decode_s", io::at_least(0));
+  problem.latency_s = fields.number("latency_s");
+  problem.gradient_bytes = positive_bytes(fields, "gradient_bytes");
+  problem.forward_s = fields.number("forward_s");
+  problem.backward_s = fields.number("backward_s");
+  problem.overlap_slowdown = fields.number("overlap_slowdown");
+  problem.bucket_bytes = positive_bytes(fields, "bucket_bytes");
+  const auto encode_decode = fields.optional_number("encode_decode_s");
   file.bandwidth_Bps = parse_bandwidths(fields);
 
   coll::Compression compression;
@@ -158,37 +153,6 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
     throw InputError(std::string(tree.file()), "/compression", error.what());
   }
   return file;
-}
-
-io::Json breakeven_tree(const BreakEvenFile& file) {
-  using train::DenseBaseline;
-  const train::BreakEvenProblem& problem = file.problem;
-  const train::Buckets buckets = train::buckets_of(problem);
-  const auto overlapped = train::compression_gain(problem, DenseBaseline::overlapped);
-  const auto sequential = train::compression_gain(problem, DenseBaseline::sequential);
-  io::Array points;
-  for (const double bandwidth : file.bandwidth_Bps) {
-    const double dense = train::dense_overlapped_s(problem, bandwidth);
-    points.push_back(
-        io::Object{{"bandwidth_Bps", bandwidth},
-                   {"dense_overlapped_s", dense},
-                   {"dense_sequential_s", train::dense_sequential_s(problem, bandwidth)},
-                   {"compressed_s", train::compressed_s(problem, bandwidth)},
-                   {"exposed_dense_s", dense - problem.forward_s - problem.backward_s}});
-  }
-  return io::Object{
-      {"buckets", buckets.count},
-      {"last_bucket_bytes", buckets.last_bytes},
-      {"method", file.method},
-      {"encode_decode_s", problem.encode_decode_s},
-      {"exchange", io::Object{{"startup_s", problem.startup_s}, {"bytes", problem.sent_bytes}}},
-      {"break_even_Bps", io::Object{{"overlapped", numbers_tree(overlapped.break_even_Bps)},
-                                    {"sequential", numbers_tree(sequential.break_even_Bps)}}},
-      {"compression_wins", io::Object{{"overlapped", intervals_tree(overlapped.wins)},
-                                      {"sequential", intervals_tree(sequential.wins)}}},
-      {"points", std::move(points)},
-      {"warnings", io::Array(file.warnings.begin(), file.warnings.end())},
-  };
 }
 
 } // namespace stepsim::study

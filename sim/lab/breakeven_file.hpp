@@ -25,6 +25,5 @@ struct BreakEvenFile {
 // Throws InputError with all problems (SPA 14); also for a method that has no linear closed form on
 // these ranks.
 [[nodiscard]] BreakEvenFile parse_breakeven(const io::Json& tree, Files& files);
-[[nodiscard]] io::Json breakeven_tree(const BreakEvenFile& file);
 
 } // namespace stepsim::study

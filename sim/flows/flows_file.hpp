@@ -1,0 +1,47 @@
+#pragma once
+// A list of flows through a fabric (kind flows, PKT 6, 7.1), which runs at the flow level or packet
+// by packet. Both levels take the same file:
+//
+//     {"topology": FILE | {...}, "network": {"model": "flow" | "packet", ...}, "flows": [...]}
+//
+// The id of a flow is its position in the expanded list, from 0: a generated entry stands for all
+// the flows that it makes.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/words.hpp"
+#include "net/fabric/fabric.hpp"
+#include "net/fabric/routes.hpp"
+#include "net/flow/flow_list.hpp"
+#include "scenario/files.hpp"
+#include "scenario/packet_settings.hpp"
+#include "scenario/scenario.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+enum class NetworkLevel { flow, packet };
+inline constexpr auto kNetworkLevels =
+    base::words<NetworkLevel>({{NetworkLevel::flow, "flow"}, {NetworkLevel::packet, "packet"}});
+
+struct FlowsFile {
+  std::string name;
+  net::Fabric fabric;
+  std::optional<net::Routes> routes; // through the fabric; always there
+  NetworkLevel level = NetworkLevel::flow;
+  bool count_headers = false; // flow level: wire bytes instead of payload
+  PacketSettings packet;
+  std::vector<net::FlowSpec> flows; // expanded, with the jitter of starts
+  std::int64_t seed = 1;
+  double simulated_limit_s = 1000;
+  std::vector<std::string> warnings;
+};
+
+// Throws InputError with all problems (PKT 13). `leftovers`: whether keys of the packet block that
+// mean nothing for the transport are refused.
+[[nodiscard]] FlowsFile parse_flows(const io::Json& tree, Files& files,
+                                    Leftovers leftovers = Leftovers::refuse);
+
+} // namespace stepsim::study

@@ -1,0 +1,52 @@
+#pragma once
+// Runs a list of flows at its level: completion times of flows, use of links, counts of events.
+// fct_s counts from the start of a flow to its completion at the receiver.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flows/flows_file.hpp"
+#include "net/flow/flow_path.hpp"
+#include "net/packet/core.hpp"
+#include "run/network_result.hpp"
+
+namespace stepsim::study {
+
+// What exists at the packet level only is empty at the flow level.
+struct FlowResult {
+  std::optional<double> fct_s; // empty = nothing was delivered (raw)
+  double delivered_bytes{};
+  double lost_bytes{}; // size - delivered
+  struct Packets {
+    std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
+    std::int64_t wasted_bytes{};
+  };
+  std::optional<Packets> packets;
+};
+
+struct FlowsResult {
+  std::vector<FlowResult> flows; // [id]
+  std::vector<LinkResult> links; // [link]
+  double elapsed_s{};            // until the last event
+  std::optional<FlowStatistics> statistics;
+  std::optional<std::array<net::PacketCounts, net::kDropClasses>> classes;
+  struct Background {
+    std::uint64_t started{}, completed{}; // by the end of the last flow of the list
+    std::optional<FlowStatistics> statistics;
+  };
+  std::optional<Background> background; // its flows are in no other number above
+  std::uint64_t events{};
+  std::optional<std::uint64_t> packet_hops, solves;
+  std::vector<std::string> warnings; // of the file, and of the run
+};
+
+// Throws SimulationError where flows can never end, or are unfinished at the limit of time.
+[[nodiscard]] FlowsResult run_flow_list(const FlowsFile& file);
+
+// The path of every flow, by id: the one that it asks for, a sprayed one, or the one that ECMP
+// gives its connection.
+[[nodiscard]] std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file);
+
+} // namespace stepsim::study

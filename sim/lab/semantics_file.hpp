@@ -1,0 +1,33 @@
+#pragma once
+// A sparse exchange with error feedback on given numbers (kind sparse_semantics, SPA 7), and what
+// should come of it:
+//
+//   {"method", "ranks", "dims", "k", "residual_mask"?, "gradients": [iteration][rank],
+//    "initial_residual"?: [rank], "expected"?}
+//
+// A vector is a list of `dims` numbers or {"index": [..], "value": [..]}.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coll/operators/error_feedback.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+struct SemanticsFile {
+  std::string name;
+  coll::SparseMethod method{};
+  std::uint32_t ranks = 1;
+  std::int64_t dims = 1;
+  std::uint32_t k = 1;
+  coll::ResidualMask mask = coll::ResidualMask::final;
+  std::vector<std::vector<coll::SparseVector>> gradients; // [iteration][rank]
+  std::vector<coll::SparseVector> initial_residual;       // [rank]
+  io::Json expected;                                      // null: nothing to compare with
+};
+
+// Throws InputError with all problems (SPA 14).
+[[nodiscard]] SemanticsFile parse_semantics(const io::Json& tree);
+
+} // namespace stepsim::study

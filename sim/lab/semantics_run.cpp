@@ -1,0 +1,24 @@
+#include "lab/semantics_run.hpp"
+
+namespace stepsim::study {
+
+std::vector<coll::FeedbackStep> run_semantics(const SemanticsFile& file) {
+  std::vector<coll::FeedbackStep> steps;
+  std::vector<coll::SparseVector> residuals = file.initial_residual;
+  for (const std::vector<coll::SparseVector>& gradients : file.gradients) {
+    steps.push_back(
+        coll::error_feedback_step(gradients, residuals, file.method, file.k, file.mask));
+    residuals = steps.back().outcome().residuals;
+  }
+  return steps;
+}
+
+std::vector<std::string> semantics_warnings(const SemanticsFile& file) {
+  if (file.method == coll::SparseMethod::gtopk_tree && file.mask == coll::ResidualMask::per_round &&
+      file.ranks > 1) {
+    return {"per_round mask on a tree assumes truncation feedback that is not charged"};
+  }
+  return {};
+}
+
+} // namespace stepsim::study
