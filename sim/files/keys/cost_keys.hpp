@@ -11,6 +11,7 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
+// A point holds numbers without units: bytes, then seconds.
 inline constexpr std::array kCostNumber{
     number("table", "Bytes, then seconds.").in(above(0)).plain().example("1024")};
 inline constexpr std::array kCostPoint{
@@ -20,6 +21,7 @@ inline constexpr Key kCostTable =
         .sizes(2)
         .example("[[1024, 0.0001], [1048576, 0.001]]");
 
+// Importers write an object, people mostly a sentence. Nothing is computed from either.
 inline constexpr std::array kCostSources{
     text("source", "Where the numbers come from."),
     object("source", {}, "Input file and importer, with the keys of the source of samples.")

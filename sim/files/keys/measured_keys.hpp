@@ -13,6 +13,7 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
+// One update of one rank, split into what the GPU computes, what compression costs and the rest.
 inline constexpr std::array kMeasuredPhasesKeys{
     integer("ranks", "Number of ranks of this measurement.")
         .in(at_least(1))
@@ -33,6 +34,8 @@ inline constexpr std::array kMeasuredPhasesKeys{
         .example("0.811753")
         .required()};
 
+// {METHOD: {"RANKS": speed}}. The number of ranks is a key of JSON and thus a text, so the reader
+// checks that it is a whole number: "32", not "032" or "+32".
 inline constexpr std::array kMeasuredSpeed{
     number("samples_per_s_per_gpu", "Samples per second and GPU.")
         .in(above(0))

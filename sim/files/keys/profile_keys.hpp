@@ -15,14 +15,18 @@
 
 namespace stepsim::io::keys {
 
-// Network models whose parameters a file may hold.
+// Network models for which the parameters of /network may have been fitted.
 inline constexpr std::array<std::string_view, 3> kProfileModels{"alpha_beta", "flow", "packet"};
 
 // What compression_costs may name: `any`, or a method that has costs.
 [[nodiscard]] std::vector<std::string_view> names_with_costs();
 
-// An estimate: one number, or the interval {value, low, high} that a fit gives for it. The interval
-// of a name has the range of the number for its value; its ends may be anything beside it.
+// An estimate is one number, or {value, low, high} where a fit gives an interval:
+//
+//     "latency_s": 4.5e-6      "latency_s": {"value": 4.5e-6, "low": 3.9e-6, "high": 5e-6}
+//
+// The value has the range of the number. The ends have none, because the interval of a latency near
+// 0 reaches below 0; the reader checks that the value lies between them.
 [[nodiscard]] constexpr std::array<Key, 3> interval_keys(Range range) {
   return {number("value", "Estimate.").in(range).plain().example("2").required(),
           number("low", "Lower end. The default is the estimate.").plain().example("1"),
@@ -63,6 +67,7 @@ inline constexpr std::array kProfileSource{
 inline constexpr std::array kProfileSources{
     text("source", "Where the numbers come from.").nullable(), kSource.and_also(kProfileSource)};
 
+// The machine on which stepsim-calibrate measured, null where it could not tell.
 inline constexpr std::array kProfileDevice{
     text("name", "Name of the device.").nullable().example(R"("NVIDIA H100")"),
     integer("count", "Number of devices.").in(at_least(1)).nullable().example("8"),
@@ -74,6 +79,7 @@ inline constexpr std::array kProfileDevice{
         .example("1.98e9"),
     any("p2p", "Whether devices reach the memory of each other.").example("true")};
 
+// What was measured. A run beyond these limits is marked as extrapolated in its result.
 inline constexpr std::array kValidRanks{integer("ranks", "A number of ranks.").in(at_least(1))};
 inline constexpr std::array kValidBytes{number("bytes", "A size, bytes.").in(at_least(0))};
 inline constexpr std::array kValidDensity{number("density", "A density.").in(at_least(0))};
@@ -92,6 +98,8 @@ inline constexpr std::array kProfileValid{
         .example("[0.001, 0.001]"),
     integer("gpus_per_node", "Number of GPUs per node.").in(at_least(1)).nullable().example("8")};
 
+// The parameters of a network in which all links are alike. They count where a scenario finds no
+// curve of the collective and no class of link for the place.
 inline constexpr std::array kProfileNetwork{
     word("model", kProfileModels, "Network model that the parameters are for.")
         .by_default("alpha_beta"),
@@ -106,6 +114,8 @@ inline constexpr Key kAtBound =
     list("at_bound", kBoundName, "Values that the fit held at 0 because the data want less.")
         .example(R"(["latency_s"])");
 
+// Time per byte with traffic both ways over the time with traffic one way: 1 is full duplex, 2 a
+// link whose directions share the bandwidth.
 inline constexpr std::array kDuplex{
     number("exchange", "Time while pairs of ranks exchange, relative to one direction alone.")
         .in(above(0))
@@ -130,6 +140,8 @@ inline constexpr std::array kProfileLinkKeys{
 inline constexpr std::array kProfileLink{
     object("links", kProfileLinkKeys, "Parameters of one kind of link.")};
 
+// One line of a measured curve. The segments of a curve ascend and do not overlap; the first may
+// leave out where it begins and the last where it ends, if the source does not say.
 inline constexpr std::array kCurveSegmentKeys{
     number("from_bytes", "Smallest size of the segment, bytes.")
         .in(at_least(0))
@@ -147,6 +159,7 @@ inline constexpr std::array kCurveSegmentKeys{
 inline constexpr std::array kCurveSegment{
     object("segments", kCurveSegmentKeys, "Sizes with one line T(m) = startup_s + per_byte_s m.")};
 
+// The quality of a fit, for readers who want to judge it; runs use the segments alone.
 inline constexpr std::array kResidualNumbers{any("residuals", "A number.")};
 inline constexpr std::array kCurveResidual{
     list("residuals", kResidualNumbers, "[bytes, measured, fitted]").sizes(3, 3)};
@@ -164,6 +177,7 @@ inline constexpr std::array kCurveFit{
         .example("0.01"),
     integer("points", "Number of sizes.").in(at_least(0)).nullable().example("10")};
 
+// A curve holds for one operation, one algorithm and exactly these ranks.
 inline constexpr std::array kCurveKeys{
     word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
     text("algorithm", "Algorithm, or the name of the library that chose it.")
@@ -183,6 +197,7 @@ inline constexpr std::array kCurveKeys{
 inline constexpr std::array kCurve{
     object("collectives", kCurveKeys, "Measured time of one operation by its bytes.")};
 
+// How much longer dense all-reduces took in training than the network model says (SPA 9).
 inline constexpr std::array kInflationRanks{integer("ranks", "A number of ranks.").in(at_least(1))};
 inline constexpr std::array kInflationFactor{
     number("factor", "How many times longer.").in(above(0)).plain()};
@@ -208,6 +223,8 @@ inline constexpr auto kProfileCosts = [] {
 inline constexpr std::array kMethodCosts{
     object("compression_costs", kProfileCosts, "What one method costs.")};
 
+// Kernels of compression that stepsim-calibrate timed: lists with one entry per measurement, and
+// the line that was fitted to the medians. /compression_costs was made from these lines.
 [[nodiscard]] constexpr Key kernel_list(std::string_view name, std::string_view sentence,
                                         std::span<const Key, 1> element) {
   return list(name, element, sentence).example("[1]");
@@ -243,6 +260,7 @@ inline constexpr std::array kIdentifiable{
     boolean("bandwidth", "Whether the data determine the bandwidth.").by_default(false),
     boolean("reduction", "Whether the data determine the speed of adding.").by_default(false)};
 
+// The whole file. At least one of network, links and collectives is there.
 inline constexpr std::array kProfileKeys{
     text("kind", "Kind of the file.").required(),
     text("name", "Name by which scenarios find a shipped calibration.")
