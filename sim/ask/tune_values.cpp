@@ -10,6 +10,7 @@
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
 #include "run/run.hpp"
+#include "scenario/merge_problem.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/short_forms.hpp"

@@ -9,6 +9,7 @@
 #include "files/import_source.hpp"
 #include "files/keys/samples_keys.hpp"
 #include "files/source_json.hpp"
+#include "sweep/grid_text.hpp"
 #include "json/csv.hpp"
 
 namespace stepsim::io {

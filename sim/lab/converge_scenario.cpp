@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "run/run.hpp"
-#include "run/run_parts.hpp"
+#include "run/run_async_server.hpp"
 
 namespace stepsim::study {
 

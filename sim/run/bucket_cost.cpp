@@ -1,3 +1,4 @@
+
 #include "run/bucket_cost.hpp"
 
 #include <algorithm>
@@ -5,8 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "run/run_parts.hpp"
 #include "scenario/compressed_cost.hpp"
 
 namespace stepsim::study {
@@ -116,6 +117,15 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.k = exchange.k;
   cost.links = wire.links;
   return known_[key] = cost;
+}
+
+std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
+  const auto& curve = scenario.cluster.network.curve;
+  if (!curve) {
+    return std::nullopt;
+  }
+  const bool alone = !exchanges(scenario);
+  return plan::Cost{.base = alone ? decltype(curve->base){plan::LinearCost{}} : curve->base};
 }
 
 } // namespace stepsim::study

@@ -35,7 +35,8 @@ struct BucketCost {
   [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };
 
-// Each size is evaluated once. Not thread-safe. Throws SimulationError as the evaluators do.
+// The costs of the buckets of a scenario. Each size is evaluated once. Not thread-safe. Throws
+// SimulationError as the evaluators do.
 class BucketCosts {
 public:
   // `curve`: a measured cost that stands for the evaluators of a dense exchange.
@@ -56,5 +57,8 @@ private:
   coll::Method used_ = coll::Method::closed_form;
   std::uint64_t events_{};
 };
+
+// The curve that stands for the evaluators, free for one worker; empty without one.
+[[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,3 +1,4 @@
+
 #include "run/measured_exchanges.hpp"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "run/run_parts.hpp"
+#include "scenario/exchange.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {

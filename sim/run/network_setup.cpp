@@ -1,3 +1,4 @@
+
 #include "run/network_setup.hpp"
 
 #include <algorithm>
@@ -5,8 +6,8 @@
 
 #include "coll/evaluate.hpp"
 #include "net/packet/time.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "run/run_parts.hpp"
 #include "scenario/message_class.hpp"
 
 namespace stepsim::study {

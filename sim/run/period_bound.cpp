@@ -1,14 +1,16 @@
 // Lower bounds of a step's period (MER 3): what no order and no partition of messages can beat. A
 // message takes a + b m where that is exactly what the run takes for it, else at least the bound of
 // its collective (COL 6); never a closed form that is an upper bound itself.
+#include "run/period_bound.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <variant>
 
+#include "base/number_text.hpp"
 #include "coll/evaluate.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
 
 namespace stepsim::study {
 
@@ -103,6 +105,27 @@ std::optional<double> period_lower_bound(const Scenario& scenario, const plan::P
                      first->ready.value + messages->all_s + workload.layers.back().forward.value);
   }
   return bound;
+}
+
+double bound_of(double bound_s, double time_s) {
+  constexpr double kRounding = 1e-12;
+  return bound_s <= time_s * (1 + kRounding) ? std::min(bound_s, time_s) : bound_s;
+}
+
+void warn_below_bound(double bound_s, Result& result) {
+  constexpr double kRounding = 1e-9;
+  const train::Variability& variability = result.scenario.variability;
+  if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
+    return;
+  }
+  const bool random = variability.random();
+  result.warnings.push_back(
+      "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
+      (random ? std::string(train::kJitterLaws[variability.law]) +
+                    " factors below 1 were drawn (/variability), which shorten computing and "
+                    "transfers below bytes / bandwidth"
+              : std::string("/variability/stragglers has factors below 1")) +
+      (result.summary.lower_bound_s ? "; lower_bound_s counts the factors" : ""));
 }
 
 } // namespace stepsim::study

@@ -1,9 +1,34 @@
+#include "run/result_lists.hpp"
+
 #include <algorithm>
 
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "run/network_result.hpp"
 
 namespace stepsim::study {
+
+std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
+                                  std::span<const BucketCost> costs) {
+  std::vector<Bucket> buckets;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const plan::Group& group = plan.groups[g];
+    Bucket& bucket = buckets.emplace_back();
+    bucket.index = static_cast<std::int64_t>(g);
+    const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
+    bucket.first = layers;
+    bucket.bytes = group.bytes;
+    bucket.items = static_cast<std::int64_t>(group.items.size());
+    for (const std::uint32_t item : group.items) {
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const std::int64_t number = layers - gradient.layer; // from 1, backward order
+      bucket.first = std::min(bucket.first, number);
+      bucket.last = std::max(bucket.last, number);
+      bucket.elements += gradient.elements;
+    }
+    bucket.algorithm = costs[g].algorithm;
+  }
+  return buckets;
+}
 
 std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,
                                 const train::StepTimes& step, std::span<const BucketCost> costs) {
@@ -55,6 +80,29 @@ std::vector<Iteration> iteration_list(const Scenario& scenario, const train::Ste
     iteration.applied_gradient = k;
   }
   return iterations;
+}
+
+void fill_links(std::span<const BucketCost> costs, Result& result) {
+  if (!result.scenario.cluster.fabric) {
+    return;
+  }
+  std::vector<net::LinkUse> uses;
+  for (const BucketCost& cost : costs) {
+    net::add_uses(cost.links, static_cast<double>(result.scenario.training.iterations), uses);
+  }
+  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  uses.resize(fabric.links.size());
+  for (std::size_t link = 0; link < uses.size(); ++link) {
+    result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
+  }
+  for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
+    LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
+    for (std::size_t g = 0; g < costs.size(); ++g) {
+      const double took = result.buckets[g].end_s - result.buckets[g].start_s;
+      const double bytes = costs[g].links.empty() ? 0 : costs[g].links[link].bytes;
+      heat.of_bucket.push_back(took > 0 ? bytes / (fabric.links[link].bandwidth_Bps * took) : 0);
+    }
+  }
 }
 
 } // namespace stepsim::study

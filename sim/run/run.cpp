@@ -1,3 +1,4 @@
+
 #include "run/run.hpp"
 
 #include <algorithm>
@@ -9,7 +10,13 @@
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "run/planned_messages.hpp"
+#include "run/run_async_server.hpp"
+#include "run/run_figures.hpp"
+#include "run/run_network.hpp"
+#include "run/run_pipeline.hpp"
+#include "run/run_server_rounds.hpp"
+#include "run/run_sync.hpp"
 
 namespace stepsim::study {
 

@@ -1,14 +1,10 @@
 #pragma once
-// scenario -> result, and its picture.
+// scenario -> result.
 //   scenario -> merge problem -> plan (buckets) -> step (compute + messages) -> result
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "engine/timeline.hpp"
 #include "run/result.hpp"
-#include "scenario/merge_problem.hpp"
 
 namespace stepsim::study {
 
@@ -25,12 +21,5 @@ inline constexpr std::string_view kEqualWorkers =
 // Mean times of several replications, with the 95 % interval of the iteration time (Student's t);
 // everything that is no time or speed of the summary is that of the first.
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
-
-struct TimelineFilter {
-  std::vector<std::int64_t> nodes;   // empty = the first 8
-  std::int64_t first_iteration = -1; // -1 = the last three
-  std::int64_t last_iteration = -1;
-};
-[[nodiscard]] engine::Timeline timeline(const Result& result, const TimelineFilter& filter);
 
 } // namespace stepsim::study

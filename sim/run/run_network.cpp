@@ -1,12 +1,17 @@
 // Runs whose messages go through the simulated network one by one (PKT 7, 8): what a job measured
 // becomes the result. Several jobs share the network.
+#include "run/run_network.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "run/bucket_cost.hpp"
+#include "run/network_result.hpp"
 #include "run/network_setup.hpp"
-#include "run/run_parts.hpp"
+#include "run/period_bound.hpp"
+#include "run/result_lists.hpp"
+#include "run/run_figures.hpp"
 
 namespace stepsim::study {
 

@@ -1,11 +1,18 @@
 // pipe_sgd: the buckets of a plan become pieces of backward, the exchanges run on a thread of their
 // own, and iteration t waits for the exchange of iteration t - K (PIP).
+#include "run/run_pipeline.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "run/largest_part.hpp"
+#include "run/period_bound.hpp"
+#include "run/planned_messages.hpp"
+#include "run/result_lists.hpp"
+#include "run/run_figures.hpp"
+#include "run/step_summary.hpp"
 #include "train/step/pipeline.hpp"
 
 namespace stepsim::study {

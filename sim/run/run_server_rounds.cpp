@@ -4,11 +4,16 @@
 //
 //   worker w   |lead|...weights are back...| rest |push ...        lead: next forward of layers
 //   server                                        |take, add, send|      without a gradient
+#include "run/run_server_rounds.hpp"
+
 #include <algorithm>
 
 #include "coll/evaluate.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "run/period_bound.hpp"
+#include "run/run.hpp"
+#include "run/run_figures.hpp"
+#include "run/run_sync.hpp"
 #include "run/server_exchange.hpp"
 #include "train/step/parameter_server.hpp"
 

@@ -2,10 +2,18 @@
 //   merge problem -> plan (buckets) -> step (compute + messages) -> result
 // Where workers differ every iteration has times of its own; buckets and layers are then those of
 // equal workers.
+#include "run/run_sync.hpp"
+
 #include <algorithm>
 
+#include "run/best_merge.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
+#include "run/period_bound.hpp"
+#include "run/planned_messages.hpp"
+#include "run/result_lists.hpp"
+#include "run/run.hpp"
+#include "run/run_figures.hpp"
+#include "run/step_summary.hpp"
 #include "train/step/selection.hpp"
 #include "train/step/varied_steps.hpp"
 

@@ -1,11 +1,12 @@
+
 #include "run/server_exchange.hpp"
 
 #include <utility>
 
 #include "coll/compress/compressed_exchange.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "run/run_parts.hpp"
 
 namespace stepsim::study {
 

@@ -1,3 +1,4 @@
+
 #include "run/work_estimate.hpp"
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 #include "coll/evaluate.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
-#include "run/run_parts.hpp"
+#include "scenario/exchange.hpp"
+#include "scenario/merge_problem.hpp"
 
 namespace stepsim::study {
 

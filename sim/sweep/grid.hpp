@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "json/json.hpp"
@@ -41,11 +40,5 @@ struct Grid {
 // The scenario tree with the point's values set. Names of files in it stay relative to the file
 // that the axis was written in (to the working directory if it came from a flag).
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
-
-// `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit
-// converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; lists and ranges as in
-// IO 13. Throws UsageError.
-[[nodiscard]] Axis parse_over(std::string_view text);
-[[nodiscard]] std::pair<std::string, io::Json> parse_set(std::string_view text);
 
 } // namespace stepsim::study

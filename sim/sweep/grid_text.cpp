@@ -1,10 +1,11 @@
+#include "sweep/grid_text.hpp"
+
 #include <cctype>
 #include <cmath>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "sweep/grid.hpp"
 
 namespace stepsim::study {
 

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "sweep/sweep_base.hpp"
+#include "sweep/sweep_hash.hpp"
 #include "sweep/sweep_point.hpp"
 
 namespace stepsim::study {

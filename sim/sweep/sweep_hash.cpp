@@ -1,3 +1,5 @@
+#include "sweep/sweep_hash.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -6,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
-#include "sweep/sweep_file.hpp"
 
 namespace stepsim::study {
 

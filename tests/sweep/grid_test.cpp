@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "scenario/files.hpp"
+#include "sweep/grid_text.hpp"
 
 using namespace stepsim;
 using study::Axis;

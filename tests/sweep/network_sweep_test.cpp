@@ -7,6 +7,7 @@
 
 #include "run/network_result.hpp"
 #include "run/run.hpp"
+#include "run/run_timeline.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 

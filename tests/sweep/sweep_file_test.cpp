@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "sweep/sweep_hash.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "run/run.hpp"
+#include "sweep/sweep_hash.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 

@@ -1,4 +1,5 @@
 #include "cli/commands/over_flags.hpp"
+#include "sweep/grid_text.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -16,6 +16,7 @@
 #include "export/timeline.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/run.hpp"
+#include "run/run_timeline.hpp"
 #include "run/work_estimate.hpp"
 #include "sweep/sweep_base.hpp"
 #include "json/file.hpp"

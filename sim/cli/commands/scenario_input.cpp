@@ -12,6 +12,7 @@
 #include "run/run.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
+#include "sweep/grid_text.hpp"
 
 namespace stepsim::cli {
 

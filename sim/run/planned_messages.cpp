@@ -1,12 +1,13 @@
 // From a plan to the messages of a step: which schedule sends them, in which phases, by the cost
 // that planners see or by what the evaluators say.
+#include "run/planned_messages.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
 #include "plan/omgs.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
 
 namespace stepsim::study {
 

@@ -1,10 +1,12 @@
+#include "run/run_timeline.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "run/link_counters.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "run/run_parts.hpp"
 
 namespace stepsim::study {
 

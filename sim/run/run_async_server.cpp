@@ -1,8 +1,11 @@
 // parameter_server, mode async: nobody waits for anybody (PIP 3.3).
+#include "run/run_async_server.hpp"
+
 #include <algorithm>
 
 #include "coll/formula/uniform.hpp"
-#include "run/run_parts.hpp"
+#include "run/period_bound.hpp"
+#include "run/run_figures.hpp"
 #include "run/server_exchange.hpp"
 #include "train/step/parameter_server.hpp"
 

@@ -1,4 +1,6 @@
 // What every way of running a scenario adds to its result.
+#include "run/run_figures.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,7 +9,6 @@
 #include "base/statistics.hpp"
 #include "coll/cost.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/run_parts.hpp"
 #include "train/step/alone.hpp"
 
 namespace stepsim::study {
@@ -38,38 +39,6 @@ std::optional<double> extrapolation_factor(const Network& network, std::int64_t 
 }
 
 } // namespace
-
-std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
-  const auto& curve = scenario.cluster.network.curve;
-  if (!curve) {
-    return std::nullopt;
-  }
-  const bool alone = !exchanges(scenario);
-  return plan::Cost{.base = alone ? decltype(curve->base){plan::LinearCost{}} : curve->base};
-}
-
-std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
-                                  std::span<const BucketCost> costs) {
-  std::vector<Bucket> buckets;
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const plan::Group& group = plan.groups[g];
-    Bucket& bucket = buckets.emplace_back();
-    bucket.index = static_cast<std::int64_t>(g);
-    const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
-    bucket.first = layers;
-    bucket.bytes = group.bytes;
-    bucket.items = static_cast<std::int64_t>(group.items.size());
-    for (const std::uint32_t item : group.items) {
-      const train::Gradient& gradient = scenario.workload.gradients[item];
-      const std::int64_t number = layers - gradient.layer; // from 1, backward order
-      bucket.first = std::min(bucket.first, number);
-      bucket.last = std::max(bucket.last, number);
-      bucket.elements += gradient.elements;
-    }
-    bucket.algorithm = costs[g].algorithm;
-  }
-  return buckets;
-}
 
 void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result) {
   append(result.warnings, scenario.workload.warnings);
@@ -135,29 +104,6 @@ void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
   summary.staleness_histogram = staleness.histogram();
 }
 
-void fill_links(std::span<const BucketCost> costs, Result& result) {
-  if (!result.scenario.cluster.fabric) {
-    return;
-  }
-  std::vector<net::LinkUse> uses;
-  for (const BucketCost& cost : costs) {
-    net::add_uses(cost.links, static_cast<double>(result.scenario.training.iterations), uses);
-  }
-  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
-  uses.resize(fabric.links.size());
-  for (std::size_t link = 0; link < uses.size(); ++link) {
-    result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
-  }
-  for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
-    LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
-    for (std::size_t g = 0; g < costs.size(); ++g) {
-      const double took = result.buckets[g].end_s - result.buckets[g].start_s;
-      const double bytes = costs[g].links.empty() ? 0 : costs[g].links[link].bytes;
-      heat.of_bucket.push_back(took > 0 ? bytes / (fabric.links[link].bandwidth_Bps * took) : 0);
-    }
-  }
-}
-
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
   const auto workers = static_cast<double>(scenario.cluster.ranks());
   summary.baseline = "one worker: forward, backward and update without communication";
@@ -208,27 +154,6 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
   const double mean = *summary.iteration_time_s;
   summary.iteration_time_low_s = std::min(mean, std::max(interval.low, least));
   summary.iteration_time_high_s = std::max(mean, interval.high);
-}
-
-void warn_below_bound(double bound_s, Result& result) {
-  constexpr double kRounding = 1e-9;
-  const train::Variability& variability = result.scenario.variability;
-  if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
-    return;
-  }
-  const bool random = variability.random();
-  result.warnings.push_back(
-      "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
-      (random ? std::string(train::kJitterLaws[variability.law]) +
-                    " factors below 1 were drawn (/variability), which shorten computing and "
-                    "transfers below bytes / bandwidth"
-              : std::string("/variability/stragglers has factors below 1")) +
-      (result.summary.lower_bound_s ? "; lower_bound_s counts the factors" : ""));
-}
-
-double bound_of(double bound_s, double time_s) {
-  constexpr double kRounding = 1e-12;
-  return bound_s <= time_s * (1 + kRounding) ? std::min(bound_s, time_s) : bound_s;
 }
 
 } // namespace stepsim::study

@@ -1,0 +1,88 @@
+
+#include "run/best_merge.hpp"
+
+#include <algorithm>
+
+#include "coll/evaluate.hpp"
+#include "run/planned_messages.hpp"
+#include "scenario/exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The step with every message costed as `problem` says.
+double planned_period(const Scenario& scenario, const plan::Problem& problem,
+                      const plan::Plan& plan, plan::Schedule schedule) {
+  const auto seconds = planned_seconds(scenario, problem, plan, schedule);
+  return train::run_step(step_input(scenario, plan, seconds, schedule)).period_s;
+}
+
+// The best merge with every message evaluated as the run evaluates its own.
+double optimal_period(const Scenario& scenario, const plan::Problem& problem, BucketCosts& costs) {
+  constexpr plan::Schedule kOptimal = plan::Schedule::optimal;
+  const plan::Plan best = plan::make_plan(problem, kOptimal);
+  const auto period = [&](const Scenario& run, BucketCosts& evaluate) {
+    std::vector<MessageSeconds> seconds;
+    for (const plan::Group& group : best.groups) {
+      seconds.push_back(message_seconds(problem, evaluate(group), kOptimal));
+    }
+    return train::run_step(step_input(run, best, seconds, kOptimal)).period_s;
+  };
+  if (!has_all_gathers(scenario)) {
+    return period(scenario, costs);
+  }
+  Scenario whole = scenario; // whose messages are not split
+  whole.communication.schedule = kOptimal;
+  BucketCosts evaluate(whole, measured_curve(whole));
+  return period(whole, evaluate);
+}
+
+// The closed form of some message is an upper bound.
+bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
+  coll::Collective collective = exchange_of(scenario);
+  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
+           collective.bytes = static_cast<double>(group.bytes.value);
+           const coll::Collective asked = coll::with_chosen_algorithm(collective);
+           const auto form = asked.homogeneous() ? coll::closed_form(asked) : std::nullopt;
+           return form && form->upper_bound;
+         });
+}
+
+} // namespace
+
+void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary) {
+  const bool one_channel = plan::planner(schedule).needs == plan::Needs::cost;
+  const double period = *summary.iteration_time_s;
+  // Planners see equal parts and formulas where evaluators may know better.
+  const double best = one_channel ? std::min(best_s, period) : best_s;
+  summary.merge_optimal_iteration_time_s = best;
+  if (one_channel) {
+    summary.merge_gap_to_optimal = best > 0 ? period / best - 1 : 0;
+  }
+}
+
+void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                BucketCosts& costs, Summary& summary) {
+  const plan::Schedule schedule = scenario.communication.schedule;
+  if (schedule == plan::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
+    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
+  }
+  if (scenario.communication.reduce_broadcast) {
+    return; // the planner's cost is the reduce alone: no optimum of the whole exchange
+  }
+  compare_with_optimum(schedule,
+                       schedule == plan::Schedule::optimal
+                           ? *summary.iteration_time_s
+                           : optimal_period(scenario, problem, costs),
+                       summary);
+  if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
+    plan::Problem formula = problem;
+    formula.cost = formula_cost(scenario);
+    summary.closed_form_s = planned_period(scenario, formula, plan, schedule);
+    summary.closed_form_is_bound = formula_is_bound(scenario, plan);
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,125 @@
+
+#include "run/largest_part.hpp"
+
+#include <algorithm>
+
+#include "coll/evaluate.hpp"
+#include "scenario/compressed_cost.hpp"
+#include "scenario/exchange.hpp"
+#include "train/step/exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
+// the work of compressing.
+std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& plan,
+                                    std::span<const BucketCost> costs) {
+  if (scenario.cluster.fabric) { // whose latency and bandwidth are no two numbers
+    double wire = 0;
+    double work = 0;
+    for (const BucketCost& cost : costs) {
+      wire += cost.wire_s;
+      work += cost.compress_s() + cost.encode_s + cost.decode_s + cost.merge_s + cost.scatter_s;
+    }
+    return work > wire ? "compression" : "bandwidth";
+  }
+  const auto total = [&](double latency_factor, double bandwidth_factor) {
+    Scenario part = scenario;
+    part.cluster.network.latency_s *= latency_factor;
+    part.cluster.network.block_latency_s *= latency_factor;
+    part.cluster.network.bandwidth_Bps *= bandwidth_factor;
+    const plan::Cost cost = compressed_cost(part);
+    double sum = 0;
+    for (const plan::Group& group : plan.groups) {
+      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+    }
+    return sum;
+  };
+  constexpr double kFast = 1e12; // times the bandwidth: bytes cost nothing
+  const double all = total(1, 1);
+  const double latency = all - total(0, 1);
+  const double bandwidth = all - total(1, kFast);
+  double work = all - latency - bandwidth;
+  for (const BucketCost& cost : costs) {
+    work += cost.compress_s() + cost.encode_s + cost.decode_s;
+  }
+  if (work > latency && work > bandwidth) {
+    return "compression";
+  }
+  return latency >= bandwidth ? "latency" : "bandwidth";
+}
+
+// On a fabric: messages of one byte take the latency, all others more by what their bytes cost.
+std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan) {
+  coll::Collective collective = exchange_of(scenario);
+  const auto total = [&](bool one_byte) {
+    const plan::Cost cost = train::planner_cost(collective);
+    double sum = 0;
+    for (const plan::Group& group : plan.groups) {
+      const auto bytes = static_cast<double>(group.bytes.value);
+      sum += cost.seconds(one_byte ? std::min(1.0, bytes) : bytes, 1);
+    }
+    return sum;
+  };
+  const double all = total(false);
+  collective.reduction_s_per_byte = 0;
+  const double reduction = all - total(false);
+  const double latency = total(true);
+  const double bandwidth = all - reduction - latency;
+  if (latency >= bandwidth && latency >= reduction) {
+    return "latency";
+  }
+  return bandwidth >= reduction ? "bandwidth" : "reduction";
+}
+
+} // namespace
+
+// The algorithm and the block are those of the first message.
+std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
+                         std::span<const BucketCost> costs) {
+  if (is_compressed(scenario)) {
+    return largest_compressed_part(scenario, plan, costs);
+  }
+  if (scenario.cluster.network.curve) {
+    return "bandwidth"; // a measured curve has no parts
+  }
+  if (scenario.cluster.fabric) {
+    return largest_fabric_part(scenario, plan);
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const auto total = [&](bool latency, bool bandwidth, bool reduction) {
+    coll::Collective part = collective;
+    const auto keep = [&](coll::LinkCost& cost) {
+      cost.latency_s *= latency ? 1 : 0;
+      cost.block_latency_s *= latency ? 1 : 0;
+      cost.per_byte_s *= bandwidth ? 1 : 0;
+    };
+    keep(part.links.all);
+    if (part.links.two_level) {
+      keep(part.links.two_level->intra);
+    }
+    part.reduction_s_per_byte *= reduction ? 1 : 0;
+    double sum = 0;
+    const plan::Cost cost = train::planner_cost(part);
+    for (const plan::Group& group : plan.groups) {
+      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+    }
+    return sum;
+  };
+  collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
+  collective = coll::with_chosen_algorithm(collective);
+  if (const auto blocks = coll::resolve_blocks(collective)) {
+    collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
+  }
+  const double latency = total(true, false, false);
+  const double bandwidth = total(false, true, false);
+  const double reduction = total(false, false, true);
+  if (latency >= bandwidth && latency >= reduction) {
+    return "latency";
+  }
+  return bandwidth >= reduction ? "bandwidth" : "reduction";
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,60 @@
+#include "sweep/quick_conditions.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "scenario/compressed_cost.hpp"
+#include "scenario/exchange.hpp"
+#include "scenario/merge_problem.hpp"
+
+namespace stepsim::study {
+
+bool is_static_schedule(plan::Schedule schedule) {
+  return schedule == plan::Schedule::wfbp || schedule == plan::Schedule::single ||
+         schedule == plan::Schedule::ddp || schedule == plan::Schedule::trace;
+}
+
+namespace {
+
+bool is_known_schedule(plan::Schedule schedule) {
+  return is_static_schedule(schedule) || schedule == plan::Schedule::mg_wfbp ||
+         schedule == plan::Schedule::optimal;
+}
+
+// The exchange is a flat ring whose parts are exactly n / P.
+bool is_plain_ring(const Scenario& scenario) {
+  const coll::Options& options = scenario.communication.options;
+  return scenario.communication.collective == coll::AlgorithmId::ring &&
+         options.chunking == coll::Chunking::real && options.cost_form == coll::CostForm::exact &&
+         !options.ring_startup_2p;
+}
+
+// Equal workers in step that send gradients as they are, with nothing beside the network on the
+// channel; times alone are asked for.
+bool is_plain_training(const Scenario& scenario) {
+  const plan::LinearCost extra = extra_cost(scenario);
+  return scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
+         !scenario.training.exchange && !scenario.training.convergence && extra.startup_s == 0 &&
+         extra.per_byte_s == 0 && !is_compressed(scenario) && !scenario.variability.varies();
+}
+
+} // namespace
+
+bool takes_quick_way(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const Network& network = scenario.cluster.network;
+  const bool method_fits = !scenario.method || *scenario.method == coll::Method::closed_form;
+  const bool gradients_fit =
+      !scenario.workload.gradients.empty() &&
+      std::ranges::all_of(scenario.workload.gradients,
+                          [](const train::Gradient& g) { return g.bytes.value > 0; }) &&
+      std::ranges::is_sorted(scenario.workload.gradients, std::greater<>(),
+                             &train::Gradient::layer);
+  return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
+         method_fits && gradients_fit && !network.curve && network.calibration.empty() &&
+         !communication.calibrated && !communication.reduce_broadcast &&
+         communication.copy_bandwidth_Bps <= 0 && is_known_schedule(communication.schedule) &&
+         is_plain_ring(scenario) && is_plain_training(scenario);
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,16 @@
+#pragma once
+// Which scenarios the short way through a sweep (sweep_quick.hpp) knows. Everything else is run the
+// long way, point by point, so that a condition that is too strict costs time and no correctness.
+#include "plan/planners.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+// Its buckets depend on bytes alone, not on the network.
+[[nodiscard]] bool is_static_schedule(plan::Schedule schedule);
+
+// A flat ring of equal workers in step, whose exchange costs a + b bytes by its closed form, on any
+// latency, bandwidth and number of nodes.
+[[nodiscard]] bool takes_quick_way(const Scenario& scenario);
+
+} // namespace stepsim::study
