@@ -7,48 +7,13 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
-#include "run/result.hpp"
+#include "run/summary_fields.hpp"
 
 namespace stepsim::study {
 
-namespace {
-
-// What a run must be to have a number of the summary.
-struct Requirement {
-  std::string_view metric;
-  std::string_view runs;
-  std::string_view setting;
-};
-constexpr std::string_view kCompression = "a run with compression";
-constexpr std::string_view kSolveMethod = "/communication/compression/method=...";
-constexpr std::string_view kPipeline = "pipe_sgd";
-constexpr std::string_view kPipelineSetting = "/training/algorithm=pipe_sgd";
-constexpr std::string_view kVarying = "a run with random times";
-constexpr std::string_view kVaryingSetting = "/variability/compute_cv=...";
-constexpr std::array kRequirements{
-    Requirement{"compress_s", kCompression, kSolveMethod},
-    Requirement{"density", kCompression, kSolveMethod},
-    Requirement{"k", kCompression, kSolveMethod},
-    Requirement{"merge_s", kCompression, kSolveMethod},
-    Requirement{"residual_s", kCompression, kSolveMethod},
-    Requirement{"scatter_s", kCompression, kSolveMethod},
-    Requirement{"select_s", kCompression, kSolveMethod},
-    Requirement{"speedup_vs_dense_overlapped", kCompression, kSolveMethod},
-    Requirement{"speedup_vs_dense_sequential", kCompression, kSolveMethod},
-    Requirement{"staging_s", kCompression, kSolveMethod},
-    Requirement{"wire_s", kCompression, kSolveMethod},
-    Requirement{"paper_form_s", kPipeline, kPipelineSetting},
-    Requirement{"pipeline_width", kPipeline, kPipelineSetting},
-    Requirement{"iteration_time_high_s", kVarying, kVaryingSetting},
-    Requirement{"iteration_time_low_s", kVarying, kVaryingSetting},
-    Requirement{"samples_per_s", "a run with a batch size", "/workload/batch_size=..."},
-};
-
-} // namespace
-
 void require_metric(std::string_view metric) {
   std::vector<std::string_view> known;
-  for (const SummaryField& field : summary_fields()) {
+  for (const SummaryField& field : kSummaryFields) {
     if (field.is_number()) {
       known.push_back(field.key);
     }
@@ -60,12 +25,12 @@ void require_metric(std::string_view metric) {
 }
 
 void throw_absent_metric(const std::string& metric) {
-  const auto* needs = std::ranges::find(kRequirements, metric, &Requirement::metric);
-  if (needs == kRequirements.end()) {
+  const SummaryRuns needs = std::ranges::find(kSummaryFields, metric, &SummaryField::key)->only_in;
+  if (needs.runs.empty()) {
     throw SimulationError("no point has " + metric);
   }
-  throw UsageError("--target " + metric + ": only " + std::string(needs->runs) + " has " + metric +
-                   "; add --set " + std::string(needs->setting));
+  throw UsageError("--target " + metric + ": only " + std::string(needs.runs) + " has " + metric +
+                   "; add --set " + std::string(needs.setting));
 }
 
 std::pair<std::string, double> parse_target(std::string_view text) {

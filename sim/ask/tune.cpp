@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
+#include "json/fields/written.hpp"
 
 namespace stepsim::study {
 
@@ -164,15 +165,11 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
   }
 }
 
-io::Json number(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
-}
-
 io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
-  io::Json tree(
-      io::Object{{"value", point.value}, {"iteration_time_s", number(point.iteration_time_s)}});
+  io::Json tree(io::Object{{"value", point.value},
+                           {"iteration_time_s", io::or_null(point.iteration_time_s)}});
   for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
-    tree.set(key, number(number_in(point.record, key)));
+    tree.set(key, io::or_null(number_in(point.record, key)));
   }
   if (problem.knob == Knob::pipeline_width) {
     const auto width =
@@ -182,7 +179,7 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
   if (problem.knob == Knob::density) {
     for (const std::string_view key :
          {"k", "speedup_vs_dense_sequential", "speedup_vs_dense_overlapped"}) {
-      tree.set(key, number(number_in(point.record, key)));
+      tree.set(key, io::or_null(number_in(point.record, key)));
     }
   }
   if (!point.error.empty()) {
@@ -256,7 +253,7 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
   for (const TuneReference& reference : tuning.references) {
     io::Json tree = point_tree(problem, reference.point);
     tree.set("name", reference.name);
-    tree.set("regret", number(reference.regret));
+    tree.set("regret", io::or_null(reference.regret));
     if (reference.largest_k) {
       tree.set("largest_k", *reference.largest_k);
     }

@@ -1,64 +1,17 @@
 #pragma once
-// What a run gives: a flat summary of numbers, the buckets, the iterations, and where it came from.
-// The same keys in every result; what does not exist is null. `result_tree` maps it to io's tree.
+// What a run gives: a summary of numbers, the buckets, the iterations, and where it came from. The
+// same keys in every result; what does not exist is null. result_file.hpp writes it as JSON.
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 #include "run/network_result.hpp"
+#include "run/summary.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
-
-// Seconds unless the name says otherwise; keys are the member names (interface: `summary`).
-struct Summary {
-  std::optional<double> iteration_time_s, forward_s, backward_s, update_s, codec_compute_s,
-      compute_s;
-  std::optional<double> communication_s, exposed_communication_s, overlap_fraction;
-  std::optional<double> input_wait_s; // of the slowest worker; in synchronous steps
-  std::optional<double> speedup, scaling_efficiency, samples_per_s;
-  std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
-  std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s;
-  std::optional<double> iteration_time_low_s, iteration_time_high_s;
-  std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
-  std::optional<bool> merge_certified_optimal;
-  std::optional<bool> closed_form_is_bound; // closed_form_s: an upper bound, not the time
-  // Pipelined and parameter-server training (PIP 11, 15).
-  std::optional<double> pipeline_width, staleness_mean, staleness_max, in_flight_gradients;
-  std::optional<double> codec_hops;
-  // Compression (SPA 5).
-  std::optional<double> select_s, residual_s, compress_s, staging_s, wire_s, merge_s, scatter_s;
-  std::optional<double> density, k;
-  std::optional<double> speedup_vs_dense_sequential, speedup_vs_dense_overlapped;
-  // Simulated networks (PKT 8): completion times of messages, lost gradients and parameters by
-  // bytes, and what the loss means for training.
-  std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
-  std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
-  std::optional<bool> converges;
-  std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
-  // compute, latency, bandwidth, reduction, straggler, compression, server
-  std::string bottleneck;
-  std::string baseline; // of speedup, in words
-};
-
-// One key of the summary: the only list from which `run`, the records of sweeps, `compare` and
-// `solve` take keys and values. Nested keys are joined by "_" ("merge_gap_to_optimal").
-using SummaryNumber = std::optional<double> Summary::*;
-using SummaryFlag = std::optional<bool> Summary::*;
-using SummaryWord = std::string Summary::*; // null where empty
-using SummaryCounts = std::vector<std::int64_t> Summary::*;
-struct SummaryField {
-  std::string_view key;
-  std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
-  [[nodiscard]] bool is_number() const { return std::holds_alternative<SummaryNumber>(value); }
-};
-[[nodiscard]] std::span<const SummaryField> summary_fields();
 
 struct Bucket {
   std::int64_t index{};         // launch order, from 0
@@ -161,10 +114,5 @@ struct Result {
   std::vector<MessageLife> messages;
   std::vector<LinkHeat> heat; // of the busiest links
 };
-
-// Meta: tool, version, git, command, wall_s; the caller adds it (it may differ between equal runs).
-[[nodiscard]] io::Json result_tree(const Result& result);
-// All summary fields in order: nested keys joined by "_", nulls kept.
-[[nodiscard]] io::Object flat_summary(const Summary& summary);
 
 } // namespace stepsim::study

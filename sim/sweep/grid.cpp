@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "run/result.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
@@ -61,8 +61,8 @@ std::vector<std::string> Grid::field_names() const {
     last.push_back(tokens.empty() ? std::string() : tokens.back());
   }
   std::vector<std::string> taken(kReserved.begin(), kReserved.end());
-  for (const io::Member& member : flat_summary(Summary{})) {
-    taken.push_back(member.first);
+  for (const SummaryField& field : kSummaryFields) {
+    taken.emplace_back(field.key);
   }
   std::vector<std::string> names = last;
   for (std::size_t a = 0; a < names.size(); ++a) {

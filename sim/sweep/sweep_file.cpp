@@ -10,13 +10,12 @@
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
+#include "sweep/sweep_keys.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-constexpr double kMaxSteps = 1e7;
 
 // To 15 digits, so that 1e-6 to 1e-4 in three steps has 1e-05 in the middle.
 double rounded(double value) {
@@ -69,14 +68,13 @@ io::Json with_numeric_ends(io::Json axis) {
 }
 
 void parse_spaced(io::Fields& fields, Axis& axis) {
-  static constexpr std::array<std::string_view, 2> kScales{"linear", "log"};
   io::Problems& problems = fields.problems();
-  const bool logarithmic = fields.word("scale", kScales, 0) == 1;
+  const bool logarithmic = fields.word("scale") == kAxisScales[1];
   const io::Range range = logarithmic ? io::above(0) : io::Range{};
   const std::size_t before = problems.list().size();
   (void)fields.number("from", range);
   (void)fields.number("to", range);
-  const std::int64_t steps = fields.integer("steps", io::between(1, kMaxSteps));
+  const std::int64_t steps = fields.integer("steps");
   const io::Json* from = fields.any("from");
   const io::Json* to = fields.any("to");
   // An axis that is no object, or a 21st problem, is not in the list.
@@ -88,7 +86,8 @@ void parse_spaced(io::Fields& fields, Axis& axis) {
 
 Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
   const io::Json json = with_numeric_ends(as_written);
-  io::Fields fields(json, problems);
+  const bool listed = json.find("values") != nullptr && !json.find("values")->is_null();
+  io::Fields fields(json, problems, keys::kAxisForms[listed ? 0 : 1]);
   Axis axis;
   axis.pointer = fields.string("field");
   if (fields.has("field") && !axis.pointer.empty() &&
@@ -97,7 +96,6 @@ Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
                  "must be a JSON pointer such as /cluster/nodes, got " +
                      base::shown_value(axis.pointer));
   }
-  const bool listed = fields.has("values");
   if (listed) {
     const auto values = fields.array("values", true);
     for (const io::Json& value : values) {
@@ -193,7 +191,7 @@ bool is_sweep(const io::Json& tree) {
 
 Sweep parse_sweep(const io::Json& tree) {
   io::Problems problems;
-  io::Fields fields(tree, problems);
+  io::Fields fields(tree, problems, keys::kSweepRoot);
   fields.header("sweep");
   Sweep sweep;
   const io::Json* scenario = fields.any("scenario");
@@ -216,8 +214,7 @@ Sweep parse_sweep(const io::Json& tree) {
   for (const io::Json& zip : fields.array("zip", false)) {
     parse_zip(zip, problems, sweep.grid);
   }
-  sweep.grid.replications =
-      fields.integer("replications", io::between(1, static_cast<double>(kMostReplications)), 1);
+  sweep.grid.replications = fields.integer("replications");
   fields.no_more();
   problems.throw_if_any();
 

@@ -54,7 +54,7 @@ Records::Records(const Grid& grid, RecordFormat format)
     add("replication", Source::replication);
   }
   const auto summary_begin = static_cast<std::ptrdiff_t>(columns.size());
-  for (const SummaryField& field : summary_fields()) {
+  for (const SummaryField& field : kSummaryFields) {
     columns.push_back({std::string(field.key), Source::summary, 0, &field, ""});
   }
   const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };

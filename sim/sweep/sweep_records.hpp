@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/result.hpp"
+#include "run/summary_fields.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/shard.hpp"
 #include "json/json.hpp"
@@ -47,7 +47,7 @@ private:
 
 class Records {
 public:
-  // Where a column's value comes from; `summary`: a field of result.hpp.
+  // Where a column's value comes from; `summary`: a row of summary_fields.hpp.
   enum class Source { record, point, status, axis, replication, summary, method, error };
 
   Records(const Grid& grid, RecordFormat format);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "files/measured_file.hpp"
+#include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

@@ -1,3 +1,4 @@
+#include "run/result_file.hpp"
 #include "run/run.hpp"
 
 #include <doctest/doctest.h>

@@ -14,18 +14,21 @@
 #include "lab/breakeven_result.hpp"
 #include "lab/semantics_keys.hpp"
 #include "lab/semantics_result.hpp"
+#include "run/result_file.hpp"
 #include "scenario/keys/problem.hpp"
 #include "scenario/keys/scenario.hpp"
+#include "sweep/sweep_keys.hpp"
 
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
   return {
-      study::keys::breakeven_file(), study::breakeven_result_kind(), io::keys::cost_file(),
-      study::keys::flows_file(),     study::flows_result_kind(),     io::keys::links_file(),
-      io::keys::measured_file(),     io::keys::model_file(),         io::keys::profile_file(),
-      study::keys::problem_file(),   io::keys::samples_file(),       study::keys::scenario_file(),
-      study::keys::semantics_file(), study::semantics_result_kind(), io::keys::topology_file(),
+      study::keys::breakeven_file(),  study::breakeven_result_kind(), io::keys::cost_file(),
+      study::keys::flows_file(),      study::flows_result_kind(),     io::keys::links_file(),
+      io::keys::measured_file(),      io::keys::model_file(),         io::keys::profile_file(),
+      study::keys::sweep_record(),    study::keys::problem_file(),    study::result_kind(),
+      io::keys::samples_file(),       study::keys::scenario_file(),   study::keys::semantics_file(),
+      study::semantics_result_kind(), study::keys::sweep_file(),      io::keys::topology_file(),
       io::keys::trace_file()};
 }
 

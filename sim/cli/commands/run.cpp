@@ -15,6 +15,7 @@
 #include "cli/text/run_text.hpp"
 #include "export/timeline.hpp"
 #include "run/measured_exchanges.hpp"
+#include "run/result_file.hpp"
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"
 #include "run/work_estimate.hpp"

@@ -114,8 +114,10 @@ void add_object(Json& schema, const Key& key, Extent extent) {
       required.emplace_back(each->name);
     }
   }
-  if (!key.is_open) {
+  if (!properties.as_object().empty()) {
     schema.set("properties", std::move(properties));
+  }
+  if (!key.is_open) {
     schema.set("additionalProperties", false);
   }
   if (extent == Extent::part) {
@@ -253,12 +255,14 @@ Json schema(const FileKind& file) {
     root.set(key, value);
   }
   Json properties = file.has_header ? header_of(file.kind, name) : Json(Object{});
-  for (const auto& [key, value] : body.find("properties")->as_object()) {
-    if (key != "kind" || !file.has_header) { // a row says only that the kind is required
-      properties.set(key, value);
+  if (const Json* own = body.find("properties")) { // else the file has several forms
+    for (const auto& [key, value] : own->as_object()) {
+      if (key != "kind" || !file.has_header) { // a row says only that the kind is required
+        properties.set(key, value);
+      }
     }
+    root.set("properties", std::move(properties));
   }
-  root.set("properties", std::move(properties));
   Array examples;
   for (const std::string_view text : file.examples) {
     examples.push_back(parse_json(text, ""));

@@ -1,0 +1,359 @@
+// Rows are in the order of the file's description; members are sorted when they are written. Every
+// key is always there: null, or an empty list, where a run has nothing to say.
+#include "run/result_file.hpp"
+
+#include <array>
+#include <utility>
+
+#include "run/network_result.hpp"
+#include "run/summary_fields.hpp"
+#include "scenario/keys/scenario.hpp"
+#include "scenario/scenario.hpp"
+#include "json/fields/written.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using io::Json;
+using io::or_null;
+using io::Written;
+using io::rows::any;
+using io::rows::boolean;
+using io::rows::integer;
+using io::rows::list;
+using io::rows::number;
+using io::rows::object;
+using io::rows::text;
+using io::rows::word;
+
+// Of a run that is done: `auto` has become one of them.
+std::vector<std::string_view> evaluators_used() {
+  std::vector<std::string_view> all = keys::evaluators();
+  std::erase(all, "auto");
+  return all;
+}
+
+constexpr std::string_view kKind = "result";
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+constexpr std::array kLayerNumber{integer("layers", "Number of a layer.").in(io::at_least(1))};
+constexpr auto kBucket = std::to_array<Written<Bucket>>({
+    {integer("index", "Launch order, from 0.").required(),
+     [](const Bucket& b) -> Json { return b.index; }},
+    {list("layers", kLayerNumber, "First and last layer, from 1 in the order of backward.")
+         .sizes(2, 2)
+         .required(),
+     [](const Bucket& b) -> Json {
+       return io::Array{b.first, b.last};
+     }},
+    {integer("bytes", "Size of its gradients.").required(),
+     [](const Bucket& b) -> Json { return b.bytes.value; }},
+    {integer("elements", "Values in it; null where only bytes are known.").nullable().required(),
+     [](const Bucket& b) { return b.elements > 0 ? Json(b.elements) : Json(); }},
+    {integer("tensors", "Gradients in it.").required(),
+     [](const Bucket& b) -> Json { return b.items; }},
+    {number("ready_s", "When its last gradient is computed, s from the start of the iteration.")
+         .required(),
+     [](const Bucket& b) -> Json { return b.ready_s; }},
+    {number("start_s", "When its exchange starts, s.").required(),
+     [](const Bucket& b) -> Json { return b.start_s; }},
+    {number("end_s", "When its exchange ends, s.").required(),
+     [](const Bucket& b) -> Json { return b.end_s; }},
+    {number("exposed_s", "Part of the exchange that computation does not hide, s.").required(),
+     [](const Bucket& b) -> Json { return b.exposed_s; }},
+    {text("algorithm", "Algorithm of its exchange.").required(),
+     [](const Bucket& b) -> Json { return b.algorithm; }},
+});
+
+constexpr auto kIteration = std::to_array<Written<Iteration>>({
+    {integer("index", "From 0.").required(), [](const Iteration& i) -> Json { return i.index; }},
+    {number("start_s", "Start, s from the start of the run.").required(),
+     [](const Iteration& i) -> Json { return i.start_s; }},
+    {number("compute_end_s", "End of backward, s.").required(),
+     [](const Iteration& i) -> Json { return i.compute_end_s; }},
+    {number("exchange_start_s", "Start of the first exchange, s.").required(),
+     [](const Iteration& i) -> Json { return i.exchange_start_s; }},
+    {number("exchange_end_s", "End of the last exchange, s.").required(),
+     [](const Iteration& i) -> Json { return i.exchange_end_s; }},
+    {number("iteration_time_s", "To the same point of the next iteration, s.").required(),
+     [](const Iteration& i) -> Json { return i.iteration_time_s; }},
+    {number("exposed_communication_s", "Communication not hidden behind computation, s.")
+         .required(),
+     [](const Iteration& i) -> Json { return i.exposed_communication_s; }},
+    {integer("applied_gradient",
+             "Iteration whose gradient the update applies; null where the step is skipped.")
+         .nullable()
+         .required(),
+     [](const Iteration& i) { return or_null(i.applied_gradient); }},
+    {number("density", "Entries selected over elements; null for dense exchanges.")
+         .nullable()
+         .required(),
+     [](const Iteration& i) { return or_null(i.density); }},
+    {integer("k", "Entries selected per rank; null for dense exchanges.").nullable().required(),
+     [](const Iteration& i) { return or_null(i.k); }},
+    {number("loss_fraction", "Part of the bytes of gradients that is not delivered.")
+         .nullable()
+         .required(),
+     [](const Iteration& i) { return or_null(i.loss_fraction); }},
+});
+
+constexpr auto kWorker = std::to_array<Written<WorkerResult>>({
+    {integer("worker", "Rank of the worker.").required(),
+     [](const WorkerResult& w) -> Json { return w.worker; }},
+    {number("compute_s", "Computing, s per iteration.").required(),
+     [](const WorkerResult& w) -> Json { return w.compute_s; }},
+    {number("straggler_wait_s", "Waiting for slower workers, s per iteration.").required(),
+     [](const WorkerResult& w) -> Json { return w.straggler_wait_s; }},
+    {number("transfer_s", "Communication without waiting for others, s per iteration.").required(),
+     [](const WorkerResult& w) -> Json { return w.transfer_s; }},
+});
+
+constexpr auto kLayer = std::to_array<Written<LayerResult>>({
+    {text("name", "Name in the workload.").required(),
+     [](const LayerResult& l) -> Json { return l.name; }},
+    {number("forward_start_s", "In a steady iteration, s from its start.").required(),
+     [](const LayerResult& l) -> Json { return l.forward_start_s; }},
+    {number("forward_end_s", "End of forward, s.").required(),
+     [](const LayerResult& l) -> Json { return l.forward_end_s; }},
+    {number("backward_start_s", "Start of backward, s.").required(),
+     [](const LayerResult& l) -> Json { return l.backward_start_s; }},
+    {number("backward_end_s", "End of backward, s.").required(),
+     [](const LayerResult& l) -> Json { return l.backward_end_s; }},
+    {number("gradient_done_s", "End of the last message with its gradients, s; 0 without any.")
+         .required(),
+     [](const LayerResult& l) -> Json { return l.gradient_done_s; }},
+});
+
+constexpr std::array<std::string_view, 2> kParts{"gradient", "parameter"};
+constexpr auto kTensor = std::to_array<Written<TensorResult>>({
+    {integer("bucket", "Bucket that the message belongs to.").required(),
+     [](const TensorResult& t) -> Json { return t.bucket; }},
+    {word("part", kParts, "Gradients, or parameters on their way back.").required(),
+     [](const TensorResult& t) -> Json { return kParts[t.gradient ? 0 : 1]; }},
+    {integer("size_bytes", "Bytes to send.").required(),
+     [](const TensorResult& t) -> Json { return t.size_bytes; }},
+    {integer("packets", "Packets to send.").required(),
+     [](const TensorResult& t) -> Json { return t.packets; }},
+    {integer("delivered_packets", "Packets that arrived.").required(),
+     [](const TensorResult& t) -> Json { return t.delivered_packets; }},
+    {number("delivered_fraction", "Bytes that arrived over bytes to send; null for no bytes.")
+         .nullable()
+         .required(),
+     [](const TensorResult& t) { return or_null(t.delivered_fraction()); }},
+    {integer("lost_network_bytes", "Bytes that the network lost and nobody sent again.").required(),
+     [](const TensorResult& t) -> Json { return t.lost_network_bytes; }},
+    {integer("lost_stopped_bytes", "Bytes that were not sent because the sender was stopped.")
+         .required(),
+     [](const TensorResult& t) -> Json { return t.lost_stopped_bytes; }},
+    {integer("wasted_bytes", "Bytes that arrived and were of no use.").required(),
+     [](const TensorResult& t) -> Json { return t.wasted_bytes; }},
+    {integer("retransmissions", "Packets sent again.").required(),
+     [](const TensorResult& t) -> Json { return t.retransmissions; }},
+    {integer("timeouts", "Timers that ran out.").required(),
+     [](const TensorResult& t) -> Json { return t.timeouts; }},
+    {integer("duplicates", "Packets that arrived more than once.").required(),
+     [](const TensorResult& t) -> Json { return t.duplicates; }},
+    {integer("probe_rounds", "Rounds in which the sender asked what is missing.").required(),
+     [](const TensorResult& t) -> Json { return t.probe_rounds; }},
+    {number("complete_s", "When the message was complete, s from the start of the iteration.")
+         .required(),
+     [](const TensorResult& t) -> Json { return t.complete_s; }},
+});
+
+constexpr auto kJob = std::to_array<Written<JobTimes>>({
+    {text("name", "Name of the job.").required(), [](const JobTimes& j) -> Json { return j.name; }},
+    {integer("nodes", "Nodes of the job.").required(),
+     [](const JobTimes& j) -> Json { return j.nodes; }},
+    {number("iteration_time_s",
+            "Mean iteration time while all jobs run, s; null where none ended in that time.")
+         .nullable()
+         .required(),
+     [](const JobTimes& j) { return or_null(j.together_s); }},
+    {number("alone_iteration_time_s", "Iteration time without the other jobs, s.").required(),
+     [](const JobTimes& j) -> Json { return j.alone_s; }},
+});
+
+constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
+    {text("pointer", "Where it stands in the resolved scenario.")
+         .example(R"("/communication/schedule")")
+         .required(),
+     [](const DefaultValue& d) -> Json { return d.pointer; }},
+    {any("value", "What was taken.").example(R"("trace")").required(),
+     [](const DefaultValue& d) -> Json { return d.value; }},
+    {text("reason", "Why this value.").example(R"("5 measured buckets")").required(),
+     [](const DefaultValue& d) -> Json { return d.reason; }},
+});
+
+constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
+    {integer("index", "Launch order in the trace, from 0.").in(io::at_least(0)).required(),
+     [](const MeasuredExchange& m) -> Json { return m.index; }},
+    {integer("bytes", "Size.").in(io::at_least(0)).required(),
+     [](const MeasuredExchange& m) -> Json { return m.bytes.value; }},
+    {number("measured_s",
+            "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
+         .in(io::at_least(0))
+         .required(),
+     [](const MeasuredExchange& m) -> Json { return m.measured_s; }},
+    {number("simulated_s", "Here, with as many ranks, s.").in(io::at_least(0)).required(),
+     [](const MeasuredExchange& m) -> Json { return m.simulated_s; }},
+});
+
+constexpr auto kCalibration = std::to_array<Written<Result>>({
+    {text("file", "File of the network profile.").required(),
+     [](const Result& r) -> Json { return r.scenario.cluster.network.calibration; }},
+    {text("grade", "How well the profile fits its own measurements.").nullable().required(),
+     [](const Result& r) { return text_or_null(r.scenario.cluster.network.grade); }},
+    {boolean("extrapolated", "Ranks or messages lie outside what was measured.")
+         .nullable()
+         .required(),
+     [](const Result& r) {
+       return r.extrapolation_factor ? Json(*r.extrapolation_factor > 1) : Json();
+     }},
+    {number("extrapolation_factor", "How far they lie outside, as a ratio; 1 inside.")
+         .nullable()
+         .required(),
+     [](const Result& r) { return or_null(r.extrapolation_factor); }},
+});
+
+bool is_packets(const Network& network) { return network.model == NetworkModel::packet; }
+
+constexpr auto kNetwork = std::to_array<Written<Network>>({
+    {word("model", kNetworkModels, "Level of simulation.").required(),
+     [](const Network& n) -> Json { return kNetworkModels[n.model]; }},
+    {word("transport", net::kTransportKinds, "Transport protocol of packets.")
+         .nullable()
+         .required(),
+     [](const Network& n) {
+       return is_packets(n) ? Json(net::kTransportKinds[n.packet.options.transport.kind]) : Json();
+     }},
+    {word("queue_discipline", net::kQueueDisciplines, "Order of packets in queues.")
+         .nullable()
+         .required(),
+     [](const Network& n) {
+       return is_packets(n) ? Json(net::kQueueDisciplines[n.packet.options.queue_discipline])
+                            : Json();
+     }},
+});
+
+constexpr std::array kBucketKeys = io::written_keys(kBucket);
+constexpr std::array kIterationKeys = io::written_keys(kIteration);
+constexpr std::array kWorkerKeys = io::written_keys(kWorker);
+constexpr std::array kLayerKeys = io::written_keys(kLayer);
+constexpr std::array kTensorKeys = io::written_keys(kTensor);
+constexpr std::array kJobKeys = io::written_keys(kJob);
+constexpr std::array kDefaultKeys = io::written_keys(kDefault);
+constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
+constexpr std::array kCalibrationKeys = io::written_keys(kCalibration);
+constexpr std::array kNetworkKeys = io::written_keys(kNetwork);
+
+constexpr std::array kOneBucket{object("buckets", kBucketKeys, "One message of a step.")};
+constexpr std::array kOneIteration{object("iterations", kIterationKeys, "One iteration.")};
+constexpr std::array kOneWorker{object("workers", kWorkerKeys, "One worker.")};
+constexpr std::array kOneLayer{object("layers", kLayerKeys, "One layer.")};
+constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of a link.")};
+constexpr std::array kOneTensor{object("tensors", kTensorKeys, "One message of packets.")};
+constexpr std::array kOneJob{object("jobs", kJobKeys, "One job.")};
+constexpr std::array kOneDefault{object("defaults", kDefaultKeys, "One of them.")};
+constexpr std::array kOneMeasured{
+    object("measured_buckets", kMeasuredKeys, "One bucket of the trace.")};
+constexpr std::array kOneWarning{text("warnings", "One warning.").example(R"("the GPU was idle")")};
+
+template <class Row, std::size_t N, class Value>
+Json each(const std::array<Row, N>& rows, const std::vector<Value>& values) {
+  return io::write_each(values, [&](const Value& value) { return io::write(rows, value); });
+}
+
+// Every direction of every link; of a run that simulates one exchange at a time, over all of them.
+Json links_tree(const Result& result) {
+  io::Array links;
+  for (std::size_t link = 0; link < result.links.size(); ++link) {
+    links.push_back(link_tree(result.scenario.cluster.fabric->fabric(),
+                              static_cast<net::LinkId>(link), result.links[link]));
+  }
+  return links;
+}
+
+constexpr auto kResult = std::to_array<Written<Result>>({
+    {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
+     [](const Result&) -> Json { return 1; }},
+    {text("kind", "Kind of the file.").required(), [](const Result&) -> Json { return kKind; }},
+    {object("scenario", {}, "The scenario with every default filled in.")
+         .open()
+         .example("{}")
+         .required(),
+     [](const Result& r) { return scenario_tree(r.scenario); }},
+    {word("method", evaluators_used, "Evaluator used.").required(),
+     [](const Result& r) -> Json { return r.method; }},
+    {word("provenance", train::kProvenances, "Origin of the layer times.").required(),
+     [](const Result& r) -> Json { return train::kProvenances[r.scenario.workload.provenance]; }},
+    {text("label", "Label of the network profile.").example(R"("default")").nullable().required(),
+     [](const Result& r) { return text_or_null(r.scenario.cluster.network.label); }},
+    {object("calibration", kCalibrationKeys, "The network profile used.").nullable().required(),
+     [](const Result& r) {
+       return r.scenario.cluster.network.calibration.empty() ? Json() : io::write(kCalibration, r);
+     }},
+    {object("network", kNetworkKeys, "Network model.").required(),
+     [](const Result& r) { return io::write(kNetwork, r.scenario.cluster.network); }},
+    {object("summary", kSummaryKeys, "The figures of the run.").required(),
+     [](const Result& r) { return summary_tree(r.summary); }},
+    {list("iterations", kOneIteration,
+          "Iterations from 0; of asynchronous training those of worker 0.")
+         .required(),
+     [](const Result& r) { return each(kIteration, r.iterations); }},
+    {list("workers", kOneWorker, "Means of every worker, where workers differ.").required(),
+     [](const Result& r) { return each(kWorker, r.workers); }},
+    {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
+     [](const Result& r) { return each(kBucket, r.buckets); }},
+    {list("layers", kOneLayer, "Layers in a steady step.").required(),
+     [](const Result& r) { return each(kLayer, r.layers); }},
+    {list("links", kOneLink, "Directions of links of the topology.").required(), links_tree},
+    {list("tensors", kOneTensor, "Messages of the last iteration, packet level.").required(),
+     [](const Result& r) { return each(kTensor, r.tensors); }},
+    {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
+     [](const Result& r) { return each(kJob, r.jobs); }},
+    {integer("events", "Events simulated.").in(io::at_least(0)).required(),
+     [](const Result& r) -> Json { return r.events; }},
+    {integer("packet_hops", "Packets times links passed; null without packets.")
+         .in(io::at_least(0))
+         .nullable()
+         .required(),
+     [](const Result& r) { return or_null(r.packet_hops); }},
+    {list("defaults", kOneDefault,
+          "Values that the scenario leaves out and that decide a time here.")
+         .required(),
+     [](const Result& r) { return each(kDefault, r.defaults); }},
+    {list("measured_buckets", kOneMeasured,
+          "Exchanges of the trace next to simulated ones of as many ranks; empty without timed "
+          "buckets.")
+         .required(),
+     [](const Result& r) { return each(kMeasured, r.measured_exchanges); }},
+    {list("warnings", kOneWarning, "What was guessed, dropped or looks wrong.").required(),
+     [](const Result& r) -> Json {
+       return io::write_each(r.warnings, [](const std::string& line) { return Json(line); });
+     }},
+});
+constexpr std::array kResultKeys = io::written_keys(kResult);
+constexpr std::array kMeta{
+    object("meta", {},
+           "Tool, version, git, command and wall time, which may differ between equal runs.")
+        .open()
+        .example(R"({"tool": "stepsim"})")};
+constexpr io::Key kRoot =
+    object("result", kResultKeys, "What `stepsim run --json` writes.").and_also(kMeta);
+constexpr std::array<std::string_view, 1> kExamples{R"({
+  "schema_version": 1, "kind": "result", "scenario": {}, "method": "closed_form",
+  "provenance": "measured", "label": "default", "calibration": null,
+  "network": {"model": "alpha_beta", "transport": null, "queue_discipline": null},
+  "summary": {"iteration_time_s": 0.1}, "iterations": [], "workers": [], "buckets": [],
+  "layers": [], "links": [], "tensors": [], "jobs": [], "events": 0, "packet_hops": null,
+  "defaults": [], "measured_buckets": [], "warnings": []})"};
+
+} // namespace
+
+io::Json result_tree(const Result& result) { return io::write(kResult, result); }
+
+io::FileKind result_kind() { return {kKind, &kRoot, kExamples}; }
+
+} // namespace stepsim::study

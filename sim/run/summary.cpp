@@ -1,0 +1,54 @@
+#include "run/summary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "run/summary_fields.hpp"
+#include "json/fields/written.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// What a figure is in JSON, one function per kind.
+struct FigureJson {
+  const Summary& summary;
+  io::Json operator()(SummaryNumber number) const { return io::or_null(summary.*number); }
+  io::Json operator()(SummaryFlag flag) const { return io::or_null(summary.*flag); }
+  io::Json operator()(SummaryWord word) const {
+    return (summary.*word).empty() ? io::Json() : io::Json(summary.*word);
+  }
+  io::Json operator()(SummaryCounts counts) const {
+    return io::Array((summary.*counts).begin(), (summary.*counts).end());
+  }
+};
+
+} // namespace
+
+io::Object flat_summary(const Summary& summary) {
+  io::Object flat;
+  flat.reserve(kSummaryFields.size());
+  for (const SummaryField& field : kSummaryFields) {
+    flat.emplace_back(field.key, std::visit(FigureJson{summary}, field.value));
+  }
+  return flat;
+}
+
+io::Json summary_tree(const Summary& summary) {
+  io::Json tree{io::Object{}};
+  std::array<io::Json, kSummaryGroups.size()> groups;
+  for (const SummaryField& field : kSummaryFields) {
+    const auto* const group = std::ranges::find(kSummaryGroups, field.group);
+    io::Json& place = group == kSummaryGroups.end()
+                          ? tree
+                          : groups[static_cast<std::size_t>(group - kSummaryGroups.begin())];
+    place.set(field.name_in_group(), std::visit(FigureJson{summary}, field.value));
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    tree.set(kSummaryGroups[i], std::move(groups[i]));
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

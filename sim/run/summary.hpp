@@ -1,0 +1,48 @@
+#pragma once
+// The figures of a run. What each of them means stands in its row (summary_fields.hpp).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// Seconds unless the name says otherwise; empty where the run has no such figure.
+struct Summary {
+  std::optional<double> iteration_time_s, forward_s, backward_s, update_s, codec_compute_s,
+      compute_s;
+  std::optional<double> communication_s, exposed_communication_s, overlap_fraction;
+  std::optional<double> input_wait_s; // of the slowest worker; in synchronous steps
+  std::optional<double> speedup, scaling_efficiency, samples_per_s;
+  std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
+  std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s;
+  std::optional<double> iteration_time_low_s, iteration_time_high_s;
+  std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
+  std::optional<bool> merge_certified_optimal;
+  std::optional<bool> closed_form_is_bound; // closed_form_s: an upper bound, not the time
+  // Pipelined and parameter-server training (PIP 11, 15).
+  std::optional<double> pipeline_width, staleness_mean, staleness_max, in_flight_gradients;
+  std::optional<double> codec_hops;
+  // Compression (SPA 5).
+  std::optional<double> select_s, residual_s, compress_s, staging_s, wire_s, merge_s, scatter_s;
+  std::optional<double> density, k;
+  std::optional<double> speedup_vs_dense_sequential, speedup_vs_dense_overlapped;
+  // Simulated networks (PKT 8): completion times of messages, lost gradients and parameters by
+  // bytes, and what the loss means for training.
+  std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
+  std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
+  std::optional<bool> converges;
+  std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
+  // compute, latency, bandwidth, reduction, straggler, compression, server
+  std::string bottleneck;
+  std::string baseline; // of speedup, in words
+};
+
+// All figures in the order of their rows, under the keys of records; nulls are kept.
+[[nodiscard]] io::Object flat_summary(const Summary& summary);
+// The summary of `run`: figures of a group below the group.
+[[nodiscard]] io::Json summary_tree(const Summary& summary);
+
+} // namespace stepsim::study

@@ -1,0 +1,251 @@
+#pragma once
+// The table of a run's figures: one row per figure says what it is called, what it means, where it
+// stands and which runs have it. From the rows come the summary of `run`, the records of sweeps,
+// the columns of `compare`, the targets of `solve` and the JSON Schemas of results and records.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "run/summary.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study {
+
+using SummaryNumber = std::optional<double> Summary::*;
+using SummaryFlag = std::optional<bool> Summary::*;
+using SummaryWord = std::string Summary::*; // null where empty
+using SummaryCounts = std::vector<std::int64_t> Summary::*;
+
+// Which runs have a figure, in words, and the `--set` that makes a run one of them.
+struct SummaryRuns {
+  std::string_view runs;
+  std::string_view setting;
+};
+
+// One figure. In records its key is `key`; in the summary of `run` the figures of a group stand in
+// an object of the group's name, without it: merge_gap_to_optimal is /merge/gap_to_optimal.
+struct SummaryField {
+  std::string_view key;
+  std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
+  std::string_view sentence;
+  std::string_view group{};
+  SummaryRuns only_in{}; // empty: every run may have it
+
+  [[nodiscard]] constexpr bool is_number() const {
+    return std::holds_alternative<SummaryNumber>(value);
+  }
+  [[nodiscard]] constexpr std::string_view name_in_group() const {
+    return group.empty() ? key : key.substr(group.size() + 1);
+  }
+  [[nodiscard]] constexpr SummaryField below(std::string_view name) const {
+    SummaryField field = *this;
+    field.group = name;
+    return field;
+  }
+  [[nodiscard]] constexpr SummaryField only(SummaryRuns runs) const {
+    SummaryField field = *this;
+    field.only_in = runs;
+    return field;
+  }
+};
+namespace figures {
+
+inline constexpr SummaryRuns kCompressed{"a run with compression",
+                                         "/communication/compression/method=..."};
+inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
+inline constexpr SummaryRuns kVarying{"a run with random times", "/variability/compute_cv=..."};
+inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
+
+template <class Member>
+[[nodiscard]] constexpr SummaryField row(std::string_view key, Member member,
+                                         std::string_view sentence) {
+  return {.key = key, .value = member, .sentence = sentence};
+}
+
+// Records and results sort their keys; the order here is that of a reader.
+inline constexpr std::array kAll{
+    row("iteration_time_s", &Summary::iteration_time_s, "Steady period of one iteration, s."),
+    row("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
+    row("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),
+    row("update_s", &Summary::update_s, "Weight update, s."),
+    row("codec_compute_s", &Summary::codec_compute_s,
+        "Encoding and decoding on the compute thread, s."),
+    row("compute_s", &Summary::compute_s,
+        "Busy compute per iteration of the slowest worker, s: forward + backward + update + "
+        "codec."),
+    row("communication_s", &Summary::communication_s,
+        "Time with a message under way, s; hidden or not."),
+    row("exposed_communication_s", &Summary::exposed_communication_s,
+        "Communication not hidden behind computation, s."),
+    row("input_wait_s", &Summary::input_wait_s,
+        "Waiting for input beyond computing and communication, s per iteration; synchronous "
+        "steps."),
+    row("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
+    row("speedup", &Summary::speedup, "Samples per second over those of one worker."),
+    row("scaling_efficiency", &Summary::scaling_efficiency, "Speed-up over the number of workers."),
+    row("samples_per_s", &Summary::samples_per_s,
+        "Throughput of all workers, samples/s; null without a batch size.")
+        .only(kBatched),
+    row("makespan_s", &Summary::makespan_s, "Whole run, s: to the end of the last exchange."),
+    row("makespan_drained_s", &Summary::makespan_drained_s,
+        "Whole run with the gradients under way applied, s."),
+    row("closed_form_s", &Summary::closed_form_s,
+        "Period by formula, s; null where there is none."),
+    row("closed_form_is_bound", &Summary::closed_form_is_bound,
+        "Whether closed_form_s is an upper bound rather than the time of the schedule; null "
+        "without a closed form."),
+    row("paper_form_s", &Summary::paper_form_s,
+        "T/K (c + m) of the whole run, s: the published form for unlimited resources, not "
+        "reachable; for reference.")
+        .only(kPipelined),
+    row("straggler_wait_s", &Summary::straggler_wait_s,
+        "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
+        "worker computes; part of compute_s, not communication."),
+    row("wire_bytes", &Summary::wire_bytes,
+        "Bytes that the worker that sends most sends per iteration; a server sends more."),
+    row("lower_bound_s", &Summary::lower_bound_s,
+        "No schedule on this network has a shorter period, s; counts the factors of /variability "
+        "that were drawn."),
+    row("iteration_time_low_s", &Summary::iteration_time_low_s,
+        "Low end of the 95 % interval of the iteration time, s; not below what the slowest worker "
+        "computes with the least factor that the law can draw (0 for lognormal, exponential, "
+        "gamma).")
+        .only(kVarying),
+    row("iteration_time_high_s", &Summary::iteration_time_high_s,
+        "High end of the 95 % interval of the iteration time, s.")
+        .only(kVarying),
+    row("pipeline_width", &Summary::pipeline_width,
+        "Width K of Pipe-SGD: iterations whose gradients are under way at once.")
+        .only(kPipelined),
+    row("staleness_mean", &Summary::staleness_mean,
+        "Updates between reading weights and applying the gradient, mean."),
+    row("staleness_max", &Summary::staleness_max,
+        "Updates between reading weights and applying the gradient, largest."),
+    row("in_flight_gradients", &Summary::in_flight_gradients,
+        "Gradients that are not applied when the run ends."),
+    row("codec_hops", &Summary::codec_hops, "Re-encodings of a value on its way round the ring."),
+    row("select_s", &Summary::select_s, "Selecting entries, s per iteration.").only(kCompressed),
+    row("residual_s", &Summary::residual_s, "Updating residuals, s per iteration.")
+        .only(kCompressed),
+    row("compress_s", &Summary::compress_s,
+        "Selecting and residuals, s; on a side stream what of it backward does not hide.")
+        .only(kCompressed),
+    row("staging_s", &Summary::staging_s, "Copies between device and host, s per iteration.")
+        .only(kCompressed),
+    row("wire_s", &Summary::wire_s, "Sending the messages themselves, s per iteration.")
+        .only(kCompressed),
+    row("merge_s", &Summary::merge_s,
+        "Merging lists of entries on the longest path, s per iteration.")
+        .only(kCompressed),
+    row("scatter_s", &Summary::scatter_s, "Adding entries into the dense update, s per iteration.")
+        .only(kCompressed),
+    row("density", &Summary::density, "Entries selected over elements.").only(kCompressed),
+    row("k", &Summary::k, "Entries selected per rank, all buckets.").only(kCompressed),
+    row("speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential,
+        "Iteration time of the same run, dense and in one message after backward, over this one.")
+        .only(kCompressed),
+    row("speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped,
+        "Iteration time of the same run, dense and overlapped (compression.baseline), over this "
+        "one.")
+        .only(kCompressed),
+    row("loss_fraction", &Summary::loss_fraction,
+        "Part of the bytes of gradients that is not delivered."),
+    row("stale_fraction", &Summary::stale_fraction,
+        "Part of the bytes of parameters that is not delivered."),
+    row("effective_loss", &Summary::effective_loss,
+        "Loss of gradients weighted by the contributions that each lost packet holds."),
+    row("epochs", &Summary::epochs, "Epochs to the target accuracy."),
+    row("time_to_accuracy_s", &Summary::time_to_accuracy_s, "Time to the target accuracy, s."),
+    row("bottleneck", &Summary::bottleneck,
+        "What limits the step: compute, latency, bandwidth, reduction, straggler, compression or "
+        "server."),
+    row("baseline", &Summary::baseline, "What the speed-up is relative to, in words."),
+    row("converges", &Summary::converges,
+        "Whether training converges with this loss of gradients (/training/convergence)."),
+    row("staleness_histogram", &Summary::staleness_histogram,
+        "Number of gradients by staleness, from 0."),
+    row("merge_waiting_merges", &Summary::merge_waiting_merges,
+        "Merges of MG-WFBP for which the channel waits though a message is ready.")
+        .below("merge"),
+    row("merge_certified_optimal", &Summary::merge_certified_optimal,
+        "Whether the merge of MG-WFBP is proved to be the best one.")
+        .below("merge"),
+    row("merge_optimal_iteration_time_s", &Summary::merge_optimal_iteration_time_s,
+        "Iteration time of the best merge on the same network, s.")
+        .below("merge"),
+    row("merge_gap_to_optimal", &Summary::merge_gap_to_optimal,
+        "Iteration time over that of the best merge, less 1.")
+        .below("merge"),
+    row("fct_mean_s", &Summary::fct_mean_s, "Completion time of messages on the network, mean, s.")
+        .below("fct"),
+    row("fct_p50_s", &Summary::fct_p50_s, "The same, median, s.").below("fct"),
+    row("fct_p95_s", &Summary::fct_p95_s, "The same, 95th percentile by nearest rank, s.")
+        .below("fct"),
+    row("fct_p99_s", &Summary::fct_p99_s, "The same, 99th percentile, s.").below("fct"),
+    row("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct")};
+
+} // namespace figures
+
+inline constexpr auto& kSummaryFields = figures::kAll;
+
+inline constexpr std::array<std::string_view, 2> kSummaryGroups{"merge", "fct"};
+inline constexpr std::array<std::string_view, 2> kSummaryGroupSentences{
+    "The schedule next to the best merge of its gradients.",
+    "Completion times of messages on a simulated network."};
+
+inline constexpr std::array kCount{
+    io::rows::integer("staleness_histogram", "Gradients of one staleness.")};
+
+constexpr io::Key key_of(const SummaryField& field, std::string_view name) {
+  switch (field.value.index()) {
+  case 0:
+    return io::rows::number(name, field.sentence).plain().nullable();
+  case 1:
+    return io::rows::boolean(name, field.sentence).nullable();
+  case 2:
+    return io::rows::text(name, field.sentence).nullable();
+  default:
+    return io::rows::list(name, kCount, field.sentence);
+  }
+}
+
+inline constexpr auto kFlatSummaryKeys = [] {
+  std::array<io::Key, kSummaryFields.size()> keys;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = key_of(kSummaryFields[i], kSummaryFields[i].key);
+  }
+  return keys;
+}();
+
+[[nodiscard]] constexpr std::size_t fields_in(std::string_view group) {
+  return static_cast<std::size_t>(std::ranges::count(kSummaryFields, group, &SummaryField::group));
+}
+
+template <std::size_t N> constexpr std::array<io::Key, N> keys_in(std::string_view group) {
+  std::array<io::Key, N> keys;
+  std::size_t used = 0;
+  for (const SummaryField& field : kSummaryFields) {
+    if (field.group == group) {
+      keys[used++] = key_of(field, field.name_in_group());
+    }
+  }
+  return keys;
+}
+
+inline constexpr auto kMergeKeys = keys_in<fields_in(kSummaryGroups[0])>(kSummaryGroups[0]);
+inline constexpr auto kFctKeys = keys_in<fields_in(kSummaryGroups[1])>(kSummaryGroups[1]);
+inline constexpr auto kSummaryKeys = [] {
+  constexpr std::size_t kPlain = fields_in("");
+  std::array<io::Key, kPlain + kSummaryGroups.size()> keys;
+  std::ranges::copy(keys_in<kPlain>(""), keys.begin());
+  keys[kPlain] = io::rows::object(kSummaryGroups[0], kMergeKeys, kSummaryGroupSentences[0]);
+  keys[kPlain + 1] = io::rows::object(kSummaryGroups[1], kFctKeys, kSummaryGroupSentences[1]);
+  return keys;
+}();
+
+} // namespace stepsim::study
