@@ -14,7 +14,7 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "cli/text/converge_output.hpp"
+#include "cli/text/converge_text.hpp"
 #include "sweep/rows.hpp"
 #include "sweep/sweep_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/text/converge_output.hpp"
+#include "cli/text/converge_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/csv.hpp"
+#include "cli/shell/flat_records.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/shell/csv.hpp"
+#include "cli/shell/flat_records.hpp"
 
 #include <set>
 

@@ -5,7 +5,7 @@
 
 #include "base/quantity.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/shell/csv.hpp"
+#include "cli/shell/flat_records.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 

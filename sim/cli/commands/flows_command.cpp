@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/csv.hpp"
+#include "cli/shell/flat_records.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
 #include "export/timeline.hpp"

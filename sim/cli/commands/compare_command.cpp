@@ -11,7 +11,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/csv.hpp"
+#include "cli/shell/flat_records.hpp"
 #include "cli/shell/help.hpp"
 #include "cli/text/record_table.hpp"
 
