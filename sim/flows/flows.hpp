@@ -20,7 +20,7 @@
 #include "net/packet/core.hpp"
 #include "run/network_result.hpp"
 #include "scenario/files.hpp"
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/scenario.hpp"
 #include "json/json.hpp"
 

@@ -16,7 +16,7 @@
 #include "coll/evaluate.hpp"
 #include "plan/cost.hpp"
 #include "plan/problem.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {

@@ -7,7 +7,7 @@
 #include "net/packet/time.hpp"
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
-#include "scenario/message_class.hpp"
+#include "scenario/packet/message_class.hpp"
 
 namespace stepsim::study {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What a compressed exchange takes on the channel, for planners and for runs.
 #include "coll/compress/compressed_exchange.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

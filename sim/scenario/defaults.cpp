@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

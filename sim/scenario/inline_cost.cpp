@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "files/cost_file.hpp"
-#include "scenario/keys/cluster.hpp"
+#include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -5,7 +5,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "scenario/keys/problem.hpp"
+#include "scenario/keys/problem_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 

@@ -9,8 +9,8 @@
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression_words.hpp"
-#include "scenario/exchange.hpp"
 #include "scenario/rules_table.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "coll/algorithms.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/short_forms.hpp"

@@ -16,7 +16,7 @@
 #include "net/fabric/rank_fabric.hpp"
 #include "plan/planners.hpp"
 #include "scenario/files.hpp"
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "train/step/pipeline.hpp"
 #include "train/step/step.hpp"
 #include "train/workload/variability.hpp"

@@ -8,7 +8,7 @@
 #include "coll/algorithms.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "net/profile/profile_curve.hpp"
-#include "scenario/keys/cluster.hpp"
+#include "scenario/keys/cluster_keys.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 

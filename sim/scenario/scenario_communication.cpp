@@ -6,7 +6,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
-#include "scenario/keys/communication.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/profile_costs.hpp"
 #include "scenario/scenario_parts.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "net/profile/profile.hpp"
 #include "scenario/compression_words.hpp"
-#include "scenario/keys/compression.hpp"
+#include "scenario/keys/compression_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

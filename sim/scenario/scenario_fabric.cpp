@@ -8,8 +8,8 @@
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
-#include "scenario/exchange.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/topology_field.hpp"
 
 namespace stepsim::study {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "scenario/keys/workload.hpp"
+#include "scenario/keys/workload_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

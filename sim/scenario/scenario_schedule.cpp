@@ -7,7 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
-#include "scenario/keys/communication.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/schedule_options.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenario/keys/schedule.hpp"
+#include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study {
 

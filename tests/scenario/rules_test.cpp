@@ -6,7 +6,7 @@
 
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"

@@ -1,5 +1,5 @@
 #include "cli/collective/collective_params.hpp"
-#include "scenario/keys/communication.hpp"
+#include "scenario/keys/communication_keys.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "cli/commands/file_kinds.hpp"
 
-#include "scenario/keys/problem.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/problem_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 
 namespace stepsim::cli {
 

@@ -9,7 +9,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/key_text.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::cli {

@@ -1,4 +1,4 @@
-#include "scenario/keys/communication.hpp"
+#include "scenario/keys/communication_keys.hpp"
 
 #include <algorithm>
 

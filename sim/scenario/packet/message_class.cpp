@@ -1,4 +1,4 @@
-#include "scenario/message_class.hpp"
+#include "scenario/packet/message_class.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "scenario/keys/schedule.hpp"
+#include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study::keys {
 

@@ -9,7 +9,7 @@
 //     queue of layer l of L, 0 = front: 1 + floor((queues - 1) l / L), or by cumulative bytes
 #include <vector>
 
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "train/job/network_job.hpp"
 
 namespace stepsim::study {

@@ -4,8 +4,8 @@
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "scenario/keys/packet.hpp"
-#include "scenario/packet_settings.hpp"
+#include "scenario/keys/packet_keys.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "scenario/keys/compression.hpp"
-#include "scenario/keys/schedule.hpp"
+#include "scenario/keys/compression_keys.hpp"
+#include "scenario/keys/schedule_keys.hpp"
 #include "train/step/step.hpp"
 #include "json/fields/key.hpp"
 

@@ -1,4 +1,4 @@
-#include "scenario/keys/problem.hpp"
+#include "scenario/keys/problem_keys.hpp"
 
 namespace stepsim::study::keys {
 

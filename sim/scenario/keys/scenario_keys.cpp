@@ -1,4 +1,4 @@
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 
 namespace stepsim::study::keys {
 

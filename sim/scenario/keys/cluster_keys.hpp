@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "scenario/keys/packet.hpp"
+#include "scenario/keys/packet_keys.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study::keys {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/keys/cluster.hpp"
-#include "scenario/keys/schedule.hpp"
+#include "scenario/keys/cluster_keys.hpp"
+#include "scenario/keys/schedule_keys.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::study::keys {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "net/packet/options.hpp"
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {

@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/keys/cluster.hpp"
-#include "scenario/keys/communication.hpp"
-#include "scenario/keys/training.hpp"
-#include "scenario/keys/variability.hpp"
-#include "scenario/keys/workload.hpp"
+#include "scenario/keys/cluster_keys.hpp"
+#include "scenario/keys/communication_keys.hpp"
+#include "scenario/keys/training_keys.hpp"
+#include "scenario/keys/variability_keys.hpp"
+#include "scenario/keys/workload_keys.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::study::keys {

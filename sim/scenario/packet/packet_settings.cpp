@@ -1,4 +1,4 @@
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "net/packet/ports.hpp"
-#include "scenario/keys/packet.hpp"
+#include "scenario/keys/packet_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"
 

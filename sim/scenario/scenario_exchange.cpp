@@ -1,4 +1,4 @@
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
