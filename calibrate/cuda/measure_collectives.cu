@@ -5,7 +5,7 @@
 
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 #include "coll/evaluate.hpp"
 
 namespace stepsim::calibrate::gpu {

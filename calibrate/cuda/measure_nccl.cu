@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/driver.hpp"
 #include "calibrate/cuda/measurement.cuh"
-#include "calibrate/cuda/plan.hpp"
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 

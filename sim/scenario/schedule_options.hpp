@@ -1,5 +1,6 @@
 #pragma once
-// The options of a schedule, read from a file and written back by the rows of keys/schedule_keys.hpp.
+// The options of a schedule, read from a file and written back by the rows of
+// keys/schedule_keys.hpp.
 #include <cstdint>
 
 #include "plan/planners.hpp"

@@ -6,7 +6,7 @@
 
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/mpi/link_estimate.hpp"
-#include "calibrate/mpi/measure.hpp"
+#include "calibrate/mpi/timed_blocks.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -1,4 +1,4 @@
-#include "calibrate/mpi/replay.hpp"
+#include "calibrate/mpi/replay_run.hpp"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "calibrate/mpi/measure.hpp"
+#include "calibrate/mpi/timed_blocks.hpp"
 
 #include <algorithm>
 #include <array>

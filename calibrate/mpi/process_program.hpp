@@ -6,14 +6,14 @@
 //
 // In trees that spread data (mst broadcast, be scatter) a message is acknowledged, so that a round
 // means delivery as in the model (CAL D11). Steps of `lp` are not waited for one by one: a block
-// goes on as soon as it is here (exchange.hpp).
+// goes on as soon as it is here (wire.hpp).
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::mpi {
 

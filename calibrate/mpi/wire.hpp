@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "calibrate/mpi/messages.hpp"
+#include "calibrate/mpi/process_program.hpp"
 
 namespace stepsim::calibrate::mpi {
 

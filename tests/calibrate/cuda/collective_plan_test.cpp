@@ -1,5 +1,5 @@
 // Plans of collectives, executed on the host in several legal orders (CAL 7.1, 7.2).
-#include "calibrate/cuda/plan.hpp"
+#include "calibrate/cuda/collective_plan.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 #include "coll/evaluate.hpp"
 
 using namespace stepsim;

@@ -1,4 +1,4 @@
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 #include <cassert>
 #include <cmath>

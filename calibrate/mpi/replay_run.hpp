@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "calibrate/mpi/exchange.hpp"
 #include "calibrate/mpi/replay_plan.hpp"
 #include "calibrate/mpi/runtime.hpp"
+#include "calibrate/mpi/wire.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -11,7 +11,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
-#include "calibrate/mpi/replay.hpp"
+#include "calibrate/mpi/replay_run.hpp"
 #include "calibrate/program/commands.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"

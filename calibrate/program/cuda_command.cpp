@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
+#include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"
-#include "calibrate/cuda/plan.hpp"
 #include "calibrate/program/commands.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "cli/shell/flag_values.hpp"

@@ -1,4 +1,4 @@
-#include "calibrate/mpi/exchange.hpp"
+#include "calibrate/mpi/wire.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,9 +1,9 @@
-#include "calibrate/cuda/plan.hpp"
+#include "calibrate/cuda/collective_plan.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 

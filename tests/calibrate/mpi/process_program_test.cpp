@@ -1,4 +1,4 @@
-#include "calibrate/mpi/messages.hpp"
+#include "calibrate/mpi/process_program.hpp"
 
 #include <doctest/doctest.h>
 

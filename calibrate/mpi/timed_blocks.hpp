@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/mpi/exchange.hpp"
 #include "calibrate/mpi/runtime.hpp"
+#include "calibrate/mpi/wire.hpp"
 
 namespace stepsim::calibrate::mpi {
 

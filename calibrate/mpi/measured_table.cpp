@@ -1,4 +1,4 @@
-#include "calibrate/mpi/table.hpp"
+#include "calibrate/mpi/measured_table.hpp"
 
 #include <algorithm>
 #include <cmath>
