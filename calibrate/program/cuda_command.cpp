@@ -11,6 +11,7 @@
 #include "calibrate/program/commands.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 
 namespace stepsim::calibrate {

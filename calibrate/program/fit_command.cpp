@@ -14,6 +14,7 @@
 #include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/inputs.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "coll/collective.hpp"
 #include "files/import_source.hpp"

@@ -6,6 +6,7 @@
 #include "base/nearest.hpp"
 #include "calibrate/program/commands.hpp"
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 
 namespace stepsim::calibrate {

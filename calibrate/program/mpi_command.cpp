@@ -16,6 +16,7 @@
 #include "calibrate/mpi/verify.hpp"
 #include "calibrate/program/commands.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
 #include "files/import_source.hpp"

@@ -15,6 +15,7 @@
 #include "calibrate/program/commands.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 
 namespace stepsim::calibrate {

@@ -10,6 +10,7 @@
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/commands.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "json/file.hpp"
 

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 
 namespace stepsim::cli {

@@ -1,19 +1,21 @@
 // stepsim collective: the cost of collective operations over a grid of flags (COL).
+#include "cli/collective/collective_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/error.hpp"
+#include "base/words.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_record.hpp"
 #include "cli/collective/collective_sums.hpp"
 #include "cli/collective/collective_table.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/flat_records.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/validate.hpp"
@@ -45,8 +47,12 @@ constexpr CommandText kCollectiveText{
     kTableFormats,
 };
 
-constexpr std::array<std::string_view, 5> kMethods{"auto", "closed_form", "max_plus", "events",
-                                                   "all"};
+constexpr auto kAskedMethods =
+    base::words<coll::AskedMethod>({{coll::AskedMethod::automatic, "auto"},
+                                    {coll::AskedMethod::closed_form, "closed_form"},
+                                    {coll::AskedMethod::max_plus, "max_plus"},
+                                    {coll::AskedMethod::events, "events"},
+                                    {coll::AskedMethod::all, "all"}});
 constexpr std::size_t kMaxTransfers = 10'000;
 
 struct CollectiveOptions {
@@ -58,10 +64,8 @@ struct CollectiveOptions {
   std::string max_seconds;
 };
 
-coll::AskedMethod asked_method(std::string_view word) {
-  const auto* found = std::ranges::find(kMethods, word);
-  return static_cast<coll::AskedMethod>(found - kMethods.begin());
-}
+// The word was checked when the flags were read.
+coll::AskedMethod asked_method(std::string_view word) { return *kAskedMethods.find(word); }
 
 // The flag behind a finding; "" for values that only files give.
 std::string flag_of(const std::string& what) {
@@ -338,7 +342,7 @@ int collective(const Invocation& invocation) {
   if (!parse(app, kCollectiveText, invocation, common)) {
     return kOk;
   }
-  require_word("--method", options.method, kMethods);
+  require_word("--method", options.method, kAskedMethods.all());
   const CollectiveGrid grid = parse_collective_flags(options.flags, invocation.data_folder);
   if (options.transfers && grid.network) {
     throw UsageError("--transfers and --topology exclude each other: only max_plus times single "

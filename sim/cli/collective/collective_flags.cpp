@@ -51,9 +51,6 @@ constexpr std::array<coll::Op, 6> kOps{coll::Op::broadcast, coll::Op::reduce,
                                        coll::Op::allreduce, coll::Op::reduce_scatter,
                                        coll::Op::allgather, coll::Op::allgatherv};
 
-// Compression methods stand behind the algorithms.
-constexpr int kFirstMethod = 1000;
-
 std::vector<double> algorithm_words(std::string_view text) {
   std::vector<std::string_view> known = algorithm_names(kOps);
   for (const coll::CompressionRow& row : coll::compression_table()) {
@@ -151,12 +148,11 @@ void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
       {"--servers",
        numbers("--servers", flags.servers, QuantityKind::count, io::between(1, kMaxRanks)),
        [](Collective& c, double v) { c.options.servers = static_cast<std::uint32_t>(v); }});
-  grid.axes.push_back(
-      {"--placement",
-       words_in_order("--placement", "placement", flags.placement, coll::kPlacements.all()),
-       [](Collective& c, double v) {
-         c.options.placement = coll::Placement(static_cast<int>(v));
-       }});
+  grid.axes.push_back({"--placement",
+                       words("--placement", "placement", flags.placement, coll::kPlacements),
+                       [](Collective& c, double v) {
+                         c.options.placement = coll::Placement(static_cast<int>(v));
+                       }});
 }
 
 void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
@@ -264,11 +260,6 @@ std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
 }
 
 } // namespace
-
-std::optional<coll::CompressionMethod> compression_method(double algorithm) {
-  const int method = static_cast<int>(algorithm) - kFirstMethod;
-  return method < 0 ? std::nullopt : std::optional(coll::CompressionMethod(method));
-}
 
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   const auto add = [&app](const char* name, std::string& value, const char* type,

@@ -1,8 +1,10 @@
+// Numbers of points are read as digits of a number with one digit per axis, the last axis lowest.
+#include "cli/collective/collective_grid.hpp"
+
 #include <algorithm>
 #include <cassert>
 
 #include "base/error.hpp"
-#include "cli/collective/collective_flags.hpp"
 #include "net/fabric/placement.hpp"
 
 namespace stepsim::cli {
@@ -36,6 +38,11 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const coll::Collect
 }
 
 } // namespace
+
+std::optional<coll::CompressionMethod> compression_method(double algorithm) {
+  const int method = static_cast<int>(algorithm) - kFirstMethod;
+  return method < 0 ? std::nullopt : std::optional(coll::CompressionMethod(method));
+}
 
 std::int64_t CollectiveGrid::points() const {
   constexpr std::int64_t kMaxPoints = 10'000'000;

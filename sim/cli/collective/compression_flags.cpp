@@ -84,17 +84,16 @@ void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
          [](Compression& c, double v) { c.value_bytes = static_cast<std::int64_t>(v); }});
   }
   if (!flags.allgather.empty()) {
-    grid.axes.push_back({"--allgather",
-                         words_in_order("--allgather", "all-gather", flags.allgather,
-                                        coll::kSparseAllgathers.all()),
-                         nullptr, [](Compression& c, double v) {
-                           c.allgather = coll::SparseAllgather(static_cast<int>(v));
-                         }});
+    grid.axes.push_back(
+        {"--allgather",
+         words("--allgather", "all-gather", flags.allgather, coll::kSparseAllgathers), nullptr,
+         [](Compression& c, double v) {
+           c.allgather = coll::SparseAllgather(static_cast<int>(v));
+         }});
   }
   if (!flags.broadcast.empty()) {
     grid.axes.push_back(
-        {"--broadcast",
-         words_in_order("--broadcast", "broadcast", flags.broadcast, coll::kSparseBroadcasts.all()),
+        {"--broadcast", words("--broadcast", "broadcast", flags.broadcast, coll::kSparseBroadcasts),
          nullptr, [](Compression& c, double v) {
            c.broadcast = coll::SparseBroadcast(static_cast<int>(v));
          }});

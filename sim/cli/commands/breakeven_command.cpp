@@ -1,11 +1,13 @@
 // stepsim breakeven PROBLEM: the bandwidths at which compression pays (SPA 12).
+#include "cli/commands/breakeven_command.hpp"
+
 #include "lab/breakeven.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include "base/quantity.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/shell/flat_records.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 

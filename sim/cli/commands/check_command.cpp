@@ -1,4 +1,6 @@
 // stepsim check FILE...: validates any of our files and lists all problems.
+#include "cli/commands/check_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include "base/printable.hpp"
 #include "cli/collective/links_file.hpp"
 #include "cli/commands/check_lines.hpp"
-#include "cli/commands/commands.hpp"
+#include "cli/shell/output.hpp"
 #include "files/cost_file.hpp"
 #include "files/measured_file.hpp"
 #include "files/model_file.hpp"

@@ -2,6 +2,25 @@
 
 #include <array>
 
+#include "cli/collective/collective_command.hpp"
+#include "cli/commands/breakeven_command.hpp"
+#include "cli/commands/check_command.hpp"
+#include "cli/commands/compare_command.hpp"
+#include "cli/commands/converge_command.hpp"
+#include "cli/commands/flows_command.hpp"
+#include "cli/commands/import_command.hpp"
+#include "cli/commands/keys_command.hpp"
+#include "cli/commands/merge_command.hpp"
+#include "cli/commands/models_command.hpp"
+#include "cli/commands/plan_command.hpp"
+#include "cli/commands/run_command.hpp"
+#include "cli/commands/schema_command.hpp"
+#include "cli/commands/semantics_command.hpp"
+#include "cli/commands/solve_command.hpp"
+#include "cli/commands/sweep_command.hpp"
+#include "cli/commands/topologies_command.hpp"
+#include "cli/commands/tune_command.hpp"
+
 namespace stepsim::cli {
 
 namespace {

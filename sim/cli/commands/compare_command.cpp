@@ -1,4 +1,6 @@
 // stepsim compare SCENARIO --over POINTER=V1,V2,...: alternatives side by side, best first.
+#include "cli/commands/compare_command.hpp"
+
 #include "ask/compare.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,11 +10,11 @@
 
 #include "ask/alternatives.hpp"
 #include "base/error.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flat_records.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
 
 namespace stepsim::cli {

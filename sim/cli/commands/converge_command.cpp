@@ -1,4 +1,6 @@
 // stepsim converge: what staleness and compression do to training, on problems solved for real.
+#include "cli/commands/converge_command.hpp"
+
 #include "lab/converge_scenario.hpp"
 
 #include <CLI/CLI.hpp>
@@ -9,9 +11,9 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/converge_text.hpp"

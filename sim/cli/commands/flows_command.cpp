@@ -1,4 +1,6 @@
 // stepsim flows FLOWS: completion times of a list of flows (PKT 7.1).
+#include "cli/commands/flows_command.hpp"
+
 #include "flows/flows.hpp"
 
 #include <CLI/CLI.hpp>
@@ -6,9 +8,10 @@
 #include <chrono>
 
 #include "base/error.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flat_records.hpp"
+#include "cli/shell/interrupts.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
 #include "export/timeline.hpp"

@@ -1,4 +1,6 @@
 // stepsim import FORMAT FILE...: measured times of other tools as our files (IO 2 to 9).
+#include "cli/commands/import_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -9,10 +11,10 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/import_topology.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "files/import_source.hpp"
 #include "files/trace_file.hpp"

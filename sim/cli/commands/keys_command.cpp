@@ -1,4 +1,6 @@
 // stepsim keys [POINTER]: what the keys of a scenario mean, and which go together.
+#include "cli/commands/keys_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
-#include "cli/commands/commands.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/key_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"

@@ -1,11 +1,13 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
+#include "cli/commands/merge_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <array>
 
 #include "base/error.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 #include "import/import_detect.hpp"
 #include "sweep/sweep_merge.hpp"
 

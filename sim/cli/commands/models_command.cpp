@@ -1,4 +1,6 @@
 // stepsim models list | show NAME: the shipped layer tables of networks (MOD).
+#include "cli/commands/models_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/commands.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "scenario/files.hpp"
 #include "train/workload/workload.hpp"

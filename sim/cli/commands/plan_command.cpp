@@ -1,12 +1,14 @@
 // stepsim plan PROBLEM: all planners on one merge problem (MER 5).
+#include "cli/commands/plan_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "plan/planners.hpp"
 #include "scenario/problem_file.hpp"

@@ -1,4 +1,6 @@
 // stepsim run SCENARIO: one scenario, its result and its picture.
+#include "cli/commands/run_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -7,10 +9,11 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/interrupts.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/run_text.hpp"
 #include "export/timeline.hpp"

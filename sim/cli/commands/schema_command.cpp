@@ -1,10 +1,12 @@
 // stepsim schema KIND: the JSON Schema of a kind of file.
+#include "cli/commands/schema_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/file_kinds.hpp"
+#include "cli/shell/output.hpp"
 
 namespace stepsim::cli {
 

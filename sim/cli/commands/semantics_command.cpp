@@ -1,12 +1,14 @@
 // stepsim semantics FILE: a sparse algorithm on given vectors (SPA 7).
+#include "cli/commands/semantics_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 #include "lab/semantics.hpp"
 
 namespace stepsim::cli {

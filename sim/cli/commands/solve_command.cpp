@@ -1,5 +1,7 @@
 // stepsim solve SCENARIO --for POINTER --between LO,HI --target METRIC=VALUE: all values at which a
 // number of the result reaches a target.
+#include "cli/commands/solve_command.hpp"
+
 #include "ask/solve.hpp"
 
 #include <CLI/CLI.hpp>
@@ -9,10 +11,10 @@
 #include "ask/crossings.hpp"
 #include "base/error.hpp"
 #include "base/printable.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flat_records.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "sweep/grid.hpp"

@@ -1,4 +1,6 @@
 // stepsim sweep SWEEP -o FILE: every point of a grid, split, resumed and merged at will (IO 14).
+#include "cli/commands/sweep_command.hpp"
+
 #include "sweep/sweep.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,10 +13,11 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/interrupts.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
 #include "json/file.hpp"

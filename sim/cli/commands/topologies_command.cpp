@@ -1,4 +1,6 @@
 // stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies.
+#include "cli/commands/topologies_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <array>
@@ -6,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
-#include "cli/commands/commands.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/profile_text.hpp"
 #include "cli/text/topology_text.hpp"

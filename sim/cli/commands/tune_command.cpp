@@ -1,4 +1,6 @@
 // stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
+#include "cli/commands/tune_command.hpp"
+
 #include "ask/tune.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,11 +10,11 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flat_records.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "sweep/sweep.hpp"

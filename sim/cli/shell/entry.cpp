@@ -1,8 +1,10 @@
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <filesystem>
@@ -10,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "cli/shell/app.hpp"
-#include "cli/shell/interrupt.hpp"
+#include "cli/shell/interrupts.hpp"
 
 namespace stepsim::cli {
 
@@ -25,10 +27,6 @@ void open_standard_descriptors() {
     }
   }
 }
-
-} // namespace
-
-namespace {
 
 // What --color says, which may be wrong or follow what is wrong.
 std::string_view color_choice(int argc, char** argv) {
@@ -86,6 +84,21 @@ std::string find_data_folder() {
     }
   }
   return STEPSIM_DATA_FOLDER;
+}
+
+std::string quoted_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
 }
 
 std::string command_line(std::string_view program, int argc, char** argv) {

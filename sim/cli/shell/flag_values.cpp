@@ -93,13 +93,4 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
   return std::move(values);
 }
 
-std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
-                                   std::string_view text, std::span<const std::string_view> known) {
-  return words<int>(flag, noun, text, known, [&](std::string_view word) {
-    const auto found = std::ranges::find(known, word);
-    return found == known.end() ? std::nullopt
-                                : std::optional(static_cast<int>(found - known.begin()));
-  });
-}
-
 } // namespace stepsim::cli
