@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ask/crossings.hpp"
-#include "ask/solve_parts.hpp"
+#include "ask/solve_target.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "scenario/scenario.hpp"

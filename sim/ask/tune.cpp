@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ask/tune_parts.hpp"
+#include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
@@ -12,14 +12,6 @@
 namespace stepsim::study {
 
 namespace {
-
-constexpr std::string_view kTime = "iteration_time_s";
-
-TunePoint point_of(io::Json record, io::Json value) {
-  const std::optional<double> time = number_in(record, kTime);
-  std::string error = error_in(record);
-  return {std::move(value), time, std::move(record), std::move(error)};
-}
 
 void run_curve(const std::string& pointer, const io::Json& scenario,
                const std::vector<io::Json>& values, Files& files, const RowsOptions& options,
@@ -114,7 +106,7 @@ void add_reference(const std::string& name, const io::Json& scenario, io::Json v
                    Tuning& tuning) {
   try {
     tuning.references.push_back(
-        {name, point_of(row_of(scenario, files), std::move(value)), std::nullopt, std::nullopt});
+        {name, tune_point(row_of(scenario, files), std::move(value)), std::nullopt, std::nullopt});
   } catch (const InputError&) { // this scenario has no such reference: no optimal merge, say
   } catch (const SimulationError&) {}
 }
@@ -192,21 +184,6 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
 }
 
 } // namespace
-
-std::vector<TunePoint> run_points(const io::Json& scenario, const std::string& pointer,
-                                  const std::vector<io::Json>& values, Files& files,
-                                  const RowsOptions& options, std::vector<std::string>& warnings) {
-  std::vector<TunePoint> points;
-  if (values.empty()) {
-    return points;
-  }
-  Rows rows = rows_of(sweep_over(scenario, {{pointer, values}}), files, options);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    points.push_back(point_of(std::move(rows.records[i]), values[i]));
-  }
-  append_each_once(warnings, rows.warnings);
-  return points;
-}
 
 Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
             const RowsOptions& options) {

@@ -1,9 +1,9 @@
 // For which values of bucket_bytes and fusion_bytes the buckets differ (MER 5.2, 5.3, 6.3).
+#include "ask/tune_buckets.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
-
-#include "ask/tune_parts.hpp"
 
 namespace stepsim::study {
 

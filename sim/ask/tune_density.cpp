@@ -1,9 +1,11 @@
 // The largest density at which a sparse exchange is at least as fast as dense training, by
 // bisection over the entries k of the whole gradient: time never falls with k (SPA 1, 16).
+#include "ask/tune_density.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <string>
 
-#include "ask/tune_parts.hpp"
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
 
@@ -64,6 +66,16 @@ TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
 }
 
 } // namespace
+
+double density_of(std::int64_t entries, std::int64_t elements) {
+  const auto all = static_cast<double>(elements);
+  const auto wanted = static_cast<double>(entries);
+  double density = wanted / all;
+  while (std::floor(density * all) < wanted) {
+    density = std::nextafter(density, 2.0);
+  }
+  return std::min(density, 1.0);
+}
 
 Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files& files,
                     const RowsOptions& options) {

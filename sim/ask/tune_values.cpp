@@ -1,11 +1,14 @@
 // Which values of a knob are tried, and in which scenario.
+#include "ask/tune_values.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
 #include "ask/crossings.hpp"
-#include "ask/tune_parts.hpp"
+#include "ask/tune_buckets.hpp"
+#include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"

@@ -1,4 +1,5 @@
 #include "ask/solve.hpp"
+#include "ask/solve_target.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "ask/tune_parts.hpp"
+#include "ask/tune_buckets.hpp"
+#include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "plan/planners.hpp"
 #include "scenario/scenario_text.hpp"

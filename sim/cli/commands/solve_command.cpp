@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ask/crossings.hpp"
+#include "ask/solve_target.hpp"
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
