@@ -7,6 +7,7 @@
 #include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/grid.hpp"
 
 namespace stepsim::study {

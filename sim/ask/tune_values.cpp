@@ -14,7 +14,8 @@
 #include "coll/algorithms.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_compression.hpp"
+#include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 

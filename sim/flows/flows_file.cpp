@@ -4,6 +4,7 @@
 #include "flows/flows_parts.hpp"
 #include "net/fabric/topology.hpp"
 #include "net/packet/time.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/topology_field.hpp"
 #include "scenario/unusual.hpp"
 

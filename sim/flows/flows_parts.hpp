@@ -4,7 +4,7 @@
 
 #include "flows/flows.hpp"
 #include "net/flow/flow_path.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/parse_context.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

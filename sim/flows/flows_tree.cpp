@@ -4,6 +4,7 @@
 
 #include "flows/flows.hpp"
 #include "net/flow/flow_run.hpp"
+#include "scenario/packet/packet_tree.hpp"
 
 namespace stepsim::study {
 

@@ -1,4 +1,5 @@
 #include "run/result.hpp"
+#include "scenario/scenario_tree.hpp"
 
 #include <array>
 #include <utility>

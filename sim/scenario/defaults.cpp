@@ -10,6 +10,7 @@
 
 #include "base/number_text.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

@@ -1,9 +1,10 @@
+#include "scenario/inline_cost.hpp"
+
 #include <string>
 #include <utility>
 
 #include "files/cost_file.hpp"
 #include "scenario/keys/cluster_keys.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -5,8 +5,10 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "scenario/inline_cost.hpp"
 #include "scenario/keys/problem_keys.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/parse_context.hpp"
+#include "scenario/scenario_schedule.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

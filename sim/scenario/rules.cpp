@@ -9,6 +9,7 @@
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression_words.hpp"
+#include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 

@@ -8,7 +8,13 @@
 
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_cluster.hpp"
+#include "scenario/scenario_communication.hpp"
+#include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_jobs.hpp"
+#include "scenario/scenario_schedule.hpp"
+#include "scenario/scenario_training.hpp"
+#include "scenario/scenario_workload.hpp"
 #include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
 #include "json/reader.hpp"
@@ -115,14 +121,6 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 }
 
 } // namespace
-
-void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
-                                 std::string_view where) const {
-  if (!meaningful && leftovers == Leftovers::refuse && fields.has(key)) {
-    problems.add(fields.json(), key,
-                 std::string(key) + " has no meaning for " + std::string(where));
-  }
-}
 
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {

@@ -1,7 +1,7 @@
 #pragma once
 // A scenario: workload, cluster, training and communication, as plain values with every default
 // filled in. The file format is interface-stable (schemas/scenario.schema.json); `parse_scenario`
-// maps it from io's tree and `scenario_tree` maps it back, fully resolved.
+// maps it from io's tree and `scenario_tree` (scenario_tree.hpp) maps it back, fully resolved.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -169,8 +169,5 @@ enum class Leftovers { refuse, ignore };
 // Throws InputError with all problems. File names inside are relative to the tree's file.
 [[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
-
-// All keys with their resolved values; what does not apply is left out.
-[[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,3 +1,5 @@
+#include "scenario/scenario_cluster.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,9 +10,9 @@
 #include "coll/algorithms.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "net/profile/profile_curve.hpp"
+#include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

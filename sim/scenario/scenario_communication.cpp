@@ -1,3 +1,5 @@
+#include "scenario/scenario_communication.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -6,9 +8,11 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
+#include "scenario/compression_tree.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/profile_costs.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_compression.hpp"
+#include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {
 

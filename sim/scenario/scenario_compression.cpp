@@ -1,4 +1,6 @@
 // /communication/compression from io's tree (SPA 1, 11, 14; PIP 6, 16).
+#include "scenario/scenario_compression.hpp"
+
 #include <array>
 #include <bit>
 #include <limits>
@@ -9,7 +11,6 @@
 #include "net/profile/profile.hpp"
 #include "scenario/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -2,12 +2,15 @@
 //
 //     topology  given, or a star: one cable of the network's latency / 2 and bandwidth per node
 //     hosts     of every rank (placement.hpp), then of every dedicated server: the next machines
+#include "scenario/scenario_fabric.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
+#include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/topology_field.hpp"

@@ -1,4 +1,6 @@
 // Several training jobs on one fabric: `workload` is a list.
+#include "scenario/scenario_jobs.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -6,7 +8,7 @@
 
 #include "coll/algorithms.hpp"
 #include "scenario/keys/workload_keys.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_workload.hpp"
 
 namespace stepsim::study {
 

@@ -1,4 +1,6 @@
 // The schedule of a scenario and its option keys (MER 5, 6), and what goes with which schedule.
+#include "scenario/scenario_schedule.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +11,6 @@
 #include "coll/compress/compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
-#include "scenario/scenario_parts.hpp"
 #include "scenario/schedule_options.hpp"
 
 namespace stepsim::study {

@@ -1,4 +1,6 @@
 // /training and /variability of a scenario (PIP 2, 9).
+#include "scenario/scenario_training.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -1,11 +1,15 @@
+#include "scenario/scenario_tree.hpp"
+
 #include <array>
 #include <cassert>
 #include <string>
 #include <utility>
 
 #include "coll/algorithms.hpp"
+#include "scenario/compression_tree.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_training.hpp"
 #include "scenario/schedule_options.hpp"
 
 namespace stepsim::study {

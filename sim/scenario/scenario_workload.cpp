@@ -1,9 +1,10 @@
+#include "scenario/scenario_workload.hpp"
+
 #include <string>
 #include <utility>
 
 #include "base/number_text.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/sweep_file.hpp"
 
 namespace stepsim::study {

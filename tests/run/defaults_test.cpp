@@ -10,6 +10,7 @@
 #include "run/measured_exchanges.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/grid.hpp"
 #include "testing/tolerance.hpp"
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
 #include "json/temporary_folder.hpp"
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
 #include "json/json.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "testing/tolerance.hpp"

@@ -7,9 +7,11 @@
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "scenario/keys/scenario_keys.hpp"
+#include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

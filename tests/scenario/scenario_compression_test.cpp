@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/scenario_parts.hpp"
+#include "scenario/compression_tree.hpp"
+#include "scenario/scenario_compression.hpp"
 #include "scenario/scenario_text.hpp"
 
 using namespace stepsim;

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "sweep/sweep_point.hpp"
 #include "testing/tolerance.hpp"

@@ -1,12 +1,13 @@
 // `background` of the packet block (PKT 7.5).
+#include "scenario/packet/packet_background.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/packet/packet_settings.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/parse_context.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -8,7 +8,9 @@
 #include "base/number_text.hpp"
 #include "net/packet/ports.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/packet/packet_background.hpp"
+#include "scenario/packet/packet_transport.hpp"
+#include "scenario/parse_context.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

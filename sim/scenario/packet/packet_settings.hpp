@@ -59,22 +59,9 @@ struct PacketSettings {
 // everything has its default.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric, std::uint32_t value_bytes = 1);
-// `background`; after the transport.
-void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
-                      PacketSettings& settings);
-[[nodiscard]] io::Json background_tree(const net::BackgroundOptions& background);
-// `transport`, a word or an object.
-void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
-
-// Resolved. Thresholds that follow from the bandwidth of each link are left out where links differ.
-[[nodiscard]] io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric);
-
 // By number or name; reports `unknown link "x"` and the like.
 [[nodiscard]] std::optional<std::uint32_t>
 named_or_numbered(const io::Json& value, std::string_view noun,
                   const std::vector<std::string>& names, std::size_t count, io::Problems& problems);
-
-// The transports for which a key of the transport block has a meaning.
-[[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);
 
 } // namespace stepsim::study
