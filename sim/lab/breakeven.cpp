@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "coll/compress/compressed_exchange.hpp"
-#include "scenario/scenario_compression.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -7,7 +7,7 @@
 
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
-#include "scenario/compressed_cost.hpp"
+#include "scenario/compression/compressed_cost.hpp"
 
 namespace stepsim::study {
 

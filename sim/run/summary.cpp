@@ -7,7 +7,7 @@
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
-#include "scenario/compressed_cost.hpp"
+#include "scenario/compression/compressed_cost.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "scenario/compressed_cost.hpp"
+#include "scenario/compression/compressed_cost.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {

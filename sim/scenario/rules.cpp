@@ -8,7 +8,7 @@
 #include "base/nearest.hpp"
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
-#include "scenario/compression_words.hpp"
+#include "scenario/compression/compression_words.hpp"
 #include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"

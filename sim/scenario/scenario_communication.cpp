@@ -8,10 +8,10 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
-#include "scenario/compression_tree.hpp"
+#include "scenario/compression/compression_tree.hpp"
+#include "scenario/compression/profile_costs.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/profile_costs.hpp"
-#include "scenario/scenario_compression.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "coll/algorithms.hpp"
-#include "scenario/compression_tree.hpp"
+#include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_training.hpp"

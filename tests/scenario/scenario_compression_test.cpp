@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/compression_tree.hpp"
-#include "scenario/scenario_compression.hpp"
+#include "scenario/compression/compression_tree.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_text.hpp"
 
 using namespace stepsim;

@@ -1,4 +1,4 @@
-#include "scenario/compressed_cost.hpp"
+#include "scenario/compression/compressed_cost.hpp"
 
 #include <algorithm>
 #include <cmath>

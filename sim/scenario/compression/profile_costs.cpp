@@ -1,4 +1,4 @@
-#include "scenario/profile_costs.hpp"
+#include "scenario/compression/profile_costs.hpp"
 
 #include <algorithm>
 #include <array>

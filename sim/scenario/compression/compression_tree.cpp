@@ -1,10 +1,10 @@
 // /communication/compression back to io's tree, and the dense run that it is compared with.
-#include "scenario/compression_tree.hpp"
+#include "scenario/compression/compression_tree.hpp"
 
 #include <utility>
 
 #include "net/profile/profile.hpp"
-#include "scenario/compression_words.hpp"
+#include "scenario/compression/compression_words.hpp"
 
 namespace stepsim::study {
 

@@ -1,5 +1,5 @@
 // /communication/compression from io's tree (SPA 1, 11, 14; PIP 6, 16).
-#include "scenario/scenario_compression.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 #include <array>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "net/profile/profile.hpp"
-#include "scenario/compression_words.hpp"
+#include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
 
 namespace stepsim::study {
