@@ -1,8 +1,10 @@
+#include "calibrate/cuda/gpu_calibration.hpp"
+
 #include <algorithm>
 
 #include "base/number_text.hpp"
 #include "calibrate/core/calibration_file.hpp"
-#include "calibrate/cuda/gpu_fit.hpp"
+#include "calibrate/cuda/gpu_costs.hpp"
 #include "files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {

@@ -1,8 +1,8 @@
 // From fitted kernels to `compression_costs` (SPA 8.2, 9), under the names of a scenario's
 // `compression.costs`. What did not fit is left out.
-#include <array>
+#include "calibrate/cuda/gpu_costs.hpp"
 
-#include "calibrate/cuda/gpu_fit.hpp"
+#include <array>
 
 namespace stepsim::calibrate::gpu {
 

@@ -1,4 +1,6 @@
 // stepsim-calibrate cuda -o CAL: collectives and kernels measured on the local GPUs (CAL 7).
+#include "calibrate/program/cuda_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <array>
@@ -8,8 +10,8 @@
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"
-#include "calibrate/program/commands.hpp"
 #include "calibrate/program/gpu_output.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -91,6 +93,8 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
   return options;
 }
 
+} // namespace
+
 int cuda(const cli::Invocation& invocation) {
   CudaFlags flags;
   CLI::App app;
@@ -126,9 +130,5 @@ int cuda(const cli::Invocation& invocation) {
   samples.source.format = "gpu_samples";
   return write_gpu_calibration(samples, fit, false, common);
 }
-
-} // namespace
-
-CommandFunction cuda_command() { return cuda; }
 
 } // namespace stepsim::calibrate

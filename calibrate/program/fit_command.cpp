@@ -1,5 +1,7 @@
 // stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times
 // (CAL 4.2, 4.3, 4.5).
+#include "calibrate/program/fit_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -9,10 +11,10 @@
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/calibration_file.hpp"
-#include "calibrate/program/commands.hpp"
 #include "calibrate/program/fit_text.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/inputs.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"

@@ -4,7 +4,12 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "calibrate/program/commands.hpp"
+#include "calibrate/program/cuda_command.hpp"
+#include "calibrate/program/fit_command.hpp"
+#include "calibrate/program/mpi_command.hpp"
+#include "calibrate/program/program.hpp"
+#include "calibrate/program/replay_command.hpp"
+#include "calibrate/program/report_command.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -13,12 +18,40 @@ namespace stepsim::calibrate {
 
 namespace {
 
+using CommandFunction = int (*)(const cli::Invocation&);
+
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(const cli::Invocation&); // null: its back end is not compiled in
+  CommandFunction run; // null: its back end is not compiled in
   std::string_view back_end;
 };
+
+// Null where the back end is not part of this build (CMakeLists.txt defines both names as 0 or 1).
+// The discarded branch needs no definition of the function it names.
+CommandFunction cuda_command() {
+  if constexpr (STEPSIM_CALIBRATE_CUDA != 0) {
+    return cuda;
+  } else {
+    return nullptr;
+  }
+}
+
+CommandFunction mpi_command() {
+  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
+    return run_mpi;
+  } else {
+    return nullptr;
+  }
+}
+
+CommandFunction replay_command() {
+  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
+    return replay;
+  } else {
+    return nullptr;
+  }
+}
 
 std::array<Command, 5> all_commands() {
   return {

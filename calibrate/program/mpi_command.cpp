@@ -1,5 +1,7 @@
 // mpirun -np P stepsim-calibrate mpi -o CAL [--table ERRORS.jsonl]: calibrates from messages
 // between two processes alone, then predicts and measures every collective (CAL 8).
+#include "calibrate/program/mpi_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <array>
@@ -14,7 +16,7 @@
 #include "calibrate/mpi/measured_table.hpp"
 #include "calibrate/mpi/probes.hpp"
 #include "calibrate/mpi/verify.hpp"
-#include "calibrate/program/commands.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
@@ -259,6 +261,8 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
   return flags.strict && !unsteady.empty() ? cli::kTargetNotMet : cli::kOk;
 }
 
+} // namespace
+
 int run_mpi(const cli::Invocation& invocation) {
   MpiFlags flags;
   CLI::App app;
@@ -279,9 +283,5 @@ int run_mpi(const cli::Invocation& invocation) {
     Runtime::abort(cli::kSimulationError); // the others may wait for this rank
   }
 }
-
-} // namespace
-
-CommandFunction mpi_command() { return run_mpi; }
 
 } // namespace stepsim::calibrate

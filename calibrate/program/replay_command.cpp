@@ -1,5 +1,7 @@
 // mpirun -np P stepsim-calibrate replay SCENARIO --calibration CAL: a training step executed for
 // real beside the simulator's prediction (CAL 9).
+#include "calibrate/program/replay_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/mpi/replay_run.hpp"
-#include "calibrate/program/commands.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -231,7 +233,9 @@ int replay_on(const ReplayFlags& flags, const ReplayScale& scale, ReplayOptions 
   return cli::kOk;
 }
 
-int run_replay_command(const cli::Invocation& invocation) {
+} // namespace
+
+int replay(const cli::Invocation& invocation) {
   ReplayFlags flags;
   CLI::App app;
   add_flags(app, flags);
@@ -264,9 +268,5 @@ int run_replay_command(const cli::Invocation& invocation) {
     Runtime::abort(input ? cli::kBadInput : usage ? cli::kUsage : cli::kSimulationError);
   }
 }
-
-} // namespace
-
-CommandFunction replay_command() { return run_replay_command; }
 
 } // namespace stepsim::calibrate

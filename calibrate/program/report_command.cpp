@@ -1,4 +1,6 @@
 // stepsim-calibrate report ERRORS.jsonl...: how well predictions met measurements (CAL 11).
+#include "calibrate/program/report_command.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
@@ -8,7 +10,7 @@
 #include "base/quantity.hpp"
 #include "calibrate/core/error_plot.hpp"
 #include "calibrate/core/error_table.hpp"
-#include "calibrate/program/commands.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
