@@ -117,6 +117,7 @@ EXCEPTIONS = {
     ("sim/net/fabric/rank_fabric", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",
     ("sim/coll/collective", "no shared_ptr"): "the same",
     ("sim/cli/collective/collective_flags", "no shared_ptr"): "the same",
+    ("sim/cli/collective/collective_grid", "no shared_ptr"): "the same",
     ("sim/scenario/files", "no shared_ptr"): "the same",
     ("sim/scenario/scenario", "no shared_ptr"): "the same",
     ("sim/train/job/network_job", "no shared_ptr"): "the same",
