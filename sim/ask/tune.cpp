@@ -1,3 +1,5 @@
+// All values run as one sweep; scanned knobs are then refined around the best. References are runs
+// of their own, and a reference that cannot exist (no optimal merge for this scenario) is left out.
 #include "ask/tune.hpp"
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace stepsim::study {
 
 namespace {
 
+// Appends points to the curve.
 void run_curve(const std::string& pointer, const io::Json& scenario,
                const std::vector<io::Json>& values, Files& files, const RowsOptions& options,
                Tuning& tuning) {
@@ -23,6 +26,7 @@ void run_curve(const std::string& pointer, const io::Json& scenario,
 }
 
 // The first of the least times; the end of the list where all failed.
+// Ties within rounding go to the first value.
 std::size_t best_of(const std::vector<TunePoint>& curve) {
   std::size_t best = curve.size();
   for (std::size_t i = 0; i < curve.size(); ++i) {
@@ -35,6 +39,7 @@ std::size_t best_of(const std::vector<TunePoint>& curve) {
 }
 
 // Of equally good values the one in use, else the default, else the first.
+// An equally good value is no reason to change anything.
 std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, const io::Json& current,
                      const io::Json& standard) {
   const double limit = *curve[best].iteration_time_s * (1 + 1e-9);
@@ -48,6 +53,7 @@ std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, cons
   return best;
 }
 
+// How far the neighbours that were tried lie from the best: the answer is known to that distance.
 double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
   const double value = curve[best].value.as_double();
   double gap = 0;
@@ -103,6 +109,7 @@ std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance
   return curve.size();
 }
 
+// The value is shown as it is; the scenario that runs may hold it in another form.
 void add_reference(const std::string& name, const io::Json& scenario, io::Json value, Files& files,
                    Tuning& tuning) {
   try {
@@ -133,11 +140,14 @@ void add_regrets(Tuning& tuning) {
   }
 }
 
+// Knobs that decide which gradients share a message: for these the best possible merge is a
+// reference.
 bool merges(Knob knob) {
   return knob == Knob::bucket_bytes || knob == Knob::fusion_bytes || knob == Knob::cycle_s ||
          knob == Knob::partition_bytes || knob == Knob::credit_bytes || knob == Knob::schedule;
 }
 
+// "optimal" is the default of knobs that the simulator can choose itself (block_bytes).
 void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
                     Files& files, Tuning& tuning) {
   const std::string pointer(row(problem.knob).pointer);
@@ -161,6 +171,7 @@ io::Json number(const std::optional<double>& value) {
   return value ? io::Json(*value) : io::Json();
 }
 
+// A few numbers of the record; the whole record is that of a sweep.
 io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
   io::Json tree(
       io::Object{{"value", point.value}, {"iteration_time_s", number(point.iteration_time_s)}});
@@ -186,6 +197,7 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
 
 } // namespace
 
+// Words have no order: their curve is sorted by time at the end.
 Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
             const RowsOptions& options) {
   if (problem.knob == Knob::density) {

@@ -77,6 +77,8 @@ std::int64_t next_other_horovod(const plan::Problem& problem, const plan::Plan& 
 
 } // namespace
 
+// Each plan says up to which value it stays the same; the next value to try follows from that, so
+// that the list is complete and has one entry per plan.
 std::vector<std::int64_t> plan_changes(const plan::Problem& problem, plan::Schedule schedule,
                                        const plan::ScheduleOptions& options) {
   std::vector<std::int64_t> values;

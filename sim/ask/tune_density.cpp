@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kPointer = "/communication/compression/density";
 
+// Remembers every density that was run: both baselines share the runs.
 struct Search {
   const TuneValues& values;
   Files& files;
@@ -55,6 +56,7 @@ struct Search {
 };
 
 // Dense training, as the runs compared themselves with it.
+// Dense times follow from the speed-ups that the sparse run reports; no dense run is needed.
 TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
                               std::string_view speedup, std::int64_t largest_k) {
   const std::optional<double> by = number_in(sparse.record, speedup);
@@ -67,6 +69,8 @@ TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
 
 } // namespace
 
+// Selection takes the floor of density x elements; the loop steps over densities whose product
+// falls just short by rounding.
 double density_of(std::int64_t entries, std::int64_t elements) {
   const auto all = static_cast<double>(elements);
   const auto wanted = static_cast<double>(entries);

@@ -1,3 +1,5 @@
+// A point is a record of a sweep with its value put beside it, since a record knows its field by
+// name only.
 #include "ask/tune_points.hpp"
 
 #include <utility>

@@ -13,6 +13,7 @@ namespace stepsim::cli {
 
 namespace {
 
+// The names are few: a search over the table is also the list of known words for the error.
 int run_command(const std::string& name, const Invocation& invocation) {
   std::vector<std::string_view> known;
   for (const Command& command : commands()) {
@@ -26,6 +27,7 @@ int run_command(const std::string& name, const Invocation& invocation) {
                    (nearest.empty() ? "; see stepsim --help" : nearest));
 }
 
+// `help COMMAND` is `COMMAND --help`, so that both cannot differ.
 int dispatch(int argc, char** argv) {
   Invocation invocation;
   invocation.started = std::chrono::steady_clock::now();

@@ -16,6 +16,7 @@ namespace stepsim::study {
 
 namespace {
 
+// Whether a default has an effect in this scenario.
 using Rule = bool (*)(const Scenario&);
 
 bool exchanges_by_links(const Scenario& scenario) {

@@ -8,6 +8,8 @@
 
 namespace stepsim::study {
 
+// Both forms or none of them is an error; the keys are then known, so that no second error calls
+// them unknown.
 plan::Cost inline_cost(const io::Json& json, io::Problems& problems, plan::TableReport* report) {
   io::Fields fields(json, problems, keys::kCostObject);
   const bool linear = fields.has("startup_s") || fields.has("per_byte_s");

@@ -77,6 +77,9 @@ constexpr std::string_view kEvaluated = "exchanges are neither measured nor give
 constexpr std::string_view kNotAsync = "training is not asynchronous";
 constexpr std::string_view kDlcpOrLoad = "the transport is dlcp, or there is background load";
 
+// The third member says where the key has a meaning, the fourth what stands in the way in the
+// scenario at hand: "block_bytes has no meaning for collective ring". A lambda without a capture
+// converts to both.
 constexpr std::array kRules{
     KeyRule{"/cluster/network/count_headers", "the network model is flow",
             [](const Scenario& s) { return !is_no_flow(s); }, model_word},

@@ -1,3 +1,6 @@
+// Objects are read in the order of their dependences: defaults of communication follow from cluster
+// and training. What needs several objects is checked after all of them, and in stages: a later
+// check may rely on what the earlier ones found right.
 #include "scenario/scenario.hpp"
 
 #include <algorithm>
@@ -111,6 +114,7 @@ io::Json object_or_empty(const io::Json& tree, std::string_view key) {
   return empty;
 }
 
+// Reads one object of the top level, reporting the keys that `parse` does not know.
 template <class Parse>
 void parse_part(io::Fields& top, std::string_view key, const ParseContext& context, Parse parse) {
   (void)top.any(key);
@@ -122,6 +126,8 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 
 } // namespace
 
+// A network given as a word is a calibration; it is expanded first, because readers of the parts
+// expect objects.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {
     if (const io::Json* word = io::resolve(tree, network); word != nullptr && word->is_string()) {

@@ -1,3 +1,6 @@
+// A codec's time is on the compute thread and not in the exchange; synchronisation and host copies
+// are in the exchange and not on the wire. Copies count twice, into and out of host memory, and
+// carry compressed bytes.
 #include "scenario/scenario_exchange.hpp"
 
 #include <algorithm>
@@ -64,6 +67,7 @@ plan::Group all_gradients(const Scenario& scenario) {
   return all;
 }
 
+// A rate of 0 means free.
 CodecTimes codec_times(const Scenario& scenario, double bytes) {
   const coll::Compression& compression = scenario.communication.compression;
   const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
@@ -90,6 +94,8 @@ coll::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
           .bytes = bytes};
 }
 
+// Low-rank methods need the shapes; a tensor of unknown shape is a single column, which is sent as
+// it is.
 coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group) {
   const coll::Compression& compression = scenario.communication.compression;
   coll::GradientPart part =
@@ -123,6 +129,8 @@ coll::Op exchange_op(const Communication& communication) {
   return communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
 }
 
+// The inflation of a profile scales the whole link, latency too: it was fitted to whole all-
+// reduces. On a fabric the links of `all` are unused.
 coll::Collective exchange_of(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const Network& network = cluster.network;

@@ -12,6 +12,8 @@
 
 namespace stepsim::study {
 
+// A job differs from the others in its workload and its nodes; cluster, training and communication
+// are common to all.
 void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario) {
   const auto& list = top.array("workload", true);
   if (list.empty()) {

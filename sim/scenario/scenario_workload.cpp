@@ -80,6 +80,8 @@ void check_complete(const train::Trace& trace, const std::string& file) {
   }
 }
 
+// How long the layers of a model take: from the speed of a device, or from measured totals that are
+// spread over the layers.
 void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSource& source) {
   train::ProfileOptions& profile = source.profile;
   const bool has_device = fields.has("device");
@@ -115,6 +117,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
   profile.value_bytes = static_cast<int>(fields.integer("value_bytes"));
 }
 
+// Nothing is computed after a problem: an incomplete profile would only add misleading ones.
 void load_model(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   WorkloadSource& source = scenario.workload_source;
   parse_profile(fields, context, source);
@@ -144,6 +147,7 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
 
 } // namespace
 
+// Keys of models are refused elsewhere; granularity defaults to what the trace was measured at.
 void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   WorkloadSource& source = scenario.workload_source;
   const int given = static_cast<int>(fields.has("trace")) + static_cast<int>(fields.has("model")) +

@@ -1,6 +1,6 @@
 #pragma once
 // /workload of a scenario: a trace, a model table with the speed of a device, or layers written
-// into the scenario itself (MOD, IO 10).
+// into the scenario itself.
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {

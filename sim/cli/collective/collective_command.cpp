@@ -1,4 +1,6 @@
 // stepsim collective: the cost of collective operations over a grid of flags (COL).
+// A point of the grid is validated, then evaluated, then written; all points are validated before
+// the first is evaluated, because a grid may run for minutes.
 #include "cli/collective/collective_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -111,6 +113,7 @@ struct Point {
   coll::GradientPart gradient; // with a compression
 };
 
+// The elements of a compressed exchange follow from the bytes and the size of a value.
 Point point_of(const CollectiveGrid& grid, std::int64_t index) {
   Point point{grid.at(index), grid.compression_at(index), {}};
   if (point.compression) {
@@ -120,6 +123,8 @@ Point point_of(const CollectiveGrid& grid, std::int64_t index) {
   return point;
 }
 
+// A compressed exchange is an all-reduce by definition: other operations are refused in words of
+// the method.
 std::vector<coll::Finding> findings_of(const Point& point, coll::AskedMethod asked) {
   if (!point.compression) {
     return coll::validate(point.collective, asked);
@@ -152,6 +157,7 @@ void refuse_invalid(const CollectiveOptions& options, const Point& point) {
   throw UsageError((flag.empty() ? first.what : flag) + ": " + first.message);
 }
 
+// What follows the records of the grid, and the warnings of all of them, each once.
 struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
@@ -159,6 +165,7 @@ struct Output {
   void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
 
+// A pair of ranks without a listed link is found while a schedule runs; the error is the file's.
 coll::CollectiveRecord evaluate(const CollectiveOptions& options, const Point& point) {
   const coll::AskedMethod asked = asked_method(options.method);
   try {
@@ -173,6 +180,7 @@ coll::CollectiveRecord evaluate(const CollectiveOptions& options, const Point& p
   }
 }
 
+// A compressed exchange is a sequence of collectives, whose messages follow each other.
 std::vector<coll::TransferRecord> transfers_of(const Point& point) {
   if (!point.compression) {
     return coll::list_transfers(point.collective, kMaxTransfers);
@@ -182,6 +190,7 @@ std::vector<coll::TransferRecord> transfers_of(const Point& point) {
       kMaxTransfers);
 }
 
+// The list of transfers is cut: an all-to-all of a thousand ranks has a million of them.
 io::Json full_tree(const CollectiveOptions& options, const Point& point,
                    const coll::CollectiveRecord& record) {
   io::Json tree = record_tree(record);
@@ -220,6 +229,7 @@ void add_options(CLI::App& app, CollectiveOptions& options) {
       ->group(kCollectiveGroup);
 }
 
+// Formats whose cells are texts; the others take the values of the records.
 bool is_table(Format format) {
   return format == Format::table || format == Format::html || format == Format::markdown;
 }
@@ -315,6 +325,7 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
                           : text;
 }
 
+// Help from the tables: an algorithm that is added appears here.
 std::string algorithm_list() {
   std::vector<HelpRow> rows;
   for (const coll::AlgorithmRow& row : coll::algorithm_table()) {
@@ -333,6 +344,8 @@ std::string algorithm_list() {
 
 } // namespace
 
+// Crossovers are searched before the grid is evaluated, so that too short a list of sizes is
+// refused at once.
 int collective(const Invocation& invocation) {
   CollectiveOptions options;
   CLI::App app;

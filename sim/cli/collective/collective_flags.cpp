@@ -1,3 +1,5 @@
+// Each flag becomes an axis: its values as numbers and a function that puts one into a collective.
+// Words are the values of their enumerators, so that all axes have one type.
 #include "cli/collective/collective_flags.hpp"
 
 #include <CLI/CLI.hpp>
@@ -30,8 +32,10 @@ namespace {
 using base::QuantityKind;
 using coll::Collective;
 
+// The same bound as nodes x gpus_per_node of a scenario.
 constexpr double kMaxRanks = 1 << 20;
 
+// The algorithms of any of the operations, each once, in the order of the table.
 std::vector<std::string_view> algorithm_names(std::span<const coll::Op> ops) {
   std::vector<std::string_view> names;
   for (const coll::Op op : ops) {
@@ -74,6 +78,7 @@ std::vector<double> algorithm_words(std::string_view text) {
                     });
 }
 
+// The operation is the first axis and varies slowest; add_sums (collective_sums.hpp) relies on it.
 void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
   std::vector<std::string_view> op_names;
   for (const coll::Op op : kOps) {
@@ -95,6 +100,8 @@ void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
                        }});
 }
 
+// Absent flags give no axis: their values come from --links, --sizes or --topology. A latency is
+// that of further blocks as well until --block-latency says otherwise.
 void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   grid.axes.push_back(
       {"--ranks", numbers("--ranks", flags.ranks, QuantityKind::count, io::between(1, kMaxRanks)),
@@ -124,6 +131,8 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
        [](Collective& c, double v) { c.reduction_s_per_byte = v > 0 ? 1 / v : 0; }});
 }
 
+// These come after --latency and the files in the order of axes, because they override what those
+// set.
 void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   if (flags.block != "optimal") {
     grid.axes.push_back(
@@ -155,6 +164,8 @@ void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
                        }});
 }
 
+// On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
+// the network inside a node must be given.
 void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
   const std::uint32_t gpus = grid.network ? grid.network->fabric.gpus_per_machine : 0;
   const std::string gpus_per_node =
@@ -201,6 +212,7 @@ void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
                        }});
 }
 
+// Files have one entry per rank, so that the number of ranks cannot vary.
 void read_files(CollectiveGrid& grid, const CollectiveFlags& flags) {
   if (flags.links.empty() && flags.sizes.empty()) {
     return;
@@ -250,6 +262,7 @@ void require_flags(const CollectiveFlags& flags) {
   }
 }
 
+// Routed once for the whole grid: every point shares it.
 std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
                                                        const std::string& data_folder) {
   const std::string path = study::is_shipped_name(name)

@@ -1,3 +1,6 @@
+// Rows of three kinds: words of a collective, words of a compression, numbers of a compression. A
+// name that belongs to compressions is remembered, so that it can be refused where no method reads
+// it.
 #include "cli/collective/collective_params.hpp"
 #include "scenario/keys/communication_keys.hpp"
 
@@ -124,6 +127,7 @@ constexpr std::array kCompressionWords{
 };
 constexpr std::string_view kShapes = "shapes";
 
+// "64x32" at 'x': {"64", "32"}; empty for an empty text.
 std::vector<std::string_view> parts_of(std::string_view words, char at) {
   std::vector<std::string_view> parts;
   while (!words.empty()) {
@@ -157,6 +161,7 @@ std::vector<std::string_view> known_names() {
   return known;
 }
 
+// In SI units, checked against the range of its row.
 double number(std::string_view text, std::string_view value, base::QuantityKind kind,
               const io::Range& range) {
   const auto parsed = base::parse_quantity(value, kind);
@@ -171,6 +176,8 @@ double number(std::string_view text, std::string_view value, base::QuantityKind 
   return result;
 }
 
+// The place of the word in `known`; only switches of two words use it, the others look up their
+// enum.
 std::size_t word(std::string_view name, std::string_view value, Values known) {
   const auto found = std::ranges::find(known, value);
   if (found == known.end()) {
@@ -229,6 +236,7 @@ bool apply_compression_param(CollectiveParams& params, std::string_view text, st
 
 } // namespace
 
+// Names of compressions are tried first; they share none with those of collectives.
 void apply_param(CollectiveParams& params, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
@@ -260,6 +268,7 @@ void apply_param(CollectiveParams& params, std::string_view text) {
   param->apply(params.options, word(name, value, values), value);
 }
 
+// From the rows, except for the defaults, which are those of coll::Options.
 std::string params_help() {
   std::string text = "rare switches, repeatable:";
   for (const Param& param : kParams) {

@@ -1,3 +1,5 @@
+// Flags have other names than the keys of `compression` only by their dashes; which method reads
+// which key is the table's of coll/compress.
 #include "cli/collective/compression_flags.hpp"
 
 #include <CLI/CLI.hpp>
@@ -59,6 +61,7 @@ void add_compression_flags(CLI::App& app, CompressionFlags& flags) {
   add("--broadcast", flags.broadcast, "WORD", "of gtopk_tree: mst or flat; default mst");
 }
 
+// k is checked against the number of values once a point is known: it varies with --bytes.
 void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
   const auto count = [](std::string_view flag, const std::string& text) {
     return numbers(flag, text, QuantityKind::count, io::between(1, kMostEntryBytes));
@@ -100,6 +103,7 @@ void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
   }
 }
 
+// A key counts if any of the methods reads it, so that a grid may hold dense and sparse algorithms.
 void check_compression_keys(std::span<const CompressionMethod> methods, const CollectiveGrid& grid,
                             std::span<const std::string_view> given) {
   const auto means = [&](std::string_view key) {

@@ -1,3 +1,4 @@
+// Rates become seconds per byte here, because costs add up and rates do not.
 #include "cli/collective/links_file.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace {
 
 using Ranks = std::optional<std::uint32_t>;
 
+// Without a number of ranks (stepsim check) any rank that a collective could have.
 io::Range rank_range(Ranks ranks) {
   constexpr double kMaxRank = (1 << 20) - 1;
   return io::between(0, ranks ? static_cast<double>(*ranks) - 1 : kMaxRank);
@@ -27,6 +29,8 @@ void check_length(const io::Json& parent, std::string_view key, std::size_t leng
   }
 }
 
+// Sorted by (src, dst), which lookups need; a pair that appears twice is an error, not the last one
+// wins.
 std::vector<coll::PairCost> parse_pairs(io::Fields& fields, Ranks ranks, io::Problems& problems) {
   std::vector<coll::PairCost> pairs;
   for (const io::Json& json : fields.array("links", true)) {
@@ -70,6 +74,7 @@ std::vector<double> parse_numbers(io::Fields& fields, std::string_view key, Rank
   return values;
 }
 
+// The order of the ranks in a pipeline; each at most once.
 std::vector<std::uint32_t> parse_chain(io::Fields& fields, Ranks ranks, io::Problems& problems) {
   std::vector<std::uint32_t> chain;
   for (const io::Json& value : fields.array("chain", false)) {

@@ -1,4 +1,7 @@
 // stepsim breakeven PROBLEM: the bandwidths at which compression pays (SPA 12).
+// Both baselines are shown because they answer different questions: dense training that hides its
+// exchange behind backward is what compression must beat in practice, the other is what papers
+// compare with.
 #include "cli/commands/breakeven_command.hpp"
 
 #include "lab/breakeven.hpp"
@@ -29,6 +32,8 @@ constexpr CommandText kBreakevenText{
     "speedup_vs_dense_overlapped=1.",
 };
 
+// Intervals in words: "below 10 Gb/s, and 40 Gb/s to 100 Gb/s". An interval from 0 or without an
+// end is open.
 std::string wins_text(const std::vector<train::BandwidthInterval>& wins) {
   std::string text;
   for (const train::BandwidthInterval& each : wins) {
@@ -44,6 +49,7 @@ std::string wins_text(const std::vector<train::BandwidthInterval>& wins) {
   return text.empty() ? "at no bandwidth" : text;
 }
 
+// Setting, intervals, and the three times at each bandwidth that the file lists.
 std::string text_of(const study::BreakEvenFile& file) {
   const train::BreakEvenProblem& problem = file.problem;
   const train::Buckets buckets = train::buckets_of(problem);

@@ -1,4 +1,6 @@
 // stepsim check FILE...: validates any of our files and lists all problems.
+// A file is checked by the parser that the commands use, so that what passes here can be run. One
+// table says which parser belongs to which kind.
 #include "cli/commands/check_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -46,6 +48,7 @@ constexpr CommandText kCheckText{
     kJsonOrTable,
 };
 
+// What was found in one file, in the order of the command line.
 struct Checked {
   std::string file;
   std::string kind; // "" = unknown
@@ -112,6 +115,7 @@ Warnings check_result(const io::Json& tree, study::Files& files) {
   return {};
 }
 
+// `key` is one that no other kind has at its top; "" for kinds that cannot be told that way.
 struct Kind {
   std::string_view name;
   std::string_view key; // tells the kind of a file that does not say it
@@ -168,6 +172,8 @@ constexpr std::array kKinds{
          }},
 };
 
+// The kind that the file says; without `kind` the first row whose key is present decides. Null
+// after an error, which is then among those of `checked`.
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");
   if (word == nullptr) {
@@ -193,6 +199,8 @@ const Kind* kind_of(const io::Json& tree, Checked& checked) {
   return nullptr;
 }
 
+// Lists of sizes are the only files that are no objects, and records of a sweep the only ones with
+// several JSON values.
 Checked check_file(const std::string& name, study::Files& files) {
   Checked checked{name, "", {}, {}};
   try {
@@ -216,6 +224,8 @@ Checked check_file(const std::string& name, study::Files& files) {
   return checked;
 }
 
+// A problem may lie in a file that the checked one names; it then has no pointer here, and its own
+// file stands in the message.
 io::Json tree_of(const std::vector<Checked>& all) {
   io::Array files;
   for (const Checked& checked : all) {
@@ -234,6 +244,7 @@ io::Json tree_of(const std::vector<Checked>& all) {
   return io::Object{{"files", std::move(files)}};
 }
 
+// Errors need no name of the file: every problem begins with it.
 std::string text_of(const std::vector<Checked>& all) {
   std::string out;
   for (const Checked& checked : all) {

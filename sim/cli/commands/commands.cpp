@@ -25,6 +25,7 @@ namespace stepsim::cli {
 
 namespace {
 
+// The order is that of help; commands of one group stand next to each other.
 constexpr std::array kCommands{
     Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
     Command{"Training steps", "compare", "alternatives side by side, best first", compare},

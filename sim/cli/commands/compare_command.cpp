@@ -1,4 +1,6 @@
 // stepsim compare SCENARIO --over POINTER=V1,V2,...: alternatives side by side, best first.
+// Without --algorithms the rows are those of a sweep; with it every row is a scenario changed by an
+// alternative (ask/alternatives.hpp), and what an alternative sets must not be varied by hand.
 #include "cli/commands/compare_command.hpp"
 
 #include "ask/compare.hpp"
@@ -38,6 +40,7 @@ constexpr CommandText kCompareText{
     kTableFormats,
 };
 
+// The rows as JSON Lines and CSV take them: no list around them, no ranking.
 std::vector<io::Object> records_of(const study::Comparison& comparison) {
   std::vector<io::Object> records;
   for (const io::Json& row : comparison.rows) {
@@ -54,6 +57,8 @@ io::Object tree_of(const study::Comparison& comparison) {
           {"rows", comparison.rows}};
 }
 
+// JSON keeps the index of the best row; with --algorithms the rows are sorted within each
+// combination, so there is no single best one and the key is absent.
 std::string text_in(Format format, const study::Comparison& comparison, bool algorithms) {
   switch (format) {
   case Format::table:
@@ -72,6 +77,7 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
   return {};
 }
 
+// Rows that failed are shown with their error like all others; only the exit code tells of them.
 void show(const study::Comparison& comparison, const Common& common, bool algorithms) {
   print_warnings(comparison.warnings, common);
   write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
@@ -81,6 +87,7 @@ void show(const study::Comparison& comparison, const Common& common, bool algori
   }
 }
 
+// The tables of columns and alternatives are printed as they are used, so help names every one.
 std::string algorithms_help() {
   std::vector<HelpRow> columns;
   for (const AlgorithmColumn& column : algorithm_columns()) {
@@ -107,6 +114,8 @@ struct AlgorithmFlags {
   bool break_even = false;
 };
 
+// --set is parsed a second time here: the scenario has its values already, but only the pairs show
+// whether a value given by hand contradicts what a chosen alternative sets.
 int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
                        const std::vector<std::string>& over, const AlgorithmFlags& flags,
                        const ScenarioFlags& scenario_flags) {

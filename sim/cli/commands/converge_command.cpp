@@ -1,4 +1,6 @@
 // stepsim converge: what staleness and compression do to training, on problems solved for real.
+// Two problems that share no code but the flags: a scalar recurrence, and loss curves over the
+// simulated time of one or more scenarios. A flag of the other problem is refused.
 #include "cli/commands/converge_command.hpp"
 
 #include "lab/converge_scenario.hpp"
@@ -91,6 +93,7 @@ void add_flags(CLI::App& app, ConvergeFlags& flags) {
   add_scenario_flags(app, flags.scenario);
 }
 
+// CLI11 has made the text a number; only the range is checked here.
 void require_count(std::string_view flag, std::optional<std::int64_t> value, std::int64_t least,
                    std::int64_t most) {
   if (value && (*value < least || *value > most)) {
@@ -114,6 +117,9 @@ void refuse_flag(bool given, std::string_view flag, std::string_view problem) {
   }
 }
 
+// Without a file and without a scenario: the recurrence depends on width, step and warm-up alone
+// (PIP 11). "Grows" compares the largest distances of two quarters of the run and not two steps,
+// because a stable pipeline oscillates too.
 int quadratic(const ConvergeFlags& flags, const Common& common) {
   constexpr std::string_view kName = "quadratic";
   refuse_flag(!flags.file.empty(), "SCENARIO", kName);
@@ -181,6 +187,8 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
   return kOk;
 }
 
+// One curve per combination of --over. A combination that cannot be parsed or run leaves a curve
+// with its error; if all of them fail, the fault is that of the file or the flags and is thrown.
 Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options,
                   study::Files& files) {
   const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
@@ -229,6 +237,8 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
   return found;
 }
 
+// Width and warm-up belong to the scenario here, so that times and updates agree; flags for them
+// point at the keys.
 int logistic(const ConvergeFlags& flags, const Common& common, const Invocation& invocation) {
   constexpr std::string_view kName = "logistic";
   if (flags.file.empty()) {
@@ -273,6 +283,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
 
 } // namespace
 
+// --step and --iterations mean something to both problems and are checked once.
 int converge(const Invocation& invocation) {
   ConvergeFlags flags;
   CLI::App app;

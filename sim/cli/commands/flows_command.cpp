@@ -1,4 +1,5 @@
 // stepsim flows FLOWS: completion times of a list of flows (PKT 7.1).
+// The rates in `meta` count the simulation alone, without reading the file and writing the result.
 #include "cli/commands/flows_command.hpp"
 
 #include "flows/flows.hpp"
@@ -34,6 +35,7 @@ constexpr CommandText kFlowsText{
     "in https://ui.perfetto.dev and chrome://tracing.",
 };
 
+// A wrong value is the flag's fault if --set gave it, else the file's.
 study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
   // --set makes another network of the file: keys that mean nothing in it are left over then.
   const auto leftovers = flags.set.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
@@ -45,6 +47,7 @@ study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioF
   }
 }
 
+// In blocks, as for `run`: a packet run has millions of events.
 void write_timeline(const std::string& name, const engine::Timeline& timeline) {
   const DelayInterrupts delay;
   io::OutputFile file(name);
@@ -52,6 +55,7 @@ void write_timeline(const std::string& name, const engine::Timeline& timeline) {
   file.commit();
 }
 
+// One row per flow; summary and links are in JSON only.
 std::string csv_of(const io::Json& tree) {
   std::vector<io::Object> records;
   for (const io::Json& flow : tree.find("flows")->as_array()) {

@@ -1,4 +1,6 @@
 // stepsim import FORMAT FILE...: measured times of other tools as our files (IO 2 to 9).
+// One function per format turns flags into the options of its importer; what they give back (tree,
+// summary, warnings) is written in the same way for all.
 #include "cli/commands/import_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -60,6 +62,8 @@ struct ImportFlags { // as typed
 };
 
 // A flag that belongs to other formats is an error, not silence.
+// Each flag with the formats that read it. A format's name is looked for in the list as a word,
+// which works because no name is a part of another.
 void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
   struct Row {
     std::string_view flag;
@@ -90,6 +94,7 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
   }
 }
 
+// What every importer takes: limits, credit, and who made the file.
 io::ImportOptions common_options(const ImportFlags& flags) {
   io::ImportOptions options;
   options.max_bytes = static_cast<std::uint64_t>(
@@ -105,6 +110,8 @@ io::ImportOptions common_options(const ImportFlags& flags) {
   return options;
 }
 
+// Importers look for the table whose layers fit the measured ones: that gives gradient sizes to
+// traces without shapes.
 std::vector<train::ModelTable> shipped_models(study::Files& files) {
   std::vector<train::ModelTable> tables;
   for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
@@ -144,6 +151,7 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
   return options;
 }
 
+// Only kineto takes several files, one per rank.
 const std::string& single_file(const ImportFlags& flags) {
   if (flags.files.size() != 1) {
     throw UsageError("format " + flags.format + " takes one file, got " +
@@ -200,6 +208,7 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
   return imported_samples(io::import_nccl_tests(single_file(flags), options));
 }
 
+// The one format that describes a machine instead of times.
 Imported imported_topology(const ImportFlags& flags) {
   io::NcclTopologyOptions options = topology_options(flags.topology);
   options.common = common_options(flags);
@@ -207,6 +216,7 @@ Imported imported_topology(const ImportFlags& flags) {
   return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
 }
 
+// The format is known by now; kineto is what remains after all others.
 Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
   if (flags.format == "layer-table") {
     return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
@@ -267,6 +277,8 @@ void refuse_kineto_trace(const std::string& file) {
   }
 }
 
+// The detected format is printed as a note: a wrong guess should be seen before its errors are
+// read.
 void resolve_format(ImportFlags& flags, const Common& common) {
   require_word("FORMAT", flags.format, kFormats);
   if (flags.format != "auto") {
@@ -281,6 +293,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
   }
 }
 
+// Options stand in groups by the format that reads them, as refuse_foreign_flags has them.
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
@@ -336,6 +349,7 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
 
 } // namespace
 
+// The name of the result is that of -o, which outlives the input's.
 int import_files(const Invocation& invocation) {
   ImportFlags flags;
   CLI::App app;

@@ -1,3 +1,5 @@
+// Summaries name what a user can check against the tool that measured: numbers of layers, sums of
+// times, sizes.
 #include "cli/commands/imported.hpp"
 
 #include "base/number_text.hpp"

@@ -48,6 +48,7 @@ std::string first_sentence(std::string_view text) {
   return std::string(end == text.npos ? text : text.substr(0, end + 1));
 }
 
+// A terminal shows the first sentence of a key only; CSV, HTML and Markdown have all of it.
 Table key_table(const std::vector<PlacedKey>& keys, Format format) {
   Table table{{"key", "values", "default", "meaning"}, {}};
   for (const PlacedKey& each : keys) {
@@ -59,6 +60,7 @@ Table key_table(const std::vector<PlacedKey>& keys, Format format) {
   return table;
 }
 
+// Keys that count everywhere have no row.
 Table rule_table(const std::vector<PlacedKey>& keys) {
   Table table{{"key", "counts where"}, {}};
   for (const PlacedKey& each : keys) {
@@ -104,6 +106,8 @@ std::vector<PlacedKey> asked_keys(const std::string& pointer) {
 
 } // namespace
 
+// An object that is asked for shows its own sentence first and then its keys as a table; the other
+// formats are tables alone.
 int keys(const Invocation& invocation) {
   std::string pointer;
   bool rules = false;

@@ -1,4 +1,6 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
+// Records are not parsed: shards are merged as lines by the number of their point
+// (sweep/sweep_merge.hpp), which keeps the merged file byte-identical to an unsharded one.
 #include "cli/commands/merge_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -39,6 +41,7 @@ void require_format_of_shards(const std::string& shard, const Common& common) {
   }
 }
 
+// "0-4, 7, 9-11": the first twenty ranges of missing points.
 std::string ranges_text(const study::MergeReport& report) {
   constexpr std::size_t kMost = 20;
   std::string text;
@@ -55,6 +58,8 @@ std::string ranges_text(const study::MergeReport& report) {
 
 } // namespace
 
+// Where points are missing the commands that compute them are printed, ready to be pasted into a
+// shell.
 int merge(const Invocation& invocation) {
   std::vector<std::string> shards;
   CLI::App app;

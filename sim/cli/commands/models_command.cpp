@@ -54,6 +54,7 @@ struct Row {
 
 constexpr std::int64_t kValueBytes = 4;
 
+// Sizes from the outermost dimension, as frameworks print them.
 std::string shape_text(const train::ModelTensor& tensor) {
   std::string text;
   for (const std::int64_t size : tensor.shape) {
@@ -62,6 +63,7 @@ std::string shape_text(const train::ModelTensor& tensor) {
   return text;
 }
 
+// All tensors of the layer: weights, biases, normalisation.
 std::int64_t elements_of(const train::ModelLayer& layer) {
   std::int64_t sum = 0;
   for (const train::ModelTensor& tensor : layer.tensors) {
@@ -70,6 +72,8 @@ std::int64_t elements_of(const train::ModelLayer& layer) {
   return sum;
 }
 
+// Positions of the layers: as the framework registers parameters (the order of the file), or as
+// they execute; the two differ where blocks are registered before they are used.
 std::vector<std::size_t> layer_order(const train::ModelTable& table, std::string_view order) {
   if (order == "execution") {
     return table.execution_order();
@@ -81,6 +85,8 @@ std::vector<std::size_t> layer_order(const train::ModelTable& table, std::string
   return positions;
 }
 
+// Multiply-accumulates belong to a layer and not to a tensor: they stand in the first row of a
+// layer and are 0 in its others, so that the column adds up.
 std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& options) {
   std::vector<Row> rows;
   for (const std::size_t position : layer_order(table, options.order)) {
@@ -133,6 +139,7 @@ io::Json row_tree(const Row& row) {
                     {"macs", row.macs}};
 }
 
+// The numbers that the sources of a table publish.
 io::Json totals_tree(const train::ModelTable& table) {
   return io::Object{{"elements", table.elements()},
                     {"tensors", table.tensors()},
@@ -163,6 +170,7 @@ io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options)
   };
 }
 
+// The last lines name the tensors that dominate a merge plan.
 std::string show_text(const train::ModelTable& table, const ModelsOptions& options) {
   std::string out = base::printable(table.name + ": " + table.source) + "\n";
   if (table.sequence) {
@@ -189,6 +197,8 @@ std::string show_text(const train::ModelTable& table, const ModelsOptions& optio
   return out;
 }
 
+// Every shipped table is loaded: the list takes its totals from the layers, not from a second
+// place.
 int list_models(study::Files& files, const Common& common) {
   io::Array models;
   Table text{{"model", "elements", "tensors", "layers", "fp32 [MB]", "GMACs"}, {}};
@@ -213,6 +223,8 @@ int list_models(study::Files& files, const Common& common) {
   return kOk;
 }
 
+// --sequence-length rescales the table, so it is refused where the network has no positions or
+// fewer of them.
 train::ModelTable load(study::Files& files, const ModelsOptions& options) {
   const std::string& name = options.name;
   const std::string path = study::is_shipped_name(name)

@@ -1,4 +1,6 @@
 // stepsim plan PROBLEM: all planners on one merge problem (MER 5).
+// Planners see a merge problem alone (plan/problem.hpp), so no network, collective or cluster is
+// needed here. The lower bound does not depend on the planner and stands once.
 #include "cli/commands/plan_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -33,12 +35,15 @@ struct PlanOptions {
   std::string planners = "wfbp,single,ddp,horovod,mg_wfbp,optimal,eager";
 };
 
+// A planner with its plan; the iteration time exists where the file gives forward_s.
 struct Planned {
   const plan::Planner* planner{};
   plan::Plan plan;
   std::optional<double> iteration_s;
 };
 
+// In the order typed, each once. Planners that need more than the items and the cost (layers of a
+// forward pass, selection costs) are refused with the reason.
 std::vector<const plan::Planner*> parse_planners(std::string_view list) {
   std::vector<const plan::Planner*> chosen;
   std::size_t begin = 0;
@@ -81,6 +86,7 @@ io::Json groups_tree(const plan::Plan& plan) {
   return groups;
 }
 
+// "{1}{2-4}{5}", cut after 60 characters: JSON has all groups.
 std::string groups_text(const plan::Plan& plan) {
   std::string text;
   for (const plan::Group& group : plan.groups) {
@@ -98,6 +104,8 @@ std::string groups_text(const plan::Plan& plan) {
   return text;
 }
 
+// asc_wfbp may send several messages at once and can beat the bound for one: it has a bound of its
+// own.
 io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& plans) {
   const plan::Plan greedy = plan::make_plan(file.problem, plan::Schedule::mg_wfbp);
   io::Json planners{io::Object{}};
@@ -155,6 +163,7 @@ std::vector<std::string> warnings_of(const study::ProblemFile& file,
   return warnings;
 }
 
+// "best" marks all planners with the least finish time, since several often find the same plan.
 std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>& plans) {
   Table table{{"planner", "finish [ms]", "messages", "groups", ""}, {}};
   if (file.forward_s) {

@@ -1,4 +1,7 @@
 // stepsim run SCENARIO: one scenario, its result and its picture.
+// The order matters: flags are checked first, then the file is read, then the work is estimated,
+// and only then anything runs. Output is written last and in one piece, so that a failed run leaves
+// no file.
 #include "cli/commands/run_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -42,6 +45,7 @@ constexpr CommandText kRunText{
     kJsonOrTable,
 };
 
+// Shorter runs end before a progress line with an estimate could be read.
 constexpr double kShownEstimate = 2; // s
 
 struct RunOptions {
@@ -54,6 +58,8 @@ struct RunOptions {
 };
 
 // "0,1" and "3-5", checked against the scenario.
+// Which nodes and iterations the timeline shows. Nodes are sorted and each is kept once; iterations
+// are checked here because the timeline would silently be empty outside the run.
 study::TimelineFilter parse_filter(const RunOptions& options, const study::Scenario& scenario) {
   study::TimelineFilter filter;
   if (!options.nodes.empty()) {
@@ -89,6 +95,8 @@ study::TimelineFilter parse_filter(const RunOptions& options, const study::Scena
   return filter;
 }
 
+// A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
+// A warning follows where viewers are known to fail.
 void write_timeline(const RunOptions& options, const Common& common, const study::Result& result) {
   const engine::Timeline timeline = study::timeline(result, parse_filter(options, result.scenario));
   const DelayInterrupts delay;
@@ -108,6 +116,7 @@ void write_timeline(const RunOptions& options, const Common& common, const study
   }
 }
 
+// Flags that only mean something together, before any file is opened.
 void check_timeline_flags(const RunOptions& options, const Common& common) {
   if (options.timeline.empty() && !(options.nodes.empty() && options.iterations.empty())) {
     throw UsageError("--timeline-nodes and --timeline-iterations need --timeline FILE");
@@ -140,6 +149,9 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
 
 } // namespace
 
+// A scenario written by a user must not have keys without a meaning; the point of a sweep may,
+// because its axes vary what has a meaning. Replications of a sweep's point repeat its own random
+// stream, so the seed is derived again instead of read.
 int run(const Invocation& invocation) {
   RunOptions options;
   CLI::App app;

@@ -1,3 +1,5 @@
+// --method and --seed are short for --set /method and --set /seed. Values are put into the tree
+// before it is parsed, so a flag and a key of the file go through the same checks.
 #include "cli/commands/scenario_input.hpp"
 
 #include <CLI/CLI.hpp>

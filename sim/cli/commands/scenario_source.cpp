@@ -1,3 +1,5 @@
+// A result holds its scenario fully resolved, and a sweep its base scenario and axes in the header:
+// both can be run again from the file alone.
 #include "cli/commands/scenario_source.hpp"
 
 #include "base/error.hpp"

@@ -25,6 +25,7 @@ constexpr CommandText kSchemaText{
 
 } // namespace
 
+// The kinds are listed in help from the same rows that make the schema.
 int schema(const Invocation& invocation) {
   std::string kind;
   CLI::App app;

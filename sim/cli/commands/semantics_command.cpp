@@ -1,4 +1,6 @@
 // stepsim semantics FILE: a sparse algorithm on given vectors (SPA 7).
+// The algorithm runs in coll/operators on real vectors; here its selections, merges and residuals
+// become tables, and what the file expects is compared with what came out.
 #include "cli/commands/semantics_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -51,6 +53,7 @@ std::string columns(const Rows& rows) {
   return text;
 }
 
+// "{index:value, ...}", the first ten entries.
 std::string vector_text(const coll::SparseVector& vector) {
   constexpr std::size_t kShown = 10;
   std::string text = "{";
@@ -64,6 +67,8 @@ std::string vector_text(const coll::SparseVector& vector) {
   return text + "}";
 }
 
+// What `rank` selected and what is neither in the update nor in its residual: `step.lost` has the
+// entries of all ranks.
 std::string lost_text(const coll::FeedbackStep& step, std::uint32_t rank) {
   coll::SparseVector lost;
   for (const coll::LostEntry& each : step.lost) {
@@ -75,6 +80,8 @@ std::string lost_text(const coll::FeedbackStep& step, std::uint32_t rank) {
   return lost.size() > 0 ? vector_text(lost) : "-";
 }
 
+// One iteration: what each rank selected, every merge of the tree, and the result next to two
+// yardsticks, the top k of the exact sum of the selected entries and that of the dense sum.
 std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep& step) {
   Rows ranks{{"rank", "selected", "residual (final)", "residual (per_round)", "lost (final)"}};
   for (std::uint32_t rank = 0; rank < file.ranks; ++rank) {

@@ -1,5 +1,7 @@
 // stepsim solve SCENARIO --for POINTER --between LO,HI --target METRIC=VALUE: all values at which a
 // number of the result reaches a target.
+// The search is in ask/solve.hpp; here a problem is made from flags and its crossings are written
+// as sentences, with a sample of the scanned curve below them.
 #include "cli/commands/solve_command.hpp"
 
 #include "ask/solve.hpp"
@@ -70,6 +72,9 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
   add_scenario_flags(app, flags.scenario);
 }
 
+// The bounds are parsed as values of an axis, so that units, lists and ranges mean the same as in
+// --over. The field is checked before the bounds: a unit that does not fit is often a sign of a
+// misspelt key.
 study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
   study::SolveProblem problem;
   std::tie(problem.metric, problem.target) = study::parse_target(flags.target);
@@ -105,6 +110,7 @@ study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
   return problem;
 }
 
+// The last token of the pointer; the unit of a value follows from it.
 std::string field_name(const study::SolveProblem& problem) {
   return io::pointer_tokens(problem.pointer).back();
 }
@@ -123,11 +129,14 @@ std::string field_text(const study::SolveProblem& problem, const io::Json& value
   return value_text(name, value.as_double());
 }
 
+// "-" where a point failed or its run does not have the number.
 std::string metric_text(const study::SolveProblem& problem, std::optional<double> value) {
   return value ? value_text(problem.metric, *value) : "-";
 }
 
 // A few of the scanned points, the first and last among them.
+// Rows are taken at equal distances in the list of points, r (count - 1) / (rows - 1), so that both
+// ends are among them.
 std::string curve_text(const study::SolveProblem& problem, const study::Solution& solution) {
   constexpr std::size_t kMostRows = 12;
   const std::size_t count = solution.points.size();
@@ -175,6 +184,7 @@ std::string jump_text(const study::SolveProblem& problem, const study::SolveCros
          " (" + to + "); " + met + " is the " + (first ? "first" : "last") + " that meets it";
 }
 
+// One sentence per crossing, then a part of the curve.
 std::string solution_text(const study::SolveProblem& problem, const study::Solution& solution) {
   std::string text;
   for (const study::SolveCrossing& crossing : solution.crossings) {
@@ -202,6 +212,7 @@ std::vector<io::Object> crossing_records(const io::Json& tree) {
   return records;
 }
 
+// CSV and JSON Lines hold the crossings alone; the scanned points are in JSON only.
 std::string text_in(Format format, const study::SolveProblem& problem,
                     const study::Solution& solution) {
   const io::Json tree = study::solution_tree(problem, solution);

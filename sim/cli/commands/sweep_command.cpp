@@ -1,4 +1,6 @@
 // stepsim sweep SWEEP -o FILE: every point of a grid, split, resumed and merged at will (IO 14).
+// Two kinds of output: records to a file, written as points finish and resumable, and a table on
+// the terminal, which needs all rows at once and is therefore limited in number.
 #include "cli/commands/sweep_command.hpp"
 
 #include "sweep/sweep.hpp"
@@ -53,9 +55,12 @@ struct SweepFlags {
   bool dry_run = false;
 };
 
+// A longer table helps nobody, and its rows are kept in memory.
 constexpr std::int64_t kMostRows = 10'000; // of a table
 
 // What `--shard auto` looks at.
+// The variables are read here because nothing below the command line may look at the environment;
+// which of them decide is known to sweep/shard.
 study::Environment environment() {
   static constexpr std::array kNames{"SLURM_ARRAY_TASK_ID",
                                      "SLURM_ARRAY_TASK_MIN",
@@ -77,6 +82,8 @@ study::Environment environment() {
   return variables;
 }
 
+// The grid from a sweep file, or from a scenario and --over. A sweep file is complete in itself:
+// flags that change a scenario are refused next to it, because its hash would not show them.
 study::Sweep read_sweep(const SweepFlags& flags) {
   const bool changed = !flags.scenario.point.empty() || !flags.scenario.set.empty() ||
                        !flags.scenario.method.empty() || !flags.scenario.seed.empty();
@@ -188,6 +195,8 @@ std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
 }
 
 // All rows at once, for people.
+// The sweep runs into a text of JSON Lines like any other and the table is made from these, so that
+// it shows what a file would hold. The first line is the header record.
 int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                 const Common& common) {
   const std::int64_t points = options.shard.points(sweep.grid.points());
@@ -234,6 +243,7 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
   return finish(report);
 }
 
+// --resume and --force decide about an existing output; without both, an existing file is an error.
 void add_flags(CLI::App& app, SweepFlags& flags) {
   app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario with --over")->required();
   add_over_flag(app, flags.over);
@@ -259,6 +269,8 @@ void add_flags(CLI::App& app, SweepFlags& flags) {
 
 } // namespace
 
+// The file that is compared with the inputs is the shard's own, since its name differs from -o.
+// Ctrl-C is caught only once points are running: before, there is nothing to keep.
 int sweep(const Invocation& invocation) {
   SweepFlags flags;
   CLI::App app;

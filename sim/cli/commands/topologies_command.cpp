@@ -1,4 +1,6 @@
 // stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies.
+// Profiles (latency and bandwidth of a kind of network) and topologies (hosts, switches, cables)
+// lie in one folder, are named the same way and are told apart by their kind.
 #include "cli/commands/topologies_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +40,7 @@ constexpr CommandText kTopologiesText{
 
 constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
 
+// "" for a key that is absent or no text: lists show what there is, `check` complains.
 std::string text_member(const io::Json& tree, std::string_view key) {
   const io::Json* value = tree.find(key);
   return value != nullptr && value->is_string() ? value->as_string() : std::string();
@@ -71,6 +74,7 @@ std::string source_text(const io::Json& tree) {
   return out.empty() ? out : "source:\n" + out;
 }
 
+// Files are read as trees and not parsed: one bad file must not hide the others.
 int list_files(const Invocation& invocation, const Common& common) {
   io::Array rows;
   Table table{{"name", "kind", "label", "note"}, {}};
@@ -94,6 +98,7 @@ int list_files(const Invocation& invocation, const Common& common) {
   return kOk;
 }
 
+// Shipped names have neither a folder nor an ending, so a path always is one.
 std::string find_file(const Invocation& invocation, const std::string& name) {
   return study::is_shipped_name(name)
              ? shipped_file(invocation.data_folder, study::kShippedTopologies, name)
@@ -110,6 +115,8 @@ void write_drawing(const Common& common, const std::string& file, const net::Top
   }
 }
 
+// JSON output is the file itself; text is made from the parsed values. A drawing on standard output
+// takes the place of both.
 int show(const Invocation& invocation, const Common& common, const std::string& name,
          const std::string& dot) {
   const io::Json tree = io::read_json(find_file(invocation, name));

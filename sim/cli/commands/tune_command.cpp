@@ -1,4 +1,6 @@
 // stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
+// What is tried is decided by ask/tune_values.hpp and shown by --dry-run; here the curve, the
+// references and the best value become a text or a tree.
 #include "cli/commands/tune_command.hpp"
 
 #include "ask/tune.hpp"
@@ -45,6 +47,7 @@ struct TuneFlags {
 
 constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
 
+// The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
   app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
   app.add_option("--knob", flags.knob, "one of those below")->type_name("NAME")->required();
@@ -61,6 +64,7 @@ void add_flags(CLI::App& app, TuneFlags& flags) {
   app.footer(help_list("Knobs", rows));
 }
 
+// In the unit of the knob; words as they are, "-" for a reference that has no such knob.
 std::string knob_text(const study::TuneProblem& problem, const io::Json& value) {
   if (value.is_null()) {
     return "-";
@@ -88,11 +92,13 @@ std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
   return shown;
 }
 
+// A number of the records that the curve shows.
 struct Column {
   std::string_view key; // of the record
   ColumnUnit unit;
 };
 
+// All knobs show time and efficiency; density also what it is compared with.
 std::vector<Column> columns_of(study::Knob knob) {
   std::vector<Column> columns;
   const auto add = [&](std::string_view key) { columns.push_back({key, column_unit(key)}); };
@@ -107,6 +113,7 @@ std::vector<Column> columns_of(study::Knob knob) {
   return columns;
 }
 
+// k is a count of entries and is written out in full: six digits would merge neighbours.
 std::string curve_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
   const std::vector<Column> columns = columns_of(problem.knob);
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
@@ -145,6 +152,7 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
                                                    : "");
 }
 
+// How much longer an iteration of each reference takes than one of the best value.
 std::string references_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
   Table table{
       {"reference", std::string(study::row(problem.knob).name), "iteration [ms]", "longer by [%]"},
@@ -167,6 +175,8 @@ std::string references_text(const study::TuneProblem& problem, const study::Tuni
   return table_text(table);
 }
 
+// The last part of the sentence says how sure the value is: no better one exists, or how much the
+// values tried next to it differ.
 std::string best_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
   const std::string name(study::row(problem.knob).name);
   if (!tuning.best) {
@@ -188,6 +198,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   return text + "\n";
 }
 
+// The points of the curve as flat records; the references are in JSON only.
 std::vector<io::Object> curve_records(const io::Json& tree) {
   std::vector<io::Object> records;
   for (const io::Json& point : tree.find("curve")->as_array()) {
@@ -215,6 +226,8 @@ std::string text_in(Format format, const study::TuneProblem& problem, const stud
   return {};
 }
 
+// The estimate times a few values of the same sweep that would run, with the same number of
+// threads.
 int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, study::Files& files,
             const study::RowsOptions& options, const Common& common) {
   const study::KnobRow& row = study::row(problem.knob);

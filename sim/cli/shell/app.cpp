@@ -77,6 +77,7 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.set_help_flag("-h,--help", "this text")->group(kGroup);
 }
 
+// A negative number is a value and not an unknown option.
 bool is_number_like(std::string_view text) {
   return text.size() > 1 && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
 }
@@ -322,6 +323,7 @@ bool use_color(std::string_view choice, Stream stream) {
   return isatty(descriptor) != 0 && variable("TERM") != "dumb";
 }
 
+// A study with several rounds counts each from 0: a falling count starts a new line of progress.
 std::function<void(std::int64_t, std::int64_t)> counting(const Common& common) {
   return [&common, last = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {
     if (last < 0 || done < last) {
@@ -332,6 +334,7 @@ std::function<void(std::int64_t, std::int64_t)> counting(const Common& common) {
   };
 }
 
+// Measured when the result is written, so that reading and planning are part of it.
 io::Json meta(const Invocation& invocation) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - invocation.started;
   io::Json tree(io::Object{});

@@ -1,3 +1,5 @@
+// Exceptions become exit codes here and nowhere else: what the user typed, what a file holds, what a
+// simulation cannot do, and at last what should not happen.
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 
@@ -70,6 +72,7 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
   }
 }
 
+// Next to the program first, so that an installed or moved build finds its own data.
 std::string find_data_folder() {
   namespace fs = std::filesystem;
   std::error_code error;

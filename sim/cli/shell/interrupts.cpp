@@ -19,6 +19,7 @@ std::atomic<bool> interrupts_are_caught{false};
 std::atomic<int> delays{0}; // objects of DelayInterrupts that exist
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
+// _exit and not exit: destructors and buffers must not run inside a handler.
 extern "C" void on_interrupt(int) {
   const bool first = !interrupt_seen.exchange(true);
   if (!first || (!interrupts_are_caught && delays == 0)) {
@@ -42,6 +43,7 @@ bool interrupted() { return interrupt_seen; }
 
 DelayInterrupts::DelayInterrupts() { ++delays; }
 
+// The interrupt that came meanwhile is served now.
 DelayInterrupts::~DelayInterrupts() {
   if (--delays == 0 && interrupt_seen && !interrupts_are_caught) {
     _exit(kInterrupted);

@@ -14,6 +14,8 @@ namespace stepsim::cli {
 
 namespace {
 
+// JSON has no NaN and no infinity; an error with the pointer of the value beats a null that nobody
+// expects.
 void require_finite_at(const io::Json& tree, const std::string& pointer) {
   if (tree.is_number() && !std::isfinite(tree.as_double())) {
     throw SimulationError("the result " + pointer + " is beyond the range of numbers");
@@ -36,6 +38,7 @@ void write_named(const std::string& path, std::string_view text) {
   io::write_file(path, text);
 }
 
+// The progress line ends before anything else reaches the terminal.
 void write_output(const Common& common, std::string_view text) {
   common.work.end();
   const bool table = format_of(common, Format::table) == Format::table;
@@ -44,6 +47,7 @@ void write_output(const Common& common, std::string_view text) {
 
 void print_text(std::string_view text) { write_named("-", base::printable_lines(text)); }
 
+// Where the result has standard output, people read standard error.
 void print_beside(std::string_view text, const Common& common) {
   if (common.quiet) {
     return;

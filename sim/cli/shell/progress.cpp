@@ -1,3 +1,5 @@
+// A second thread shows what is going on, because a single long run calls nobody; all state is
+// behind one mutex.
 #include "cli/shell/progress.hpp"
 
 #include <unistd.h>

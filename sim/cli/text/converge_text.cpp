@@ -1,3 +1,5 @@
+// Curves of different lengths are compared at the time at which the first of them ends; each also
+// shows its own last loss.
 #include "cli/text/converge_text.hpp"
 
 #include <algorithm>
@@ -26,6 +28,7 @@ double common_time(const Curves& found) {
   return time;
 }
 
+// At most eleven points at equal distances, the first and last among them.
 std::string points_text(const study::Curve& curve) {
   Table table{{"iteration", "time [s]", "loss"}, {}};
   constexpr std::size_t kShown = 10;
@@ -76,6 +79,7 @@ std::vector<std::string> cells_of(const NamedCurve& named, const study::CurveOpt
   return cells;
 }
 
+// The headings of the columns after those of the varied fields.
 std::vector<std::string> headings_of(const study::CurveOptions& options, double time) {
   std::vector<std::string> headings{"algorithm",
                                     "compression",
@@ -93,6 +97,8 @@ std::vector<std::string> headings_of(const study::CurveOptions& options, double 
   return headings;
 }
 
+// Algorithm and compression have columns of their own, also where they are varied. A single curve
+// is followed by some of its points.
 std::string table_of(const Curves& found, const study::CurveOptions& options) {
   const double time = common_time(found);
   Table table;
@@ -118,6 +124,8 @@ std::string table_of(const Curves& found, const study::CurveOptions& options) {
   return text;
 }
 
+// A curve that failed has its error and its varied fields, so that a reader of JSON Lines can place
+// it.
 io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
   io::Json tree = named.error.empty() ? study::curve_tree(named.curve, options)
                                       : io::Json(io::Object{{"error", named.error}});

@@ -1,3 +1,4 @@
+// What alpha_beta networks lack: hosts and switches, completion times of messages, queues of links.
 #include "cli/text/network_text.hpp"
 
 #include "base/number_text.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t kBusiest = 5; // links shown; all of them are in the JSON
 
+// The file, else the preset; "own graph" for nodes and links written into the scenario.
 std::string topology_name(const study::Cluster& cluster) {
   const io::Json& topology = cluster.topology;
   if (topology.is_null()) {

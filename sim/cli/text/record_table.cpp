@@ -1,3 +1,5 @@
+// A record is flat JSON; which columns a table has follows from the keys that any of its rows has,
+// so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
 #include <algorithm>
@@ -14,11 +16,13 @@ namespace stepsim::cli {
 
 namespace {
 
+// Empty for an absent key, null or a word.
 std::optional<double> number_of(const io::Json& row, std::string_view key) {
   const io::Json* value = row.find(key);
   return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
 }
 
+// "-" for an absent key or null.
 std::string text_of(const io::Json& row, std::string_view key) {
   const io::Json* value = row.find(key);
   if (value == nullptr || value->is_null()) {
@@ -27,6 +31,7 @@ std::string text_of(const io::Json& row, std::string_view key) {
   return value->is_string() ? value->as_string() : io::compact(*value);
 }
 
+// "/cluster/nodes" -> "nodes"; a name without a slash stays.
 std::string last_token(const std::string& field) { return field.substr(field.rfind('/') + 1); }
 
 // The fields as a table names them: the last token of a pointer, unless two of them have the same.
@@ -134,10 +139,13 @@ bool any_has(std::span<const io::Json> rows, std::string_view key) {
 
 namespace {
 
+// A part of the iteration, where what is below its rounding counts as 0.
 std::string part_cell(const io::Json& row, std::string_view key) {
   return milliseconds_cell(part_of(number_of(row, key), number_of(row, "iteration_time_s")));
 }
 
+// Each optional column asks all rows once whether it has anything to show; heads and cells are
+// added under the same condition, in the same order.
 Table table_of_rows(const RecordRows& records) {
   const auto& [rows, varied, ranking, ranks] = records;
   Table table;
@@ -216,11 +224,13 @@ std::vector<const io::Json*> values_of(std::span<const io::Json> rows, const std
   return values;
 }
 
+// What makes a row the best, in words, and the factor from SI to the unit in them.
 struct Criterion {
   std::string text;
   double factor = 1;
 };
 
+// Without a batch size throughput counts workers per second: it ranks the same.
 Criterion criterion(const RecordRows& records) {
   switch (records.ranking.by) {
   case study::BestBy::iteration_time:
@@ -296,6 +306,7 @@ std::vector<Table> record_tables(const RecordRows& records) {
 
 std::span<const AlgorithmColumn> algorithm_columns() { return kAlgorithmColumns; }
 
+// Rows come sorted by combination: a new combination begins a new table.
 std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                     std::span<const std::string> varied) {
   const bool with_break_even = std::ranges::any_of(

@@ -1,3 +1,5 @@
+// Planners ask for the cost of many sizes: a formula where there is one, else one evaluation per
+// size.
 #include "scenario/compression/compressed_cost.hpp"
 
 #include <algorithm>

@@ -16,6 +16,8 @@ io::Json compression_baseline(const io::Json& json) {
   return io::Object{{"schedule", "ddp"}, {"bucket_bytes", std::int64_t{26'214'400}}};
 }
 
+// Whether the method reads a key is asked of its row for every key, so that a new method needs no
+// line here.
 io::Json compression_tree(const coll::Compression& compression) {
   const coll::CompressionRow& row = coll::row(compression.method);
   io::Json tree{io::Object{{"method", row.name}}};

@@ -14,6 +14,8 @@ MessageClasses::MessageClasses(const PacketSettings& settings, std::vector<doubl
   }
 }
 
+// Queue 0 is that of control packets. The share is below 1 for every layer, the minimum guards
+// against rounding.
 std::uint8_t MessageClasses::queue(std::uint32_t layer) const {
   const BoundedLoss& bounded = settings_.bounded_loss;
   if (!bounded.priority) {
@@ -26,6 +28,7 @@ std::uint8_t MessageClasses::queue(std::uint32_t layer) const {
   return static_cast<std::uint8_t>(1 + std::min(std::floor(data_queues * share), data_queues - 1));
 }
 
+// Other transports have one class for all packets.
 train::MessageClass MessageClasses::of_layer(std::uint32_t layer) const {
   train::MessageClass result;
   if (!settings_.has_transport || settings_.options.transport.kind != net::TransportKind::dlcp) {

@@ -70,6 +70,8 @@ std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
 
 } // namespace
 
+// Ports of pfabric serve the smallest remaining size first, which needs a size in every packet:
+// either all flows have that transport or none. A single size is a distribution with one step.
 void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                       PacketSettings& settings) {
   const io::Json* json = fields.any("background");
@@ -112,6 +114,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
   own.no_more();
 }
 
+// One size is written as size_bytes again.
 io::Json background_tree(const net::BackgroundOptions& background) {
   io::Json tree;
   tree.set("load", background.load);

@@ -1,6 +1,6 @@
 #pragma once
 // `background` of the packet block: random flows that load the network besides the training job
-// (PKT 6).
+//.
 #include "net/fabric/fabric.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "json/json.hpp"

@@ -1,3 +1,6 @@
+// Keys are read in groups; what two groups decide together (transport and buffer, transport and
+// queue discipline) is checked after all of them. Thresholds get warnings only once everything else
+// is right.
 #include "scenario/packet/packet_settings.hpp"
 
 #include <algorithm>
@@ -202,6 +205,7 @@ void warn_of_thresholds(const net::Fabric& fabric, PacketSettings& settings) {
 
 } // namespace
 
+// Names are unique among the first `count` entries; a number counts from 0.
 std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::string_view noun,
                                                const std::vector<std::string>& names,
                                                std::size_t count, io::Problems& problems) {
@@ -230,6 +234,8 @@ std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::strin
   return static_cast<std::uint32_t>(value.as_double());
 }
 
+// The flow level reads the block as well: it takes sizes, paths and the loss bound and ignores the
+// rest.
 PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                             const net::Fabric& fabric, std::uint32_t value_bytes) {
   PacketSettings settings;

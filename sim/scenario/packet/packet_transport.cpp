@@ -52,10 +52,12 @@ constexpr std::array kTransportKeys{TransportKey{"window_packets", bit(Transport
                                     TransportKey{"rescale", kDlcp},
                                     TransportKey{"control_lossy", kDlcp}};
 
+// Ranges of the rows keep it within 32 bits.
 std::uint32_t count(io::Fields& fields, std::string_view key) {
   return static_cast<std::uint32_t>(fields.integer(key));
 }
 
+// reno and dctcp share these; dctcp adds its estimator.
 void parse_tcp(io::Fields& fields, net::TcpOptions& tcp) {
   tcp.initial_window = count(fields, "initial_window");
   tcp.duplicate_acks = count(fields, "dup_acks");
@@ -126,6 +128,8 @@ std::vector<std::string_view> transports_with(std::string_view key) {
   return names;
 }
 
+// The keys of all transports are read, whatever the kind is, and those of others are refused by the
+// table.
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings) {
   const io::Json* json = fields.any("transport");
   if (json == nullptr || json->is_null()) {

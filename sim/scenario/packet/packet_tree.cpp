@@ -1,3 +1,5 @@
+// The tree has every value with its default filled in, except for thresholds: these follow from the
+// bandwidth of a port and have no single value where ports differ.
 #include "scenario/packet/packet_tree.hpp"
 
 #include <algorithm>
@@ -14,10 +16,12 @@ namespace {
 
 using net::TransportKind;
 
+// null: no threshold.
 io::Json threshold_tree(std::uint32_t packets) {
   return packets == net::kNoThreshold ? io::Json() : io::Json(std::int64_t{packets});
 }
 
+// Keys that the scope does not read are left out.
 io::Json buffer_tree(const net::BufferOptions& buffer) {
   io::Json tree;
   switch (buffer.scope) {
@@ -156,6 +160,7 @@ io::Json faults_tree(const net::PacketOptions& options) {
 
 } // namespace
 
+// Background and transport are objects of their own and absent where there is none.
 io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric) {
   const net::PacketOptions& options = settings.options;
   io::Json tree;
