@@ -1,3 +1,5 @@
+// Only what was measured is written: a run without a GPU pair has no link, a run without kernels no
+// costs.
 #include "calibrate/cuda/gpu_calibration.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Every case is predicted and measured in the same run; flags say which rows test the model and
+// which test the machine.
 #include "calibrate/mpi/measured_table.hpp"
 
 #include <algorithm>
@@ -20,6 +22,7 @@ struct Case {
   Program program;
 };
 
+// Sparse lists hold whole entries and stay small: they stand for k entries, not for a dense vector.
 std::vector<Case> all_cases(const TableOptions& options, const Wire& wire) {
   std::vector<Case> cases;
   for (const Kind& kind : kinds()) {
@@ -37,6 +40,7 @@ std::vector<Case> all_cases(const TableOptions& options, const Wire& wire) {
   return cases;
 }
 
+// A sparse list is made anew before each sample, which consumes it.
 std::vector<Block> blocks_of(const std::vector<Case>& cases, Wire& wire, Buffers& buffers,
                              coll::SparseVector& list) {
   std::vector<Block> blocks;
@@ -63,6 +67,7 @@ double slowest_merge(std::int64_t bytes, Wire& wire) {
   return slowest;
 }
 
+// More processes than cores make short collectives wait for the scheduler: such rows do not count.
 ErrorRow row_of(const Case& each, const Block& block, StepCosts costs, const LinkEstimate& link,
                 const Crowding& crowd, const TableOptions& options, Wire& wire) {
   if (each.kind.sparse) {
@@ -97,6 +102,7 @@ ErrorRow row_of(const Case& each, const Block& block, StepCosts costs, const Lin
 
 } // namespace
 
+// Zero vectors keep their value however often they are added.
 TableRun run_table(const LinkEstimate& link, const Crowding& crowd, const TableOptions& options,
                    Wire& wire, Watchdog& watchdog) {
   const std::vector<Case> cases = all_cases(options, wire);

@@ -1,3 +1,5 @@
+// Messages come from the schedule that the simulator evaluates (element_messages.hpp); here they
+// are marked and sorted into steps of one process.
 #include "calibrate/mpi/process_program.hpp"
 
 #include <algorithm>
@@ -51,6 +53,7 @@ std::span<const Kind> kinds() {
   return kAll;
 }
 
+// A block of lp is one segment, so that a message of it never waits for a second one.
 std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                                  const MessageOptions& options) {
   assert(bytes % kElement == 0 && "whole elements");
@@ -72,6 +75,7 @@ std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int
   return messages;
 }
 
+// Messages stand in program order, so that those of one step follow each other.
 Program program_of(const Kind& kind, std::uint32_t ranks, std::uint32_t rank, std::int64_t bytes,
                    const MessageOptions& options) {
   Program program{kind, bytes, {}};

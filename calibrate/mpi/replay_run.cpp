@@ -1,3 +1,5 @@
+// Computation is waiting until deadlines on the monotonic clock: deadlines are absolute, so that a
+// late wake-up does not shift all that follows.
 #include "calibrate/mpi/replay_run.hpp"
 
 #include <time.h>
@@ -17,12 +19,14 @@ namespace {
 
 constexpr double kNanosecond = 1e-9;
 
+// The clock that clock_nanosleep waits on.
 double now_s() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + kNanosecond * static_cast<double>(time.tv_nsec);
 }
 
+// Spinning is exact and costs a core; sleeping may wake up late.
 void wait_until(double deadline, Compute compute) {
   if (compute == Compute::spin) {
     while (now_s() < deadline) {}
@@ -55,6 +59,8 @@ private:
   std::vector<double> ready_;
 };
 
+// A gradient of each bucket is memory of its own, as in training: one buffer would stay in the
+// cache.
 struct Work { // of one plan
   const ReplayPlan* plan{};
   std::vector<Program> programs; // [bucket]
@@ -71,6 +77,7 @@ Work work_of(const ReplayPlan& plan, const ReplayOptions& options, const Wire& w
   return work;
 }
 
+// Our schedule, or the library's all-reduce as a framework calls it.
 std::span<const float> exchange(const Program& program, const ReplayOptions& options, Wire& wire,
                                 Buffers& buffers) {
   if (!options.library) {
@@ -83,6 +90,7 @@ std::span<const float> exchange(const Program& program, const ReplayOptions& opt
   return buffers.result;
 }
 
+// Sums of small integers are exact in fp32, in any order.
 void check_sum(std::span<const float> result, std::size_t bucket, const Wire& wire) {
   for (std::size_t i = 0; i < result.size(); ++i) {
     const float expected =
@@ -95,6 +103,7 @@ void check_sum(std::span<const float> result, std::size_t bucket, const Wire& wi
   }
 }
 
+// The barrier before the start is timed: ranks that come late would otherwise look like slow links.
 IterationTimes run_iteration(Work& work, bool check, const ReplayOptions& options, Wire& wire) {
   const ReplayPlan& plan = *work.plan;
   if (check) {
@@ -134,6 +143,7 @@ IterationTimes run_iteration(Work& work, bool check, const ReplayOptions& option
   return times;
 }
 
+// The slowest rank decides each of the times, as it does in training.
 void slowest(IterationTimes& times, const Wire& wire) {
   std::vector<double> values{times.iteration_s, times.compute_s, times.barrier_s};
   for (const BucketTimes& bucket : times.buckets) {
@@ -151,6 +161,8 @@ void slowest(IterationTimes& times, const Wire& wire) {
 
 } // namespace
 
+// Schedules take turns, so that drift of the machine meets all of them. After the first iteration
+// the vectors are zero: sums would otherwise overflow.
 std::vector<ReplayRun> run_replay(std::span<const ReplayPlan> plans, const ReplayOptions& options,
                                   Wire& wire, Watchdog& watchdog) {
   std::vector<Work> works;

@@ -1,3 +1,5 @@
+// All ranks must take the same decisions, else one would wait for ever: every decision depends on
+// times that an all-reduce has made equal.
 #include "calibrate/mpi/timed_blocks.hpp"
 
 #include <algorithm>
@@ -16,6 +18,8 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// A barrier twice before the start: the first ends whatever is still going on, the second lets all
+// ranks leave at nearly the same time.
 class Sampler {
 public:
   Sampler(Wire& wire, Watchdog& watchdog) : wire_(wire), watchdog_(watchdog) {}
@@ -57,6 +61,7 @@ private:
 };
 
 // Until the caches are warm or a quarter of the time is gone.
+// Also measures how often a short call must be repeated.
 void warm_up(Block& block, double allowance, Sampler& sampler) {
   const double start = sampler.elapsed();
   double seconds = 0;
@@ -71,6 +76,8 @@ void warm_up(Block& block, double allowance, Sampler& sampler) {
   }
 }
 
+// Samples until the pass has enough or its share of the time is gone; at least one in the first
+// pass.
 void take(Block& block, int pass, double allowance, Sampler& sampler) {
   const double start = sampler.elapsed();
   if (pass == 0) {
@@ -96,6 +103,7 @@ std::vector<double> Block::all() const {
   return values;
 }
 
+// Time that small blocks leave goes to those after them.
 void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
              Watchdog& watchdog) {
   Sampler sampler(wire, watchdog);

@@ -1,3 +1,5 @@
+// Two ways to run a program: step by step, waiting for each message, as most schedules mean it; and
+// as a pipeline for blocks, where waiting for each would add a round trip per block.
 #include "calibrate/mpi/wire.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ constexpr int kData = 1; // tags
 constexpr int kAdded = 2;
 constexpr int kAcknowledgement = 3;
 
+// For tests, which compare the order of events on several ranks.
 void note(Wire& wire, Event::Kind kind, std::int64_t step, std::uint32_t peer) {
   if (wire.log != nullptr) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -19,6 +22,8 @@ void note(Wire& wire, Event::Kind kind, std::int64_t step, std::uint32_t peer) {
   }
 }
 
+// A message to be added arrives in `temp`, since x may still be on its way out. An acknowledgement
+// is an empty message: the sender of a tree round goes on only when it is there.
 void run_steps(const Program& program, Wire& wire, Buffers& buffers) {
   for (const Step& step : program.steps) {
     if (step.receive) {
@@ -51,6 +56,8 @@ void run_steps(const Program& program, Wire& wire, Buffers& buffers) {
 
 // Blocks in flight: a block is passed on as soon as it is here, in whatever order they come.
 // Receives are posted up front; sums and results have different tags.
+// Which send follows which receive is found once, from the order of the program; then the order of
+// arrival decides.
 class Pipeline {
 public:
   Pipeline(const Program& program, Wire& wire, Buffers& buffers)
@@ -158,6 +165,7 @@ Wire::Wire(MPI_Comm group, std::int64_t segment_bytes)
   ranks_ = static_cast<std::uint32_t>(ranks);
 }
 
+// At least one segment, also for no bytes.
 void Wire::post_send(const void* data, std::int64_t bytes, std::uint32_t to, int tag) {
   const auto* at = static_cast<const std::byte*>(data);
   bytes_sent += bytes;
@@ -191,12 +199,14 @@ void Wire::barrier() { MPI_Barrier(group_); }
 Buffers::Buffers(std::int64_t elements)
     : x(static_cast<std::size_t>(elements)), temp(x.size()), result(x.size()) {}
 
+// The rest of the vector stays as it is: guards of tests lie behind it.
 void Buffers::fill(std::uint32_t rank, std::int64_t elements) {
   for (std::int64_t i = 0; i < elements; ++i) {
     x[static_cast<std::size_t>(i)] = initial_value(rank, i);
   }
 }
 
+// Only the all-reduce of a pipeline has its result elsewhere than in x.
 std::span<const float> run(const Program& program, Wire& wire, Buffers& buffers) {
   assert(!program.kind.sparse);
   const auto count = static_cast<std::size_t>(program.bytes / kElement);

@@ -52,6 +52,7 @@ struct FitFlags { // as typed
   bool force = false;
 };
 
+// Values stay as typed until all of them are known.
 void add_flags(CLI::App& app, FitFlags& flags) {
   app.add_option("SAMPLES", flags.files, "measured times; several files are fitted together")
       ->required();
@@ -72,6 +73,7 @@ void add_flags(CLI::App& app, FitFlags& flags) {
   app.add_flag("--force", flags.force, "write the file even if the fit is bad (grade fail)");
 }
 
+// Words are checked before any file is read.
 void check_words(const FitFlags& flags) {
   constexpr std::array<std::string_view, 2> kRobust{"huber", "none"};
   constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
@@ -86,6 +88,8 @@ void check_words(const FitFlags& flags) {
 }
 
 // Known, and with counts for some operation.
+// An algorithm can be assumed if its time is linear in latency and bandwidth for some operation:
+// the eight ranks and 1 MB only stand for any.
 void check_assumption(const std::string& assume) {
   constexpr std::array kOps{coll::Op::broadcast, coll::Op::reduce, coll::Op::allreduce,
                             coll::Op::reduce_scatter, coll::Op::allgather};
@@ -108,6 +112,7 @@ void check_assumption(const std::string& assume) {
   throw UsageError("--assume: " + base::unknown_word("algorithm", assume, known));
 }
 
+// What decides which samples of a file are used.
 InputOptions input_options(const FitFlags& flags, const std::string& importer) {
   InputOptions options;
   if (!flags.op.empty()) {
@@ -122,6 +127,7 @@ InputOptions input_options(const FitFlags& flags, const std::string& importer) {
   return options;
 }
 
+// Absent flags leave the choice to the fit, which looks at the repetitions.
 FitOptions fit_options(const FitFlags& flags) {
   FitOptions options;
   if (!flags.robust.empty()) {
@@ -135,6 +141,8 @@ FitOptions fit_options(const FitFlags& flags) {
 
 } // namespace
 
+// A file of gpu_bench is told by its first line and takes a way of its own. Tables are printed in
+// any case; the calibration is only written if no curve failed, or with --force.
 int fit(const cli::Invocation& invocation) {
   FitFlags flags;
   CLI::App app;

@@ -64,6 +64,7 @@ std::array<Command, 5> all_commands() {
 }
 
 // "CUDA (built without MPI)", "none (built without CUDA and MPI)"
+// Each back end once, though two commands need MPI.
 std::string back_ends_text() {
   std::string present;
   std::string missing;
@@ -79,6 +80,7 @@ std::string back_ends_text() {
          (missing.empty() ? "" : " (built without " + missing + ")");
 }
 
+// Commands whose back end is missing are listed too, and say so.
 std::string help_text() {
   std::string out =
       "stepsim-calibrate turns measurements into the numbers a scenario needs, and tests its own\n"
@@ -105,6 +107,7 @@ std::string version_text() {
   return text + ")\nback ends: " + back_ends_text() + "\n";
 }
 
+// A command without its back end is a skip (77) and no error: scripts can go on.
 int run_command(const std::string& name, const cli::Invocation& invocation) {
   std::vector<std::string_view> known;
   for (const Command& command : all_commands()) {

@@ -75,6 +75,7 @@ struct Settings {
   double timeout_s{}, max_seconds{};
 };
 
+// A quarter of the time goes to the probes, the rest to the collectives.
 Settings settings_of(const MpiFlags& flags) {
   Settings settings;
   settings.timeout_s =
@@ -98,11 +99,13 @@ Settings settings_of(const MpiFlags& flags) {
   return settings;
 }
 
+// 0 where the system does not tell.
 double load_average() {
   double load = 0;
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
+// The first line of a text that may name a build host further on.
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
   int length = 0;
@@ -126,6 +129,7 @@ io::Json transport_of(const MessageOptions& options, const Crowding& crowd, doub
   return tree;
 }
 
+// Conditions that spoil the times whatever is measured.
 std::vector<std::string> warnings_before(const MessageOptions& options, double load) {
   std::vector<std::string> warnings;
   if (load > kBusyLoad) {
@@ -149,6 +153,7 @@ std::string date_text() {
   return text.data();
 }
 
+// The numbers that a scenario will use, for people.
 std::string link_text(const LinkEstimate& link) {
   return "latency " + base::readable_seconds(link.alpha) + ", per block " +
          base::readable_seconds(link.block_latency_s) + ", bandwidth " +
@@ -157,6 +162,7 @@ std::string link_text(const LinkEstimate& link) {
          base::significant(link.duplex_shift, 3) + " (two peers)\n";
 }
 
+// The table, and the errors of the rows that count.
 std::string rows_text(const std::vector<ErrorRow>& rows) {
   cli::Table table{
       {"operation", "algorithm", "bytes", "predicted [ms]", "measured [ms]", "error [%]", "flags"},
@@ -194,6 +200,7 @@ std::vector<std::string> shortened(const std::vector<std::string>& unsteady) {
   return {text};
 }
 
+// One row per line; `stepsim-calibrate report` reads it.
 void write_table(const std::string& path, const std::vector<ErrorRow>& rows) {
   std::string text;
   for (const ErrorRow& row : rows) {
@@ -218,6 +225,8 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   }
 }
 
+// Results are verified before anything is timed. Predictions need the probes alone, so that the
+// collectives measured afterwards test them.
 int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
                           const cli::Common& common, const Runtime& runtime) {
   Watchdog watchdog(runtime.rank(), settings.timeout_s);
@@ -263,6 +272,7 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
 
 } // namespace
 
+// Flags are checked before MPI starts: an error then needs no other process.
 int run_mpi(const cli::Invocation& invocation) {
   MpiFlags flags;
   CLI::App app;

@@ -6,8 +6,9 @@
 
 namespace stepsim::calibrate {
 
-// All ranks call it; rank 0 writes. Returns kOk. Throws UsageError for flags,
-// SimulationError if a collective gives a wrong result or times do not grow with size.
+// All ranks call it; rank 0 writes. Returns kOk, or kTargetNotMet with --strict where passes
+// differ. An error of one rank ends all processes, since the others may wait for it. Throws
+// UsageError for flags.
 [[nodiscard]] int run_mpi(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

@@ -66,6 +66,7 @@ void add_flags(CLI::App& app, ReplayFlags& flags) {
                "the library's all-reduce instead; the scenario's collective must be calibrated");
 }
 
+// An empty list is one empty word: the scenario's own schedule.
 std::vector<std::string> words(const std::string& list) {
   std::vector<std::string> result;
   std::istringstream in(list);
@@ -83,6 +84,7 @@ struct Row { // of one schedule
   [[nodiscard]] double error() const { return plan->predicted_s / measured_s - 1; }
 };
 
+// Over the iterations after the warm-up.
 template <class Part> double median_of(const ReplayRun& run, Part part) {
   std::vector<double> values;
   for (const IterationTimes& times : run.iterations) {
@@ -91,6 +93,7 @@ template <class Part> double median_of(const ReplayRun& run, Part part) {
   return base::median(values);
 }
 
+// What the exchange adds to computation and update is exposed, never less than 0.
 Row row_of(const ReplayPlan& plan, const ReplayRun& run) {
   Row row;
   row.plan = &plan;

@@ -37,6 +37,7 @@ std::string percent(std::optional<double> ratio) {
   return ratio ? base::significant(100 * *ratio, 3) + " %" : std::string("-");
 }
 
+// One row per algorithm, then all together.
 cli::Table summary_table(const ErrorReport& report) {
   cli::Table table{{"algorithm", "rows", "counted", "median |error|", "90th percentile", "largest"},
                    {}};
@@ -51,6 +52,7 @@ cli::Table summary_table(const ErrorReport& report) {
   return table;
 }
 
+// The rows with the largest errors and their likely cause.
 cli::Table worst_table(const ErrorReport& report) {
   cli::Table table{{"operation", "algorithm", "ranks", "bytes", "predicted [ms]", "measured [ms]",
                     "error", "cause"},
@@ -65,6 +67,7 @@ cli::Table worst_table(const ErrorReport& report) {
   return table;
 }
 
+// "" where the links were the limit, as they should be.
 std::string host_bound_text(const ErrorReport& report) {
   return report.host_bound == 0
              ? ""
@@ -77,6 +80,7 @@ std::string text_of(const ErrorReport& report) {
          cli::table_text(worst_table(report)) + host_bound_text(report);
 }
 
+// Bars within a cell are escaped: they would end it.
 std::string markdown_of(const cli::Table& table) {
   const auto row = [](const std::vector<std::string>& cells) {
     std::string line = "|";
@@ -122,6 +126,8 @@ bool missed(std::string_view flag, std::string_view name, const std::optional<do
 
 } // namespace
 
+// All limits are checked before the exit code is chosen, so that every missed one is named. The
+// plot lies next to -o, under its name.
 int report(const cli::Invocation& invocation) {
   std::vector<std::string> files;
   std::string min_bytes;

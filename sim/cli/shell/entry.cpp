@@ -1,5 +1,5 @@
-// Exceptions become exit codes here and nowhere else: what the user typed, what a file holds, what a
-// simulation cannot do, and at last what should not happen.
+// Exceptions become exit codes here and nowhere else: what the user typed, what a file holds, what
+// a simulation cannot do, and at last what should not happen.
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 

@@ -10,6 +10,7 @@
 namespace stepsim::study::keys {
 
 inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
+// Ranks are 32-bit numbers; a million of them is more than any evaluator can take.
 inline constexpr double kMaxRanks = 1 << 20;
 
 inline constexpr std::array kIntraKeys{
@@ -25,11 +26,13 @@ inline constexpr std::array kIntraKeys{
                         "replace its values.")
         .example(R"("nvlink-a100")")};
 
+// A word is a name or file, as for the network between nodes.
 inline constexpr std::array kIntraForms{
     object("intra_network", kIntraKeys, "The network inside a node.")
         .at_least_one("calibration|latency_s,bandwidth_Bps"),
     text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
 
+// A point has two numbers of different units, so the row of the list has none.
 inline constexpr std::array kCostNumber{
     number("table", "Bytes, then seconds.").in(io::above(0)).plain().example("1024")};
 inline constexpr std::array kCostPoint{
@@ -42,6 +45,7 @@ inline constexpr std::array kCost{
         .sizes(2)
         .example("[[1024, 0.0001], [1048576, 0.001]]")};
 
+// Problem files and scenarios share this object; inline_cost reads it.
 inline constexpr io::Key kCostObject =
     object("cost", kCost, "Time of one exchange by its bytes: linear, or measured points.")
         .exactly_one("startup_s,per_byte_s|table")
@@ -50,6 +54,8 @@ inline constexpr io::Key kCostObject =
 inline constexpr std::array kCostForms{
     kCostObject, text("cost", "File of kind cost.").example(R"("../traces/allreduce.cost.json")")};
 
+// Latency and bandwidth have no default: which of the other keys replaces them is a rule of
+// scenario_cluster.cpp.
 inline constexpr std::array kNetwork{
     word("model", kNetworkModels,
          "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
@@ -97,6 +103,7 @@ inline constexpr std::array kTopologyFile{
         .example(R"("star_16")")
         .required()};
 
+// The third form holds a whole topology, whose keys are those of its own kind of file.
 inline constexpr std::array kTopologyForms{
     text("topology", "File of kind topology, or the name of a shipped one.")
         .example(R"("star_16")"),
@@ -106,6 +113,7 @@ inline constexpr std::array kTopologyForms{
         .example(
             R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})")};
 
+// Hosts have names in topologies and numbers in presets.
 inline constexpr std::array kHost{any("rank_placement", "Name or number of a host.").example("0")};
 inline constexpr std::array kPlacementForms{
     word("rank_placement", kRankOrders,
@@ -114,6 +122,7 @@ inline constexpr std::array kPlacementForms{
          "Hosts by name or number: one per node or per rank, then one per dedicated server.")
         .example("[0, 1, 2, 3]")};
 
+// nodes is the only number without which no cluster exists.
 inline constexpr std::array kCluster{
     integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
     integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node.")

@@ -1,3 +1,5 @@
+// The words of a key follow from the table of algorithms: an algorithm that is added there is a
+// word here.
 #include "scenario/keys/communication_keys.hpp"
 
 #include <algorithm>
@@ -8,6 +10,7 @@ namespace {
 
 using coll::AlgorithmId;
 
+// auto is no algorithm and is added where it is a word.
 template <class Take> std::vector<std::string_view> names(Take take) {
   std::vector<std::string_view> words;
   for (const AlgorithmId algorithm : coll::valid_algorithms(coll::Op::allreduce)) {
@@ -31,6 +34,7 @@ std::vector<std::string_view> collectives() {
   return words;
 }
 
+// A two-level collective reduces to one rank of a node and broadcasts from it.
 std::vector<std::string_view> algorithms_in_node() {
   return names([](AlgorithmId algorithm) {
     return coll::find_algorithm(coll::Op::reduce, algorithm) != nullptr &&

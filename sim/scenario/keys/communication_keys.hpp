@@ -16,6 +16,7 @@ using namespace io::rows;
 
 inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
 inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
+// No algorithm: the measured curve of a library.
 inline constexpr std::string_view kCalibrated = "calibrated";
 
 // The all-reduce algorithms of `auto`, those and `auto` itself and calibrated, and the algorithms
@@ -28,10 +29,12 @@ inline constexpr std::string_view kCalibrated = "calibrated";
 inline constexpr std::array kCandidate{word("candidates", candidates, "An all-reduce algorithm.")};
 
 inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
+// "optimal" depends on the bytes of each message, so that it cannot be written as a number.
 inline constexpr std::array kBlockForms{
     integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
     word("block_bytes", kBestBlock, "The block with the shortest time.")};
 
+// The keys of /communication but those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,
          "All-reduce algorithm; auto takes the fastest, calibrated a measured curve.")

@@ -16,6 +16,7 @@ inline constexpr std::array<std::string_view, 2> kDensityWarmups{"dgc", "tuned"}
 inline constexpr double kMaxRank = 1 << 20;
 inline constexpr double kMostRatio = 1000; // entries sent over entries asked for
 
+// As the table of methods has them.
 [[nodiscard]] inline std::vector<std::string_view> compression_methods() {
   std::vector<std::string_view> words;
   for (const coll::CompressionRow& row : coll::compression_table()) {
@@ -29,6 +30,7 @@ inline constexpr double kMostRatio = 1000; // entries sent over entries asked fo
   return number(name, sentence).in(io::at_least(0)).by_default(0).example("1e-9");
 }
 
+// Costs add up: a method that does not do something has 0 there.
 inline constexpr std::array kCompressionCosts{
     cost("select_s", "Fixed time of a selection, s."),
     cost("select_s_per_element", "Time of a selection per element, s."),
@@ -46,12 +48,15 @@ inline constexpr std::array kCompressionCosts{
 
 inline constexpr std::array kDensity{
     number("density_warmup", "Density of an epoch.").in(io::above_to(0, 1)).example("0.25")};
+// A list of densities by epoch, or the name of a published one.
 inline constexpr std::array kDensityWarmupForms{
     list("density_warmup", kDensity, "Densities of the first epochs, in order.")
         .sizes(1)
         .example("[0.25, 0.0625]"),
     word("density_warmup", kDensityWarmups, "A published list of densities.")};
 
+// Which method reads which key is in the table of coll/compress, not here: a key that the chosen
+// method does not read is refused when the scenario is read.
 inline constexpr std::array kCompression{
     word("method", compression_methods, "Compression method.").by_default("none"),
     number("ratio", "Compression ratio of a codec. The default is that of the method.")

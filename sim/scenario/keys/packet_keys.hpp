@@ -15,6 +15,7 @@ inline constexpr double kMostPacketBytes = 65535;
 inline constexpr double kMostPackets = 1e9; // of a buffer or threshold
 inline constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
 
+// Which of the keys count follows from the scope (rules.cpp).
 inline constexpr std::array kBuffer{
     word("scope", net::kBufferScopes,
          "Whether each port has a buffer, a switch shares one, or none is full.")
@@ -32,6 +33,7 @@ inline constexpr std::array kBuffer{
         .in(io::above(0))
         .by_default(1)};
 
+// Three classes with thresholds of their own: packets whose loss matters least go first.
 inline constexpr std::array kDropPackets{
     integer("droppable",
             "Packets in the queue from which on droppable packets are lost. Null means never; the "
@@ -51,6 +53,7 @@ inline constexpr std::array kDropPackets{
         .nullable()
         .example("90")};
 
+// A link by number or by name.
 inline constexpr std::array kLink{
     integer("link", "Number of the link.").in(io::at_least(0)).example("0"),
     text("link", "Name of the link.").example(R"("h0>switch")")};

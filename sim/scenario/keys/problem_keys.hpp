@@ -22,6 +22,7 @@ inline constexpr std::array kGradientBytes{
 inline constexpr std::array kPlannerOptions{
     object("planners", kPlannerKeys, "Options of a planner.").example("{}")};
 
+// Times and bytes are lists of equal length, in backward order.
 inline constexpr std::array kProblemKeys{
     list("ready_s", kReadyTime,
          "When each gradient is ready, s from the start of the backward pass; non-decreasing.")
@@ -56,6 +57,7 @@ inline constexpr io::Key kProblem =
            "A merge problem: gradients that become ready one after the other, and what a message "
            "costs. Times are in seconds, sizes in bytes.");
 
+// The kind of file with its root and its example.
 [[nodiscard]] io::FileKind problem_file();
 
 } // namespace stepsim::study::keys

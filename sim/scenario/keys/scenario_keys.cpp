@@ -1,3 +1,4 @@
+// The example is part of the schema and is checked against it.
 #include "scenario/keys/scenario_keys.hpp"
 
 namespace stepsim::study::keys {

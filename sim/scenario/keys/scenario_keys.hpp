@@ -13,6 +13,7 @@
 
 namespace stepsim::study::keys {
 
+// auto stands before the evaluators: it takes the cheapest that is exact.
 [[nodiscard]] inline std::vector<std::string_view> evaluators() {
   return {"auto", coll::name(coll::Method::closed_form), coll::name(coll::Method::max_plus),
           coll::name(coll::Method::events)};
@@ -21,6 +22,7 @@ namespace stepsim::study::keys {
 inline constexpr std::array kLimits{
     number("simulated_s", "Longest simulated time, s.").in(io::above(0)).by_default(1000)};
 
+// The order is that of docs/scenario-keys.md and of `stepsim keys`.
 inline constexpr std::array kScenarioKeys{
     either("workload", kWorkloadForms,
            "What one worker computes: exactly one of trace, model, layers. Or a list of jobs that "
@@ -52,6 +54,7 @@ inline constexpr io::Key kScenario =
                      "Times are in seconds, "
                      "sizes in bytes, speeds in bytes/s; a file name is relative to this file.");
 
+// The kind of file with its root and its examples, from which the schema is made.
 [[nodiscard]] io::FileKind scenario_file();
 
 } // namespace stepsim::study::keys

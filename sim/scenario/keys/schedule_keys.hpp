@@ -18,6 +18,7 @@ using namespace io::rows;
 
 template <class Value> using OptionMember = Value plan::ScheduleOptions::*;
 
+// A key and the member it fills; the variant lists the types that options have.
 struct ScheduleOption {
   io::Key key;
   std::variant<OptionMember<Bytes>, OptionMember<std::optional<Bytes>>, OptionMember<Seconds>,
@@ -104,6 +105,7 @@ inline constexpr io::Key kScheduleWord =
         .example(R"("wfbp")");
 
 // The keys alone, `schedule` first.
+// Built from the rows above, so that no option stands in two lists.
 inline constexpr auto kScheduleKeys = [] {
   std::array<io::Key, kScheduleOptions.size() + 1> all{};
   all.front() = kScheduleWord;

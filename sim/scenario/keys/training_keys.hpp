@@ -15,10 +15,12 @@ inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
+// A width, or the search for one.
 inline constexpr std::array kPipelineWidthForms{
     integer("pipeline_width", "Width K.").in(io::at_least(1)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
+// A line through two points: no extra epochs up to x1, beta times more at x2.
 inline constexpr std::array kConvergence{
     number("epochs_lossless", "Epochs to convergence without loss.")
         .in(io::above(0))
@@ -38,6 +40,7 @@ inline constexpr std::array kConvergence{
         .example("1")
         .required()};
 
+// Keys of all training algorithms stand here; which of them count is in the table of rules.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
          "Training algorithm: synchronous, pipelined (Pipe-SGD), or with parameter servers.")

@@ -18,9 +18,11 @@ inline constexpr std::array kStraggler{
         .in(io::above(0))
         .example("2")
         .required()};
+// A straggler is slower by a constant factor, on top of the random ones.
 inline constexpr std::array kStragglers{
     object("stragglers", kStraggler, "One slow worker.").example(R"({"worker": 3, "factor": 2})")};
 
+// 0 means no jitter: a run is then the same for every seed.
 inline constexpr std::array kVariability{
     number("compute_cv", "Coefficient of variation of compute times.")
         .in(io::between(0, 1e3))

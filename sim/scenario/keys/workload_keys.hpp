@@ -14,15 +14,18 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+// As traces have them.
 [[nodiscard]] inline std::vector<std::string_view> dtypes() {
   const auto words = train::dtype_words();
   return {words.begin(), words.end()};
 }
+// Half and single precision.
 inline constexpr std::array<std::int64_t, 2> kValueSizes{2, 4};
 
 inline constexpr std::array kDimension{
     integer("shape", "Number of elements along a dimension.").in(io::at_least(1)).example("64")};
 
+// The keys of a layer of a trace that a prediction needs.
 inline constexpr std::array kLayer{
     text("name", "Name of the layer.").example(R"("conv1")").required(),
     number("forward_s", "Time of the forward pass, s.")
@@ -58,6 +61,7 @@ inline constexpr std::array kDevice{
         .by_default(train::kUsualUtilization)
         .example("0.5")};
 
+// Either the two passes or their sum.
 inline constexpr std::array kMeasured{
     number("forward_s", "Time of all forward passes, s.").in(io::at_least(0)).example("0.03"),
     number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),
@@ -65,6 +69,8 @@ inline constexpr std::array kMeasured{
         .in(io::above(0))
         .example("0.09")};
 
+// One of trace, model and layers says where the times come from; the other keys belong to one of
+// them.
 inline constexpr std::array kWorkload{
     text("trace", "Trace file, relative to this file.").example(R"("../traces/resnet50.json")"),
     text("model", "Name of a shipped model table, or a file.").example(R"("resnet50")"),
@@ -114,6 +120,7 @@ inline constexpr std::array kJobNodes{
         .example("8")
         .required()};
 
+// A job is a workload with nodes of its own.
 inline constexpr std::array kJobs{
     object("workload", kWorkload, "One of several jobs, which have the nodes in their order.")
         .and_also(kJobNodes)
