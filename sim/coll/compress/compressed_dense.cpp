@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coll/compress/compressed_parts.hpp"
+#include "coll/compress/exchange_builder.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "coll/compress/compressed_formulas.hpp"
-#include "coll/compress/compressed_parts.hpp"
+#include "coll/compress/exchange_builder.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "coll/compress/compressed_formulas.hpp"
-#include "coll/compress/compressed_parts.hpp"
+#include "coll/compress/exchange_builder.hpp"
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/formula/closed_form.hpp"

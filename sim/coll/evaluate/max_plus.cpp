@@ -4,8 +4,8 @@
 #include "coll/cost.hpp"
 #include "coll/evaluate.hpp"
 #include "coll/evaluate/busy_time.hpp"
-#include "coll/evaluate/parameter_server.hpp"
-#include "coll/evaluate/sweep.hpp"
+#include "coll/evaluate/max_plus_sweep.hpp"
+#include "coll/evaluate/server_flows.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

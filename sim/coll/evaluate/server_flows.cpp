@@ -1,4 +1,4 @@
-#include "coll/evaluate/parameter_server.hpp"
+#include "coll/evaluate/server_flows.hpp"
 
 #include <algorithm>
 #include <cassert>
