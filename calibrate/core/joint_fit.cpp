@@ -8,7 +8,7 @@
 
 #include "calibrate/core/singular.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
 
 namespace stepsim::calibrate {
 

@@ -15,6 +15,7 @@
 #include "calibrate/program/inputs.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/collective.hpp"
 #include "files/import_source.hpp"
 #include "json/file.hpp"

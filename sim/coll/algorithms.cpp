@@ -5,6 +5,16 @@
 #include <bit>
 #include <cassert>
 
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_be.hpp"
+#include "coll/formula/closed_form_bruck.hpp"
+#include "coll/formula/closed_form_double_tree.hpp"
+#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/closed_form_mst.hpp"
+#include "coll/formula/closed_form_parameter_server.hpp"
+#include "coll/formula/closed_form_recursive_doubling.hpp"
+#include "coll/formula/closed_form_ring.hpp"
+#include "coll/formula/closed_form_two_level.hpp"
 #include "coll/schedule/flat_phases.hpp"
 #include "coll/schedule/swing.hpp"
 
@@ -154,6 +164,16 @@ bool sends_blocks(AlgorithmId id, const Options& options) {
 }
 
 std::span<const AlgorithmRow> algorithm_table() { return kTable; }
+
+std::vector<AlgorithmId> valid_algorithms(Op op) {
+  std::vector<AlgorithmId> algorithms;
+  for (const AlgorithmRow& row : kTable) {
+    if (row.op == op) {
+      algorithms.push_back(row.algorithm);
+    }
+  }
+  return algorithms;
+}
 
 const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
   for (const AlgorithmRow& row : kTable) {

@@ -60,6 +60,8 @@ struct Algorithm {
 [[nodiscard]] bool sends_blocks(AlgorithmId id, const Options& options);
 
 [[nodiscard]] std::span<const AlgorithmRow> algorithm_table();
+// The algorithms that an operation offers (COL 4), in the order of the table.
+[[nodiscard]] std::vector<AlgorithmId> valid_algorithms(Op op);
 // The row, or null where the operation does not offer the algorithm.
 [[nodiscard]] const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm);
 // What `auto` tries if the user names no candidates.

@@ -1,6 +1,7 @@
 #pragma once
 // What a collective operation is asked for: operation, algorithm, ranks, bytes, the cost of links
-// and of adding, and the rarely used switches. Plain values; `evaluate.hpp` gives the times.
+// and of adding, and the rarely used switches. Plain values; method.hpp says which evaluator gives
+// the time.
 //
 // Symbols (COL 2.1): P ranks; n bytes (whole vector; total buffer for reduce_scatter, allgather);
 // alpha latency per message; beta = 1 / bandwidth; gamma = 1 / reduction rate.
@@ -51,7 +52,17 @@ inline constexpr auto kAlgorithmIds =
                               {AlgorithmId::parameter_server, "parameter_server"},
                               {AlgorithmId::automatic, "auto"}});
 
+inline constexpr auto kOps = base::words<Op>({{Op::broadcast, "broadcast"},
+                                              {Op::reduce, "reduce"},
+                                              {Op::allreduce, "allreduce"},
+                                              {Op::reduce_scatter, "reduce_scatter"},
+                                              {Op::allgather, "allgather"},
+                                              {Op::allgatherv, "allgatherv"}});
+
 enum class Method { closed_form, max_plus, events };
+inline constexpr auto kMethods = base::words<Method>({{Method::closed_form, "closed_form"},
+                                                      {Method::max_plus, "max_plus"},
+                                                      {Method::events, "events"}});
 enum class ReductionMode { overlapped, serial };
 enum class Chunking { integer, real };
 enum class CostForm { exact, paper, ideal };
@@ -101,6 +112,9 @@ struct Links {
   std::shared_ptr<const net::RankFabric> fabric{};
 };
 
+// Bytes of one entry of the list that ranks exchange first with `exchange_sizes` (COL 5.8).
+inline constexpr double kSizeEntryBytes = 8;
+
 struct Options {
   ReductionMode reduction_mode = ReductionMode::overlapped;
   Chunking chunking = Chunking::integer;
@@ -141,13 +155,12 @@ struct Collective {
 };
 
 // Names as in files and flags ("recursive_doubling", "auto"). The parsers return empty for unknown
-// words; `valid_algorithms` lists what an operation offers (COL 4).
+// words.
 [[nodiscard]] std::string_view name(Op op);
 [[nodiscard]] std::string_view name(AlgorithmId algorithm);
 [[nodiscard]] std::string_view name(Method method);
 [[nodiscard]] std::optional<Method> parse_method(std::string_view word);
 [[nodiscard]] std::optional<Op> parse_op(std::string_view word);
 [[nodiscard]] std::optional<AlgorithmId> parse_algorithm(std::string_view word);
-[[nodiscard]] std::vector<AlgorithmId> valid_algorithms(Op op);
 
 } // namespace stepsim::coll

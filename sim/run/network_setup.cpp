@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
 #include "net/packet/time.hpp"
 #include "run/run.hpp"
 #include "run/run_parts.hpp"

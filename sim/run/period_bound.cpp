@@ -5,7 +5,8 @@
 #include <optional>
 #include <variant>
 
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"

@@ -3,7 +3,9 @@
 #include <optional>
 #include <variant>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"

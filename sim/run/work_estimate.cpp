@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
 #include "run/run_parts.hpp"

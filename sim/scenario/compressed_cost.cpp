@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coll/evaluate.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/method.hpp"
 #include "train/step/exchange.hpp"
 
 namespace stepsim::study {

@@ -10,6 +10,7 @@
 #include "cli/collective/collective_record.hpp"
 #include "cli/collective/links_file.hpp"
 #include "coll/point.hpp"
+#include "coll/record.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

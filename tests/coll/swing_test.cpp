@@ -7,6 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/schedule/swing.hpp"
 #include "coll/validate.hpp"

@@ -4,6 +4,10 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
+#include "coll/choose.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/method.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"

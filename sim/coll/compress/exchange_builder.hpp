@@ -1,6 +1,11 @@
 #pragma once
-// How the stages of a compressed exchange are made from the collective that the user asks for.
-// Internal to coll.
+// How the stages of a compressed exchange are made from the collective that the user asks for: a
+// builder holds what is asked and the exchange that grows; a method is a function that adds its
+// stages (compressed_sparse.hpp, compressed_dense.hpp).
+//
+//     void add_fp16(const ExchangeBuilder& build) {
+//       build.add(build.dense(build.dense_bytes() / 2));      // an all-reduce of 2-byte values
+//     }
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -11,56 +16,33 @@ namespace stepsim::coll {
 
 inline constexpr double kScaleBytes = 4; // of quantised values, per part, tensor or bucket
 
-// Ranks that one rank's gradient is split over before it selects: those of a node for
-// hierarchical_topk, else 1. Throws SimulationError where they do not suit the method.
-[[nodiscard]] std::uint32_t selecting_shards(const Compression& compression,
-                                             const Collective& base);
+struct ExchangeBuilder {
+  const Compression& compression;
+  const GradientPart& gradient;
+  const Collective& base;
+  CompressedExchange& exchange; // appended to
 
-// FLOP of powersgd: two products with the gradient's matrix, and making one factor orthogonal.
-[[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
-
-class ExchangeBuilder {
-public:
-  ExchangeBuilder(const Compression& compression, const GradientPart& gradient,
-                  const Collective& base, CompressedExchange& exchange)
-      : compression_(compression), gradient_(gradient), base_(base), exchange_(exchange) {}
-
-  void add_method();
-
-private:
-  // compressed_sparse.cpp
-  void add_topk();
-  void add_tree();
-  void add_butterfly();
-  void add_sparcml();
-  void add_hierarchical();
-  // compressed_dense.cpp
-  void add_powersgd();
-  void add_packed(double bytes_per_rank);
-  void add_fp16();
-  void add_codec();
-
-  [[nodiscard]] double dense_bytes() const { return exchange_.dense_bytes; } // M
+  [[nodiscard]] double dense_bytes() const { return exchange.dense_bytes; } // M
   // Of one value of the dense gradient; 1 where values differ.
   [[nodiscard]] std::int64_t dense_value_bytes() const {
-    const double each = dense_bytes() / static_cast<double>(gradient_.elements);
+    const double each = dense_bytes() / static_cast<double>(gradient.elements);
     return each == std::floor(each) ? static_cast<std::int64_t>(each) : 1;
   }
   [[nodiscard]] double list_bytes() const { // k E
-    const std::int64_t entry = compression_.index_bytes + compression_.value_bytes;
-    return static_cast<double>(exchange_.entries * entry);
+    const std::int64_t entry = compression.index_bytes + compression.value_bytes;
+    return static_cast<double>(exchange.entries * entry);
   }
-  [[nodiscard]] bool power_of_two() const { return std::has_single_bit(base_.ranks); }
+  [[nodiscard]] bool power_of_two() const { return std::has_single_bit(base.ranks); }
 
   // An all-reduce as the base asks for it.
   [[nodiscard]] Collective dense(double bytes) const {
-    Collective collective = base_;
+    Collective collective = base;
     collective.op = Op::allreduce;
     collective.bytes = bytes;
     collective.root = 0;
     collective.sizes.clear();
     collective.held_bytes.clear();
-    if (!exchange_.stages.empty()) {
+    if (!exchange.stages.empty()) {
       collective.enter_s.clear(); // all ranks leave the stage before together
     }
     return collective;
@@ -71,8 +53,8 @@ private:
     collective.op = op;
     collective.algorithm = AlgorithmId::ring;
     collective.options = Options{};
-    collective.options.chunking = base_.options.chunking;
-    collective.options.reduction_mode = base_.options.reduction_mode;
+    collective.options.chunking = base.options.chunking;
+    collective.options.reduction_mode = base.options.reduction_mode;
     collective.options.element_bytes = value_bytes;
     return collective;
   }
@@ -85,16 +67,9 @@ private:
     collective.reduction_s_per_byte_rank.clear();
     return collective;
   }
-  void add(Collective collective) {
-    exchange_.stages.push_back({.collective = std::move(collective)});
+  void add(Collective collective) const {
+    exchange.stages.push_back({.collective = std::move(collective)});
   }
-  [[nodiscard]] AlgorithmId allgather(SparseAllgather asked) const;
-  void add_barriers(std::uint32_t rounds);
-
-  const Compression& compression_;
-  const GradientPart& gradient_;
-  const Collective& base_;
-  CompressedExchange& exchange_;
 };
 
 } // namespace stepsim::coll

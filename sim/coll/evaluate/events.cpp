@@ -1,4 +1,6 @@
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/events.hpp"
+
+#include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/evaluate/server_flows.hpp"

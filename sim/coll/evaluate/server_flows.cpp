@@ -8,9 +8,11 @@
 
 #include "base/error.hpp"
 #include "coll/evaluate/busy_time.hpp"
+#include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/evaluate/server_links.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/schedule/partition.hpp"
 #include "engine/event_queue.hpp"

@@ -6,7 +6,9 @@
 //              arrival (the same for FIFO and fair sharing); on two levels a dedicated one only
 //   events     flows through net::FairPorts, any entry times and servers; on a fabric through
 //              net::FlowNetwork, dedicated servers on the hosts after those of the workers
-#include "coll/evaluate.hpp"
+#include "coll/collective.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/traffic.hpp"
 
 namespace stepsim::coll {
 
@@ -17,5 +19,9 @@ namespace stepsim::coll {
 [[nodiscard]] Evaluation parameter_server_events(const Collective& collective,
                                                  bool with_transfer_times);
 [[nodiscard]] Traffic parameter_server_traffic(const Collective& collective);
+
+// Whether max_plus can time a collective, by any algorithm; it throws otherwise. False for several
+// parameter servers, which share ports in no fixed order, and on a fabric.
+[[nodiscard]] bool max_plus_defined(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -1,7 +1,8 @@
+#include "coll/evaluate/traffic.hpp"
+
 #include <algorithm>
 #include <vector>
 
-#include "coll/evaluate.hpp"
 #include "coll/evaluate/server_flows.hpp"
 #include "coll/schedule/schedule.hpp"
 

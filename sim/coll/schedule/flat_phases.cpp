@@ -1,11 +1,12 @@
 // The flat algorithms as phases (COL 5.1 to 5.8).
+#include "coll/schedule/flat_phases.hpp"
+
 #include <array>
 #include <cmath>
 #include <string>
 
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {
 

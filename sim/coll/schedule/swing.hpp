@@ -9,7 +9,7 @@
 // pairs exchange what is left of two neighbouring ranges of ranks; rank r ends with part r.
 #include <optional>
 
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {

@@ -1,13 +1,15 @@
 // The two-level algorithms (COL 5.9), built from flat ones: ranks of node k are k G .. k G + G - 1.
+#include "coll/schedule/two_level_phases.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "base/error.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/evaluate/fabric_links.hpp"
+#include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
-#include "coll/schedule/schedule_parts.hpp"
+#include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coll/algorithms.hpp"
+
 namespace stepsim::study::keys {
 
 namespace {

@@ -8,8 +8,16 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "coll/cost.hpp"
-#include "coll/schedule/pipelines.hpp"
+#include "coll/choose.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/server_flows.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "coll/method.hpp"
 
 namespace stepsim::train {
 

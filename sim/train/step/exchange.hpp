@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "coll/collective.hpp"
-#include "coll/evaluate.hpp"
+#include "net/flow/link_use.hpp"
 #include "plan/cost.hpp"
 
 namespace stepsim::train {

@@ -1,15 +1,15 @@
 #pragma once
-// Times of the two pipelined algorithms for a given split into blocks (COL 5.6, 5.7); the block
-// search (`blocks.cpp`) and the closed forms use the same functions.
+// Times of the linear pipeline (COL 5.6), where m blocks of b bytes, the last of n - (m-1) b,
+// travel along a chain of all ranks. The block search and the closed forms use the same functions.
 // tau = alpha_blk + b beta is a block hop, g = b gamma a block addition, delta = alpha - alpha_blk.
-#include <optional>
-
+#include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/symbols.hpp"
 
 namespace stepsim::coll {
 
-// Linear pipeline in m blocks of b, the last of n - (m-1) b. Empty for the allreduce with g > tau,
-// and where delta > 0 or serial additions meet a case without formula (COL 3 d).
+// Seconds in `blocks`. Empty for the allreduce with g > tau, and where delta > 0 or serial
+// additions meet a case without formula (COL 3 d).
 [[nodiscard]] std::optional<ClosedForm> lp_form(const Symbols& s, Op op, bool last_hop,
                                                 const Blocks& blocks);
 
@@ -24,15 +24,12 @@ namespace stepsim::coll {
 // that case.
 [[nodiscard]] std::optional<double> lp_slow_additions_seconds(const Collective& collective);
 
-// D_r and D_b: slots until the first block has passed both trees, up and down.
-struct TreeDepths {
-  double reduce{};
-  double broadcast{};
-};
-[[nodiscard]] TreeDepths double_tree_depths(std::uint32_t ranks);
-
-// Upper bound: every block is charged as one of b bytes.
-[[nodiscard]] ClosedForm double_tree_form(const Symbols& s, const TreeDepths& depths,
-                                          const Blocks& blocks);
+[[nodiscard]] std::optional<ClosedForm> lp_broadcast(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> lp_reduce(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> lp_allreduce(const Collective& collective);
+// As printed: (P - 1 + n/b) tau(b) per pipeline, any real number of blocks.
+[[nodiscard]] std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> lp_reduce_paper(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective);
 
 } // namespace stepsim::coll
