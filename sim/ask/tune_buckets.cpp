@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "ask/tune_parts.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 
 namespace stepsim::study {
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ask/tune.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "plan/problem.hpp"
 

@@ -9,6 +9,8 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_parts.hpp"

@@ -1,8 +1,12 @@
+#include "plan/groups.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
 
-#include "plan/schedules.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/sending.hpp"
 
 namespace stepsim::plan {
 

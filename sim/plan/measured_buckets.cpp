@@ -1,11 +1,13 @@
 // The buckets that a trace was measured with, in launch order. Like those of ddp they are launched
 // in list order: none is sent before an earlier one is ready. Derived.
+#include "plan/measured_buckets.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <map>
 #include <utility>
 
-#include "plan/schedules.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

@@ -7,6 +7,7 @@
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_time.hpp"
 #include "plan/omgs.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 

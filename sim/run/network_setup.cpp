@@ -5,6 +5,7 @@
 
 #include "coll/choose.hpp"
 #include "net/packet/time.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
 #include "scenario/message_class.hpp"

@@ -7,6 +7,7 @@
 
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/lower_bound.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"

@@ -8,6 +8,7 @@
 
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/events.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 #include "run/server_exchange.hpp"

@@ -6,6 +6,7 @@
 #include "coll/choose.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"

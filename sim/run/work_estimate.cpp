@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
+#include "plan/planners.hpp"
 #include "run/run_parts.hpp"
 
 namespace stepsim::study {

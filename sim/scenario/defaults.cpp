@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "plan/planners.hpp"
 #include "scenario/exchange.hpp"
 
 namespace stepsim::study {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/planners.hpp"
 #include "scenario/compressed_cost.hpp"
 #include "train/step/exchange.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "plan/planner_options.hpp"
 #include "scenario/keys/problem.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"

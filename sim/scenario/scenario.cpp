@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/exhaustive.hpp"
 #include "scenario/keys/scenario.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"

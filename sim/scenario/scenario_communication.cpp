@@ -6,6 +6,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
+#include "plan/planners.hpp"
 #include "scenario/keys/communication.hpp"
 #include "scenario/profile_costs.hpp"
 #include "scenario/scenario_parts.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/profile/profile.hpp"
+#include "plan/planners.hpp"
 #include "scenario/compression_words.hpp"
 #include "scenario/keys/compression.hpp"
 #include "scenario/scenario_parts.hpp"

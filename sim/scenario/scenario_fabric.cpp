@@ -8,6 +8,7 @@
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
+#include "plan/planners.hpp"
 #include "scenario/exchange.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/topology_field.hpp"

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 #include "scenario/scenario.hpp"
 #include "json/reader.hpp"
 

@@ -7,6 +7,10 @@
 
 #include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
+#include "plan/bounds.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/priority.hpp"
 #include "scenario/keys/communication.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_parts.hpp"

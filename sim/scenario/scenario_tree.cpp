@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coll/algorithms.hpp"
+#include "plan/planners.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/schedule_options.hpp"

@@ -2,6 +2,7 @@
 // The options of a schedule, read from a file and written back by the rows of keys/schedule.hpp.
 #include <cstdint>
 
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "json/reader.hpp"
 

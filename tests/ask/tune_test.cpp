@@ -8,6 +8,7 @@
 
 #include "ask/tune_parts.hpp"
 #include "base/error.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"

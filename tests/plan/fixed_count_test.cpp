@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "plan/plan_problems.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "testing/tolerance.hpp"
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/planners.hpp"
 #include "run/measured_exchanges.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_text.hpp"

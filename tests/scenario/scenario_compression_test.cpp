@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/planners.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_text.hpp"
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "plan/planners.hpp"
 #include "scenario/scenario_text.hpp"
 #include "sweep/rows.hpp"
 #include "sweep/sweep.hpp"

@@ -8,6 +8,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/help.hpp"
 #include "cli/shell/table.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "scenario/problem_file.hpp"
 

@@ -1,4 +1,5 @@
 #include "scenario/keys/problem.hpp"
+#include "plan/planners.hpp"
 
 namespace stepsim::study::keys {
 
