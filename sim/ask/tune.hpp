@@ -18,7 +18,7 @@
 
 #include "scenario/files.hpp"
 #include "sweep/rows.hpp"
-#include "train/step/breakeven.hpp"
+#include "train/step/compression_gain.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {

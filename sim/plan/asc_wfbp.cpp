@@ -14,9 +14,9 @@
 #include "plan/optimal.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/send_in_order.hpp"
+#include "plan/sending.hpp"
 #include "plan/single.hpp"
 #include "plan/wfbp.hpp"
-#include "plan/sending.hpp"
 
 namespace stepsim::plan {
 

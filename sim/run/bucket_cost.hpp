@@ -17,7 +17,7 @@
 #include "plan/cost.hpp"
 #include "plan/problem.hpp"
 #include "scenario/exchange.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

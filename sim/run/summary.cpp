@@ -11,7 +11,7 @@
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 #include "scenario/compressed_cost.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

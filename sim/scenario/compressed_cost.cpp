@@ -6,7 +6,7 @@
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_time.hpp"
 #include "coll/method.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

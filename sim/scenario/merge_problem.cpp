@@ -7,7 +7,7 @@
 
 #include "plan/planners.hpp"
 #include "scenario/compressed_cost.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

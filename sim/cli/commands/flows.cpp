@@ -11,7 +11,7 @@
 #include "cli/shell/csv.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
-#include "export/timeline.hpp"
+#include "export/chrome_trace.hpp"
 #include "json/file.hpp"
 
 namespace stepsim::cli {

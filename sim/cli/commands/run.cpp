@@ -13,7 +13,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/run_text.hpp"
-#include "export/timeline.hpp"
+#include "export/chrome_trace.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"

@@ -12,8 +12,8 @@
 
 #include "net/fabric/fabric.hpp"
 #include "net/fabric/routes.hpp"
-#include "net/packet/event_queue.hpp"
 #include "net/packet/message.hpp"
+#include "net/packet/packet_event_queue.hpp"
 #include "net/packet/ports.hpp"
 
 namespace stepsim::net {

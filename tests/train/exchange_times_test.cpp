@@ -1,5 +1,5 @@
 // Messages on a fabric: what planners see of them, and what their links carry.
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 #include <doctest/doctest.h>
 

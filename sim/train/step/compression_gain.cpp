@@ -1,4 +1,4 @@
-#include "train/step/breakeven.hpp"
+#include "train/step/compression_gain.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "export/timeline.hpp"
+#include "export/chrome_trace.hpp"
 
 #include <cassert>
 #include <cmath>

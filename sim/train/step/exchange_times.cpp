@@ -1,4 +1,4 @@
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 #include <algorithm>
 #include <cassert>

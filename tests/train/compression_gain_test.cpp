@@ -1,5 +1,5 @@
 #include "testing/tolerance.hpp"
-#include "train/step/breakeven.hpp"
+#include "train/step/compression_gain.hpp"
 
 #include <doctest/doctest.h>
 
