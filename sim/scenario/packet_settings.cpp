@@ -7,6 +7,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "net/packet/ports.hpp"
+#include "net/packet/thresholds.hpp"
 #include "scenario/keys/packet.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "json/reader.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "net/packet/ports.hpp"
+#include "net/packet/thresholds.hpp"
 #include "scenario/keys/packet.hpp"
 #include "scenario/packet_settings.hpp"
 #include "scenario/scenario_parts.hpp"
