@@ -1,11 +1,10 @@
 #pragma once
-// The messages of jobs on either level of the network, with one interface:
+// The messages of jobs at the flow level: each is a flow through the fabric. Both levels have one
+// interface (network_job_packets.hpp is the other):
 //   hand_over(now, job, message)   it starts; the id of the message
 //   advance(until, done)           on to the next completions (ids), at most to `until`; the time
 //   quiet()                        nothing will happen any more
 //   fill(id, job, message)         what became of it, after the run
-// Connections live as long as the network: of ranks (src, dst) of a job, number src ranks + dst,
-// after those of the jobs before it (ranks: workers and dedicated servers).
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -13,18 +12,9 @@
 
 #include "net/flow/flow_level.hpp"
 #include "net/network_model.hpp"
-#include "net/packet/packet_network.hpp"
 #include "train/job/network_job.hpp"
 
 namespace stepsim::train {
-
-// First connection number of every job, and the number after the last.
-[[nodiscard]] std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs);
-
-[[nodiscard]] inline double loss_bound(const NetworkJob& job, const JobMessage& message) {
-  const MessageClass& of = job.pieces[message.piece].message_class;
-  return message.part == MessagePart::gradient ? of.loss_bound_push : of.loss_bound_pull;
-}
 
 // The messages of a connection and queue flow one after the other, without a gap: the latency of
 // the path is that of the first byte.
@@ -63,34 +53,6 @@ private:
   std::vector<Channel> channels_;
   std::unordered_map<std::uint64_t, std::uint32_t> channel_of_; // connection and class; looked up
   std::vector<Underway> messages_;
-};
-
-class PacketMessages {
-public:
-  PacketMessages(const JobNetwork& network, std::span<const NetworkJob> jobs);
-
-  std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
-  double advance(double until, std::vector<std::uint32_t>& done);
-  [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == net::kNeverPs; }
-  void drain(); // what is on its way after the last completion
-  void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
-  void fill(JobsResult& result) const;
-
-private:
-  [[nodiscard]] net::ConnectionId connection(std::uint32_t job, std::uint32_t src,
-                                             std::uint32_t dst);
-  [[nodiscard]] bool no_more_arrivals() const { return arrivals_.none() || packets_.blocked(); }
-  [[nodiscard]] net::Picoseconds next_arrival() const;
-  void take_arrival();
-
-  const JobNetwork& network_;
-  std::span<const NetworkJob> jobs_;
-  std::vector<std::uint64_t> first_connections_;
-  net::PacketNetwork packets_;
-  net::BackgroundArrivals arrivals_;
-  std::unordered_map<std::uint64_t, net::ConnectionId> connections_; // by number; looked up only
-  std::vector<net::MessageId> background_;                           // ascending
-  std::uint64_t next_connection_; // number of the next flow of the background
 };
 
 } // namespace stepsim::train
