@@ -94,9 +94,22 @@ constexpr auto kPlanners = std::to_array<Planner>({
      {},
      send_in_order,
      Needs::buckets},
-    {Schedule::fixed_count, "fixed_count", "a given number of buckets of about equal bytes",
-     plan_fixed_count, kFixedCountKeys, send_in_order},
+    {kFixedCount, "fixed_count", "a given number of buckets of about equal bytes", plan_fixed_count,
+     kFixedCountKeys, send_in_order},
 });
+
+constexpr bool one_row_each() {
+  for (std::size_t i = 0; i < kPlanners.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kPlanners[i].schedule == kPlanners[j].schedule ||
+          kPlanners[i].name == kPlanners[j].name) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+static_assert(one_row_each(), "every schedule has a number and a word of its own");
 
 // The problem without its items of 0 bytes, and where the others came from.
 struct NonEmpty {

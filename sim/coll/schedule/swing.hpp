@@ -14,6 +14,8 @@
 
 namespace stepsim::coll {
 
+inline constexpr AlgorithmId kSwing{100};
+
 // The peer of a rank at distance d(t), modulo P.
 [[nodiscard]] Index swing_peer(Index ranks, Index t, Index rank);
 // Where P is a power of two: the part that a rank reduces. Ranks that can still reach each other
