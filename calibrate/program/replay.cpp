@@ -16,6 +16,7 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/table.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::calibrate {
 

@@ -6,6 +6,7 @@
 #include "ask/tune_parts.hpp"
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

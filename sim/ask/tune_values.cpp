@@ -16,6 +16,7 @@
 #include "scenario/scenario_parts.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

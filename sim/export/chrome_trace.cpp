@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::io {
 

@@ -6,6 +6,7 @@
 #include "net/packet/time.hpp"
 #include "scenario/topology_field.hpp"
 #include "scenario/unusual.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

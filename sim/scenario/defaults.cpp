@@ -11,6 +11,8 @@
 #include "base/number_text.hpp"
 #include "plan/planners.hpp"
 #include "scenario/exchange.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -11,6 +11,7 @@
 #include "scenario/compression_words.hpp"
 #include "scenario/exchange.hpp"
 #include "scenario/rules_table.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

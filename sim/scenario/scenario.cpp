@@ -12,6 +12,7 @@
 #include "scenario/scenario_parts.hpp"
 #include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

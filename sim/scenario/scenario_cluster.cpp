@@ -11,6 +11,7 @@
 #include "scenario/keys/cluster.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

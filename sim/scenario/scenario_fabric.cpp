@@ -12,6 +12,7 @@
 #include "scenario/exchange.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/topology_field.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

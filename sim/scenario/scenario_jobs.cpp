@@ -7,6 +7,7 @@
 #include "coll/algorithms.hpp"
 #include "scenario/keys/workload.hpp"
 #include "scenario/scenario_parts.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

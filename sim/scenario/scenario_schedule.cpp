@@ -15,6 +15,7 @@
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/schedule_options.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

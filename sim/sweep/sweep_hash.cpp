@@ -7,6 +7,8 @@
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/sweep_file.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -13,6 +13,8 @@
 #include "coll/record.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using coll::AlgorithmId;

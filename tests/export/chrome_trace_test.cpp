@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace {
 

@@ -13,6 +13,9 @@
 #include "scenario/scenario_text.hpp"
 #include "sweep/grid.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

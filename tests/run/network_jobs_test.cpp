@@ -5,6 +5,7 @@
 
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

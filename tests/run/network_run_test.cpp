@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

@@ -10,6 +10,8 @@
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -7,6 +7,8 @@
 #include "plan/planners.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_text.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

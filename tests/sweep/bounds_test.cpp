@@ -15,6 +15,8 @@
 #include "sweep/rows.hpp"
 #include "sweep/sweep.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::study::Result;

@@ -26,6 +26,7 @@
 #include "coll/work.hpp"
 #include "run/work_estimate.hpp"
 #include "sweep/rows.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

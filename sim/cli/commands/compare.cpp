@@ -14,6 +14,7 @@
 #include "cli/shell/csv.hpp"
 #include "cli/shell/help.hpp"
 #include "cli/text/record_table.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -17,6 +17,7 @@
 #include "cli/text/converge_output.hpp"
 #include "sweep/rows.hpp"
 #include "sweep/sweep_file.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

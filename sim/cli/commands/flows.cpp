@@ -13,6 +13,8 @@
 #include "cli/text/flows_text.hpp"
 #include "export/chrome_trace.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

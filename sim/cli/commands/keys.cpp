@@ -11,6 +11,7 @@
 #include "cli/text/key_text.hpp"
 #include "scenario/keys/scenario.hpp"
 #include "scenario/rules.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

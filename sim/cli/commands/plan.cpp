@@ -11,6 +11,7 @@
 #include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "scenario/problem_file.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 

@@ -19,6 +19,8 @@
 #include "run/work_estimate.hpp"
 #include "sweep/sweep_base.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -8,6 +8,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
 #include "lab/semantics.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 

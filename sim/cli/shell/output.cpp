@@ -12,6 +12,9 @@
 #include "cli/shell/app.hpp"
 #include "cli/shell/interrupt.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -10,6 +10,7 @@
 #include "cli/shell/csv.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
