@@ -11,7 +11,7 @@
 
 #include "calibrate/core/singular.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
 
 namespace stepsim::calibrate {
 

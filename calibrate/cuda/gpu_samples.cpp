@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "files/import_source.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::calibrate::gpu {

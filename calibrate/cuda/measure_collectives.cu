@@ -6,7 +6,8 @@
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/execute/element_messages.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/record.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/max_plus.hpp"
 #include "coll/schedule/partition.hpp"
 #include "coll/schedule/pipelined_rules.hpp"
 

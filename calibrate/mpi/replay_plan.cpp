@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::calibrate::mpi {
 

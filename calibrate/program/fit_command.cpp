@@ -18,6 +18,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/collective.hpp"
 #include "files/import_source.hpp"
 #include "json/file.hpp"

@@ -23,6 +23,7 @@
 #include "cli/shell/version.hpp"
 #include "files/import_source.hpp"
 #include "json/file.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::calibrate {
 

@@ -14,6 +14,9 @@
 #include "coll/compress/compression.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/rows.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sweep/sweep.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::study {
 

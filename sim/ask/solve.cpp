@@ -13,6 +13,8 @@
 #include "base/number_text.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -11,6 +11,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

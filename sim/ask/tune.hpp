@@ -20,6 +20,7 @@
 #include "ask/tune_values.hpp"
 #include "scenario/files.hpp"
 #include "sweep/rows.hpp"
+#include "train/step/compression_gain.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 namespace stepsim::study {
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -12,12 +12,15 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -6,7 +6,7 @@
 
 #include "ask/tune_knobs.hpp"
 #include "scenario/files.hpp"
-#include "train/step/breakeven.hpp"
+#include "train/step/compression_gain.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {

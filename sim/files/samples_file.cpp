@@ -9,6 +9,7 @@
 #include "files/import_source.hpp"
 #include "files/source_json.hpp"
 #include "json/csv.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::io {
 

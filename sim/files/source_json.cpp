@@ -1,4 +1,5 @@
 #include "files/source_json.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::io {
 

@@ -1,6 +1,6 @@
-// The writer of trace_file.hpp.
+#include "files/trace_text.hpp"
+
 #include "files/source_json.hpp"
-#include "files/trace_file.hpp"
 
 namespace stepsim::io {
 

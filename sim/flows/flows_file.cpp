@@ -7,6 +7,7 @@
 #include "scenario/parse_context.hpp"
 #include "scenario/topology_field.hpp"
 #include "scenario/unusual.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "json/reader.hpp"
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
 #include "scenario/compression/compressed_cost.hpp"

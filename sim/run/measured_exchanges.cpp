@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "run/run_parts.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
 #include "net/packet/time.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "run/run_parts.hpp"
 #include "scenario/packet/message_class.hpp"

@@ -5,7 +5,9 @@
 #include <optional>
 #include <variant>
 
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"

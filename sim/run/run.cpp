@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
-#include "coll/cost.hpp"
+#include "coll/method.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 #include "train/step/alone.hpp"

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "coll/choose.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/network_setup.hpp"
 #include "run/run_parts.hpp"

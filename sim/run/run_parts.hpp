@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "plan/planners.hpp"
 #include "plan/problem.hpp"
 #include "run/result.hpp"
 #include "run/run.hpp"

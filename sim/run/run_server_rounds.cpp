@@ -6,7 +6,9 @@
 //   server                                        |take, add, send|      without a gradient
 #include <algorithm>
 
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 #include "run/server_exchange.hpp"

@@ -4,6 +4,7 @@
 // equal workers.
 #include <algorithm>
 
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 #include "train/step/selection.hpp"

@@ -3,12 +3,15 @@
 #include <optional>
 #include <variant>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run_parts.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
+#include "plan/planners.hpp"
 #include "run/run_parts.hpp"
 
 namespace stepsim::study {

@@ -9,8 +9,11 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "plan/planners.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_tree.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

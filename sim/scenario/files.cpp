@@ -19,6 +19,10 @@
 #include "files/trace_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

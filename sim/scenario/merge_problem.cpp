@@ -7,8 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "plan/planners.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include "train/step/exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

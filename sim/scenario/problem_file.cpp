@@ -7,6 +7,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "plan/planner_options.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/parse_context.hpp"

@@ -12,6 +12,7 @@
 #include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/exhaustive.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_cluster.hpp"
@@ -20,6 +21,7 @@
 #include "scenario/scenario_workload.hpp"
 #include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -14,6 +14,7 @@
 #include "coll/collective.hpp"
 #include "coll/compress/compression.hpp"
 #include "net/fabric/rank_fabric.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "scenario/files.hpp"
 #include "scenario/packet/packet_settings.hpp"

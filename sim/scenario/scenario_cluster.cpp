@@ -15,6 +15,7 @@
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/rules.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -11,6 +11,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
+#include "plan/planners.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/compression/profile_costs.hpp"
 #include "scenario/compression/scenario_compression.hpp"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "net/profile/dense_inflation.hpp"
+#include "plan/planners.hpp"
 
 namespace stepsim::study {
 

@@ -10,10 +10,12 @@
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
+#include "plan/planners.hpp"
 #include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/topology_field.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

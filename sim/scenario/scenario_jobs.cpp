@@ -9,6 +9,7 @@
 #include "coll/algorithms.hpp"
 #include "scenario/keys/workload_keys.hpp"
 #include "scenario/scenario_workload.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -9,9 +9,14 @@
 
 #include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
+#include "plan/bounds.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/priority.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/schedule_options.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "coll/algorithms.hpp"
+#include "plan/planners.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_fabric.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/planner_options.hpp"
+#include "plan/priority.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study {

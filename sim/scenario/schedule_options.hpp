@@ -3,6 +3,7 @@
 // keys/schedule_keys.hpp.
 #include <cstdint>
 
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "json/reader.hpp"
 

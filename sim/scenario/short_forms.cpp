@@ -1,4 +1,5 @@
 #include "scenario/short_forms.hpp"
+#include "json/json_pointer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/run_parts.hpp"
 

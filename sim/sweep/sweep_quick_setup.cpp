@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/run.hpp"

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What the compiler does not check: includes go down the floors, third-party headers stay in their
-one place, no words of unfinished work, house rules of style.
+one place, no words of unfinished work, house rules of style, one header per file.
 
-usage: architecture_test.py includes|rules|words|sizes [SOURCE_DIR]
+usage: architecture_test.py includes|rules|words|sizes|headers [SOURCE_DIR]
 Prints every violation as FILE:LINE: message; exit 1 if there is one.
 """
 import pathlib
@@ -205,8 +205,71 @@ def check_sizes(root):
             yield f"{path}:1: {count} lines; 400 needs a reason (LONG_FILES in this test)"
 
 
+# Every .cpp has the header of its name, which declares what it defines, and a name stands for one
+# file. What does not keep to this stands here, and leaves the list when it does.
+# Folder -> its .cpp files that have no header of their name.
+WITHOUT_HEADER = {
+    "calibrate/cuda/alone":
+        "no_routes",
+    "calibrate/cuda":
+        "gpu_bench gpu_calibration gpu_costs",
+    "calibrate/program":
+        "cuda fit mpi no_cuda no_mpi replay report",
+    "sim/ask":
+        "solve_target tune_buckets tune_density tune_knobs tune_values",
+    "sim/cli/collective":
+        "collective collective_grid",
+    "sim/cli/commands":
+        "breakeven check compare converge flows import keys merge models plan run schema "
+        "semantics solve sweep topologies tune",
+    "sim/cli/shell":
+        "output",
+    "sim/flows":
+        "flow_entries flows_file flows_run flows_timeline flows_tree incast_risk",
+    "sim/lab":
+        "semantics_compare",
+    "sim/run":
+        "messages period_bound result_lists run_common run_network run_pipeline run_server "
+        "run_server_rounds run_sync summary timeline",
+    "sim/scenario":
+        "compression_tree inline_cost packet_background packet_transport scenario_cluster "
+        "scenario_communication scenario_compression scenario_fabric scenario_jobs "
+        "scenario_schedule scenario_training scenario_tree scenario_workload",
+    "sim/sweep":
+        "grid_text sweep_hash sweep_quick_setup",
+}
+# Names that files of several folders have.
+SHARED_NAMES = (
+    "breakeven.cpp collective.cpp commands.hpp compare.cpp compression.hpp converge.cpp "
+    "csv.cpp csv.hpp exchange.cpp exchange.hpp measure.hpp messages.cpp messages.hpp "
+    "packet.hpp plan.cpp problem.hpp replay.cpp run.cpp scenario.cpp scenario.hpp "
+    "schedule.cpp schedule.hpp schema.cpp semantics.cpp solve.cpp sweep.cpp table.cpp "
+    "table.hpp tune.cpp variability.hpp workload.hpp"
+)
+
+
+def check_headers(root):
+    by_name = {}
+    for path in sources(root, "sim", "calibrate"):
+        relative = path.relative_to(root)
+        by_name.setdefault(path.name, []).append(str(relative))
+        if path.suffix == ".cpp" and path.name != "main.cpp":
+            listed = path.stem in WITHOUT_HEADER.get(str(relative.parent), "").split()
+            if path.with_suffix(".hpp").exists():
+                if listed:
+                    yield f"{relative}:1: it has a header; take it off WITHOUT_HEADER"
+            elif not listed:
+                yield f"{relative}:1: no header {path.stem}.hpp beside it declares what it defines"
+    for name, paths in sorted(by_name.items()):
+        listed = name in SHARED_NAMES.split()
+        if len(paths) > 1 and name != "main.cpp" and not listed:
+            yield f"{paths[0]}:1: {', '.join(paths[1:])}: two files have one name"
+        elif len(paths) == 1 and listed:
+            yield f"{paths[0]}:1: its name is its own; take it off SHARED_NAMES"
+
+
 CHECKS = {"includes": check_includes, "rules": check_rules, "words": check_words,
-          "sizes": check_sizes}
+          "sizes": check_sizes, "headers": check_headers}
 
 
 def main():

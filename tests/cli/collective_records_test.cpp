@@ -10,8 +10,11 @@
 #include "cli/collective/collective_record.hpp"
 #include "cli/collective/links_file.hpp"
 #include "coll/point.hpp"
+#include "coll/record.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using coll::AlgorithmId;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "coll/evaluate.hpp"
 #include "net/fabric/presets.hpp"
 #include "net/fabric/rank_fabric.hpp"
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "net/fabric/topology.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

@@ -9,6 +9,8 @@
 #include "base/counter_hash.hpp"
 #include "flows/flows_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

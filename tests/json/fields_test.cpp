@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "json/fields/schema.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 #include "json/reader.hpp"
 
 using namespace stepsim::io;

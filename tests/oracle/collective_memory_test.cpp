@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <new>
 
-#include "coll/evaluate.hpp"
-
 namespace {
 
 std::size_t allocated_bytes = 0; // since the program started; never less after a free

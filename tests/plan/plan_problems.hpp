@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "plan/planners.hpp"
 
 namespace stepsim::plan::testing {
 

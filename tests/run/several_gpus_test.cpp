@@ -10,6 +10,8 @@
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "files/profile_file.hpp"
+#include "json/json_parse.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

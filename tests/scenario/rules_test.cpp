@@ -12,6 +12,8 @@
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

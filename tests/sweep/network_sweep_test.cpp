@@ -9,6 +9,8 @@
 #include "run/run.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 

@@ -9,6 +9,8 @@
 #include "sweep/sweep_helpers.hpp"
 #include "sweep/sweep_point.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 

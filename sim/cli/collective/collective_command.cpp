@@ -19,11 +19,18 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/output.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_record.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/method.hpp"
+#include "coll/record.hpp"
 #include "coll/validate.hpp"
+#include "coll/validate_compressed.hpp"
 #include "coll/work.hpp"
 #include "run/work_estimate.hpp"
 #include "sweep/rows.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -23,6 +23,7 @@
 #include "files/topology_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "scenario/files.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::cli {
@@ -283,7 +284,7 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   add("--op", flags.op, "OP",
       "broadcast, reduce, allreduce, reduce_scatter, allgather or allgatherv", kMain);
   add("--algorithm", flags.algorithm, "A",
-      base::joined(coll::kAlgorithmIds.all()) + " or a compressed exchange: topk, gtopk_tree, ..",
+      base::joined(coll::algorithm_names()) + " or a compressed exchange: topk, gtopk_tree, ..",
       kMain);
   add("--ranks", flags.ranks, "P", "number of ranks", kMain);
   add("--bytes", flags.bytes, "SIZE",

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "coll/crossovers.hpp"
+#include "coll/evaluate/max_plus.hpp"
 #include "coll/record.hpp"
 #include "json/json.hpp"
 

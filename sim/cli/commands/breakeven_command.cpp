@@ -13,6 +13,8 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

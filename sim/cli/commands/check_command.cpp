@@ -30,6 +30,7 @@
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/sweep_file.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::cli {

@@ -10,6 +10,7 @@
 #include "sweep/sweep_records.hpp"
 #include "json/file.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 

@@ -18,6 +18,7 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -21,6 +21,7 @@
 #include "cli/text/converge_text.hpp"
 #include "sweep/rows.hpp"
 #include "sweep/sweep_file.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

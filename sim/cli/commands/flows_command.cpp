@@ -15,8 +15,10 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
-#include "export/timeline.hpp"
+#include "export/chrome_trace.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

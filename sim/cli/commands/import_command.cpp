@@ -20,6 +20,7 @@
 #include "cli/shell/version.hpp"
 #include "files/import_source.hpp"
 #include "files/trace_file.hpp"
+#include "files/trace_text.hpp"
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"

@@ -7,6 +7,7 @@
 #include "base/quantity.hpp"
 #include "files/cost_file.hpp"
 #include "files/trace_file.hpp"
+#include "files/trace_text.hpp"
 
 namespace stepsim::cli {
 

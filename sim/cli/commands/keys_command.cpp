@@ -13,6 +13,7 @@
 #include "cli/text/key_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -15,6 +15,7 @@
 #include "cli/shell/table.hpp"
 #include "scenario/files.hpp"
 #include "train/workload/workload.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -12,8 +12,10 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "scenario/problem_file.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 

@@ -19,12 +19,14 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/run_text.hpp"
-#include "export/timeline.hpp"
+#include "export/chrome_trace.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
 #include "sweep/sweep_base.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -14,6 +14,7 @@
 #include "run/run.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::cli {
 

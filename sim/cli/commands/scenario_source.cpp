@@ -9,6 +9,7 @@
 #include "sweep/grid.hpp"
 #include "sweep/sweep_base.hpp"
 #include "sweep/sweep_output.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 

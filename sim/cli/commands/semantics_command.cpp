@@ -12,6 +12,7 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "lab/semantics.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 

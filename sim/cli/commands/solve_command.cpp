@@ -21,6 +21,8 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -23,6 +23,9 @@
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

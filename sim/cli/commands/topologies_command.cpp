@@ -20,6 +20,8 @@
 #include "net/fabric/topology.hpp"
 #include "scenario/files.hpp"
 #include "json/file.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -20,6 +20,7 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "sweep/sweep.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -14,6 +14,7 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/version.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 
 namespace stepsim::cli {
 

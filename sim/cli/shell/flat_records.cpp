@@ -3,6 +3,7 @@
 #include <set>
 
 #include "json/csv.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -9,6 +9,9 @@
 #include "base/printable.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -9,6 +9,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::cli {

@@ -10,6 +10,7 @@
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/network_text.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
 
 namespace stepsim::cli {

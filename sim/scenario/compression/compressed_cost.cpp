@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coll/evaluate.hpp"
-#include "train/step/exchange.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/method.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/profile/profile.hpp"
+#include "plan/planners.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "coll/algorithms.hpp"
+
 namespace stepsim::study::keys {
 
 namespace {

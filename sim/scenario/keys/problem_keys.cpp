@@ -1,4 +1,5 @@
 #include "scenario/keys/problem_keys.hpp"
+#include "plan/planners.hpp"
 
 namespace stepsim::study::keys {
 

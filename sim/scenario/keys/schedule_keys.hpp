@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "plan/planners.hpp"
+#include "plan/fixed_count.hpp"
+#include "plan/planner_options.hpp"
 #include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {

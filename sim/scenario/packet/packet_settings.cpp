@@ -10,6 +10,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "net/packet/ports.hpp"
+#include "net/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/packet/packet_background.hpp"
 #include "scenario/packet/packet_transport.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "net/packet/ports.hpp"
+#include "net/packet/thresholds.hpp"
 #include "scenario/packet/packet_background.hpp"
 
 namespace stepsim::study {

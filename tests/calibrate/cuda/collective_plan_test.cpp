@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "calibrate/execute/element_messages.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/traffic.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

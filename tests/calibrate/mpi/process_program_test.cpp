@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/traffic.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
