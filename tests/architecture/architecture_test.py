@@ -212,18 +212,7 @@ WITHOUT_HEADER = {
     "calibrate/cuda/alone":
         "no_routes",
     "calibrate/cuda":
-        "gpu_bench gpu_calibration gpu_costs",
-    "calibrate/program":
-        "cuda fit mpi no_cuda no_mpi replay report",
-    "sim/ask":
-        "solve_target tune_buckets tune_density tune_knobs tune_values",
-    "sim/cli/collective":
-        "collective collective_grid",
-    "sim/cli/commands":
-        "breakeven check compare converge flows import keys merge models plan run schema "
-        "semantics solve sweep topologies tune",
-    "sim/cli/shell":
-        "output",
+        "gpu_bench",
     "sim/flows":
         "flow_entries flows_file flows_run flows_timeline flows_tree incast_risk",
     "sim/lab":
@@ -231,21 +220,11 @@ WITHOUT_HEADER = {
     "sim/run":
         "messages period_bound result_lists run_common run_network run_pipeline run_server "
         "run_server_rounds run_sync summary timeline",
-    "sim/scenario":
-        "compression_tree inline_cost packet_background packet_transport scenario_cluster "
-        "scenario_communication scenario_compression scenario_fabric scenario_jobs "
-        "scenario_schedule scenario_training scenario_tree scenario_workload",
     "sim/sweep":
         "grid_text sweep_hash sweep_quick_setup",
 }
 # Names that files of several folders have.
-SHARED_NAMES = (
-    "breakeven.cpp collective.cpp commands.hpp compare.cpp compression.hpp converge.cpp "
-    "csv.cpp csv.hpp exchange.cpp exchange.hpp measure.hpp messages.cpp messages.hpp "
-    "packet.hpp plan.cpp problem.hpp replay.cpp run.cpp scenario.cpp scenario.hpp "
-    "schedule.cpp schedule.hpp schema.cpp semantics.cpp solve.cpp sweep.cpp table.cpp "
-    "table.hpp tune.cpp variability.hpp workload.hpp"
-)
+SHARED_NAMES = ""
 
 
 def check_headers(root):
