@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -23,6 +24,7 @@
 #include "files/topology_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "scenario/files.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
@@ -33,8 +35,13 @@ namespace {
 using base::QuantityKind;
 using coll::Collective;
 
-// The same bound as nodes x gpus_per_node of a scenario.
-constexpr double kMaxRanks = 1 << 20;
+// The range of the key of a scenario that names the same thing as a flag; of a key with several
+// forms that of its number, which stands first.
+io::Range range_of(std::string_view pointer) {
+  const io::Key* key = io::key_at(study::keys::kScenario, pointer);
+  assert(key != nullptr && "the pointer is one of a key");
+  return key->kind == io::KeyKind::either ? key->keys.front().range : key->range;
+}
 
 // The algorithms of any of the operations, each once, in the order of the table.
 std::vector<std::string_view> algorithm_names(std::span<const coll::Op> ops) {
@@ -105,7 +112,8 @@ void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
 // that of further blocks as well until --block-latency says otherwise.
 void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   grid.axes.push_back(
-      {"--ranks", numbers("--ranks", flags.ranks, QuantityKind::count, io::between(1, kMaxRanks)),
+      {"--ranks",
+       numbers("--ranks", flags.ranks, QuantityKind::count, io::between(1, study::keys::kMaxRanks)),
        [](Collective& c, double v) { c.ranks = static_cast<std::uint32_t>(v); }});
   if (!flags.bytes.empty()) {
     grid.axes.push_back({"--bytes",
@@ -115,7 +123,8 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   }
   if (!flags.latency.empty()) {
     grid.axes.push_back({"--latency",
-                         numbers("--latency", flags.latency, QuantityKind::time, io::at_least(0)),
+                         numbers("--latency", flags.latency, QuantityKind::time,
+                                 range_of("/cluster/network/latency_s")),
                          [](Collective& c, double v) {
                            c.links.all.latency_s = v;
                            c.links.all.block_latency_s = v;
@@ -123,12 +132,14 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   }
   if (!flags.bandwidth.empty()) {
     grid.axes.push_back({"--bandwidth",
-                         numbers("--bandwidth", flags.bandwidth, QuantityKind::rate, io::above(0)),
+                         numbers("--bandwidth", flags.bandwidth, QuantityKind::rate,
+                                 range_of("/cluster/network/bandwidth_Bps")),
                          [](Collective& c, double v) { c.links.all.per_byte_s = 1 / v; }});
   }
   grid.axes.push_back(
       {"--reduction-rate",
-       numbers("--reduction-rate", flags.reduction_rate, QuantityKind::rate, io::at_least(0)),
+       numbers("--reduction-rate", flags.reduction_rate, QuantityKind::rate,
+               range_of("/cluster/network/reduction_Bps")),
        [](Collective& c, double v) { c.reduction_s_per_byte = v > 0 ? 1 / v : 0; }});
 }
 
@@ -137,26 +148,29 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
 void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   if (flags.block != "optimal") {
     grid.axes.push_back(
-        {"--block", numbers("--block", flags.block, QuantityKind::size, io::at_least(1)),
+        {"--block",
+         numbers("--block", flags.block, QuantityKind::size,
+                 range_of("/communication/block_bytes")),
          [](Collective& c, double v) { c.options.block = Bytes{static_cast<std::int64_t>(v)}; }});
   }
   if (!flags.block_latency.empty()) {
-    grid.axes.push_back(
-        {"--block-latency",
-         numbers("--block-latency", flags.block_latency, QuantityKind::time, io::at_least(0)),
-         [](Collective& c, double v) {
-           c.links.all.block_latency_s = v;
-           for (coll::PairCost& pair : c.links.pairs) {
-             pair.cost.block_latency_s = v;
-           }
-         }});
+    grid.axes.push_back({"--block-latency",
+                         numbers("--block-latency", flags.block_latency, QuantityKind::time,
+                                 range_of("/cluster/network/block_latency_s")),
+                         [](Collective& c, double v) {
+                           c.links.all.block_latency_s = v;
+                           for (coll::PairCost& pair : c.links.pairs) {
+                             pair.cost.block_latency_s = v;
+                           }
+                         }});
   }
   grid.axes.push_back(
-      {"--root", numbers("--root", flags.root, QuantityKind::count, io::between(0, kMaxRanks)),
+      {"--root",
+       numbers("--root", flags.root, QuantityKind::count, io::between(0, study::keys::kMaxRanks)),
        [](Collective& c, double v) { c.root = static_cast<std::uint32_t>(v); }});
   grid.axes.push_back(
       {"--servers",
-       numbers("--servers", flags.servers, QuantityKind::count, io::between(1, kMaxRanks)),
+       numbers("--servers", flags.servers, QuantityKind::count, range_of("/training/servers")),
        [](Collective& c, double v) { c.options.servers = static_cast<std::uint32_t>(v); }});
   grid.axes.push_back({"--placement",
                        words("--placement", "placement", flags.placement, coll::kPlacements),
@@ -185,29 +199,30 @@ void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
     throw UsageError("give both --intra-latency and --intra-bandwidth");
   }
   grid.common.links.two_level = coll::TwoLevel{};
-  grid.axes.push_back(
-      {"--gpus-per-node",
-       numbers("--gpus-per-node", gpus_per_node, QuantityKind::count, io::between(1, kMaxRanks)),
-       [](Collective& c, double v) {
-         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
-       }});
+  grid.axes.push_back({"--gpus-per-node",
+                       numbers("--gpus-per-node", gpus_per_node, QuantityKind::count,
+                               range_of("/cluster/gpus_per_node")),
+                       [](Collective& c, double v) {
+                         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
+                       }});
   if (!intra) {
     return;
   }
-  grid.axes.push_back(
-      {"--intra-latency",
-       numbers("--intra-latency", flags.intra_latency, QuantityKind::time, io::at_least(0)),
-       [](Collective& c, double v) {
-         c.links.two_level->intra.latency_s = v;
-         c.links.two_level->intra.block_latency_s = v;
-       }});
+  grid.axes.push_back({"--intra-latency",
+                       numbers("--intra-latency", flags.intra_latency, QuantityKind::time,
+                               range_of("/cluster/intra_network/latency_s")),
+                       [](Collective& c, double v) {
+                         c.links.two_level->intra.latency_s = v;
+                         c.links.two_level->intra.block_latency_s = v;
+                       }});
   grid.axes.push_back(
       {"--intra-bandwidth",
-       numbers("--intra-bandwidth", flags.intra_bandwidth, QuantityKind::rate, io::above(0)),
+       numbers("--intra-bandwidth", flags.intra_bandwidth, QuantityKind::rate,
+               range_of("/cluster/intra_network/bandwidth_Bps")),
        [](Collective& c, double v) { c.links.two_level->intra.per_byte_s = 1 / v; }});
   grid.axes.push_back({"--nics-per-node",
                        numbers("--nics-per-node", flags.nics_per_node, QuantityKind::count,
-                               io::between(1, kMaxRanks)),
+                               range_of("/cluster/nics_per_node")),
                        [](Collective& c, double v) {
                          c.links.two_level->nics_per_node = static_cast<std::uint32_t>(v);
                        }});

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,6 +11,7 @@
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "run/run.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "json/json_pointer.hpp"
@@ -19,9 +19,6 @@
 namespace stepsim::cli {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> kScenarioMethods{"auto", "closed_form", "max_plus",
-                                                           "events"};
 
 // Pointer that a flag sets, and the flag as typed.
 std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlags& flags) {
@@ -75,7 +72,7 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
 
 void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
-    require_word("--method", flags.method, kScenarioMethods);
+    require_word("--method", flags.method, study::keys::evaluators());
   }
   std::int64_t seed = 0;
   if (!flags.seed.empty()) {
