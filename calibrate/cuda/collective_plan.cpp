@@ -1,3 +1,6 @@
+// The dependencies of a plan follow from who writes and reads which elements. Vectors are cut at
+// all bounds of messages, so that every message touches whole pieces, and each piece remembers its
+// last writer and the readers since.
 #include "calibrate/cuda/collective_plan.hpp"
 
 #include <algorithm>
@@ -14,6 +17,7 @@ using coll::Op;
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+// The schedule that the simulator evaluates, with a block size where the request has one.
 std::vector<ElementMessage> messages_of(const PlanRequest& request) {
   coll::Collective collective;
   collective.op = request.op;
@@ -62,6 +66,7 @@ private:
   std::vector<Piece> pieces_;
 };
 
+// One Accesses per vector of a rank: x and temp have separate histories.
 class PlanBuilder {
 public:
   explicit PlanBuilder(const PlanRequest& request, const std::vector<ElementMessage>& messages) {
@@ -170,6 +175,7 @@ CollectivePlan make_plan(const PlanRequest& request) {
   return builder.finish();
 }
 
+// Each message waits for the one before: what is timed is a chain of single messages.
 CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips) {
   CollectivePlan plan{2, elements, {}};
   for (std::uint32_t i = 0; i < 2 * round_trips; ++i) {

@@ -59,12 +59,15 @@ void add_lists(io::Json& costs, std::string_view prefix, const Kernels& kernels,
   }
 }
 
+// A method for which nothing was measured has no entry.
 void add_method(io::Json& costs, std::string_view method, io::Json values) {
   if (!values.as_object().empty()) {
     costs.set(method, std::move(values));
   }
 }
 
+// Which kernel a method selects with; all were measured on Gaussian values, which gradients
+// resemble.
 void add_selectors(io::Json& costs, const GpuFit& fit) {
   struct Selector {
     std::string_view method;

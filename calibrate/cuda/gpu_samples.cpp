@@ -1,3 +1,5 @@
+// The records of gpu_bench are read line by line; a last line that is cut off belongs to an
+// interrupted run.
 #include "calibrate/cuda/gpu_samples.hpp"
 
 #include <algorithm>

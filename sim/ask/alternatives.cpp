@@ -1,3 +1,4 @@
+// Changes and defaults are JSON texts in the table, so that a row reads like the keys it sets.
 #include "ask/alternatives.hpp"
 
 #include <algorithm>

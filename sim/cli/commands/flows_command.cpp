@@ -68,6 +68,7 @@ std::string csv_of(const io::Json& tree) {
 
 } // namespace
 
+// Only --set and --seed of the flags of a scenario mean something to a list of flows.
 int flows(const Invocation& invocation) {
   std::string name;
   ScenarioFlags flags;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kMostLatency = 1; // s
 
+// "8GT/s:16": speed of a lane, then the number of lanes.
 io::PcieLink parse_link(const std::string& text) {
   constexpr std::string_view kUnit = "GT/s";
   const std::string_view whole = text;
@@ -41,6 +42,7 @@ io::PcieLink parse_link(const std::string& text) {
   return {*per_lane, *lanes};
 }
 
+// Each kind at most once; kinds that are not named keep their defaults.
 void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) {
   constexpr std::array<std::string_view, 3> kKinds{"nvlink", "pcie", "net"};
   const std::array targets{&options.nvlink_latency, &options.pcie_latency,

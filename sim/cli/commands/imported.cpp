@@ -17,6 +17,7 @@ std::string milliseconds(double seconds) { return base::significant(seconds * 1e
 
 } // namespace
 
+// Update and framework time are one number here, as a scenario takes them.
 Imported imported_trace(const train::Trace& trace) {
   double forward = 0;
   double backward = 0;
@@ -51,6 +52,7 @@ Imported imported_trace(const train::Trace& trace) {
   return {io::to_json(trace), text, warnings};
 }
 
+// A cost file has one operation and one number of ranks.
 Imported imported_cost(const io::OsuLog& log) {
   const io::CostPoints cost = io::cost_of(log);
   return {io::to_json(cost),
@@ -61,6 +63,7 @@ Imported imported_cost(const io::OsuLog& log) {
           {}};
 }
 
+// One line per set, which is what `fit` will call a group.
 Imported imported_samples(const io::Samples& samples) {
   std::string text;
   for (const io::SampleSet& set : samples.sets) {

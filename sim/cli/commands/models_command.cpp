@@ -1,4 +1,5 @@
 // stepsim models list | show NAME: the shipped layer tables of networks (MOD).
+// Sizes are those of fp32 gradients; multiply-accumulates are forward and per sample (MOD).
 #include "cli/commands/models_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -257,6 +258,7 @@ train::ModelTable load(study::Files& files, const ModelsOptions& options) {
 
 } // namespace
 
+// ACTION and words are checked before any table is read.
 int models(const Invocation& invocation) {
   ModelsOptions options;
   CLI::App app;

@@ -17,6 +17,7 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
       ->allow_extra_args(false);
 }
 
+// In the order typed, which is the order in which axes vary.
 std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) {
   std::vector<study::Axis> axes;
   for (const std::string& text : over) {

@@ -194,6 +194,7 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
 
 } // namespace
 
+// A planner that is named twice runs once.
 int plan(const Invocation& invocation) {
   PlanOptions options;
   CLI::App app;

@@ -35,6 +35,7 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
   return pointers;
 }
 
+// "/a/b" is below "/a" and not below "/a/bc".
 bool is_at_or_below(const std::string& place, const std::string& pointer) {
   return place == pointer || place.starts_with(pointer + "/");
 }
@@ -70,6 +71,7 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
       ->type_name("N");
 }
 
+// Short forms are expanded after every --set, because the next one may point into the object.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
     require_word("--method", flags.method, study::keys::evaluators());
@@ -103,6 +105,7 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   return tree;
 }
 
+// Only the first problem decides: the others may follow from it.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags) {
   const base::Problem& problem = error.problems().front();
   const std::string flag = blamed_flag(problem, flags);
@@ -121,6 +124,7 @@ study::Scenario load_scenario(const io::Json& tree, study::Files& files, const S
   }
 }
 
+// A plan that cannot be made is found by the planner itself, which knows no pointers.
 study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                            const ScenarioFlags& flags, std::int64_t replications) {
   try {

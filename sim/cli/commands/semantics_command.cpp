@@ -114,6 +114,7 @@ std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep
                        base::shortest(step.per_round.conservation_error) + " (per_round)"}});
 }
 
+// A heading with the parameters, then one block per iteration.
 std::string semantics_text(const study::SemanticsFile& file,
                            const std::vector<coll::FeedbackStep>& steps) {
   std::string text = (file.name.empty() ? "" : base::printable(file.name) + ": ") +

@@ -53,6 +53,7 @@ struct SolveFlags {
   ScenarioFlags scenario;
 };
 
+// Values of --between and --target stay texts: their units follow from the field and the metric.
 void add_flags(CLI::App& app, SolveFlags& flags) {
   app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
   app.add_option("--for", flags.pointer, "the field to vary, e.g. /cluster/nodes")

@@ -148,6 +148,7 @@ int show(const Invocation& invocation, const Common& common, const std::string& 
 
 } // namespace
 
+// --dot belongs to `show`: a list draws nothing.
 int topologies(const Invocation& invocation) {
   std::string action;
   std::string name;

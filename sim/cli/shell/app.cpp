@@ -104,6 +104,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKeysOfF
     {"--density", "/communication/compression/density"},
 }};
 
+// "" for a flag that is no key.
 std::string_view pointer_of_flag(std::string_view name) {
   const auto* found =
       std::ranges::find(kKeysOfFlags, name, [](const auto& row) { return row.first; });
@@ -163,6 +164,8 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
   }
 }
 
+// CLI11 takes arguments from the back. Surplus ones are let through by the parser, so that the
+// error can show them.
 void read_arguments(CLI::App& app, const CommandText& text,
                     const std::vector<std::string>& arguments) {
   refuse_unknown_options(app, arguments);
@@ -242,6 +245,7 @@ void refuse_common_files(const CLI::App& app) {
 
 } // namespace
 
+// --help is answered before anything is checked: it must work next to a wrong option.
 bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
   add_common(app, text, common);
   const auto& arguments = invocation.arguments;
@@ -264,6 +268,7 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
 
 int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
+// All words are listed where none is near.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words) {
   if (std::find(words.begin(), words.end(), value) != words.end()) {
@@ -282,6 +287,7 @@ void require_word(std::string_view flag, std::string_view value,
   throw UsageError(text);
 }
 
+// --format wins over --json, and both over the name of the file.
 Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
     return *std::ranges::find(kTableFormats, common.format, word_of);
@@ -306,6 +312,8 @@ Format format_of(const Common& common, Format fallback) {
   return name.ends_with(".csv") ? Format::csv : fallback;
 }
 
+// NO_COLOR and CLICOLOR_FORCE are conventions of terminals; without them a terminal that knows
+// colours has them.
 bool use_color(std::string_view choice, Stream stream) {
   if (choice != "auto") {
     return choice == "always";
