@@ -62,6 +62,7 @@ int dispatch(int argc, char** argv) {
 
 } // namespace stepsim::cli
 
+// Everything that can throw runs inside run_program.
 int main(int argc, char** argv) {
   return stepsim::cli::run_program(argc, argv, stepsim::cli::dispatch);
 }

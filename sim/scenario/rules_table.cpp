@@ -18,6 +18,7 @@ bool is_async(const Scenario& s) {
 }
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
 bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkModel::flow; }
+// alpha_beta takes from a topology only what nothing else gives.
 bool topology_counts(const Scenario& s) {
   return s.cluster.topology_gives_latency || s.cluster.topology_gives_bandwidth;
 }
@@ -34,6 +35,7 @@ net::TransportKind transport_of(const Scenario& s) {
   return s.cluster.network.packet.options.transport.kind;
 }
 
+// Transports without acknowledgements send no packets of that size.
 bool acknowledges(net::TransportKind kind) {
   return kind != net::TransportKind::raw && kind != net::TransportKind::dlcp;
 }
@@ -57,6 +59,7 @@ std::string collective_word(const Scenario& s) {
   return "collective " + std::string(coll::name(s.communication.collective));
 }
 // As the file says it: a measured curve is called calibrated.
+// In the word of the file: calibrated is no algorithm.
 std::string asked_collective(const Scenario& s) {
   return s.communication.calibrated ? "collective calibrated" : collective_word(s);
 }
@@ -317,6 +320,7 @@ constexpr std::array<std::string_view, 23> kPacketKeys{
 
 } // namespace
 
+// The keys of packets have one rule in common, on top of their own.
 std::vector<KeyRule> key_rules() {
   std::vector<KeyRule> all(kRules.begin(), kRules.end());
   for (const std::string_view pointer : kPacketKeys) {

@@ -92,6 +92,7 @@ void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenari
 }
 
 // Servers are for training with them, or for a collective of that name.
+// Leftovers of another algorithm are ignored in points of a sweep.
 void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const io::Json* training = tree.find("training");
   if (training == nullptr ||

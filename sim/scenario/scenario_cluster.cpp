@@ -22,6 +22,7 @@ namespace stepsim::study {
 namespace {
 
 // The link class of a profile that joins GPUs of one node, the fastest first.
+// A class without a rate says nothing about bandwidth and is passed over.
 const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
   for (const std::string_view name : {"nvlink", "pcie", "host"}) {
     const auto link = std::ranges::find(profile.links, name, &net::LinkClass::name);

@@ -17,9 +17,11 @@ namespace stepsim::study {
 [[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
 
 // `bytes` of gradients without their shapes.
+// The number of values is rounded up.
 [[nodiscard]] coll::GradientPart part_of_bytes(double bytes, double bytes_per_value);
 
 // All gradients as one message, without times.
+// Items are the gradients in the order of the workload.
 [[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
 
 // What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6).

@@ -116,6 +116,8 @@ bool ranks_share_hosts(const net::RankFabric& fabric, std::int64_t ranks) {
 struct TopologyLink {
   double latency_s{}, bandwidth_Bps{};
 };
+// Neighbours and opposite ranks stand for all pairs: measuring every pair would take the square of
+// the ranks.
 TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks) {
   double latency = 0;
   double bandwidth = INFINITY;
@@ -239,6 +241,7 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
 }
 
 // The packet block, with the seed and the limit of the scenario.
+// Values of training are fp32: a packet holds whole ones.
 void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario& scenario,
                     const net::Fabric& fabric) {
   Network& network = scenario.cluster.network;

@@ -183,6 +183,7 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
   }
 }
 
+// Asynchronous servers have no exchange to which a time could be added.
 io::Json training_tree(const Scenario& scenario) {
   const Training& training = scenario.training;
   io::Json tree = io::Object{{"algorithm", word(training.algorithm)},

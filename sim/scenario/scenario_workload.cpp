@@ -11,6 +11,8 @@ namespace stepsim::study {
 namespace {
 
 // Layers written into the scenario itself: the first keys of a trace's layers.
+// A layer has one tensor at most here. Its shape must agree with its bytes: two or four bytes per
+// element where no type is given.
 train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
   train::Trace trace;
   trace.name = "inline layers";
@@ -58,6 +60,7 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
 }
 
 // `run` needs every time and every size of a trace.
+// At most twenty problems: a trace without sizes has one per layer.
 void check_complete(const train::Trace& trace, const std::string& file) {
   std::vector<base::Problem> problems;
   for (std::size_t l = 0; l < trace.layers.size(); ++l) {

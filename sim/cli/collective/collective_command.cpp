@@ -64,6 +64,7 @@ constexpr auto kAskedMethods =
                                     {coll::AskedMethod::all, "all"}});
 constexpr std::size_t kMaxTransfers = 10'000;
 
+// As typed, until the grid is made.
 struct CollectiveOptions {
   CollectiveFlags flags;
   std::string method = "auto";
@@ -218,6 +219,7 @@ io::Json full_tree(const CollectiveOptions& options, const Point& point,
   return tree;
 }
 
+// The flags of the grid come first, then those of the answer.
 void add_options(CLI::App& app, CollectiveOptions& options) {
   add_collective_flags(app, options.flags);
   constexpr const char* kCollectiveGroup = "Answer";
@@ -242,6 +244,7 @@ bool is_table(Format format) {
 }
 
 // CPU time of the evaluators that are asked for.
+// Compressed exchanges are short sequences and never refused.
 double work_seconds(const CollectiveOptions& options, const Point& point) {
   if (point.compression) {
     return 0;
@@ -287,6 +290,8 @@ std::string table_of(const Table& table, const std::vector<io::Json>& extra, For
 }
 
 // Everything as text in the asked format; JSON and CSV records one by one.
+// The progress counts points; a table needs all records before the first row, because columns
+// depend on them.
 std::string render(const CollectiveOptions& options, const CollectiveGrid& grid, Format format,
                    Output& output, const Common& common) {
   const auto progress = counting(common);

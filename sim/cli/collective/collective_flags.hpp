@@ -34,6 +34,8 @@ struct CollectiveFlags {
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
 // Throws UsageError `--ranks 0: must be an integer >= 1, got 0`, InputError for the files.
+// `data_folder` has the shipped topologies. The order of axes is that of the grid: operation,
+// algorithm, numbers, compression.
 [[nodiscard]] CollectiveGrid parse_collective_flags(const CollectiveFlags& flags,
                                                     const std::string& data_folder);
 

@@ -25,12 +25,14 @@ using coll::AlgorithmId;
 using Values = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 2> kNoYes{"false", "true"};
+// `index` is the place of the word among the values, or the number itself where there are no words.
 struct Param {
   std::string_view name;
   io::KeyWords values; // the words that it takes; none = a count
   void (*apply)(coll::Options&, std::size_t index, std::string_view word);
 };
 
+// The word was checked against the values of its row.
 AlgorithmId algorithm_of(std::string_view word) { return *coll::parse_algorithm(word); }
 
 constexpr std::array kParams{
@@ -99,6 +101,7 @@ constexpr std::array kCompressionNumbers{
                      [](coll::Compression& c, double v) { c.decode_Bps = v; }},
 };
 
+// Of a compression, as Param is of a collective.
 struct CompressionWords {
   std::string_view name;
   Values values;
@@ -211,6 +214,7 @@ std::vector<coll::MatrixShape> parse_shapes(std::string_view value) {
 }
 
 // Whether the name belongs to compressions.
+// Names are stored as the tables have them: they outlive the text of the flag.
 bool apply_compression_param(CollectiveParams& params, std::string_view text, std::string_view name,
                              std::string_view value) {
   const auto* words = std::ranges::find(kCompressionWords, name, &CompressionWords::name);

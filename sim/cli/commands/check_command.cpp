@@ -264,6 +264,8 @@ std::string text_of(const std::vector<Checked>& all) {
 
 } // namespace
 
+// "-" is standard input. Files are checked in the order of the command line, and one with problems
+// does not stop the others.
 int check(const Invocation& invocation) {
   std::vector<std::string> names;
   CLI::App app;

@@ -110,6 +110,7 @@ std::string algorithms_help() {
          "density the\nsparse ones take 0.001, where it gives no rank powersgd takes 4.\n";
 }
 
+// What --algorithms and --break-even say.
 struct AlgorithmFlags {
   std::vector<std::string> names;
   bool break_even = false;
@@ -140,6 +141,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
 
 } // namespace
 
+// More rows than a table can hold are refused; a sweep writes them to a file.
 int compare(const Invocation& invocation) {
   std::string file;
   std::vector<std::string> over, algorithms;

@@ -103,6 +103,7 @@ void require_count(std::string_view flag, std::optional<std::int64_t> value, std
   }
 }
 
+// Infinity passes CLI11 as a number.
 void require_positive(std::string_view flag, std::optional<double> value) {
   if (value && !(*value > 0 && std::isfinite(*value))) {
     throw UsageError(std::string(flag) + ": must be > 0" +
@@ -112,6 +113,7 @@ void require_positive(std::string_view flag, std::optional<double> value) {
 
 constexpr std::int64_t kMostIterations = 1'000'000;
 
+// Flags of one problem are errors next to the other, not silence.
 void refuse_flag(bool given, std::string_view flag, std::string_view problem) {
   if (given) {
     throw UsageError(std::string(flag) + ": has no meaning for --problem " + std::string(problem));

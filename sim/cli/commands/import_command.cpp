@@ -121,6 +121,7 @@ std::vector<train::ModelTable> shipped_models(study::Files& files) {
   return tables;
 }
 
+// Absent flags keep the defaults of the importer.
 io::KinetoOptions kineto_options(const ImportFlags& flags) {
   io::KinetoOptions options;
   options.common = common_options(flags);
@@ -185,11 +186,13 @@ void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
                    which + remedy + " (--allow-unknown-sizes writes the times alone)");
 }
 
+// A trace is only of use with the sizes of its gradients.
 Imported imported_sized(const train::Trace& trace, const ImportFlags& flags) {
   require_sizes(trace, flags);
   return imported_trace(trace);
 }
 
+// Times are those of the column asked for, in place or not.
 Imported imported_nccl_tests(const ImportFlags& flags) {
   io::NcclTestsOptions options;
   options.common = common_options(flags);

@@ -73,6 +73,8 @@ Table rule_table(const std::vector<PlacedKey>& keys) {
 }
 
 // The keys that the command is asked for: one alone, or one and those below it.
+// The same key in another object is a better guess than one of similar spelling: /nodes asks for
+// /cluster/nodes.
 std::vector<PlacedKey> asked_keys(const std::string& pointer) {
   std::vector<PlacedKey> all = placed_keys(kRoot);
   if (pointer.empty()) {

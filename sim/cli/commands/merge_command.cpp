@@ -30,6 +30,7 @@ constexpr CommandText kMergeText{
 };
 
 // Records are joined as they are: another format than that of the shards is not to be had.
+// The format is told by the first byte: a header record in CSV is a comment.
 void require_format_of_shards(const std::string& shard, const Common& common) {
   const std::string head = io::head_of(shard);
   const bool csv = head.starts_with('#');

@@ -129,6 +129,7 @@ void check_timeline_flags(const RunOptions& options, const Common& common) {
 }
 
 // The record that the sweep has of this point says the same, unless files have changed since.
+// The first difference is enough: one changed file tends to change everything.
 void warn_of_other_record(const io::Json& record, const RunOptions& options,
                           study::Result& result) {
   const bool changed = !options.flags.set.empty() || !options.flags.method.empty() ||

@@ -187,6 +187,7 @@ int finish(const study::SweepReport& report) {
 }
 
 // Ranks of each row, which may be a shard's.
+// Without a batch size the throughput of a row counts its workers.
 std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
                                         const std::vector<io::Json>& rows) {
   const std::vector<std::int64_t> all = study::ranks_of_points(sweep);

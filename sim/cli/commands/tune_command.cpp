@@ -208,6 +208,7 @@ std::vector<io::Object> curve_records(const io::Json& tree) {
   return records;
 }
 
+// The answer first, then what it is compared with, then the curve.
 std::string text_in(Format format, const study::TuneProblem& problem, const study::Tuning& tuning) {
   const io::Json tree = study::tuning_tree(problem, tuning);
   require_finite(tree);
@@ -263,6 +264,8 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
 
 } // namespace
 
+// Notes tell what was changed in the scenario to make the knob count; they are printed before the
+// runs start.
 int tune(const Invocation& invocation) {
   TuneFlags flags;
   CLI::App app;

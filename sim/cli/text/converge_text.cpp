@@ -139,6 +139,7 @@ io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
 }
 
 // One row per point.
+// Varied fields that the columns do not have already.
 std::string points_csv(const Curves& found) {
   std::vector<io::Object> records;
   for (const NamedCurve& named : found.curves) {
@@ -174,6 +175,7 @@ void sort_best_first(Curves& found) {
   });
 }
 
+// JSON of a single curve is the curve itself, without a list around it.
 std::string curves_text(Format format, const Curves& found, const study::CurveOptions& options,
                         const std::vector<std::string>& warnings) {
   switch (format) {

@@ -120,6 +120,7 @@ io::Json number_or_null(double value) {
 
 } // namespace
 
+// The root itself has no pointer and is not listed.
 std::vector<PlacedKey> placed_keys(const io::Key& root) {
   std::vector<PlacedKey> all;
   Seen seen;
@@ -127,6 +128,7 @@ std::vector<PlacedKey> placed_keys(const io::Key& root) {
   return all;
 }
 
+// Words of an error message and of help are the same: both begin with the kind.
 std::string values_text(const io::Key& key) {
   const std::string null = key.is_nullable ? ", or null" : "";
   switch (key.kind) {
@@ -153,6 +155,7 @@ std::string values_text(const io::Key& key) {
   return "";
 }
 
+// As it would be written in a file, without quotes.
 std::string default_text(const io::Key& key) {
   if (const auto* flag = std::get_if<bool>(&key.fallback)) {
     return *flag ? "true" : "false";
@@ -192,6 +195,7 @@ io::Json key_json(const PlacedKey& placed, const std::vector<std::string>& condi
   return json;
 }
 
+// Conditions stand one per line: all of them must hold.
 std::string key_page(const PlacedKey& placed, const std::vector<std::string>& conditions) {
   const io::Key& key = *placed.key;
   std::string page = placed.pointer + "\n  " + std::string(key.sentence) + "\n\n";

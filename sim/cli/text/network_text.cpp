@@ -23,6 +23,7 @@ std::string topology_name(const study::Cluster& cluster) {
   return name != nullptr && name->is_string() ? name->as_string() : std::string("own graph");
 }
 
+// A list is not repeated: it may have a thousand hosts.
 std::string placement_text(const io::Json& placement) {
   return placement.is_null()     ? "packed"
          : placement.is_string() ? placement.as_string()
@@ -45,6 +46,7 @@ std::string fabric_text(const study::Cluster& cluster) {
   return text + "; ranks " + placement_text(cluster.rank_placement);
 }
 
+// Losses are shown where there are any, since most networks have none.
 std::string messages_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
@@ -71,6 +73,7 @@ std::string messages_text(const study::Result& result) {
   return out;
 }
 
+// The ratio is what sharing the network costs a job.
 std::string jobs_text(const study::Result& result) {
   if (result.jobs.empty()) {
     return "";
@@ -86,6 +89,7 @@ std::string jobs_text(const study::Result& result) {
   return "\n" + table_text(table) + "all other figures but those of links are of the first job\n";
 }
 
+// Queues exist at the packet level alone.
 std::string links_text(const study::Result& result) {
   if (result.links.empty()) {
     return "";

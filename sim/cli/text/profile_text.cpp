@@ -74,6 +74,7 @@ std::string end_text(double bytes) {
 
 } // namespace
 
+// Blocks that a profile does not have leave no heading behind.
 std::string profile_text(const net::NetworkProfile& profile) {
   std::string out = base::printable(profile.name) + ": " +
                     std::string(net::kProfileLabels[profile.label]) + " network profile" +

@@ -51,6 +51,7 @@ struct Shown {
   double factor = 1;
 };
 
+// The unit follows from the end of the key; counts, ratios and words have none.
 Shown shown(const std::string& field) {
   const auto with = [&](std::string_view suffix, const char* unit, double factor) {
     std::string name = field;
@@ -79,6 +80,7 @@ Shown shown(const std::string& field) {
   return {field, 1};
 }
 
+// Integers and decimal fractions without a unit stay as they were written.
 std::string varied_cell(const io::Json& row, const std::string& field, double factor) {
   const auto number = number_of(row, field);
   if (!number) {
@@ -87,6 +89,7 @@ std::string varied_cell(const io::Json& row, const std::string& field, double fa
   return factor == 1 ? io::compact(*row.find(field)) : cell(*number * factor);
 }
 
+// Empty stays empty.
 std::optional<double> times(std::optional<double> value, double factor) {
   return value ? std::optional(*value * factor) : std::nullopt;
 }
@@ -114,6 +117,7 @@ std::string wins_cell(const io::Json& row) {
 }
 
 constexpr std::string_view kWins = "wins at [Gb/s]";
+// The headings are also those of help, so that no column is unexplained.
 constexpr std::array kAlgorithmColumns{
     AlgorithmColumn{"algorithm", "one of those below"},
     AlgorithmColumn{"iteration [ms]", "from one start of an iteration to the next"},
@@ -131,6 +135,7 @@ constexpr std::array kAlgorithmColumns{
                                "does not say it"},
 };
 
+// Whether a column has anything to show.
 bool any_has(std::span<const io::Json> rows, std::string_view key) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const io::Json& row) { return number_of(row, key).has_value(); });
@@ -299,6 +304,7 @@ std::vector<Table> pivot(const RecordRows& records) {
 
 } // namespace
 
+// The small table comes first: it answers most questions about two fields.
 std::vector<Table> record_tables(const RecordRows& records) {
   std::vector<Table> tables = pivot(records);
   tables.push_back(table_of_rows(records));

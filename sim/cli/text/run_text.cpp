@@ -103,6 +103,7 @@ std::string codec_text(const coll::Compression& compression) {
 }
 
 // Asynchronous, or synchronous with workers that differ: whole gradients, no buckets.
+// Such runs have no buckets to list.
 bool is_server(const study::Result& result) {
   return result.scenario.training.algorithm == study::TrainingAlgorithm::parameter_server &&
          result.buckets.empty();
@@ -308,6 +309,7 @@ std::string assumed_text(const study::Result& result) {
 
 } // namespace
 
+// Parts that have nothing to say are empty.
 std::string run_text(const study::Result& result) {
   return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
          buckets_text(result) + measured_text(result) + jobs_text(result) + links_text(result) +

@@ -71,6 +71,7 @@ std::string summary_text(const net::Fabric& fabric) {
 
 } // namespace
 
+// A preset is shown with its parameters, from which the rest follows.
 std::string topology_text(const net::Topology& topology, const std::string& note) {
   const net::Fabric fabric = net::fabric_of(topology);
   std::string out =

@@ -13,6 +13,7 @@ using namespace io::rows;
 inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
 inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
+// Words of two values each, which a boolean member holds.
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
 // A width, or the search for one.

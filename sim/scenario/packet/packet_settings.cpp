@@ -27,6 +27,7 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
   return static_cast<std::uint32_t>(fields.integer(key));
 }
 
+// Sizes depend on each other: headers fit into a packet.
 void parse_sizes(io::Fields& fields, net::PacketOptions& options) {
   options.mtu_wire_bytes = whole(fields, "mtu_wire_bytes");
   options.header_bytes = whole(fields, "header_bytes");
@@ -52,6 +53,7 @@ void parse_sizes(io::Fields& fields, net::PacketOptions& options) {
 }
 
 // Links out of the switch that has most of them.
+// A shared buffer must hold something for each of them.
 std::uint32_t most_ports(const net::Fabric& fabric) {
   std::vector<std::uint32_t> ports(fabric.nodes());
   std::uint32_t most = 1;
@@ -114,6 +116,7 @@ std::optional<std::uint32_t> threshold(io::Fields& fields, std::string_view key)
   return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
 }
 
+// Absent thresholds follow from the bandwidth of each port, null means none.
 void parse_thresholds(io::Fields& fields, const ParseContext& context,
                       net::PacketOptions& options) {
   options.mark_packets = threshold(fields, "mark_packets");
@@ -128,6 +131,7 @@ void parse_thresholds(io::Fields& fields, const ParseContext& context,
   drop.no_more();
 }
 
+// Faults are deterministic or have a probability of their own; they test protocols.
 void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                   net::PacketOptions& options) {
   const io::Json* json = fields.any("faults");
