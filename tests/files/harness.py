@@ -1,5 +1,6 @@
 """What the tests of files share: a folder with a scenario and its sweep, commands, and cases that are
 functions whose first line of documentation is their name."""
+import inspect
 import json
 import os
 import pathlib
@@ -86,6 +87,22 @@ class Place:
     def sweep(self, output, *flags, code=0, nodes="2,3,4,5", scenario="s.json"):
         return self.run("sweep", scenario, "--over", f"/cluster/nodes={nodes}", "-o", output,
                         "--quiet", *flags, code=code)
+
+
+def changed(**sections):
+    """The scenario with other sections; of cluster, only the keys given are others."""
+    cluster = {**SCENARIO["cluster"], **sections.pop("cluster", {})}
+    return {**SCENARIO, **sections, "cluster": cluster}
+
+
+def text(done):
+    return done.stdout.decode()
+
+
+def cases_in(names):
+    """The functions of the test itself that have documentation, in the order of the file."""
+    return [each for each in names.values()
+            if inspect.isfunction(each) and each.__module__ == "__main__" and each.__doc__]
 
 
 def run_cases(cases):

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+"""First steps that led users astray, each as what must be said or done instead: imports, units,
+flags, tables and progress. Wrong answers are in regressions_test.py.
+
+usage: first_steps_test.py STEPSIM [WORD]
+"""
+import gzip
+import json
+import pathlib
+import re
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "files"), str(TESTS / "fuzz")]
+import samples  # noqa: E402
+from harness import (LAYERS, Skipped, cases_in, changed, check, run_cases,  # noqa: E402
+                     text)
+
+
+def a_trace_without_sizes_is_refused_at_import(place):
+    """an import whose gradients have no sizes ends with the remedy, not with a trace of 0 bytes"""
+    recording = json.loads(samples.kineto())
+    for event in recording["traceEvents"]:
+        event["args"].pop("Input Dims", None)
+    place.write("raw.json", recording)
+    place.refused("import", "kineto", "raw.json", "-o", "t.json", "--quiet", code=3,
+                  says=["unknown", "--model", "record_shapes=True"])
+    check("t.json" not in place.names(), "a trace was written")
+
+
+def sizes_need_no_unit_and_scenarios_take_units(place):
+    """sizes may be plain numbers, keys of scenarios may have units, doubtful units are asked about"""
+    def flags(size, latency="10us", bandwidth="25Gbps"):
+        return ["collective", "--op", "allreduce", "--algorithm", "ring", "--ranks", 8, "--bytes",
+                size, "--latency", latency, "--bandwidth", bandwidth, "--quiet"]
+    for sizes in (("1048576", "1MiB"), ("1e6", "1MB")):
+        tables = [text(place.run(*flags(size), code=0)) for size in sizes]
+        check(tables[0] == tables[1], sizes, tables)
+    place.refused(*flags("1M"), code=2, says=["did you mean MB", "MiB"])
+    place.refused(*flags("1MB", latency="5"), code=2, says="--latency 5: unit missing")
+    place.refused(*flags("1MB", bandwidth="10"), code=2, says="--bandwidth 10: unit missing")
+    times = []
+    for latency, bandwidth in ((5e-5, 3.125e9), ("50us", "25Gbps")):
+        place.write("c.json", changed(cluster={"network": {"latency_s": latency,
+                                                           "bandwidth_Bps": bandwidth}}))
+        done = place.run("run", "c.json", "--json", code=0)
+        times.append(json.loads(done.stdout)["summary"]["iteration_time_s"])
+    check(times[0] == times[1], times)
+
+
+def an_absurd_bandwidth_is_asked_about(place):
+    """a bandwidth of 25 bytes/s is taken for one whose unit was forgotten, and the remedy is named"""
+    place.refused("run", "s.json", "--set", "/cluster/network/bandwidth_Bps=25", code=2,
+                  says=["25 bytes/s: did you mean", "25Gbps", "allow_unusual"])
+
+
+def raw_recordings_are_imported_first(place):
+    """a recording of a profiler given to run is one line that names the command for it"""
+    place.path("raw.pt.trace.json.gz").write_bytes(gzip.compress(samples.kineto()))
+    place.refused("run", "raw.pt.trace.json.gz", code=3, says="stepsim import kineto")
+
+
+def results_are_run_again(place):
+    """run takes a result and a record of a sweep, and check reads every line of records"""
+    place.run("run", "s.json", "-o", "r.json", "--quiet", code=0)
+    first = json.loads(place.path("r.json").read_text())["summary"]
+    check(json.loads(place.run("run", "r.json", "--json", code=0).stdout)["summary"] == first)
+    place.sweep("o.jsonl", nodes="2,4")
+    check("ok, sweep output, 2 of 2 points" in text(place.run("check", "o.jsonl", code=0)))
+    again = json.loads(place.run("run", "o.jsonl", "--point", 1, "--json", code=0).stdout)
+    check(again["summary"] == first, again["summary"], first)
+
+
+def keys_given_as_flags_are_named(place):
+    """--nodes is answered by --set /cluster/nodes, and efficiency is a target of solve"""
+    place.refused("run", "s.json", "--nodes", 4, code=2, says="use --set /cluster/nodes=4")
+    solve = ["solve", "s.json", "--for", "/cluster/network/bandwidth_Bps", "--between",
+             "1Gbps,400Gbps", "--json", "--target"]
+    same = [text(place.run(*solve, f"{name}=0.8", code=0)) for name in ("efficiency",
+                                                                       "scaling_efficiency")]
+    check(same[0] == same[1], same)
+
+
+def tables_are_written_as_their_file_name_says(place):
+    """compare writes HTML into .html and Markdown into .md"""
+    for ending, start in (("html", "<!doctype html>"), ("md", "| ")):
+        place.run("compare", "s.json", "--over", "/cluster/nodes=2,3", "-o", f"t.{ending}",
+                  "--quiet", code=0)
+        shown = place.path(f"t.{ending}").read_text()
+        check(shown.startswith(start), ending, repr(shown[:60]))
+
+
+def tables_speak_in_words(place):
+    """no overlap of 1e-13 %, and heads of columns are words, not pointers"""
+    for nodes in range(2, 14):
+        place.write("c.json", changed(
+            cluster={"nodes": nodes, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
+            workload={"layers": [dict(LAYERS[0], forward_s=0.0129, backward_s=0.02536)] * 3}))
+        shown = text(place.run("run", "c.json", code=0))
+        check("\noverlap       0 % of" in shown, re.findall("overlap.*", shown))
+    shown = text(place.run(
+        "compare", "s.json", "--set", '/communication/compression={"method":"topk","density":0.01}',
+        "--over", "/communication/compression/method=topk,gtopk_tree", code=0))
+    check(shown.startswith("method "), shown.splitlines()[0])
+
+
+def machines_of_amd_are_read(place):
+    """the topology file of RCCL, version 2 with xGMI links, is imported"""
+    gpu = ('<pci busid="0:{0}.0" class="0x038000" link_speed="16.0 GT/s PCIe" link_width="16">'
+           '<gpu dev="{0}" rank="{0}" gcn="gfx90a"><xgmi target="0:{1}.0" count="3"/></gpu></pci>')
+    cpu = ('<cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="25" modelid="1">'
+           f'{gpu.format(1, 2)}{gpu.format(2, 1)}</cpu>')
+    place.write("m.xml", f'<system version="2">{cpu}</system>')
+    place.run("import", "nccl-topology", "m.xml", "-o", "m.json", "--quiet", code=0)
+
+
+def progress_shows_progress(place):
+    """--progress plain tells of a run and a comparison, and of a sweep before its first point"""
+    over = ["--over", "/cluster/nodes=2,3"]
+    for words in (["run"], ["compare", *over], ["sweep", *over, "-o", "o.jsonl"]):
+        done = place.run(words[0], "s.json", *words[1:], "--progress", "plain", code=0)
+        check(re.search(rf"(?m)^(stepsim {words[0]}: \d|\[ *\] 0/2)", done.stderr.decode()), words,
+              done.stderr)
+
+
+def layers_of_buckets_count_layers(place):
+    """buckets name their layers by their place in the model, layers without gradients included"""
+    sizes = (1000, 0, 1000)
+    place.write("c.json", changed(workload={
+        "layers": [dict(LAYERS[0], gradient_bytes=size) for size in sizes]}))
+    done = place.run("run", "c.json", "--json", code=0)
+    found = json.loads(done.stdout)["buckets"][0]["layers"]
+    check(found == [1, 3], found)
+
+
+def a_fit_at_its_bound_says_so(place):
+    """a fitted startup of 0, the least that is allowed, is marked as lying at its bound"""
+    fit = pathlib.Path(place.stepsim).with_name("stepsim-calibrate")
+    if not fit.exists():
+        raise Skipped("no stepsim-calibrate next to stepsim")
+    place.write("o.txt", "# OSU MPI Latency Test\n# Size          Latency (us)\n" + "".join(
+        f"{1 << i} {2 ** i * 1e-3 - 0.5}\n" for i in range(10, 24)))
+    place.run("import", "osu", "o.txt", "--ranks", 2, "-o", "o.json", "--quiet", code=0)
+    place.stepsim = str(fit)
+    fitted = text(place.run("fit", "o.json", "--force", "--json", code=0))
+    check('"startup_s": 0' in fitted, "no startup at its bound:", fitted)
+    check("at_bound" in fitted, "a startup at its bound is not marked")
+
+
+def a_list_is_no_scenario(place):
+    """a file that holds a list is refused in one line"""
+    place.write("list.json", "[]")
+    place.refused("run", "list.json", code=3, says="list.json: must be an object, got a list")
+
+
+if __name__ == "__main__":
+    run_cases(cases_in(globals()))

@@ -1,0 +1,394 @@
+#!/usr/bin/python3
+"""Wrong answers that users found, each as the property that was broken, through the commands that a
+user types. Faults of files, memory and time are in tests/files/regressions_test.py, first steps in
+first_steps_test.py.
+
+usage: regressions_test.py STEPSIM [WORD]
+"""
+import json
+import pathlib
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "files"), str(TESTS / "fuzz")]
+import samples  # noqa: E402
+from harness import ROOT, cases_in, check, run_cases  # noqa: E402
+
+EVEN = 1e-9  # relative; sums of the same numbers in another order
+FLOW = {"model": "flow"}
+SERVER = {"algorithm": "parameter_server"}
+ASYNC = {"algorithm": "parameter_server", "mode": "async"}
+
+
+def layer(forward_s=1e-3, backward_s=2e-3, gradient_bytes=1_000_000, **more):
+    return {"name": "a", "forward_s": forward_s, "backward_s": backward_s,
+            "gradient_bytes": gradient_bytes, **more}
+
+
+def scenario(*layers, nodes=4, latency_s=1e-5, bandwidth_Bps=1.25e9, workload=None, cluster=None,
+             network=None, **sections):
+    network = network or {"latency_s": latency_s, "bandwidth_Bps": bandwidth_Bps}
+    return {"kind": "scenario", "workload": workload or {"layers": list(layers) or [layer()]},
+            "cluster": {"nodes": nodes, "network": network, **(cluster or {})}, **sections}
+
+
+# ResNet-50 on two A100 with the buckets of PyTorch, without the key that names its granularity.
+def measured_trace(place):
+    trace = json.loads((ROOT / "traces/resnet50.ddp.2xa100.json").read_text())
+    trace.pop("granularity", None)
+    place.write("measured.json", trace)
+    return trace
+
+
+# A log of B-Caffe, whose authors send the gradients of a layer together.
+def caffe_trace(place):
+    place.write("caffe.log", samples.caffe_log())
+    place.run("import", "caffe-log", "caffe.log", "-o", "caffe.json", "--quiet", code=0)
+    return {"trace": "caffe.json"}
+
+
+def result(place, tree, *flags):
+    done = place.run("run", place.write("case.json", tree), "--json", *flags, code=0)
+    return dict(json.loads(done.stdout), stderr=done.stderr.decode())
+
+
+def summary(place, tree, *flags):
+    return result(place, tree, *flags)["summary"]
+
+
+def shown(place, tree, *flags):
+    return place.run("run", place.write("case.json", tree), *flags, code=0).stdout.decode()
+
+
+def refused(place, tree, says):
+    place.refused("run", place.write("case.json", tree), code=3, says=says)
+
+
+def near(a, b, relative=EVEN):
+    return abs(a - b) <= relative * max(abs(a), abs(b))
+
+
+def collective(place, op, algorithm, *flags):
+    done = place.run("collective", "--op", op, "--algorithm", algorithm, "--json", *flags, code=0)
+    return json.loads(done.stdout), done.stderr.decode()
+
+
+def nodes_of_many_gpus_name_their_inner_network(place):
+    """several GPUs of a node never talk over the network between nodes for want of a key"""
+    for nodes, nics in ((8, 1), (8, 4), (1, 1)):
+        tree = scenario(nodes=nodes, cluster={"gpus_per_node": 4, "nics_per_node": nics},
+                        communication={"collective": "be", "schedule": "single"})
+        refused(place, tree, ["/cluster/intra_network", "nvlink"])
+        tree["cluster"]["intra_network"] = {"latency_s": 3e-6, "bandwidth_Bps": 2.4e11}
+        inner = summary(place, tree)["iteration_time_s"]
+        check(nodes > 1 or inner < 0.0032, "the inner network of one node is not used:", inner)
+
+
+def a_flat_ring_says_that_it_uses_one_interface(place):
+    """a flat ring over nodes of several interfaces says that it uses one of them"""
+    for op in ("allreduce", "allgather", "reduce_scatter"):
+        for nics in (1, 8):
+            _, warned = collective(
+                place, op, "ring", "--ranks", 80, "--bytes", "1GiB", "--latency", "8us",
+                "--bandwidth", "50GB/s", "--gpus-per-node", 8, "--nics-per-node", nics,
+                "--intra-latency", "4us", "--intra-bandwidth", "400GB/s")
+            check(("one of the 8 interfaces" in warned) == (nics == 8), op, nics, repr(warned))
+
+
+def no_run_is_faster_than_its_bound(place):
+    """iteration times are not below lower_bound_s, which is what interfaces must carry at least"""
+    for algorithm in ("recursive_doubling", "mst", "be", "bruck", "ring", "lp",
+                      "double_binary_tree"):
+        for nodes in (2, 3, 5, 6, 7, 12):
+            tree = scenario(layer(gradient_bytes=100_000_000), nodes=nodes,
+                            communication={"collective": algorithm, "schedule": "wfbp"})
+            tree["cluster"]["network"]["reduction_Bps"] = 2e9
+            numbers = summary(place, tree)
+            bound = numbers["lower_bound_s"]
+            carried = 3e-3 + 2 * (nodes - 1) / nodes * 100e6 / 1.25e9
+            what = (algorithm, nodes, "iteration", numbers["iteration_time_s"], "bound", bound)
+            check(bound <= numbers["iteration_time_s"] * (1 + EVEN), *what)
+            check(bound >= carried * (1 - EVEN), *what, "interfaces carry", carried)
+
+
+def a_straggler_of_factor_one_changes_nothing(place):
+    """a parameter server with a straggler of factor 1.0000000001 is one without, codecs included"""
+    for method in ({"method": "none"}, {"method": "fp16"}, {"method": "quantize8"},
+                   {"method": "fp16", "value_bytes": 2}):
+        tree = scenario(layer(1e-2, 2e-2, 40_000_000), training=SERVER,
+                        communication={"compression": method})
+        tree["cluster"]["network"]["reduction_Bps"] = 1e9
+        plain = summary(place, tree)
+        tree["variability"] = {"stragglers": [{"worker": 0, "factor": 1.0000000001}]}
+        straggling = summary(place, tree)
+        for key in ("iteration_time_s", "wire_bytes"):
+            check(near(plain[key], straggling[key], 1e-8), method, key, plain[key], straggling[key])
+
+
+def values_of_two_bytes_stay_as_they_are(place):
+    """fp16 does not halve gradients of two bytes again: asynchronous servers and all-reduces"""
+    for training in (ASYNC, SERVER, {"algorithm": "sync_sgd"}):
+        numbers = [summary(place, scenario(layer(1e-2, 2e-2, 10_000_000, dtype="float16"),
+                                           training=training,
+                                           communication={"compression": {"method": method}}))
+                   for method in ("none", "fp16")]
+        for key in ("iteration_time_s", "wire_bytes"):
+            check(near(numbers[0][key], numbers[1][key]), training, key, numbers[0][key],
+                  numbers[1][key])
+
+
+def a_drawn_time_below_bytes_per_bandwidth_is_explained(place):
+    """a run that drawn factors make shorter than bytes / bandwidth warns; its bound counts them"""
+    tree = scenario(nodes=3, latency_s=0, bandwidth_Bps=1e7, variability={"exchange_cv": 2},
+                    training={"iterations": 3})
+    carried = 3e-3 + 2 * 2 / 3 * 1e6 / 1e7
+    below = 0
+    for seed in range(1, 9):
+        found = result(place, tree, "--seed", seed)
+        numbers = found["summary"]
+        if numbers["iteration_time_s"] < carried * (1 - EVEN):
+            below += 1
+            check("below bytes / bandwidth" in found["stderr"], "seed", seed, "iteration",
+                  numbers["iteration_time_s"], "of at least", carried, repr(found["stderr"]))
+        check(numbers["lower_bound_s"] <= numbers["iteration_time_s"] * (1 + EVEN), "seed", seed,
+              "bound", numbers["lower_bound_s"], "iteration", numbers["iteration_time_s"])
+    check(below > 0, "no seed drew factors below 1")
+
+
+def parts_add_up(numbers, *what):
+    parts = [numbers[key] for key in ("forward_s", "backward_s", "update_s",
+                                      "exposed_communication_s")]
+    total = numbers["iteration_time_s"]
+    check(near(sum(parts), total, 1e-6), *what, "parts", parts, "of", total)
+    check((numbers["straggler_wait_s"] or 0) <= total, *what, "waits", numbers["straggler_wait_s"],
+          "of", total)
+
+
+def one_worker_is_as_fast_as_itself(place):
+    """one worker of varying speed has efficiency 1: the baseline shares the draws of the run"""
+    for seed in range(1, 16):
+        tree = scenario(layer(), layer(), nodes=1, variability={"compute_cv": 0.5},
+                        training={"iterations": 3}, communication={"schedule": "ddp"})
+        numbers = summary(place, tree, "--seed", seed)
+        check(near(numbers["scaling_efficiency"], 1), "seed", seed, numbers["scaling_efficiency"])
+        parts_add_up(numbers, "seed", seed)
+
+
+def parts_of_an_iteration_add_up(place):
+    """forward, backward, update and exposed communication of varying workers are the iteration"""
+    for seed in range(20, 32):
+        tree = scenario(*[layer(1e-2, 2e-2, 10_000)] * 2, nodes=8, method="events",
+                        training={"iterations": 2}, variability={"compute_cv": 2},
+                        communication={"schedule": "dear"})
+        numbers = summary(place, tree, "--seed", seed)
+        parts_add_up(numbers, "seed", seed)
+        check(numbers["scaling_efficiency"] <= 1 + EVEN, seed, numbers["scaling_efficiency"])
+
+
+def an_interval_of_times_is_not_negative(place):
+    """the interval of few varying iterations holds their mean and no negative time"""
+    for seed in range(1, 9):
+        numbers = summary(place, scenario(training={"iterations": 3}, variability={"compute_cv": 3}),
+                          "--seed", seed)
+        low, mean, high = (numbers[f"iteration_time_{key}s"] for key in ("low_", "", "high_"))
+        check(0 <= low <= mean <= high, "seed", seed, low, mean, high)
+
+
+def one_worker_exchanges_nothing(place):
+    """one worker with horovod's cycles has speed-up 1 and nothing exposed, however short its step"""
+    for forward_s, backward_s in ((1e-3, 2.5e-3), (0, 1e-282)):
+        tree = scenario(layer(forward_s, backward_s), nodes=1, communication={"schedule": "horovod"})
+        numbers = summary(place, tree)
+        found = [numbers[key] for key in ("communication_s", "exposed_communication_s", "speedup")]
+        check(found == [0, 0, 1], found)
+        check(near(numbers["iteration_time_s"], forward_s + backward_s), numbers["iteration_time_s"])
+
+
+def a_density_needs_a_method(place):
+    """a density without a method is refused, and one beyond its range even next to method none"""
+    def with_compression(compression):
+        return scenario(communication={"schedule": "wfbp", "compression": compression})
+    dense = summary(place, with_compression({"method": "none", "density": 0.01}))
+    check(dense["wire_bytes"] == summary(place, with_compression({}))["wire_bytes"], dense)
+    for compression in ({"density": 0.001}, {"density": 7}, {"method": "none", "density": 7}):
+        refused(place, with_compression(compression), "/communication/compression/density")
+
+
+def a_sweep_tells_convergence_as_run_does(place):
+    """a record of a sweep has every number of run's summary, whether training converges included"""
+    tree = scenario(
+        nodes=4, cluster={"topology": "star_16"},
+        network={"model": "packet", "packet": {"transport": "dlcp"}},
+        training={"iterations": 3, **SERVER,
+                  "convergence": {"epochs_lossless": 10, "iterations_per_epoch": 100, "x1": 0.1,
+                                  "x2": 0.3, "beta": 2}})
+    numbers = summary(place, tree)
+    place.sweep("o.jsonl", nodes="4", scenario="case.json")
+    record = json.loads(place.path("o.jsonl").read_text().splitlines()[1])
+    check(isinstance(numbers["converges"], bool), numbers["converges"])
+    for key, value in numbers.items():
+        if not isinstance(value, (dict, list)):
+            check(key in record and record[key] == value, key, value, record.get(key, "absent"))
+
+
+def studies_send_what_the_trace_sent(place):
+    """compare and sweep send the tensors of a layer together where the source of the trace did"""
+    tree = scenario(workload=caffe_trace(place), nodes=64, latency_s=45e-6,
+                    communication={"schedule": "wfbp"})
+    by_layer = summary(place, tree, "--set", "/workload/granularity=layer")["iteration_time_s"]
+    by_tensor = summary(place, tree, "--set", "/workload/granularity=tensor")["iteration_time_s"]
+    check(by_tensor > 1.2 * by_layer, by_tensor, by_layer)
+    place.sweep("o.jsonl", nodes="64", scenario="case.json")
+    swept = json.loads(place.path("o.jsonl").read_text().splitlines()[1])["iteration_time_s"]
+    check(near(swept, by_layer), "sweep", swept, "by layer", by_layer, "by tensor", by_tensor)
+    rows = place.run("compare", "case.json", "--over", "/communication/schedule=wfbp,single",
+                     code=0).stdout.decode()
+    check(f"{by_layer * 1e3:#.4g}" in rows, "compare", rows, "by layer", by_layer)
+
+
+def an_imported_log_is_sent_as_it_was(place):
+    """run sends the tensors of a layer of an imported log together and says so"""
+    tree = scenario(workload=caffe_trace(place), nodes=128, communication={"schedule": "wfbp"})
+    speedup = summary(place, tree)["speedup"]
+    by_layer = summary(place, tree, "--set", "/workload/granularity=layer")["speedup"]
+    check(near(speedup, by_layer), speedup, by_layer)
+    check("granularity layer" in shown(place, tree), "the granularity is not named")
+
+
+def the_default_schedule_is_one_that_frameworks_use(place):
+    """without a schedule, a measured trace is sent in its buckets; the result names the default"""
+    measured_trace(place)
+    tree = scenario(workload={"trace": "measured.json"}, nodes=32, bandwidth_Bps=3.125e9)
+    default = result(place, tree)
+    ddp = summary(place, tree, "--set", "/communication/schedule=ddp")
+    check(near(default["summary"]["iteration_time_s"], ddp["iteration_time_s"]),
+          default["summary"]["iteration_time_s"], ddp["iteration_time_s"])
+    inline = shown(place, scenario())
+    check("assumed: schedule ddp" in inline, inline)
+    for training in (SERVER, {"algorithm": "pipe_sgd"}):
+        buckets = result(place, scenario(layer(), layer(), training=training))["buckets"]
+        check(len(buckets) == 1, training, len(buckets), "buckets")
+
+
+def measured_buckets_stand_next_to_simulated_ones(place):
+    """run shows how long the exchanges of a measured trace took, and warns where they differ"""
+    trace = measured_trace(place)
+    tree = scenario(workload={"trace": "measured.json"}, nodes=2, latency_s=5e-6,
+                    bandwidth_Bps=2.5e10)
+    text = shown(place, tree)
+    for bucket in trace["buckets"]:
+        check(f"{bucket['median_s'] * 1e3:.3f}" in text, "the measured", bucket["median_s"],
+              "s are not shown")
+    check("times as long as on this network" in result(place, tree)["stderr"], "no warning")
+
+
+def more_workers_are_better_where_they_finish_more(place):
+    """compare over numbers of workers marks the most work per second, and two axes are a pivot"""
+    place.write("case.json", scenario(layer(1e-2, 3e-2, 40_000_000)))
+    rows = place.run("compare", "case.json", "--over", "/cluster/nodes=1,2,4,8",
+                     code=0).stdout.decode().splitlines()
+    best = [row.split()[0] for row in rows if row.endswith("best")]
+    rate = {nodes: nodes / summary(place, scenario(layer(1e-2, 3e-2, 40_000_000), nodes=nodes))
+            ["iteration_time_s"] for nodes in (1, 2, 4, 8)}
+    check(best == [str(max(rate, key=rate.get))], "best", best, "rates", rate)
+    both = place.run("compare", "case.json", "--over", "/cluster/nodes=4,8", "--over",
+                     "/cluster/network/bandwidth_Bps=10Gbps,25Gbps", code=0).stdout.decode()
+    check("(down)" in both and "(across)" in both, "no pivot:", both)
+
+
+def a_key_without_effect_is_refused(place):
+    """keys that would change nothing are refused, and spare interfaces are warned of"""
+    for topology in ("star_16", {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e6,
+                                 "latency_s": 1e-3}):
+        refused(place, scenario(nodes=8, cluster={"topology": topology},
+                                network={"model": "alpha_beta", "calibration": "1gbe"}),
+                "/cluster/topology: topology has no meaning")
+    found = result(place, scenario(cluster={"nics_per_node": 4}))
+    check("unused_nics" in found["stderr"], found["stderr"])
+
+
+def elements_come_from_the_type_of_the_gradient(place):
+    """k and wire bytes of a compression count elements by the type of the gradient"""
+    def numbers(dtype, **compression):
+        tree = scenario(layer(gradient_bytes=4_000_000, dtype=dtype),
+                        communication={"schedule": "single", "compression": compression})
+        return summary(place, tree)
+    for dtype, size in (("float16", 2), ("bfloat16", 2), ("float32", 4)):
+        for sent in (2, 4):
+            found = numbers(dtype, method="topk", density=0.01, value_bytes=sent)["k"]
+            check(found == 4_000_000 / size / 100, "k of", dtype, "sent in", sent, "bytes:", found)
+    for method, factor in (("fp16", 1), ("truncate16", 1), ("quantize8", 2)):
+        dense, sent = (numbers("float16", method=each)["wire_bytes"] for each in ("none", method))
+        check(near(dense, factor * sent), method, "sends", sent, "of", dense)
+    half = scenario(workload={"model": "resnet50", "value_bytes": 2, "batch_size": 32,
+                              "device": {"flops_Ps": 1e14, "utilization": 0.5}},
+                    communication={"schedule": "single",
+                                   "compression": {"method": "topk", "density": 0.01}})
+    found = result(place, half)
+    check(found["summary"]["k"] == found["buckets"][0]["elements"] // 100, found["summary"]["k"])
+
+
+def a_fixed_exchange_has_no_compression(place):
+    """exchange_s next to a compression is refused: it would speed up nothing but the comparison"""
+    for compression in ({"method": "fp16"}, {"method": "gtopk_tree", "density": 0.01}):
+        refused(place, scenario(layer(1e-2, 2e-2), training={"exchange_s": 0.5},
+                                communication={"schedule": "single", "compression": compression}),
+                "exchange_s")
+
+
+def no_run_is_faster_than_the_optimal_merge(place):
+    """the optimal merge is evaluated as the run is, so that no schedule is faster"""
+    for nodes in (3, 5, 6, 7):
+        for algorithm in ("recursive_doubling", "mst", "be"):
+            for schedule in ("wfbp", "single", "mg_wfbp"):
+                tree = scenario(layer(0, 1e-3), layer(1e-4, 2e-3, 200_000), nodes=nodes, latency_s=0,
+                                bandwidth_Bps=1e9, communication={"collective": algorithm,
+                                                                  "schedule": schedule})
+                tree["cluster"]["network"]["reduction_Bps"] = 1e9
+                numbers = summary(place, tree)
+                time, best = (numbers["iteration_time_s"],
+                              numbers["merge"]["optimal_iteration_time_s"])
+                check(best <= time * (1 + EVEN), nodes, algorithm, schedule, time, "optimal", best)
+                check(numbers["lower_bound_s"] <= best * (1 + EVEN), nodes, algorithm, best)
+
+
+def a_key_of_communication_counts_or_is_refused(place):
+    """keys of copies, overlap, start-up and servers change the result, or are refused"""
+    layers = [layer(1e-2, 2e-2, size) for size in (1_000_000, 1_000_000, 2_000_000)]
+    one = [layer(1e-2, 1e-2, 400_000_000)]
+    for training, layers_of, section, key, value in (
+            ({"algorithm": "pipe_sgd"}, layers, "communication", "copy_bandwidth_Bps", 1e8),
+            ({"algorithm": "pipe_sgd"}, layers, "communication", "overlap_backward", False),
+            (ASYNC, layers, "communication", "copy_bandwidth_Bps", 1e8),
+            (ASYNC, layers, "communication", "overlap_backward", False),
+            (SERVER, layers, "communication", "ring_startup", "2P"),
+            ({**SERVER, "servers": 4, "placement": "dedicated"}, one, "training", "server_split",
+             "whole")):
+        schedule = {"schedule": "ddp"} if training["algorithm"] == "pipe_sgd" else {}
+        tree = scenario(*layers_of, bandwidth_Bps=1.33e8, training=dict(training),
+                        communication=schedule)
+        plain = result(place, tree)
+        tree[section][key] = value
+        done = place.run("run", place.write("case.json", tree), "--json")
+        if done.returncode == 0:
+            found = json.loads(done.stdout)
+            check(found["buckets"] != plain["buckets"] or
+                  found["summary"]["communication_s"] != plain["summary"]["communication_s"],
+                  training, key, value, "changes nothing")
+        else:
+            check(done.returncode == 3 and f"/{section}/{key}" in done.stderr.decode(), done.stderr)
+
+
+def a_device_does_not_reach_its_peak(place):
+    """without a utilization, a device does not reach its peak, and the assumption is shown"""
+    def tree(**device):
+        return scenario(workload={"model": "resnet50", "batch_size": 64,
+                                  "device": {"flops_Ps": 1.957e13, **device}})
+    peak, default = (summary(place, tree(**device))["compute_s"]
+                     for device in ({"utilization": 1}, {}))
+    check(default > 1.5 * peak, default, "at peak", peak)
+    check("utilization 0." in shown(place, tree()), "the assumed utilization is not shown")
+
+
+if __name__ == "__main__":
+    run_cases(cases_in(globals()))
