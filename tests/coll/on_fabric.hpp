@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/collective.hpp"
 #include "net/fabric/presets.hpp"
 #include "net/fabric/rank_fabric.hpp"
 

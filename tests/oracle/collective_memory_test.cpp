@@ -5,6 +5,10 @@
 #include <cstdlib>
 #include <new>
 
+#include "coll/collective.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+
 namespace {
 
 std::size_t allocated_bytes = 0; // since the program started; never less after a free

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "plan/problem.hpp"
 
 namespace stepsim::plan::testing {
 
