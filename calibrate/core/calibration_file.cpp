@@ -1,3 +1,5 @@
+// A file has the same keys whether they were measured or not: what is unknown is null. A value that
+// a fit holds at 0 is named in `at_bound`, because it is no measurement of 0.
 #include "calibrate/core/calibration_file.hpp"
 
 #include <algorithm>
@@ -15,6 +17,7 @@ namespace {
 
 constexpr double kGoodLink = 0.10;
 
+// "a, b, c"
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
@@ -57,6 +60,7 @@ io::Json text_or_null(const std::string& text) {
   return text.empty() ? io::Json() : io::Json(text);
 }
 
+// Several files of one format keep it, else it is "mixed".
 io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& text) {
   train::Source source = files.front().source;
   for (const io::Samples& file : files.subspan(1)) {
@@ -67,6 +71,7 @@ io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& 
   return io::to_json(source);
 }
 
+// Keys that only GPU measurements fill are null here.
 io::Json device_tree(std::span<const GroupFit> fits) {
   std::int64_t count = 0;
   std::string name;
@@ -83,6 +88,7 @@ io::Json device_tree(std::span<const GroupFit> fits) {
                     {"p2p", io::Json()}};
 }
 
+// The ranges of ranks and bytes that any of the fits covers; GPUs per node only where all agree.
 io::Json valid_tree(std::span<const GroupFit> fits) {
   const Group& first = fits.front().group;
   std::int64_t low = first.ranks;
@@ -104,6 +110,7 @@ io::Json valid_tree(std::span<const GroupFit> fits) {
   return tree;
 }
 
+// What a reader of the file must know: means instead of medians, assumed algorithms.
 std::string note_of(std::span<const io::Samples> files, const std::optional<LinkFit>& link,
                     const CalibrationText& text) {
   std::vector<std::string> parts;
@@ -147,6 +154,8 @@ void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class
 
 } // namespace
 
+// One latency, bandwidth and speed of adding for all groups whose time is a sum of counts. Empty
+// where no group has counts or the data do not determine the bandwidth.
 std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::string& assume) {
   LinkFit link;
   std::vector<JointRow> rows;
@@ -176,6 +185,7 @@ std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::strin
   return link;
 }
 
+// A file is as good as its worst curve.
 Grade worst_grade(std::span<const GroupFit> fits) {
   assert(!fits.empty() && "something was fitted");
   return std::ranges::max_element(fits, {}, &GroupFit::grade)->grade;
@@ -223,6 +233,7 @@ io::Array segments_tree(std::span<const net::CurveSegment> curve) {
   return segments;
 }
 
+// Residuals are part of the file, so that a fit can be judged without the samples.
 io::Json collective_tree(const GroupFit& fit) {
   io::Array residuals;
   for (const Residual& row : fit.residuals) {

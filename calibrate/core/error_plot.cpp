@@ -1,3 +1,5 @@
+// Both axes are logarithmic and have the same decades, so that the diagonal is agreement. Rows that
+// do not count are drawn hollow.
 #include "calibrate/core/error_plot.hpp"
 
 #include <algorithm>
@@ -50,6 +52,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// Builds the SVG in one pass; coordinates are pixels, with y downwards.
 class Plot {
 public:
   explicit Plot(std::span<const ErrorRow> rows) {

@@ -9,6 +9,7 @@
 #include "files/import_source.hpp"
 #include "files/samples_file.hpp"
 #include "json/file.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::calibrate {

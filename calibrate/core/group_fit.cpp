@@ -1,3 +1,6 @@
+// A group gets two descriptions: one line with intervals, and a curve of as many segments as the
+// data justify. The grade follows from the largest error of the curve, because it is what a
+// scenario uses.
 #include "calibrate/core/group_fit.hpp"
 
 #include <algorithm>
@@ -23,6 +26,8 @@ std::string percent(double ratio) { return base::significant(ratio * 100, 3) + "
 std::string whole(double bytes) { return std::to_string(std::llround(bytes)); }
 
 // Points whose neighbours differ most in rate, and where the rate falls with size.
+// Rates are bytes over time between neighbouring sizes; a rise is a new regime, a fall is noise or
+// a change of protocol.
 struct Rates {
   std::size_t jump = 1; // to data[jump]
   std::optional<std::size_t> drop;
@@ -44,6 +49,7 @@ Rates rates_of(const std::vector<Datum>& data) {
   return rates;
 }
 
+// "1.2 -> 4.8 GB/s"
 std::string rate_text(const std::vector<Datum>& data, std::size_t i) {
   const auto gigabytes = [&](std::size_t j) {
     return base::significant(data[j].bytes / data[j].seconds / 1e9);
@@ -70,6 +76,7 @@ bool grows(const GroupFit& fit) {
   return fit.line.per_byte_s * fit.group.points.back().bytes > kLeastGrowth * fit.line.startup_s;
 }
 
+// The worst point and the next, so that one sees whether a single outlier is to blame.
 std::string failure_text(const GroupFit& fit) {
   if (!grows(fit)) {
     return fit.group.text() + ": time does not grow with size; bandwidth not identifiable";
@@ -109,6 +116,8 @@ Grade grade_of(double max_error) {
   return max_error < kGood ? Grade::ok : max_error < kUsable ? Grade::warn : Grade::fail;
 }
 
+// With repetitions the line is fitted to all samples, not to medians: the weights then know how
+// much each size scatters.
 GroupFit fit_group(const Group& group, const FitOptions& options) {
   GroupFit fit;
   fit.group = group;

@@ -1,3 +1,6 @@
+// Two ways to 95 % intervals: by the formula of least squares where every size was measured once,
+// by resampling whole passes where there are several. Passes are resampled and not single samples,
+// because the samples of one pass share the state of the machine.
 #include "calibrate/core/intervals.hpp"
 
 #include <algorithm>
@@ -14,6 +17,7 @@ namespace {
 constexpr std::uint64_t kStream = 21; // base/counter_hash.hpp
 constexpr std::size_t kResamples = 200;
 
+// A resample of one size determines no line.
 bool has_two_sizes(std::span<const Datum> data) {
   return std::ranges::any_of(data, [&](const Datum& d) { return d.bytes != data.front().bytes; });
 }
@@ -30,6 +34,7 @@ base::Interval percentiles(std::vector<double> values, double value) {
 
 } // namespace
 
+// With N - 2 degrees of freedom; a value that is held at its bound has no interval.
 LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data) {
   const std::size_t N = data.size();
   if (N < 3) {
@@ -66,6 +71,8 @@ LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data) {
   return intervals;
 }
 
+// The random numbers depend on seed, resample and pass alone, so that the intervals are the same on
+// every machine.
 LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
                                   std::uint64_t seed) {
   std::vector<std::vector<Datum>> passes;

@@ -1,3 +1,6 @@
+// Every time is a sum of counts times alpha, beta and gamma. Rows are divided by their times, so
+// that errors are relative; columns are scaled to unit length, so that seconds and seconds per byte
+// can be compared. Singular values then tell which of the three the data determine.
 #include "calibrate/core/joint_fit.hpp"
 
 #include <algorithm>
@@ -8,7 +11,7 @@
 
 #include "calibrate/core/singular.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
 
 namespace stepsim::calibrate {
 
@@ -26,6 +29,7 @@ struct Design {
   Row lengths{};
 };
 
+// A column that is 0 in all rows keeps the length 0.
 Design design_of(std::span<const JointRow> rows, const Columns& columns) {
   Design design;
   for (const JointRow& row : rows) {
@@ -87,6 +91,7 @@ double relative_error(const JointRow& row, const Counts& values) {
   return sum / row.seconds;
 }
 
+// The sum of squared relative errors.
 double squares(std::span<const JointRow> rows, const Counts& values) {
   double sum = 0;
   for (const JointRow& row : rows) {
@@ -141,6 +146,8 @@ void set_intervals(std::span<const JointRow> rows, const Columns& columns, Joint
 
 } // namespace
 
+// The closed form is asked with one of the three set to 1 and the others to 0. It is linear if the
+// three answers add up to that of all ones; other collectives have no counts.
 std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                   std::int64_t ranks, double bytes) {
   if (op == "pingpong") {
@@ -176,6 +183,8 @@ std::optional<Counts> cost_counts(std::string_view op, std::string_view algorith
   return std::abs(sum - *all) <= kLinear * *all ? std::optional(counts) : std::nullopt;
 }
 
+// Columns that the data do not see are given up one by one, from gamma to alpha: giving up one can
+// make the others visible.
 JointFit fit_jointly(std::span<const JointRow> rows) {
   assert(!rows.empty() && "a fit needs data");
   JointFit fit;

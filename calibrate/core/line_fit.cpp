@@ -1,3 +1,6 @@
+// Weighted least squares with weights 1 / t^2, so that errors are relative: a microsecond of 10 us
+// counts as much as a millisecond of 10 ms. Huber weights are found by repeating the fit
+// (iteratively reweighted least squares).
 #include "calibrate/core/line_fit.hpp"
 
 #include <algorithm>
@@ -20,6 +23,7 @@ struct Sums { // of weighted data
   double w{}, wn{}, wt{}, wnn{}, wnt{};
 };
 
+// The weighted normal equations, centred at the means.
 Line unbounded(std::span<const Datum> data, std::span<const double> weights) {
   Sums s;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -43,6 +47,7 @@ Line unbounded(std::span<const Datum> data, std::span<const double> weights) {
   return line;
 }
 
+// What `bounded` compares its two candidates by.
 double objective(const Line& line, std::span<const Datum> data, std::span<const double> weights) {
   double sum = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -72,12 +77,14 @@ Line bounded(std::span<const Datum> data, std::span<const double> weights) {
                                                                                   : flat;
 }
 
+// The line no longer moves.
 bool settled(double before, double after) {
   return std::abs(after - before) <= kSettled * std::abs(before);
 }
 
 } // namespace
 
+// Positive where the line is above the measurement.
 double relative_error(const Line& line, const Datum& datum) {
   return (line.seconds(datum.bytes) - datum.seconds) / datum.seconds;
 }
@@ -91,6 +98,8 @@ double relative_squares(const Line& line, std::span<const Datum> data) {
   return sum;
 }
 
+// Points further from the line than 1.345 robust standard deviations count less, in proportion; the
+// spread is estimated from the median, which a few bad points do not move.
 LineFit fit_line(std::span<const Datum> data, Robust robust) {
   std::vector<double> relative(data.size());
   std::ranges::transform(data, relative.begin(),
@@ -122,6 +131,7 @@ LineFit fit_line(std::span<const Datum> data, Robust robust) {
   return fit;
 }
 
+// Absolute errors: large messages decide alone. For comparison only.
 Line fit_ordinary(std::span<const Datum> data) {
   return unbounded(data, std::vector<double>(data.size(), 1.0));
 }

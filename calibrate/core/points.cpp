@@ -1,3 +1,5 @@
+// Samples of several files meet in one group if operation, algorithm, ranks and column agree. A
+// size becomes one point, its median; the repetitions are kept for resampling.
 #include "calibrate/core/points.hpp"
 
 #include <algorithm>
@@ -11,12 +13,14 @@ namespace stepsim::calibrate {
 
 namespace {
 
+// Samples by size, until the last file is read.
 struct Raw { // of one group
   Group group;
   std::string file;
   std::map<double, std::vector<io::Sample>> by_size;
 };
 
+// Devices and element types are compared later, where a difference is an error.
 bool same_group(const Group& group, const io::SampleSet& set) {
   return group.op == set.op && group.algorithm == set.algorithm && group.ranks == set.ranks &&
          group.column == set.column;
@@ -33,6 +37,7 @@ void unite(std::string& known, const std::string& more, std::string_view noun,
   known = known.empty() ? more : known;
 }
 
+// Median, least, and 90th percentile by nearest rank.
 Point point_of(double bytes, const std::vector<io::Sample>& samples) {
   std::vector<double> times;
   for (const io::Sample& sample : samples) {
@@ -63,6 +68,7 @@ void append_repetitions(double bytes, const std::vector<io::Sample>& samples,
   group.passes = group.points.empty() ? distinct : std::min(group.passes, distinct);
 }
 
+// Times of empty messages are kept apart: they take no part in fits of relative errors over sizes.
 Group finished(Raw raw) {
   std::map<std::int64_t, std::size_t> passes;
   for (const auto& [bytes, samples] : raw.by_size) {
@@ -96,6 +102,7 @@ std::vector<Datum> Group::data() const {
   return data;
 }
 
+// Groups stand in the order in which the files name them first.
 std::vector<Group> group_samples(std::span<const io::Samples> files) {
   std::vector<Raw> raws; // in the order of the files
   for (const io::Samples& file : files) {

@@ -1,3 +1,6 @@
+// Dynamic programming over the points: the best k segments up to a point consist of the best k - 1
+// up to some earlier one, and a line from there. The squares of every line come from a running sum,
+// so that all of it takes O(k N^2).
 #include "calibrate/core/segments.hpp"
 
 #include <algorithm>
@@ -58,6 +61,7 @@ struct Best {
 };
 using Table = std::vector<std::vector<Best>>; // [j][end]
 
+// Segments have at least kLeastPoints points, unless there is one alone.
 Table cheapest(std::span<const Datum> data, std::size_t k) {
   const std::size_t N = data.size();
   Table best(k, std::vector<Best>(N + 1));
@@ -84,6 +88,8 @@ Table cheapest(std::span<const Datum> data, std::size_t k) {
   return best;
 }
 
+// Bayesian information criterion: k segments have 2 k numbers and k - 1 breaks. Squares below the
+// noise of doubles count as that, else exact data would ask for ever more segments.
 double bic(const Segmentation& segmentation, std::size_t points) {
   const auto N = static_cast<double>(points);
   const auto k = static_cast<double>(segmentation.lines.size());
@@ -93,6 +99,7 @@ double bic(const Segmentation& segmentation, std::size_t points) {
 
 } // namespace
 
+// Walks back through the table and fits each segment again, without the running sums.
 Segmentation best_segments(std::span<const Datum> data, std::size_t k) {
   assert(k >= 1 && "at least one segment");
   assert(data.size() >= (k == 1 ? 2 : k * kLeastPoints) && "enough points");

@@ -1,3 +1,5 @@
+// One-sided Jacobi: columns are turned against each other, two at a time, until all are orthogonal;
+// their lengths are then the singular values. For three columns it is as short as it is accurate.
 #include "calibrate/core/singular.hpp"
 
 #include <cassert>
@@ -43,6 +45,8 @@ bool rotate(Singular& s, std::size_t p, std::size_t q) {
 
 } // namespace
 
+// The right vectors collect the rotations; the left ones stay scaled by the singular values, which
+// the fit needs anyway.
 Singular decompose(std::span<const Row> matrix, std::size_t columns) {
   assert(columns <= kMostColumns && "at most three columns");
   Singular s;

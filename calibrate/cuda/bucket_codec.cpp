@@ -1,3 +1,4 @@
+// What the kernels of quantisation must give, computed on the host in the same order of roundings.
 #include "calibrate/cuda/bucket_codec.hpp"
 
 #include <algorithm>

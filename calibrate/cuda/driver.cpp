@@ -1,3 +1,5 @@
+// NVML and NCCL are loaded while the program runs: it starts on a machine that lacks them, and says
+// so only if they are asked for.
 #include "calibrate/cuda/driver.hpp"
 
 #include <dlfcn.h>

@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
+#include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"
-#include "calibrate/cuda/plan.hpp"
 
 namespace {
 

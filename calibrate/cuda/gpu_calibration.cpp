@@ -1,8 +1,12 @@
+// Only what was measured is written: a run without a GPU pair has no link, a run without kernels no
+// costs.
+#include "calibrate/cuda/gpu_calibration.hpp"
+
 #include <algorithm>
 
 #include "base/number_text.hpp"
 #include "calibrate/core/calibration_file.hpp"
-#include "calibrate/cuda/gpu_fit.hpp"
+#include "calibrate/cuda/gpu_costs.hpp"
 #include "files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {

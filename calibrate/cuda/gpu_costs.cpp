@@ -1,8 +1,8 @@
 // From fitted kernels to `compression_costs` (SPA 8.2, 9), under the names of a scenario's
 // `compression.costs`. What did not fit is left out.
-#include <array>
+#include "calibrate/cuda/gpu_costs.hpp"
 
-#include "calibrate/cuda/gpu_fit.hpp"
+#include <array>
 
 namespace stepsim::calibrate::gpu {
 
@@ -59,12 +59,15 @@ void add_lists(io::Json& costs, std::string_view prefix, const Kernels& kernels,
   }
 }
 
+// A method for which nothing was measured has no entry.
 void add_method(io::Json& costs, std::string_view method, io::Json values) {
   if (!values.as_object().empty()) {
     costs.set(method, std::move(values));
   }
 }
 
+// Which kernel a method selects with; all were measured on Gaussian values, which gradients
+// resemble.
 void add_selectors(io::Json& costs, const GpuFit& fit) {
   struct Selector {
     std::string_view method;

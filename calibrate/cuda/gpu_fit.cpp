@@ -1,3 +1,5 @@
+// Collectives go through the fit of any other samples; kernels get three constants each, fitted to
+// relative errors with none below 0.
 #include "calibrate/cuda/gpu_fit.hpp"
 
 #include <algorithm>
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::string_view kOwnVariant = "copy_engine";
 
+// The way of copying and of launching: curves of different ways are never mixed.
 std::string column_of(const CollectiveRecord& record) {
   return record.variant + " " + record.launch;
 }
@@ -56,11 +59,13 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
   return out;
 }
 
+// Of a sorted list.
 double percentile(std::vector<double>& sorted, double share) { // nearest rank
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
+// Passes of one size are put together; a kernel with a single size has no constants.
 std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
   using Key = std::pair<std::string, std::string>;
   struct Raw {
@@ -119,6 +124,7 @@ void fit_kernel(KernelFit& fit) {
   fit.grade = grade_of(joint.max_error);
 }
 
+// Kernels count elements, lines bytes.
 Line line_of(const KernelFit& fit) {
   Line line;
   line.startup_s = fit.c0_s;
@@ -153,6 +159,7 @@ std::vector<std::string> launch_lines(const std::vector<GroupFit>& curves) {
   return lines;
 }
 
+// The point-to-point line is kept even where its curve is left out: it gives the link.
 void fit_curves(const GpuSamples& samples, const FitOptions& options, bool force, GpuFit& fit) {
   const std::vector<io::Samples> files{sets_of(samples, fit.warnings)};
   for (const Group& group : group_samples(files)) {
@@ -173,6 +180,7 @@ void fit_curves(const GpuSamples& samples, const FitOptions& options, bool force
   fit.launches = launch_lines(fit.curves);
 }
 
+// Copies to and from the host share one bus: the slower direction decides.
 std::optional<Line> host_line(const GpuFit& fit) {
   std::optional<Line> slower;
   for (const std::string_view kernel : {"copy_to_host_pinned", "copy_to_device_pinned"}) {

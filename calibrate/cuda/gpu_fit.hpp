@@ -51,18 +51,4 @@ struct GpuFit {
 // "allreduce ring copy_engine plain P=8"
 [[nodiscard]] std::string text_of(const Group& group);
 
-// What a scenario can use of them: `any` for what all methods do (residual, merge, scatter), and
-// per method its selection or encoding, and its decoding where that is another one. powersgd has
-// the costs of rank 4, qsgd those of 8 bits.
-[[nodiscard]] io::Json compression_costs(const GpuFit& fit);
-
-struct GpuNames {
-  std::string name;
-  std::string importer;
-};
-[[nodiscard]] io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit,
-                                            const GpuNames& names);
-// Tables for people; every line says `same device` where that is so.
-[[nodiscard]] std::string gpu_text(const GpuSamples& samples, const GpuFit& fit);
-
 } // namespace stepsim::calibrate::gpu

@@ -1,9 +1,12 @@
+// The records of gpu_bench are read line by line; a last line that is cut off belongs to an
+// interrupted run.
 #include "calibrate/cuda/gpu_samples.hpp"
 
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "files/import_source.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::calibrate::gpu {

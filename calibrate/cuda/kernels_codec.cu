@@ -19,6 +19,7 @@ __global__ void untruncate16_kernel(const std::uint16_t* halves, std::int64_t n,
   }
 }
 
+// Magnitudes compare like their bit patterns, for which an atomic maximum exists.
 __global__ void largest_key_kernel(const float* x, std::int64_t n, std::uint32_t* largest) {
   std::uint32_t mine = 0;
   for (std::int64_t i = first_index(); i < n; i += index_stride()) {
@@ -98,6 +99,7 @@ __global__ void add_buckets_kernel(const float* scales, const std::uint32_t* wor
   }
 }
 
+// A ballot of a warp is a word of 32 signs.
 __global__ void pack_signs_kernel(const float* x, std::int64_t n, std::uint32_t* words) {
   const std::int64_t rounded = words_for(n, 1) * kWarp; // whole warps take part
   for (std::int64_t i = first_index(); i < rounded; i += index_stride()) {
@@ -109,6 +111,7 @@ __global__ void pack_signs_kernel(const float* x, std::int64_t n, std::uint32_t*
   }
 }
 
+// The majority over all lists; what a tie gives is that of `vote`.
 __global__ void vote_signs_kernel(const std::uint32_t* words, int lists, std::int64_t n,
                                   float* out) {
   const std::int64_t length = words_for(n, 1);

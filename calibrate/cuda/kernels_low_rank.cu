@@ -118,6 +118,7 @@ __global__ void right_kernel(LowRankShape shape, const float* matrix, const floa
   }
 }
 
+// In a fixed order, so that the sum is the same in every run.
 __global__ void add_partials_kernel(const float* partial, int parts, std::int64_t count,
                                     float* out) {
   for (std::int64_t i = first_index(); i < count; i += index_stride()) {
@@ -129,6 +130,7 @@ __global__ void add_partials_kernel(const float* partial, int parts, std::int64_
   }
 }
 
+// Subtracts what the factors hold from the matrix: the rest is the residual of error feedback.
 template <int R>
 __global__ void restore_kernel(LowRankShape shape, const float* left, const float* right,
                                float* matrix, float* update) {
@@ -183,6 +185,7 @@ void left_factor(const LowRankShape& shape, const float* matrix, const float* ri
   });
 }
 
+// Shares of the rows are summed by a second kernel, where one share would leave the device idle.
 void right_factor(const LowRankShape& shape, const float* matrix, const float* left,
                   LowRankSpace& space, float* right, cudaStream_t stream) {
   const dim3 grid = grid_of(shape);

@@ -10,6 +10,7 @@ constexpr int kItems = 8; // of a thread in a tile
 constexpr int kTile = kThreads * kItems;
 constexpr int kScanThreads = 1024;
 
+// One block clears the histograms of all passes and sets how many entries are looked for.
 __global__ void begin_kernel(Input input, std::uint32_t k, SelectState* state,
                              std::uint32_t* histograms) {
   for (int i = static_cast<int>(threadIdx.x); i < kRadixPasses * kRadixBins;
@@ -23,6 +24,7 @@ __global__ void begin_kernel(Input input, std::uint32_t k, SelectState* state,
   }
 }
 
+// Counts the digits of this pass among the keys that agree with the digits found so far.
 __global__ void histogram_kernel(Input input, int pass, SelectState* state,
                                  std::uint32_t* histograms) {
   constexpr int kWarps = kThreads / kWarp;
@@ -73,11 +75,13 @@ __global__ void pick_kernel(int pass, SelectState* state, const std::uint32_t* h
   }
 }
 
+// What one thread reads: neighbours, in order, so that the output keeps the order of the input.
 struct Items {
   float values[kItems];
   int count;
 };
 
+// Four at a time where the address allows it.
 __device__ Items load_items(const Input& input, std::int64_t n) {
   Items items;
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kTile +
@@ -101,6 +105,7 @@ __device__ Items load_items(const Input& input, std::int64_t n) {
   return items;
 }
 
+// Both counts in one word, so that one scan adds them.
 __device__ std::uint64_t packed_tally(const Items& items, const Selection& selection) {
   std::uint64_t sum = 0;
   for (int i = 0; i < kItems; ++i) {
@@ -109,6 +114,7 @@ __device__ std::uint64_t packed_tally(const Items& items, const Selection& selec
   return sum;
 }
 
+// Compaction in three steps: count per tile, scan over tiles, write.
 __global__ void count_tiles_kernel(Input input, const SelectState* state, std::uint64_t* tiles) {
   const Items items = load_items(input, length_of(input));
   const Scanned scanned = block_scan<kThreads>(packed_tally(items, state->selection));
@@ -138,6 +144,7 @@ __global__ void scan_tiles_kernel(std::uint64_t* tiles, std::int64_t count, Sele
   }
 }
 
+// Positions follow from the counts before: no atomic operation decides the order.
 __global__ void write_tiles_kernel(Input input, const SelectState* state,
                                    const std::uint64_t* tiles, List out) {
   const Items items = load_items(input, length_of(input));
@@ -180,6 +187,7 @@ Workspace::Workspace(std::int64_t most_elements)
     : state(1), histograms(kRadixPasses * kRadixBins),
       tiles(static_cast<std::size_t>(tiles_of(most_elements))), most(most_elements) {}
 
+// Four passes of eight bits; each keeps the keys that can still be the k-th largest.
 void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream) {
   begin_kernel<<<1, kThreads, 0, stream>>>(input, k, work.state.get(), work.histograms.get());
   STEPSIM_CUDA(cudaGetLastError());

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kSampleStride = 100;
 
+// One value of every hundred, at a place that does not repeat with the stride of a layer.
 __global__ void sample_kernel(const float* x, std::int64_t n, std::int64_t count, float* sample) {
   for (std::int64_t i = first_index(); i < count; i += index_stride()) {
     const auto jitter = static_cast<std::int64_t>(
@@ -28,6 +29,7 @@ __global__ void take_threshold_kernel(const SelectState* from, SelectState* stat
   state->not_finite = from->not_finite;
 }
 
+// Sums in double: of 2^28 values floats would lose the small ones.
 __global__ void moments_kernel(Input input, SelectState* state) {
   double sum = 0;
   double squares = 0;
@@ -53,6 +55,7 @@ __device__ void set_selection(SelectState& state, float threshold) {
   state.selection = {magnitude_key(state.threshold), 0};
 }
 
+// The threshold that a normal distribution with these moments would have.
 __global__ void gaussian_begin_kernel(Input input, double z, SelectState* state) {
   const auto n = static_cast<double>(length_of(input));
   const double mean = state->sum / n;
@@ -73,6 +76,7 @@ __global__ void count_above_kernel(Input input, SelectState* state) {
   }
 }
 
+// Halves or raises the threshold until between 2/3 and 4/3 of k entries lie above.
 __global__ void gaussian_correct_kernel(std::uint32_t k, SelectState* state) {
   const std::uint64_t count = state->above;
   state->above = 0;
@@ -111,6 +115,7 @@ __global__ void bisection_begin_kernel(SelectState* state) {
   set_selection(*state, state->high / 2);
 }
 
+// The last step takes the lower bound, which has at least k entries above.
 __global__ void bisection_step_kernel(std::uint32_t k, bool last, SelectState* state) {
   (state->above >= k ? state->low : state->high) = state->threshold;
   state->above = 0;
@@ -123,6 +128,7 @@ void clear(Workspace& work, cudaStream_t stream) {
 
 } // namespace
 
+// Two selections: of the sample, for a threshold, and of what passes it, for exactly k.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream) {
   const std::int64_t count = input.n / kSampleStride > 0 ? input.n / kSampleStride : 1;

@@ -1,3 +1,6 @@
+// Results on the device are compared with sums in double. The bounds are those of a sum in any
+// order: gamma(n) = n u / (1 - n u) times the sum of magnitudes, u = 2^-24 (Higham, Accuracy and
+// Stability of Numerical Algorithms, 3.1).
 #include "calibrate/cuda/low_rank.hpp"
 
 #include <algorithm>
@@ -19,6 +22,7 @@ double gamma_of(std::int64_t terms) {
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
+// NaN and infinities have no significant digits.
 std::string shown(double value) {
   return std::isfinite(value) ? base::significant(value, 9) : std::to_string(value);
 }
@@ -184,6 +188,8 @@ std::string orthonormal_problem(std::int64_t rows, int rank, std::span<const flo
   return "";
 }
 
+// Columns of a Hadamard matrix are orthogonal and have entries 1 and -1, so that Gram-Schmidt on
+// their combinations is exact in fp32.
 ExactColumns exact_columns(std::int64_t rows, int rank) {
   constexpr std::int64_t kMostSupport = std::int64_t{1} << 18; // sums stay below 2^24
   std::int64_t support = 1;

@@ -1,3 +1,5 @@
+// The order is fixed: facts of the machine, verification of everything, then timing, collectives
+// and kernels sharing the time. Each record is handed out as soon as it exists.
 #include "calibrate/cuda/measure.hpp"
 
 #include <algorithm>

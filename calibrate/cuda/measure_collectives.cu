@@ -5,8 +5,9 @@
 
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/execute/messages.hpp"
-#include "coll/evaluate.hpp"
+#include "calibrate/execute/element_messages.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/record.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -25,6 +26,8 @@ struct Sets {
   }
 };
 
+// As many places as it takes to touch twice the cache between two uses of one: else repetitions
+// would read from it.
 Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t elements) {
   Sets sets;
   sets.stride = (elements + 63) / 64 * 64;
@@ -39,6 +42,7 @@ Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t
 }
 
 // What is called once per repetition.
+// Graphs are captured before timing, one per place, because a graph has its addresses built in.
 struct OpenCollective {
   RankSet& ranks;
   const CollectivePlan plan;
@@ -129,6 +133,7 @@ void estimate_link(Measurement& measurement, RankSet& ranks, PlanRequest& reques
 }
 
 // The block of `lp` that is best for the estimated link.
+// 0 where the collective has no blocks.
 std::int64_t best_block(const PlanRequest& request) {
   coll::Collective collective;
   collective.op = request.op;

@@ -19,6 +19,7 @@ template <class T> void fill_bytes(const Buffer<T>& buffer, int byte, const Stre
 }
 
 // Entries and share of the magnitude that one call on the first window gives.
+// Outside the timed calls: approximate selectors give more or fewer entries than asked for.
 void measure_quality(const KernelBlock& block, KernelRecord& out) {
   block.call(0);
   SelectState got;
@@ -127,6 +128,7 @@ KernelBlock& KernelBlocks::push(std::string kernel, std::string_view distributio
   return blocks_.back();
 }
 
+// Densities of practice, as far as they select anything of n elements.
 std::vector<std::uint32_t> selected_counts(std::int64_t n) {
   std::vector<std::uint32_t> counts;
   for (const double density : kDensities) {
@@ -138,6 +140,7 @@ std::vector<std::uint32_t> selected_counts(std::int64_t n) {
   return counts;
 }
 
+// Sizes are cut to what fits the memory, and that is said.
 void measure_kernels(Measurement& measurement, double seconds) {
   const DeviceGuard guard(0);
   const std::int64_t most = std::min(kMostElements, measurement.free_bytes / kBytesPerElement);

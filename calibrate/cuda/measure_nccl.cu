@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/driver.hpp"
 #include "calibrate/cuda/measurement.cuh"
-#include "calibrate/cuda/plan.hpp"
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -26,6 +26,8 @@ coll::Op own(Nccl::Op op) {
   return coll::Op::allreduce;
 }
 
+// One communicator and one stream per device; the main stream starts and ends each call, as for our
+// own collectives.
 class Ranks {
 public:
   Ranks(int devices, std::int64_t capacity) : nccl_(devices), start_(Event::Use::order) {
@@ -105,6 +107,7 @@ private:
   std::vector<CUstream_st*> raw_streams_;
 };
 
+// What time_blocks asks of a block: the call, its name and its record.
 struct NcclBlock {
   Measurement* measurement;
   Ranks* ranks;
@@ -134,6 +137,7 @@ struct NcclBlock {
 
 } // namespace
 
+// One element, one per device, and a large odd number: the cases in which parts are uneven.
 void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   const std::int64_t capacity = std::min(kMostBytes, measurement.free_bytes / 8) / 4;
   Ranks ranks(measurement.devices, capacity);

@@ -1,3 +1,5 @@
+// JSON is written by hand here, because gpu_bench must build without the JSON library. Keys stand
+// in the order of the calls.
 #include "calibrate/cuda/records.hpp"
 
 #include <array>
@@ -11,6 +13,7 @@ namespace {
 
 constexpr int kDigits = 7; // of times: CUDA events are floats
 
+// RFC 8259: quotes, backslashes and control characters are escaped.
 std::string quoted(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
@@ -67,6 +70,7 @@ private:
   std::string out_;
 };
 
+// A JSON list from texts of its items.
 template <class Items, class Text> std::string list_of(const Items& items, Text text) {
   std::string out = "[";
   for (const auto& item : items) {
@@ -75,6 +79,8 @@ template <class Items, class Text> std::string list_of(const Items& items, Text 
   return out + "]";
 }
 
+// Clocks, power and temperature tell whether the device was throttled; null where the driver does
+// not say.
 std::string state_text(const DeviceState& state) {
   Line line;
   line.number("sm_clock_Hz", state.sm_clock_hz);
@@ -100,6 +106,7 @@ std::string device_text(const DeviceFacts& device) {
 
 } // namespace
 
+// The first line: machine, versions and options, so that a file explains itself.
 std::string line(const Header& header) {
   Line line;
   line.integer("schema_version", 1);
@@ -163,6 +170,7 @@ std::string line(const VerifiedRecord& record, bool same_device) {
   return line.finish();
 }
 
+// Its absence shows that a run was interrupted.
 std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device) {
   Line line("end", same_device);
   line.raw("after",

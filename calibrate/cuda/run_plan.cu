@@ -1,3 +1,5 @@
+// A plan runs on two streams per rank. Order between streams is kept by events, one for every
+// operation that another stream waits for; the host never waits in between.
 #include "calibrate/cuda/run_plan.cuh"
 
 #include <algorithm>
@@ -9,6 +11,7 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
+// Words around each vector that no operation may touch.
 const std::vector<float>& guard_words() {
   static const std::vector<float> words(static_cast<std::size_t>(kGuard),
                                         std::bit_cast<float>(kGuardWord));
@@ -49,6 +52,7 @@ std::string_view name(Variant variant) {
   return "";
 }
 
+// Row: who copies, column: from or to whom.
 std::vector<std::vector<bool>> peer_access(int devices) {
   std::vector<std::vector<bool>> matrix(static_cast<std::size_t>(devices));
   for (int from = 0; from < devices; ++from) {
@@ -69,6 +73,7 @@ RankSet::Rank::Rank(int on_device, std::int64_t capacity, bool with_staging)
       temp(static_cast<std::size_t>(capacity + 2 * kGuard)),
       staging(with_staging ? static_cast<std::size_t>(capacity) : 0) {}
 
+// Ranks go round the devices. Access that another part of the program has enabled is no error.
 RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool staging)
     : capacity_(capacity), start_(Event::Use::order), events_(static_cast<std::size_t>(devices)) {
   const auto access = peer_access(devices);
@@ -92,6 +97,7 @@ RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool s
   }
 }
 
+// Events are made once and used again by every plan.
 const Event& RankSet::event_of(std::size_t operation, int device) {
   std::vector<Event>& events = events_[static_cast<std::size_t>(device)];
   while (events.size() <= operation) {
@@ -100,6 +106,7 @@ const Event& RankSet::event_of(std::size_t operation, int device) {
   return events[operation];
 }
 
+// The three ways to move data between ranks; each is in order on the stream of the sender.
 void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_t offset) const {
   const std::int64_t at = offset + operation.offset;
   const std::int64_t n = operation.count;
@@ -133,6 +140,8 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   }
 }
 
+// All streams start after an event of the main stream and end in events that it waits for, so that
+// timing the main stream times the plan.
 void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t offset) {
   if (plan.ranks > ranks() || offset + plan.elements > capacity_) {
     throw SimulationError("a plan of more ranks or elements than there are buffers for");
@@ -173,6 +182,7 @@ void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t 
   }
 }
 
+// A captured graph has one launch instead of one per operation.
 Graph RankSet::capture(const CollectivePlan& plan, Variant variant, std::int64_t offset) {
   for (std::size_t i = 0; i < plan.operations.size(); ++i) { // nothing is made while capturing
     if (plan.operations[i].awaited) {
@@ -198,6 +208,7 @@ Graph RankSet::capture(const CollectivePlan& plan, Variant variant, std::int64_t
   return Graph(captured);
 }
 
+// NaN everywhere but in x: a value that is read before it arrived spoils the result.
 void RankSet::fill(const std::vector<std::vector<float>>& x_of) {
   const std::vector<float>& words = guard_words();
   for (std::uint32_t rank = 0; rank < x_of.size(); ++rank) {
@@ -221,6 +232,7 @@ std::vector<float> RankSet::read(std::uint32_t rank, std::int64_t n) const {
   return values;
 }
 
+// Looks before and behind both vectors.
 bool RankSet::guards_intact(std::uint32_t rank, std::int64_t n) const {
   const DeviceGuard guard(device(rank));
   std::vector<float> words(static_cast<std::size_t>(kGuard));

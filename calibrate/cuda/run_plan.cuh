@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/device.cuh"
-#include "calibrate/cuda/plan.hpp"
 
 namespace stepsim::calibrate::gpu {
 

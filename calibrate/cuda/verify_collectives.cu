@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "calibrate/cuda/collective_parts.cuh"
-#include "calibrate/execute/messages.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 

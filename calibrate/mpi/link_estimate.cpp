@@ -1,3 +1,5 @@
+// Slopes come from large messages alone, where rates have settled; the latency is what the smallest
+// message takes beyond its bytes.
 #include "calibrate/mpi/link_estimate.hpp"
 
 #include <algorithm>
@@ -17,6 +19,7 @@ namespace {
 constexpr std::size_t kMostPredicted = 8; // segments: predictions are free of noise, but have kinks
 
 // Medians by size.
+// One point per size, ascending.
 std::vector<Datum> curve_through(std::span<const Repetition> samples) {
   std::map<double, std::vector<double>> by_size;
   for (const Repetition& sample : samples) {
@@ -65,6 +68,8 @@ std::vector<std::int64_t> curve_sizes(const StepCosts& costs) {
   return sizes;
 }
 
+// Curves of collectives that nobody measured: a scenario that names one runs with full-duplex links
+// and block times as they were probed.
 io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
                            const MessageOptions& options) {
   io::Array curves;
@@ -89,6 +94,7 @@ io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
 
 } // namespace
 
+// A block of a train follows the one before by tau; what its bytes do not explain is its latency.
 LinkEstimate estimate_link(const ProbeTimes& times) {
   LinkEstimate link;
   StepCosts& costs = link.costs;
@@ -113,6 +119,8 @@ LinkEstimate estimate_link(const ProbeTimes& times) {
   return link;
 }
 
+// The file is that of `fit` with the link replaced: here it is known from probes and not from
+// curves.
 io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::uint32_t ranks,
                         const MessageOptions& options, const FileText& text) {
   io::Samples samples;

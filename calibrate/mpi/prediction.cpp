@@ -29,6 +29,8 @@ struct Role { // of a rank in one step
   bool sends = false, receives = false;
 };
 
+// A rank that only sends or only receives has the link for itself; one that does both shares its
+// host.
 double message_seconds(const Role& role, double bytes, const StepCosts& costs) {
   if (!role.sends || !role.receives) {
     return interpolated(costs.pingpong, bytes);
@@ -66,6 +68,7 @@ void advance(std::span<const Message> step, bool sparse, const StepCosts& costs,
 
 } // namespace
 
+// Above the last size its slope goes on; below the first the start-up is all.
 double interpolated(std::span<const Datum> curve, double bytes) {
   assert(curve.size() >= 2 && "a curve has two points");
   if (bytes <= curve.front().bytes) {
@@ -78,6 +81,7 @@ double interpolated(std::span<const Datum> curve, double bytes) {
   return right->seconds + slope * (bytes - right->bytes);
 }
 
+// Steps are groups of messages with one number; each starts where the ranks are ready for it.
 double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                const MessageOptions& options, const StepCosts& costs) {
   if (ranks < 2 || bytes == 0) {
@@ -100,6 +104,7 @@ double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
   return *std::ranges::max_element(ready);
 }
 
+// What is left after taking away adding, then bytes: the largest of the three parts.
 std::string bound_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                      const MessageOptions& options, const StepCosts& costs) {
   StepCosts free = costs;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "calibrate/core/line_fit.hpp"
-#include "calibrate/mpi/messages.hpp"
+#include "calibrate/mpi/process_program.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -6,7 +6,7 @@
 //   train      0 -> 1 in blocks, one empty reply
 //   reduce     x += y on every rank at once
 #include "calibrate/mpi/link_estimate.hpp"
-#include "calibrate/mpi/measure.hpp"
+#include "calibrate/mpi/timed_blocks.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -6,11 +6,13 @@
 #include "base/error.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::calibrate::mpi {
 
 namespace {
 
+// The network of the scenario is replaced as a whole: its numbers belong to another machine.
 io::Json adapted(const io::Json& scenario, const std::string& calibration,
                  const std::string& schedule, std::uint32_t ranks) {
   io::Json tree = scenario;
@@ -44,6 +46,7 @@ void require_executable(const study::Scenario& scenario) {
   }
 }
 
+// What simulator and processes can both run.
 Kind kind_of(const study::Scenario& scenario) {
   for (const Kind& kind : kinds()) {
     if (kind.op == coll::Op::allreduce && !kind.sparse &&
@@ -56,6 +59,8 @@ Kind kind_of(const study::Scenario& scenario) {
                    " cannot be executed; mst, be, lp, ring and recursive_doubling can");
 }
 
+// Sizes are rounded to whole elements and stay above 0: a bucket that vanishes would change the
+// schedule.
 void apply(const ReplayScale& scale, study::Scenario& scenario) {
   for (train::WorkLayer& layer : scenario.workload.layers) {
     layer.forward = layer.forward * scale.time;
@@ -72,6 +77,7 @@ void apply(const ReplayScale& scale, study::Scenario& scenario) {
 
 } // namespace
 
+// Scaling comes after parsing, so that prediction and execution have the same workload.
 ReplayPlan replay_plan(const io::Json& scenario_file, const std::string& calibration,
                        const std::string& schedule, std::uint32_t ranks, const ReplayScale& scale,
                        bool library, study::Files& files) {

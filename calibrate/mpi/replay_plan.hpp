@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/mpi/messages.hpp"
+#include "calibrate/mpi/process_program.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::calibrate::mpi {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "calibrate/mpi/exchange.hpp"
+#include "calibrate/mpi/wire.hpp"
 #include "coll/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::mpi {

@@ -1,3 +1,5 @@
+// Values are chosen so that every sum is exact; a wrong schedule shows in the first element that
+// differs.
 #include "calibrate/mpi/verify.hpp"
 
 #include <array>
@@ -20,6 +22,7 @@ std::string place(const Kind& kind, std::int64_t elements, const Wire& wire) {
                         base::shortest(got) + ", expected " + base::shortest(expected));
 }
 
+// A guard behind the vectors shows what is written beyond their end.
 void verify_dense(const Kind& kind, std::int64_t elements, const Program& program, Wire& wire) {
   constexpr float kGuard = -77;
   Buffers buffers(elements + 1);
@@ -62,6 +65,7 @@ void verify_sparse(const Kind& kind, std::uint32_t k, const Program& program, Wi
 
 } // namespace
 
+// Also counts the bytes: a collective with the right result may still send too much.
 void verify(const Kind& kind, std::int64_t elements, const MessageOptions& options, Wire& wire) {
   const std::int64_t bytes = elements * (kind.sparse ? kEntry : kElement);
   const Program program = program_of(kind, wire.ranks(), wire.rank(), bytes, options);
@@ -82,6 +86,7 @@ void verify(const Kind& kind, std::int64_t elements, const MessageOptions& optio
   }
 }
 
+// Sizes at which parts are empty, single or uneven, and a large one.
 void verify_all(const MessageOptions& options, Wire& wire) {
   const std::int64_t ranks = wire.ranks();
   for (const Kind& kind : kinds()) {

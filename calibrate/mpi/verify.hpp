@@ -4,7 +4,7 @@
 // says.
 #include <string>
 
-#include "calibrate/mpi/exchange.hpp"
+#include "calibrate/mpi/wire.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -1,3 +1,4 @@
+// Tables in microseconds and percent, one block of text per group.
 #include "calibrate/program/fit_text.hpp"
 
 #include <algorithm>
@@ -36,6 +37,7 @@ std::string bandwidth_text(double per_byte, const std::optional<base::Interval>&
   return text;
 }
 
+// What most tools would say: large sizes decide, and small ones may be far off.
 std::string ordinary_text(const GroupFit& fit) {
   const std::vector<Datum> data = fit.group.data();
   const Line line = fit_ordinary(data);
@@ -82,6 +84,7 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
   return ordinary ? out + ordinary_text(fit) : out;
 }
 
+// Of one latency and one bandwidth for all groups.
 std::string link_text(const LinkFit& link, const std::string& assume) {
   const JointFit& fit = link.fit;
   std::string out = "link";

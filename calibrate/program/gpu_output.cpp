@@ -1,6 +1,8 @@
 #include "calibrate/program/gpu_output.hpp"
 
-#include "calibrate/program/commands.hpp"
+#include "calibrate/cuda/gpu_calibration.hpp"
+#include "calibrate/program/program.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "files/import_source.hpp"
 

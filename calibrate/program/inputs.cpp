@@ -1,3 +1,4 @@
+// The kind of a file follows from its content and not from its name.
 #include "calibrate/program/inputs.hpp"
 
 #include <algorithm>

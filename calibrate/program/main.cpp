@@ -4,20 +4,54 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "calibrate/program/commands.hpp"
+#include "calibrate/program/cuda_command.hpp"
+#include "calibrate/program/fit_command.hpp"
+#include "calibrate/program/mpi_command.hpp"
+#include "calibrate/program/program.hpp"
+#include "calibrate/program/replay_command.hpp"
+#include "calibrate/program/report_command.hpp"
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 
 namespace stepsim::calibrate {
 
 namespace {
 
+using CommandFunction = int (*)(const cli::Invocation&);
+
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(const cli::Invocation&); // null: its back end is not compiled in
+  CommandFunction run; // null: its back end is not compiled in
   std::string_view back_end;
 };
+
+// Null where the back end is not part of this build (CMakeLists.txt defines both names as 0 or 1).
+// The discarded branch needs no definition of the function it names.
+CommandFunction cuda_command() {
+  if constexpr (STEPSIM_CALIBRATE_CUDA != 0) {
+    return cuda;
+  } else {
+    return nullptr;
+  }
+}
+
+CommandFunction mpi_command() {
+  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
+    return run_mpi;
+  } else {
+    return nullptr;
+  }
+}
+
+CommandFunction replay_command() {
+  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
+    return replay;
+  } else {
+    return nullptr;
+  }
+}
 
 std::array<Command, 5> all_commands() {
   return {
@@ -30,6 +64,7 @@ std::array<Command, 5> all_commands() {
 }
 
 // "CUDA (built without MPI)", "none (built without CUDA and MPI)"
+// Each back end once, though two commands need MPI.
 std::string back_ends_text() {
   std::string present;
   std::string missing;
@@ -45,6 +80,7 @@ std::string back_ends_text() {
          (missing.empty() ? "" : " (built without " + missing + ")");
 }
 
+// Commands whose back end is missing are listed too, and say so.
 std::string help_text() {
   std::string out =
       "stepsim-calibrate turns measurements into the numbers a scenario needs, and tests its own\n"
@@ -71,6 +107,7 @@ std::string version_text() {
   return text + ")\nback ends: " + back_ends_text() + "\n";
 }
 
+// A command without its back end is a skip (77) and no error: scripts can go on.
 int run_command(const std::string& name, const cli::Invocation& invocation) {
   std::vector<std::string_view> known;
   for (const Command& command : all_commands()) {

@@ -1,3 +1,4 @@
+// Changes and defaults are JSON texts in the table, so that a row reads like the keys it sets.
 #include "ask/alternatives.hpp"
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 #include "coll/compress/compression.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/rows.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -6,6 +6,8 @@
 #include "ask/crossings.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 #include "sweep/rows.hpp"
 
 namespace stepsim::study {

@@ -1,3 +1,4 @@
+// The rows are records of a sweep without their place in it; ratios and order are made from them.
 #include "ask/compare.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "sweep/sweep.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::study {
 
@@ -24,6 +26,7 @@ io::Json without_place(const io::Json& record, const std::string& ratio_name) {
   return row;
 }
 
+// null where a row failed.
 void set_ratios(Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
     const auto& ratio = comparison.ranking.ratios[i];
@@ -56,6 +59,8 @@ void sort_best_first(Comparison& comparison) {
 
 } // namespace
 
+// A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
+// because the comparison has a key of that name.
 Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
   SweepOptions options;
   options.jobs = asked.jobs;

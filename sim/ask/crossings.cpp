@@ -14,6 +14,7 @@ constexpr double kWidth = 1e-9;  // relative, of a refined bracket
 constexpr double kEqual = 1e-12; // relative, of a value that is the target
 constexpr double kJump = 1e-5;   // relative, of values at both ends of a refined bracket that jumps
 
+// Of a sample with a value.
 double difference(const CrossingSearch& search, const Sample& sample) {
   return *sample.value - search.target;
 }
@@ -26,6 +27,7 @@ int side(const CrossingSearch& search, const Sample& sample) {
   return by < 0 ? -1 : 1;
 }
 
+// Two neighbouring integers, or a bracket of 1e-9.
 bool is_closed(const CrossingSearch& search, const Sample& a, const Sample& b) {
   return search.integers ? b.at - a.at <= 1
                          : b.at - a.at <= kWidth * std::max(std::abs(a.at), std::abs(b.at));
@@ -74,6 +76,9 @@ void refine(const CrossingSearch& search, const Evaluate& evaluate, Sample& a, S
   }
 }
 
+// Values at both ends of a closed bracket that differ much belong to a jump: both sides of it are
+// reported. The scale is that of the change, so that a small jump of a large number counts as
+// smooth.
 Crossing crossing_between(const CrossingSearch& search, const Evaluate& evaluate, Sample a,
                           Sample b, bool rising) {
   const double scale = std::max(std::abs(search.target), std::abs(*b.value - *a.value));
@@ -155,6 +160,7 @@ std::vector<Sample> with_dips(const CrossingSearch& search, std::span<const Samp
 
 } // namespace
 
+// By way of text, which rounds decimal digits exactly.
 double rounded_to(double value, int digits) {
   std::array<char, 32> text{};
   const auto end =
@@ -163,6 +169,7 @@ double rounded_to(double value, int digits) {
   return value;
 }
 
+// Rounding may make two values equal: the second is left out.
 std::vector<double> scan_values(const CrossingSearch& search, std::optional<std::int64_t> points) {
   constexpr std::int64_t kPoints = 129;
   constexpr std::int64_t kAllIntegers = 1024;
@@ -190,6 +197,7 @@ std::vector<double> scan_values(const CrossingSearch& search, std::optional<std:
   return values;
 }
 
+// A stretch on the target counts once, at the end where the curve leaves it.
 std::vector<Crossing> find_crossings(const CrossingSearch& search, std::span<const Sample> scan,
                                      const Evaluate& evaluate) {
   const std::vector<Sample> samples = with_dips(search, scan, evaluate);

@@ -1,3 +1,6 @@
+// The field is scanned as a sweep in parallel; between two scanned points on different sides of the
+// target single runs close in. A point that fails is a gap: crossings next to it are not looked
+// for, and a warning says where one may hide.
 #include "ask/solve.hpp"
 
 #include <algorithm>
@@ -5,17 +8,20 @@
 #include <utility>
 
 #include "ask/crossings.hpp"
-#include "ask/solve_parts.hpp"
+#include "ask/solve_target.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // A field refuses fractions if the reader of scenarios says so.
+// Asked by trying a fraction: the reader of scenarios is the one place that knows.
 bool takes_integers(const SolveProblem& problem, Files& files) {
   io::Json tree = problem.scenario;
   const double low = problem.low.as_double();
@@ -35,6 +41,8 @@ io::Json field_value(double value, bool integers) {
 }
 
 // Times are met from above.
+// A rate or a ratio should have at least the target, a time at most. samples_per_s ends in "_s" and
+// is none.
 bool higher_is_better(std::string_view metric) {
   return !metric.ends_with("_s") || metric.ends_with("_per_s");
 }
@@ -43,6 +51,7 @@ SolvePoint point_of(const io::Json& record, io::Json value, const std::string& m
   return {std::move(value), number_in(record, metric), error_in(record)};
 }
 
+// One run per value of the field; warnings are collected, each once.
 std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::Json> values,
                                    Files& files, const RowsOptions& options,
                                    std::vector<std::string>& warnings) {
@@ -62,6 +71,7 @@ std::string reason_of(const SolveProblem& problem, const SolvePoint& point) {
 }
 
 // Points that failed: one warning for all, and one where a crossing may hide between them.
+// `gap` is true while the last points failed; a change of side across such a gap may be a crossing.
 void warn_of_failures(const SolveProblem& problem, Solution& solution) {
   std::int64_t failed = 0;
   const SolvePoint* first = nullptr;
@@ -98,6 +108,7 @@ void warn_of_failures(const SolveProblem& problem, Solution& solution) {
   }
 }
 
+// For the message where nothing crosses.
 std::optional<SolvePoint> closest_point(const SolveProblem& problem, const Solution& solution) {
   std::optional<SolvePoint> closest;
   double least = HUGE_VAL;
@@ -129,6 +140,8 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
   }
 }
 
+// The metric is checked before anything runs. Refinement runs one point at a time: each depends on
+// the result of the one before.
 Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options) {
   require_metric(problem.metric);
   CrossingSearch search{.low = problem.low.as_double(),

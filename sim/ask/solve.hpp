@@ -55,7 +55,4 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);
 
-// "METRIC=VALUE"; a unit in the value is converted by the metric's.
-[[nodiscard]] std::pair<std::string, double> parse_target(std::string_view text);
-
 } // namespace stepsim::study

@@ -1,9 +1,11 @@
-// The number of the summary that `solve` looks at.
+// Which runs have a number is a list here, because the summary itself only knows that a number is
+// null.
+#include "ask/solve_target.hpp"
+
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "ask/solve_parts.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"

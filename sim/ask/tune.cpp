@@ -1,27 +1,24 @@
+// All values run as one sweep; scanned knobs are then refined around the best. References are runs
+// of their own, and a reference that cannot exist (no optimal merge for this scenario) is left out.
 #include "ask/tune.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "ask/tune_parts.hpp"
+#include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/grid.hpp"
 #include "json/fields/written.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kTime = "iteration_time_s";
-
-TunePoint point_of(io::Json record, io::Json value) {
-  const std::optional<double> time = number_in(record, kTime);
-  std::string error = error_in(record);
-  return {std::move(value), time, std::move(record), std::move(error)};
-}
-
+// Appends points to the curve.
 void run_curve(const std::string& pointer, const io::Json& scenario,
                const std::vector<io::Json>& values, Files& files, const RowsOptions& options,
                Tuning& tuning) {
@@ -31,6 +28,7 @@ void run_curve(const std::string& pointer, const io::Json& scenario,
 }
 
 // The first of the least times; the end of the list where all failed.
+// Ties within rounding go to the first value.
 std::size_t best_of(const std::vector<TunePoint>& curve) {
   std::size_t best = curve.size();
   for (std::size_t i = 0; i < curve.size(); ++i) {
@@ -43,6 +41,7 @@ std::size_t best_of(const std::vector<TunePoint>& curve) {
 }
 
 // Of equally good values the one in use, else the default, else the first.
+// An equally good value is no reason to change anything.
 std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, const io::Json& current,
                      const io::Json& standard) {
   const double limit = *curve[best].iteration_time_s * (1 + 1e-9);
@@ -56,6 +55,7 @@ std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, cons
   return best;
 }
 
+// How far the neighbours that were tried lie from the best: the answer is known to that distance.
 double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
   const double value = curve[best].value.as_double();
   double gap = 0;
@@ -111,11 +111,12 @@ std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance
   return curve.size();
 }
 
+// The value is shown as it is; the scenario that runs may hold it in another form.
 void add_reference(const std::string& name, const io::Json& scenario, io::Json value, Files& files,
                    Tuning& tuning) {
   try {
     tuning.references.push_back(
-        {name, point_of(row_of(scenario, files), std::move(value)), std::nullopt, std::nullopt});
+        {name, tune_point(row_of(scenario, files), std::move(value)), std::nullopt, std::nullopt});
   } catch (const InputError&) { // this scenario has no such reference: no optimal merge, say
   } catch (const SimulationError&) {}
 }
@@ -141,11 +142,14 @@ void add_regrets(Tuning& tuning) {
   }
 }
 
+// Knobs that decide which gradients share a message: for these the best possible merge is a
+// reference.
 bool merges(Knob knob) {
   return knob == Knob::bucket_bytes || knob == Knob::fusion_bytes || knob == Knob::cycle_s ||
          knob == Knob::partition_bytes || knob == Knob::credit_bytes || knob == Knob::schedule;
 }
 
+// "optimal" is the default of knobs that the simulator can choose itself (block_bytes).
 void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
                     Files& files, Tuning& tuning) {
   const std::string pointer(row(problem.knob).pointer);
@@ -165,6 +169,7 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
   }
 }
 
+// A few numbers of the record; the whole record is that of a sweep.
 io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
   io::Json tree(io::Object{{"value", point.value},
                            {"iteration_time_s", io::or_null(point.iteration_time_s)}});
@@ -190,21 +195,7 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
 
 } // namespace
 
-std::vector<TunePoint> run_points(const io::Json& scenario, const std::string& pointer,
-                                  const std::vector<io::Json>& values, Files& files,
-                                  const RowsOptions& options, std::vector<std::string>& warnings) {
-  std::vector<TunePoint> points;
-  if (values.empty()) {
-    return points;
-  }
-  Rows rows = rows_of(sweep_over(scenario, {{pointer, values}}), files, options);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    points.push_back(point_of(std::move(rows.records[i]), values[i]));
-  }
-  append_each_once(warnings, rows.warnings);
-  return points;
-}
-
+// Words have no order: their curve is sorted by time at the end.
 Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
             const RowsOptions& options) {
   if (problem.knob == Knob::density) {

@@ -1,10 +1,12 @@
 // For which values of bucket_bytes and fusion_bytes the buckets differ (MER 5.2, 5.3, 6.3).
+#include "ask/tune_buckets.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 
-#include "ask/tune_parts.hpp"
-
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 namespace stepsim::study {
 
 namespace {
@@ -77,6 +79,8 @@ std::int64_t next_other_horovod(const plan::Problem& problem, const plan::Plan& 
 
 } // namespace
 
+// Each plan says up to which value it stays the same; the next value to try follows from that, so
+// that the list is complete and has one entry per plan.
 std::vector<std::int64_t> plan_changes(const plan::Problem& problem, plan::Schedule schedule,
                                        const plan::ScheduleOptions& options) {
   std::vector<std::int64_t> values;

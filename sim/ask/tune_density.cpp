@@ -1,11 +1,14 @@
 // The largest density at which a sparse exchange is at least as fast as dense training, by
 // bisection over the entries k of the whole gradient: time never falls with k (SPA 1, 16).
+#include "ask/tune_density.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <string>
 
-#include "ask/tune_parts.hpp"
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -13,6 +16,7 @@ namespace {
 
 constexpr std::string_view kPointer = "/communication/compression/density";
 
+// Remembers every density that was run: both baselines share the runs.
 struct Search {
   const TuneValues& values;
   Files& files;
@@ -53,6 +57,7 @@ struct Search {
 };
 
 // Dense training, as the runs compared themselves with it.
+// Dense times follow from the speed-ups that the sparse run reports; no dense run is needed.
 TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
                               std::string_view speedup, std::int64_t largest_k) {
   const std::optional<double> by = number_in(sparse.record, speedup);
@@ -64,6 +69,18 @@ TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
 }
 
 } // namespace
+
+// Selection takes the floor of density x elements; the loop steps over densities whose product
+// falls just short by rounding.
+double density_of(std::int64_t entries, std::int64_t elements) {
+  const auto all = static_cast<double>(elements);
+  const auto wanted = static_cast<double>(entries);
+  double density = wanted / all;
+  while (std::floor(density * all) < wanted) {
+    density = std::nextafter(density, 2.0);
+  }
+  return std::min(density, 1.0);
+}
 
 Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files& files,
                     const RowsOptions& options) {

@@ -1,9 +1,9 @@
-// The table of knobs: what exists, and where it lies in a scenario.
+#include "ask/tune_knobs.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <vector>
 
-#include "ask/tune.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 
@@ -30,6 +30,9 @@ constexpr std::array kKnobs{
             "algorithm of the all-reduce"},
     KnobRow{Knob::schedule, "schedule", "/communication/schedule", "how gradients are merged"},
 };
+// `row` finds a knob by its place.
+static_assert(std::ranges::is_sorted(kKnobs, {}, &KnobRow::knob) &&
+              kKnobs.size() == static_cast<std::size_t>(Knob::schedule) + 1);
 
 } // namespace
 
@@ -46,16 +49,6 @@ Knob parse_knob(std::string_view name) {
     known.push_back(each.name);
   }
   throw UsageError("--knob: " + base::unknown_word("knob", name, known));
-}
-
-double density_of(std::int64_t entries, std::int64_t elements) {
-  const auto all = static_cast<double>(elements);
-  const auto wanted = static_cast<double>(entries);
-  double density = wanted / all;
-  while (std::floor(density * all) < wanted) {
-    density = std::nextafter(density, 2.0);
-  }
-  return std::min(density, 1.0);
 }
 
 } // namespace stepsim::study

@@ -1,20 +1,27 @@
 // Which values of a knob are tried, and in which scenario.
+#include "ask/tune_values.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
 #include "ask/crossings.hpp"
-#include "ask/tune_parts.hpp"
+#include "ask/tune_buckets.hpp"
+#include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -50,6 +57,8 @@ struct Setup {
 };
 
 // From low to high, `per_octave` values for a doubling, both ends.
+// Values are rounded to few digits, so that they can be typed and compared; the ends stay as they
+// are.
 void add_geometric(std::vector<io::Json>& values, double low, double high, double per_octave,
                    bool whole) {
   std::set<double> all{low, std::max(low, high)};
@@ -66,6 +75,7 @@ void add_geometric(std::vector<io::Json>& values, double low, double high, doubl
   }
 }
 
+// Keeps the list sorted, without a value twice.
 void add_value(std::vector<io::Json>& values, const io::Json& value) {
   const auto place = std::ranges::lower_bound(values, value.as_double(), {}, &io::Json::as_double);
   if (place == values.end() || place->as_double() != value.as_double()) {
@@ -73,6 +83,7 @@ void add_value(std::vector<io::Json>& values, const io::Json& value) {
   }
 }
 
+// At least 1 byte, so that ranges on a logarithmic scale exist.
 double largest_gradient(const Scenario& scenario) {
   std::int64_t largest = 1;
   for (const train::Gradient& gradient : scenario.workload.gradients) {
@@ -91,6 +102,7 @@ bool one_dtype(const plan::Problem& problem) {
   });
 }
 
+// Two values for every doubling, and the default among them.
 void scan_bytes(Setup& setup, double low, double high, std::int64_t standard) {
   setup.out.refine = true;
   setup.out.whole = true;
@@ -99,6 +111,8 @@ void scan_bytes(Setup& setup, double low, double high, std::int64_t standard) {
   add_value(setup.out.values, setup.out.default_value);
 }
 
+// dear_layers would win over bucket_bytes and is left out. Gradients of several types make horovod
+// look past them, for which no list of changes is known: it is scanned.
 void bucket_values(Setup& setup, Knob knob) {
   const bool buckets = knob == Knob::bucket_bytes;
   if (buckets) {
@@ -130,6 +144,8 @@ void bucket_values(Setup& setup, Knob knob) {
   add_value(setup.out.values, setup.out.default_value);
 }
 
+// From 10 us to the time at which the last gradient is ready: beyond that all of them travel in one
+// message.
 void cycle_values(Setup& setup) {
   setup.use_schedule_with("cycle_s");
   const double last_ready = merge_problem(setup.scenario).items.back().ready.value;
@@ -157,6 +173,7 @@ void priority_values(Setup& setup, Knob knob) {
   }
 }
 
+// Collectives that are not sent in blocks have no such knob.
 void block_values(Setup& setup) {
   using coll::AlgorithmId;
   const AlgorithmId algorithm = setup.scenario.communication.collective;
@@ -173,6 +190,7 @@ void block_values(Setup& setup) {
                 all_bytes(setup.scenario), 2, true);
 }
 
+// Warm-up is left out: it would hide differences between widths in short runs.
 void width_values(Setup& setup) {
   if (setup.scenario.training.algorithm != TrainingAlgorithm::pipe_sgd) {
     setup.set("/training/algorithm", "pipe_sgd");
@@ -189,6 +207,8 @@ void width_values(Setup& setup) {
   }
 }
 
+// A density to start from is set before the scenario is parsed, which may lack one. Powers of two
+// in entries, from one in ten thousand upwards.
 void density_values(Setup& setup) {
   const io::Json* given = io::resolve(setup.out.scenario, "/communication/compression");
   const coll::CompressionRow& method =
@@ -212,6 +232,7 @@ void density_values(Setup& setup) {
   }
 }
 
+// Two-level algorithms need a network inside the node; auto would repeat one of the others.
 void collective_values(Setup& setup) {
   const Communication& communication = setup.scenario.communication;
   const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
@@ -227,6 +248,7 @@ void collective_values(Setup& setup) {
   setup.out.default_value = communication.reduce_broadcast ? "mst" : "ring";
 }
 
+// Planners that need selection costs or measured buckets are tried where these exist.
 void schedule_values(Setup& setup) {
   const bool sparse = coll::row(setup.scenario.communication.compression.method).kind ==
                       coll::CompressionKind::sparse;
@@ -245,6 +267,8 @@ void schedule_values(Setup& setup) {
 
 } // namespace
 
+// The scenario may lack a density, which is what that knob looks for; it is then parsed after one
+// is set.
 TuneValues tune_values(const TuneProblem& problem, Files& files) {
   Setup setup{files, {}, {}};
   setup.out.scenario = with_short_forms_expanded(problem.scenario);

@@ -6,12 +6,14 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
+// The names are few: a search over the table is also the list of known words for the error.
 int run_command(const std::string& name, const Invocation& invocation) {
   std::vector<std::string_view> known;
   for (const Command& command : commands()) {
@@ -25,6 +27,7 @@ int run_command(const std::string& name, const Invocation& invocation) {
                    (nearest.empty() ? "; see stepsim --help" : nearest));
 }
 
+// `help COMMAND` is `COMMAND --help`, so that both cannot differ.
 int dispatch(int argc, char** argv) {
   Invocation invocation;
   invocation.started = std::chrono::steady_clock::now();
@@ -59,6 +62,7 @@ int dispatch(int argc, char** argv) {
 
 } // namespace stepsim::cli
 
+// Everything that can throw runs inside run_program.
 int main(int argc, char** argv) {
   return stepsim::cli::run_program(argc, argv, stepsim::cli::dispatch);
 }

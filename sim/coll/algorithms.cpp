@@ -5,6 +5,16 @@
 #include <bit>
 #include <cassert>
 
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_be.hpp"
+#include "coll/formula/closed_form_bruck.hpp"
+#include "coll/formula/closed_form_double_tree.hpp"
+#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/closed_form_mst.hpp"
+#include "coll/formula/closed_form_parameter_server.hpp"
+#include "coll/formula/closed_form_recursive_doubling.hpp"
+#include "coll/formula/closed_form_ring.hpp"
+#include "coll/formula/closed_form_two_level.hpp"
 #include "coll/schedule/flat_phases.hpp"
 #include "coll/schedule/swing.hpp"
 
@@ -30,26 +40,44 @@ constexpr double kTreeSecondsPerRank = 5e-7;
 
 // clang-format off
 constexpr std::array kAlgorithms{
-  Algorithm{.id = Id::mst, .parts = as_ranks_if_scattered, .phases = mst_phases},
-  Algorithm{.id = Id::be, .parts = as_core_if_folded, .phases = be_phases},
-  Algorithm{.id = Id::bruck, .parts = as_ranks, .phases = bruck_phases},
-  Algorithm{.id = Id::ring, .parts = as_ranks, .phases = ring_phases,
+  Algorithm{.id = Id::mst, .name = "mst", .parts = as_ranks_if_scattered, .phases = mst_phases},
+  Algorithm{.id = Id::be, .name = "be", .parts = as_core_if_folded, .phases = be_phases},
+  Algorithm{.id = Id::bruck, .name = "bruck", .parts = as_ranks, .phases = bruck_phases},
+  Algorithm{.id = Id::ring, .name = "ring", .parts = as_ranks, .phases = ring_phases,
     .interfaces = Interfaces::own},
-  Algorithm{.id = Id::recursive_doubling, .parts = as_ranks_if_scattered,
+  Algorithm{.id = Id::recursive_doubling, .name = "recursive_doubling",
+    .parts = as_ranks_if_scattered,
     .phases = recursive_doubling_phases},
-  Algorithm{.id = Id::lp, .parts = nullptr, .phases = lp_phases,
+  Algorithm{.id = Id::lp, .name = "lp", .parts = nullptr, .phases = lp_phases,
     .interfaces = Interfaces::shared_off_chain, .block_streams = 1},
-  Algorithm{.id = Id::double_binary_tree, .parts = nullptr, .phases = double_tree_phases,
+  Algorithm{.id = Id::double_binary_tree, .name = "double_binary_tree",
+    .parts = nullptr, .phases = double_tree_phases,
     .block_streams = 2, .formula_s_per_rank = kTreeSecondsPerRank},
-  Algorithm{.id = Id::swing, .parts = as_ranks, .phases = swing_phases, .needs_even_ranks = true},
-  Algorithm{.id = Id::hierarchical, .parts = nullptr, .phases = nullptr,
+  Algorithm{.id = kSwing, .name = "swing",
+    .parts = as_ranks, .phases = swing_phases, .needs_even_ranks = true},
+  Algorithm{.id = Id::hierarchical, .name = "hierarchical", .parts = nullptr, .phases = nullptr,
     .interfaces = Interfaces::own},
-  Algorithm{.id = Id::hierarchical_leader, .parts = nullptr, .phases = nullptr,
+  Algorithm{.id = Id::hierarchical_leader, .name = "hierarchical_leader",
+    .parts = nullptr, .phases = nullptr,
     .interfaces = Interfaces::own},
-  Algorithm{.id = Id::parameter_server, .parts = nullptr, .phases = nullptr,
+  Algorithm{.id = Id::parameter_server, .name = "parameter_server",
+    .parts = nullptr, .phases = nullptr,
     .interfaces = Interfaces::own}, // max_plus_defined
-  Algorithm{.id = Id::automatic, .parts = nullptr, .phases = nullptr},
+  Algorithm{.id = Id::automatic, .name = "auto", .parts = nullptr, .phases = nullptr},
 };
+
+constexpr bool one_row_each() {
+  for (std::size_t i = 0; i < kAlgorithms.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kAlgorithms[i].id == kAlgorithms[j].id || kAlgorithms[i].name == kAlgorithms[j].name) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+static_assert(one_row_each(), "every algorithm has a number and a word of its own");
+
 
 constexpr std::array kTable{
   AlgorithmRow{Op::broadcast, Id::mst, kAlways, mst_broadcast, mst_broadcast, kNone,
@@ -82,7 +110,7 @@ constexpr std::array kTable{
     "linear pipeline around a ring: reduce and broadcast of blocks overlap"},
   AlgorithmRow{Op::allreduce, Id::mst, kAlways, mst_allreduce, mst_allreduce_paper, kNone,
     "binomial reduce, then binomial broadcast"},
-  AlgorithmRow{Op::allreduce, Id::swing, kNever, swing_allreduce, kNone, kNone,
+  AlgorithmRow{Op::allreduce, kSwing, kNever, swing_allreduce, kNone, kNone,
     "be with peers at distances 1, 1, 3, 5, 11, .. on alternating sides; even P"},
   AlgorithmRow{Op::allreduce, Id::hierarchical, kTwoLevel, hierarchical_allreduce, kNone, kNone,
     "reduce-scatter in the node, all-reduce of shards between nodes, all-gather in the node"},
@@ -129,15 +157,28 @@ const Algorithm& algorithm(AlgorithmId id) {
   return *row;
 }
 
+std::optional<AlgorithmId> find_algorithm(std::string_view name) {
+  const auto* const row = std::ranges::find(kAlgorithms, name, &Algorithm::name);
+  return row != kAlgorithms.end() ? std::optional(row->id) : std::nullopt;
+}
+
 bool takes_ranks(AlgorithmId id, std::uint32_t ranks) {
   return ranks == 1 || ranks % 2 == 0 || !algorithm(id).needs_even_ranks;
+}
+
+std::vector<std::string_view> algorithm_names() {
+  std::vector<std::string_view> names;
+  for (const Algorithm& row : kAlgorithms) {
+    names.push_back(row.name);
+  }
+  return names;
 }
 
 std::vector<std::string_view> block_algorithms() {
   std::vector<std::string_view> names;
   for (const Algorithm& row : kAlgorithms) {
     if (row.block_streams > 0) {
-      names.push_back(name(row.id));
+      names.push_back(row.name);
     }
   }
   return names;
@@ -154,6 +195,16 @@ bool sends_blocks(AlgorithmId id, const Options& options) {
 }
 
 std::span<const AlgorithmRow> algorithm_table() { return kTable; }
+
+std::vector<AlgorithmId> valid_algorithms(Op op) {
+  std::vector<AlgorithmId> algorithms;
+  for (const AlgorithmRow& row : kTable) {
+    if (row.op == op) {
+      algorithms.push_back(row.algorithm);
+    }
+  }
+  return algorithms;
+}
 
 const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
   for (const AlgorithmRow& row : kTable) {

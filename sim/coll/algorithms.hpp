@@ -2,8 +2,8 @@
 // The tables of all algorithms. `algorithm` has a row per name: what holds whatever the operation.
 // `algorithm_table` tells which operation has which, with its closed forms (COL 4, 5) and one line
 // about it; rows of one operation stand in the order in which `auto` tries them (COL 9). A new
-// algorithm is its name in collective.hpp, a row in each table and one .cpp with its formula and
-// its phases.
+// algorithm is a .cpp and a header with its number, its formula and its phases, and a row in each
+// table.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +38,7 @@ enum class Interfaces { shared, shared_off_chain, own };
 
 struct Algorithm {
   AlgorithmId id;
+  std::string_view name; // in files and flags
   // The message is cut into so many equal parts. Null: it is sent whole, or in blocks, of which
   // formulas know the short last one.
   double (*parts)(Op op, std::uint32_t ranks);
@@ -50,8 +51,12 @@ struct Algorithm {
 };
 
 [[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
+// The algorithm that files and flags call so; empty for no such word.
+[[nodiscard]] std::optional<AlgorithmId> find_algorithm(std::string_view name);
 // One rank alone fits every algorithm.
 [[nodiscard]] bool takes_ranks(AlgorithmId id, std::uint32_t ranks);
+// The words of all algorithms, "auto" the last.
+[[nodiscard]] std::vector<std::string_view> algorithm_names();
 // The names of the algorithms that send in blocks.
 [[nodiscard]] std::vector<std::string_view> block_algorithms();
 // It has two levels, with an algorithm of its own for each.
@@ -60,6 +65,8 @@ struct Algorithm {
 [[nodiscard]] bool sends_blocks(AlgorithmId id, const Options& options);
 
 [[nodiscard]] std::span<const AlgorithmRow> algorithm_table();
+// The algorithms that an operation offers (COL 4), in the order of the table.
+[[nodiscard]] std::vector<AlgorithmId> valid_algorithms(Op op);
 // The row, or null where the operation does not offer the algorithm.
 [[nodiscard]] const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm);
 // What `auto` tries if the user names no candidates.

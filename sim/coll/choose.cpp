@@ -1,10 +1,14 @@
 // The choice of `auto` (COL 9): every candidate at its cheapest, all ranks entering at 0;
 // on a fabric by events.
+#include "coll/choose.hpp"
+
 #include <cassert>
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "coll/cost.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 // What a collective operation is asked for: operation, algorithm, ranks, bytes, the cost of links
-// and of adding, and the rarely used switches. Plain values; `evaluate.hpp` gives the times.
+// and of adding, and the rarely used switches. Plain values; method.hpp says which evaluator gives
+// the time.
 //
 // Symbols (COL 2.1): P ranks; n bytes (whole vector; total buffer for reduce_scatter, allgather);
 // alpha latency per message; beta = 1 / bandwidth; gamma = 1 / reduction rate.
@@ -23,7 +24,10 @@ namespace stepsim::coll {
 
 enum class Op { broadcast, reduce, allreduce, reduce_scatter, allgather, allgatherv };
 
-enum class AlgorithmId {
+// An algorithm of the table in algorithms.cpp, which has its word and all that holds of it. Here
+// stand those that other code names. Any other is a constant in the header of its own file, from
+// 100 on (swing.hpp), so that a new one changes nothing but its files and the table.
+enum class AlgorithmId : std::uint8_t {
   mst,
   be,
   bruck,
@@ -31,27 +35,23 @@ enum class AlgorithmId {
   recursive_doubling,
   lp,
   double_binary_tree,
-  swing,
   hierarchical,
   hierarchical_leader,
   parameter_server,
   automatic, // "auto" in files and flags
 };
-inline constexpr auto kAlgorithmIds =
-    base::words<AlgorithmId>({{AlgorithmId::mst, "mst"},
-                              {AlgorithmId::be, "be"},
-                              {AlgorithmId::bruck, "bruck"},
-                              {AlgorithmId::ring, "ring"},
-                              {AlgorithmId::recursive_doubling, "recursive_doubling"},
-                              {AlgorithmId::lp, "lp"},
-                              {AlgorithmId::double_binary_tree, "double_binary_tree"},
-                              {AlgorithmId::swing, "swing"},
-                              {AlgorithmId::hierarchical, "hierarchical"},
-                              {AlgorithmId::hierarchical_leader, "hierarchical_leader"},
-                              {AlgorithmId::parameter_server, "parameter_server"},
-                              {AlgorithmId::automatic, "auto"}});
+
+inline constexpr auto kOps = base::words<Op>({{Op::broadcast, "broadcast"},
+                                              {Op::reduce, "reduce"},
+                                              {Op::allreduce, "allreduce"},
+                                              {Op::reduce_scatter, "reduce_scatter"},
+                                              {Op::allgather, "allgather"},
+                                              {Op::allgatherv, "allgatherv"}});
 
 enum class Method { closed_form, max_plus, events };
+inline constexpr auto kMethods = base::words<Method>({{Method::closed_form, "closed_form"},
+                                                      {Method::max_plus, "max_plus"},
+                                                      {Method::events, "events"}});
 enum class ReductionMode { overlapped, serial };
 enum class Chunking { integer, real };
 enum class CostForm { exact, paper, ideal };
@@ -101,6 +101,9 @@ struct Links {
   std::shared_ptr<const net::RankFabric> fabric{};
 };
 
+// Bytes of one entry of the list that ranks exchange first with `exchange_sizes` (COL 5.8).
+inline constexpr double kSizeEntryBytes = 8;
+
 struct Options {
   ReductionMode reduction_mode = ReductionMode::overlapped;
   Chunking chunking = Chunking::integer;
@@ -141,13 +144,12 @@ struct Collective {
 };
 
 // Names as in files and flags ("recursive_doubling", "auto"). The parsers return empty for unknown
-// words; `valid_algorithms` lists what an operation offers (COL 4).
+// words.
 [[nodiscard]] std::string_view name(Op op);
 [[nodiscard]] std::string_view name(AlgorithmId algorithm);
 [[nodiscard]] std::string_view name(Method method);
 [[nodiscard]] std::optional<Method> parse_method(std::string_view word);
 [[nodiscard]] std::optional<Op> parse_op(std::string_view word);
 [[nodiscard]] std::optional<AlgorithmId> parse_algorithm(std::string_view word);
-[[nodiscard]] std::vector<AlgorithmId> valid_algorithms(Op op);
 
 } // namespace stepsim::coll

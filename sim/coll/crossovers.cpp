@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "coll/cost.hpp"
+#include "coll/choose.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

@@ -1,4 +1,6 @@
 // Which evaluator is the cheapest exact one, and its time.
+#include "coll/method.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -6,7 +8,12 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/cost.hpp"
+#include "coll/choose.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/server_flows.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

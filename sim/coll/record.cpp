@@ -1,11 +1,20 @@
-#include "coll/record_parts.hpp"
+#include "coll/record.hpp"
+
+#include "coll/choose.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "coll/method.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "coll/cost.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

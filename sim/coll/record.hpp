@@ -8,8 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
+#include "coll/collective.hpp"
+#include "coll/compress/compression.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/lower_bound.hpp"
 
 namespace stepsim::coll {
 
@@ -75,13 +79,16 @@ struct CollectiveRecord {
 [[nodiscard]] CollectiveRecord make_record(const Collective& collective, AskedMethod asked,
                                            bool with_ranks = false);
 
-// The same of a compressed exchange on the ranks and links of `base`. With ranks: by max_plus, or
-// by events where they were asked for; empty for a formula.
-[[nodiscard]] CollectiveRecord make_record(const Compression& compression,
-                                           const GradientPart& gradient, const Collective& base,
-                                           AskedMethod asked, bool with_ranks = false);
-
 // busbw = algbw * factor: the share of the wire that an optimal algorithm would use (COL 10).
 [[nodiscard]] double bus_factor(Op op, std::uint32_t ranks);
+
+// What records of dense and of compressed exchanges share.
+
+// Whether the user's choice of evaluators takes `method`, `automatic` being the cheapest exact one.
+[[nodiscard]] bool wants(AskedMethod asked, Method method, Method automatic);
+// Links, rates and blocks as they are resolved.
+void fill_inputs(CollectiveRecord& record, const Collective& collective);
+// How far the times present differ, bandwidths and the gap to the bound. Times are set.
+void fill_comparison(CollectiveRecord& record);
 
 } // namespace stepsim::coll

@@ -1,5 +1,8 @@
 #include "coll/validate.hpp"
 
+#include "coll/formula/closed_form.hpp"
+#include "coll/record.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>

@@ -25,10 +25,4 @@ struct Finding {
 // Why `auto` cannot try an algorithm for `op`; empty if it can.
 [[nodiscard]] std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm);
 
-// Of a compressed exchange of `base.bytes` dense bytes: the base as an all-reduce, then what SPA 14
-// refuses. `what` is a key of `compression` or as above.
-[[nodiscard]] std::vector<Finding> validate(const Compression& compression,
-                                            const std::vector<MatrixShape>& shapes,
-                                            const Collective& base, AskedMethod asked);
-
 } // namespace stepsim::coll

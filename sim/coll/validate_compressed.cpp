@@ -1,10 +1,15 @@
 // What SPA 14 refuses of a compressed exchange.
+#include "coll/validate_compressed.hpp"
+
 #include <bit>
 #include <cmath>
 #include <string>
 
 #include "base/number_text.hpp"
+#include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_formulas.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/record.hpp"
 #include "coll/validate.hpp"
 
 namespace stepsim::coll {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "coll/algorithms.hpp"
-#include "coll/cost.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {

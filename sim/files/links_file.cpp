@@ -1,3 +1,4 @@
+// Rates become seconds per byte here, because costs add up and rates do not.
 #include "files/links_file.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 
 using Ranks = std::optional<std::uint32_t>;
 
+// Without a number of ranks (stepsim check) any rank that a collective could have.
 Range rank_range(Ranks ranks) {
   const Range all = keys::kRankRange;
   return {.low = all.low, .high = ranks ? static_cast<double>(*ranks) - 1 : all.high};
@@ -28,6 +30,8 @@ void check_length(const Json& parent, std::string_view key, std::size_t length, 
   }
 }
 
+// Sorted by (src, dst), which lookups need; a pair that appears twice is an error, not the last one
+// wins.
 std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& problems) {
   std::vector<coll::PairCost> pairs;
   for (const Json& json : fields.list("links")) {
@@ -72,6 +76,7 @@ std::vector<double> parse_numbers(Fields& fields, std::string_view key, Ranks ra
   return values;
 }
 
+// The order of the ranks in a pipeline; each at most once.
 std::vector<std::uint32_t> parse_chain(Fields& fields, Ranks ranks, Problems& problems) {
   std::vector<std::uint32_t> chain;
   for (const Json& value : fields.list("chain")) {

@@ -18,6 +18,7 @@ struct LinksFile {
 
 // Without `ranks` only what does not depend on it is checked. Throws InputError with all problems.
 [[nodiscard]] LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks);
+// Bytes by rank, whole and at most 2^53. Throws InputError with all problems.
 [[nodiscard]] std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks);
 
 } // namespace stepsim::io

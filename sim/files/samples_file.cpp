@@ -9,8 +9,8 @@
 #include "files/import_source.hpp"
 #include "files/keys/samples_keys.hpp"
 #include "files/source_json.hpp"
-#include "sweep/grid_text.hpp"
 #include "json/csv.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::io {
 

@@ -1,4 +1,5 @@
 #include "files/source_json.hpp"
+#include "json/json_text.hpp"
 
 #include "files/keys/source_keys.hpp"
 

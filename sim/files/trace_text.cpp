@@ -1,7 +1,7 @@
-// The writer of trace_file.hpp.
+#include "files/trace_text.hpp"
+
 #include "files/keys/trace_keys.hpp"
 #include "files/source_json.hpp"
-#include "files/trace_file.hpp"
 
 namespace stepsim::io {
 

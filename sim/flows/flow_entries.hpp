@@ -3,7 +3,7 @@
 #include "base/words.hpp"
 #include "flows/flows_file.hpp"
 #include "net/fabric/topology.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/parse_context.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -9,8 +9,11 @@
 #include "flows/flow_entries.hpp"
 #include "flows/flows_keys.hpp"
 #include "net/fabric/topology.hpp"
+#include "net/packet/time.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/topology_field.hpp"
 #include "scenario/unusual.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

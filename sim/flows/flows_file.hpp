@@ -16,7 +16,7 @@
 #include "net/fabric/routes.hpp"
 #include "net/flow/flow_list.hpp"
 #include "scenario/files.hpp"
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/scenario.hpp"
 #include "json/json.hpp"
 

@@ -8,8 +8,8 @@
 #include "flows/flow_entries.hpp"
 #include "flows/flows_file.hpp"
 #include "net/packet/time.hpp"
-#include "scenario/keys/cluster.hpp"
-#include "scenario/keys/packet.hpp"
+#include "scenario/keys/cluster_keys.hpp"
+#include "scenario/keys/packet_keys.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::study::keys {

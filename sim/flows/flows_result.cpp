@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "net/packet/options.hpp"
-#include "scenario/keys/packet.hpp"
+#include "scenario/keys/packet_keys.hpp"
+#include "scenario/packet/packet_tree.hpp"
 #include "json/fields/written.hpp"
 
 namespace stepsim::study {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/number_text.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::io {
 

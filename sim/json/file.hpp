@@ -1,8 +1,7 @@
 #pragma once
-// Files as streams of bytes. Reading is by chunks and inflates gzip (recognised by its first two
+// Files read as streams of bytes: by chunks, and gzip is inflated (recognised by its first two
 // bytes, 1f 8b, not by name), so that memory does not grow with the file and a bomb ends in an
-// error. Writing goes to a temporary file beside the target, which takes the target's place when
-// all of it is on the disk, so that a failed command leaves nothing behind.
+// error. file_write.hpp writes.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -39,52 +38,6 @@ private:
 // The whole content; for small files and logs.
 [[nodiscard]] std::string read_text(const std::string& path,
                                     std::uint64_t max_bytes = kMostTextBytes);
-
-// The one way in which every command writes a file. Links are followed and stay, the mode of a file
-// is kept, and what is no regular file (/dev/null, a pipe, "-" for standard output) is written
-// directly. A name ending in .gz is compressed. Throws SimulationError
-// `out.json: write failed: No space left on device`, and `out.jsonl: is being written by process
-// 4711 (stepsim sweep ...)` where another process has the file open as Mode::grow.
-class OutputFile {
-public:
-  enum class Mode {
-    replace, // a temporary file beside the target becomes the target in commit()
-    grow,    // the file itself, locked, its content kept; every write is a system call at its end
-  };
-  explicit OutputFile(const std::string& path, Mode mode = Mode::replace);
-  ~OutputFile(); // without commit() the temporary file is removed
-  OutputFile(OutputFile&&) noexcept;
-  OutputFile& operator=(OutputFile&&) noexcept;
-
-  void write(std::string_view bytes);
-  void commit();                                 // to the disk, close, rename; once
-  [[nodiscard]] const std::string& name() const; // for messages
-  [[nodiscard]] std::uint64_t written() const;   // bytes given to the system so far
-
-  // Of a growing file. `size` is 0 for what is no regular file, which is not cut either.
-  [[nodiscard]] std::uint64_t size() const;
-  void cut(std::uint64_t size);
-  void sync(); // what is written so far survives a power failure
-  // A growing copy beside the file. It takes the file's place in end_rewrite, and this object goes
-  // on with it; dropped before, it leaves nothing.
-  [[nodiscard]] OutputFile begin_rewrite() const;
-  void end_rewrite(OutputFile&& copy);
-
-private:
-  struct State;
-  explicit OutputFile(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
-};
-
-void write_file(const std::string& path, std::string_view content);
-
-// Whether both names lead to one regular file that exists.
-[[nodiscard]] bool same_file(const std::string& a, const std::string& b);
-// Whether a file with content to protect is there: pipes and /dev/null have none.
-[[nodiscard]] bool is_regular(const std::string& path);
-// Whether a result appears there all at once: not for standard output, devices and pipes, whose
-// readers see every piece.
-[[nodiscard]] bool is_replaceable(const std::string& path);
 
 // What the system says of an error number, as part of a sentence: "no such file or directory".
 [[nodiscard]] std::string reason_text(int error);

@@ -1,6 +1,8 @@
-// The writer of file.hpp. Content that replaces a file goes to a temporary one first and is on the
+// Content that replaces a file goes to a temporary one first and is on the
 // disk before the rename, so that a power failure leaves the old content or the new. A growing file
 // is written in place, under a lock that its process holds to the end.
+#include "json/file_write.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 #include "json/json.hpp"
+#include "json/json_pointer.hpp"
 
 #include <algorithm>
 #include <cassert>

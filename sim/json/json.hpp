@@ -2,7 +2,7 @@
 // Our own JSON tree. Every value read from a file remembers the file, its JSON pointer and its
 // line, so that an error can name them. Values made in memory have no file. Numbers keep whether
 // they were written as integers. Object members keep file order when read and are sorted when
-// written. nlohmann/json does the parsing and is seen by .cpp files of this folder only.
+// written. json_parse.hpp reads, json_text.hpp writes, json_pointer.hpp walks.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -88,38 +88,5 @@ private:
   Value value_;
   std::shared_ptr<const Origin> origin_; // null for values made in memory, shared by copies
 };
-
-struct ParseLimits {
-  std::uint64_t max_bytes = std::uint64_t{8} << 30; // inflated
-  std::size_t max_depth = 256;
-  std::size_t max_string = std::size_t{16} << 20;
-  std::size_t max_values = 10'000'000; // a tree takes about 150 bytes per value
-};
-
-// Parses a text; throws InputError `FILE:LINE:COL: message` for syntax errors, duplicate keys,
-// NaN, infinities and numbers out of range of double. LINE and COL (in bytes) are where the
-// offending word starts.
-[[nodiscard]] Json parse_json(std::string_view text, std::string_view file,
-                              ParseLimits limits = {});
-// Reads a file ("-" = standard input), inflates gzip by content; streams, so that memory grows with
-// the tree and not with the file.
-[[nodiscard]] Json read_json(const std::string& path, ParseLimits limits = {});
-
-// Sorted keys, 2-space indent, shortest doubles, newline at the end.
-[[nodiscard]] std::string pretty(const Json& value);
-// One line, sorted keys, no blanks, no newline.
-[[nodiscard]] std::string compact(const Json& value);
-void append_compact(std::string& out, const Json& value);
-
-// JSON pointers (RFC 6901), through objects and lists; nothing else walks them. `resolve` gives
-// null if the path does not exist; `assign` creates missing objects on the way, returns the value
-// where it now stands and throws UsageError where a part is no object or array element ("-" or the
-// length appends to an array). The new value, and objects created on the way, get their pointer and
-// the root's file as origin, so that later errors name them. `pointer_tokens` throws UsageError for
-// text that is neither empty nor starts with "/".
-[[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
-Json& assign(Json& root, std::string_view pointer, Json value);
-[[nodiscard]] std::string escape_token(std::string_view token);
-[[nodiscard]] std::vector<std::string> pointer_tokens(std::string_view pointer);
 
 } // namespace stepsim::io

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::io {
 

@@ -1,5 +1,7 @@
-// The parser of json.hpp: nlohmann's lexer and grammar, fed character by character from chunks by a
+// The parser: nlohmann's lexer and grammar, fed character by character from chunks by a
 // cursor that knows where each word starts and stops endless ones.
+#include "json/json_parse.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -9,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "json/file.hpp"
-#include "json/json.hpp"
 #include "json/json_cursor.hpp"
 
 namespace stepsim::io {

@@ -1,9 +1,9 @@
-// JSON pointers (RFC 6901) of json.hpp.
+#include "json/json_pointer.hpp"
+
 #include <charconv>
 #include <optional>
 
 #include "base/error.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::io {
 

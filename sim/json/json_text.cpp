@@ -1,4 +1,5 @@
-// The writers of json.hpp.
+#include "json/json_text.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -6,7 +7,6 @@
 
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::io {
 

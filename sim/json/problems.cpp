@@ -1,4 +1,5 @@
 #include "json/problems.hpp"
+#include "json/json_pointer.hpp"
 
 #include <utility>
 

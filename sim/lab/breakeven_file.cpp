@@ -7,8 +7,9 @@
 
 #include "base/error.hpp"
 #include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
 #include "lab/breakeven_keys.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "scenario/files.hpp"
-#include "train/step/breakeven.hpp"
+#include "train/step/compression_gain.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {

@@ -2,8 +2,8 @@
 // The keys of a file of kind compression_breakeven (SPA 12). The compression is that of a scenario.
 #include <array>
 
-#include "scenario/keys/compression.hpp"
-#include "train/step/breakeven.hpp"
+#include "scenario/keys/compression_keys.hpp"
+#include "train/step/compression_gain.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::study::keys {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "coll/compress/compression.hpp"
-#include "train/step/breakeven.hpp"
+#include "train/step/compression_gain.hpp"
 #include "json/fields/written.hpp"
 
 namespace stepsim::study {

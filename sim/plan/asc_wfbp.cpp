@@ -1,12 +1,22 @@
 // ASC-WFBP: groups for a channel that carries several messages at once (MER 6.1). The published
 // planner is not known; this one is derived: the best of five schedules for one channel, then the
 // one group boundary that gains most is toggled until none gains.
+#include "plan/asc_wfbp.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <tuple>
 
 #include "plan/at_once.hpp"
-#include "plan/schedules.hpp"
+#include "plan/eager.hpp"
+#include "plan/groups.hpp"
+#include "plan/mg_wfbp.hpp"
+#include "plan/optimal.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/send_in_order.hpp"
+#include "plan/sending.hpp"
+#include "plan/single.hpp"
+#include "plan/wfbp.hpp"
 
 namespace stepsim::plan {
 

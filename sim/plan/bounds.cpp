@@ -1,7 +1,9 @@
+#include "plan/bounds.hpp"
+
 #include <algorithm>
 #include <cassert>
 
-#include "plan/planners.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

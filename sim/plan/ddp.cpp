@@ -2,6 +2,8 @@
 // reached the limit; the crossing tensor stays in the bucket it closes. MER 5.2 (code).
 //
 //     limits 2, 5 (first, then all others); sizes 1, 2, 4, 3, 1   ->   buckets {1, 2} {4, 3} {1}
+#include "plan/ddp.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -9,7 +11,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "plan/schedules.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

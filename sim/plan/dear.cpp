@@ -5,10 +5,15 @@
 //     channel               |=rs 4=|=rs 3=|=rs 2=|=rs 1=|=ag 1=|=ag 2=|=ag 3=|=ag 4=|
 //
 // prefetch one: the all-gather of the next group starts when the forward reaches a group.
+#include "plan/dear.hpp"
+
 #include <algorithm>
 #include <cassert>
 
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/send_in_order.hpp"
+#include "plan/sending.hpp"
 
 namespace stepsim::plan {
 

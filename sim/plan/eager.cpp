@@ -1,7 +1,10 @@
 // Never wait: whenever the channel is free, everything that is ready goes as one message. MER 5.5.
+#include "plan/eager.hpp"
+
 #include <algorithm>
 
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

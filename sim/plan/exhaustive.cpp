@@ -1,11 +1,14 @@
 // All 2^(n-1) partitions into runs, depth first; the oracle of the tests. Ties: fewest groups, then
 // the lexicographically smallest list of first items. MER 5.6.
+#include "plan/exhaustive.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "base/error.hpp"
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

@@ -5,9 +5,12 @@
 //
 // cost(j, b) = min over i < j of cost(i, b - 1) + (sum of items i .. j - 1)^2. The best i does not
 // fall as j rises, so a row of the table is filled by halves: O(buckets n log n).
+#include "plan/fixed_count.hpp"
+
 #include <limits>
 
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

@@ -2,11 +2,13 @@
 // and packs them, in order, into messages of at most the fusion threshold. MER 5.3.
 //
 //     threshold 4: ready 3, 2, 2   ->   messages {3} {2, 2}: the crossing tensor opens the next one
+#include "plan/horovod.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
 
-#include "plan/schedules.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

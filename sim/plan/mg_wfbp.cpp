@@ -3,9 +3,12 @@
 //
 //     open group may start at 0, start-up 1:    next ready at 0.9: merge (a wait), start = 0.9
 //                                               next ready at 1.0: close the group (strict <)
+#include "plan/mg_wfbp.hpp"
+
 #include <algorithm>
 
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planners.hpp"
 
 namespace stepsim::plan {
 

@@ -1,12 +1,15 @@
 // The best partition into runs: F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j), exact for any
 // cost of a group's bytes and count, since an earlier end of a prefix never hurts. MER 5.7
 // (derived). O(items) for a linear cost (batch.hpp), O(items^2) for any other.
+#include "plan/optimal.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
 #include "plan/batch.hpp"
-#include "plan/schedules.hpp"
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

@@ -6,11 +6,110 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "plan/schedules.hpp"
+#include "plan/asc_wfbp.hpp"
+#include "plan/ddp.hpp"
+#include "plan/dear.hpp"
+#include "plan/eager.hpp"
+#include "plan/exhaustive.hpp"
+#include "plan/fixed_count.hpp"
+#include "plan/groups.hpp"
+#include "plan/horovod.hpp"
+#include "plan/measured_buckets.hpp"
+#include "plan/mg_wfbp.hpp"
+#include "plan/optimal.hpp"
+#include "plan/priority.hpp"
+#include "plan/send_in_order.hpp"
+#include "plan/single.hpp"
+#include "plan/wfbp.hpp"
 
 namespace stepsim::plan {
 
 namespace {
+
+constexpr std::array<std::string_view, 3> kDdpKeys{"bucket_bytes", "first_bucket_bytes",
+                                                   "ddp_mode"};
+constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
+                                                       "blocking"};
+
+constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention"};
+constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
+                                                        "credit_bytes"};
+constexpr std::array<std::string_view, 1> kFixedCountKeys{"buckets"};
+constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
+
+constexpr auto kPlanners = std::to_array<Planner>({
+    {Schedule::wfbp,
+     "wfbp",
+     "one message per gradient, as soon as it is ready",
+     plan_wfbp,
+     {},
+     send_in_order},
+    {Schedule::single, "single", "one message after backward", plan_single, {}, send_in_order},
+    {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes", plan_ddp, kDdpKeys,
+     send_in_order},
+    {Schedule::horovod, "horovod", "Horovod: what is ready at each cycle, up to fusion_bytes",
+     plan_horovod, kHorovodKeys, send_in_order},
+    {Schedule::mg_wfbp, "mg_wfbp", "the published MG-WFBP greedy", plan_mg_wfbp, {}, send_in_order},
+    {Schedule::mg_wfbp_small_tensors,
+     "mg_wfbp_small_tensors",
+     "MG-WFBP that also merges below 8192 elements",
+     plan_mg_wfbp_small_tensors,
+     {},
+     send_in_order},
+    {Schedule::optimal,
+     "optimal",
+     "the best merge for one channel",
+     plan_optimal,
+     {},
+     send_in_order},
+    {Schedule::eager,
+     "eager",
+     "never wait: send everything ready when the channel is free",
+     plan_eager,
+     {},
+     send_in_order},
+    {Schedule::exhaustive,
+     "exhaustive",
+     "every contiguous merge, up to 20 gradients",
+     plan_exhaustive,
+     {},
+     send_in_order},
+    {Schedule::asc_wfbp, "asc_wfbp", "ASC-WFBP: several messages at once", plan_asc_wfbp,
+     kAtOnceKeys, send_at_once, Needs::linear_cost},
+    {Schedule::priority, "priority", "P3, ByteScheduler: chunks, first layers first", plan_priority,
+     kPriorityKeys, send_by_priority, Needs::linear_forward},
+    {Schedule::dear, "dear", "DeAR: reduce-scatter in backward, all-gather in the next forward",
+     plan_dear, kDearKeys, send_dear, Needs::forward},
+    {Schedule::omgs,
+     "omgs",
+     "OMGS-SGD: merges sparse layers",
+     nullptr,
+     {},
+     send_in_order,
+     Needs::selection_costs},
+    {Schedule::trace,
+     "trace",
+     "the buckets that the trace was measured with",
+     plan_trace,
+     {},
+     send_in_order,
+     Needs::buckets},
+    {kFixedCount, "fixed_count", "a given number of buckets of about equal bytes", plan_fixed_count,
+     kFixedCountKeys, send_in_order},
+});
+
+constexpr bool one_row_each() {
+  for (std::size_t i = 0; i < kPlanners.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kPlanners[i].schedule == kPlanners[j].schedule ||
+          kPlanners[i].name == kPlanners[j].name) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+static_assert(one_row_each(), "every schedule has a number and a word of its own");
 
 // The problem without its items of 0 bytes, and where the others came from.
 struct NonEmpty {
@@ -102,26 +201,6 @@ const Planner& planner(Schedule schedule) {
                    [schedule](const Planner& row) { return row.schedule == schedule; });
   assert(found != kPlanners.end() && "every schedule has a row in the table");
   return *found;
-}
-
-ScheduleOptions with_preset(ScheduleOptions options, PriorityPreset preset,
-                            std::int64_t element_bytes) {
-  options.preset = preset;
-  switch (preset) {
-  case PriorityPreset::bytescheduler:
-    options.partition_bytes = Bytes{1'000'000 * element_bytes};
-    options.credit_bytes = Bytes{4'000'000 * element_bytes};
-    break;
-  case PriorityPreset::p3:
-    options.partition_bytes = Bytes{50'000 * element_bytes};
-    options.credit_bytes = Bytes{1};
-    break;
-  case PriorityPreset::tictac:
-    options.partition_bytes.reset();
-    options.credit_bytes = Bytes{1};
-    break;
-  }
-  return options;
 }
 
 Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {

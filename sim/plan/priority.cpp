@@ -8,6 +8,8 @@
 //
 // Backward runs from the last layer to the first, so what becomes ready is more urgent than all
 // that waits: the queue is a stack of runs of chunks.
+#include "plan/priority.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -15,9 +17,31 @@
 
 #include "base/error.hpp"
 #include "plan/at_once.hpp"
-#include "plan/schedules.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/send_in_order.hpp"
+#include "plan/sending.hpp"
 
 namespace stepsim::plan {
+
+ScheduleOptions with_preset(ScheduleOptions options, PriorityPreset preset,
+                            std::int64_t element_bytes) {
+  options.preset = preset;
+  switch (preset) {
+  case PriorityPreset::bytescheduler:
+    options.partition_bytes = Bytes{1'000'000 * element_bytes};
+    options.credit_bytes = Bytes{4'000'000 * element_bytes};
+    break;
+  case PriorityPreset::p3:
+    options.partition_bytes = Bytes{50'000 * element_bytes};
+    options.credit_bytes = Bytes{1};
+    break;
+  case PriorityPreset::tictac:
+    options.partition_bytes.reset();
+    options.credit_bytes = Bytes{1};
+    break;
+  }
+  return options;
+}
 
 std::optional<std::string> too_many_chunks(std::span<const Bytes> bytes,
                                            const ScheduleOptions& options) {

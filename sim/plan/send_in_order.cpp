@@ -1,7 +1,9 @@
 // One channel, one message at a time, first in first out. MER 3; the way back: COL 11.
+#include "plan/send_in_order.hpp"
+
 #include <algorithm>
 
-#include "plan/schedules.hpp"
+#include "plan/sending.hpp"
 
 namespace stepsim::plan {
 

@@ -1,8 +1,8 @@
 #pragma once
 // How the messages of one iteration travel: a discipline is a pure function from the times at which
 // messages are ready to the times at which they start and end. All times count from the start of
-// backward; the channel is free at `channel_free_s`. Adding one = one function `send_NAME`,
-// declared in schedules.hpp, and its place in the row of the schedule (planners.cpp).
+// backward; the channel is free at `channel_free_s`. Adding one = one function `send_NAME` and its
+// place in the row of the schedule (planners.cpp).
 //   a message    startup_s, which other messages do not slow, then data_s alone on the channel
 //   its way back an all-gather or a broadcast after all messages, in forward order
 // What does not change between iterations is a `Sending`; sending again allocates nothing.
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/planners.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 
@@ -65,20 +65,5 @@ struct SendTimes {
                                                     const SendTimes& times) {
   return sending.comes_back ? times.back_end_s : times.end_s;
 }
-
-// One message after another, in launch order (MER 3), then the ways back without a gap.
-void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
-
-// At most `concurrency` messages at once, started in launch order; while k of them move data each
-// takes 1 + contention (k - 1) times as long (MER 6.1).
-void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
-
-// The most urgent ready one first, while there is credit; start-ups of chunks in flight overlap,
-// their data do not (MER 6.2).
-void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
-
-// Reduce-scatters in launch order, all-gathers after the last of them, interleaved with the next
-// forward (MER 6.3).
-void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
 
 } // namespace stepsim::plan

@@ -1,5 +1,8 @@
 // One message of everything, after backward (SyncEASGD). MER 5.1.
-#include "plan/schedules.hpp"
+#include "plan/single.hpp"
+
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

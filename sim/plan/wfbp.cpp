@@ -1,5 +1,8 @@
 // One message per gradient (Poseidon, and the authors' baseline with a threshold of 0). MER 5.1.
-#include "plan/schedules.hpp"
+#include "plan/wfbp.hpp"
+
+#include "plan/groups.hpp"
+#include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
 

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "plan/bounds.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

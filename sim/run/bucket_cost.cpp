@@ -6,9 +6,11 @@
 #include <utility>
 #include <variant>
 
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "scenario/compressed_cost.hpp"
+#include "scenario/compression/compressed_cost.hpp"
 
 namespace stepsim::study {
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <utility>
 
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/collective.hpp"
+#include "net/flow/link_use.hpp"
 #include "plan/cost.hpp"
 #include "plan/problem.hpp"
-#include "scenario/exchange.hpp"
-#include "train/step/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
-#include "coll/evaluate.hpp"
-#include "scenario/compressed_cost.hpp"
-#include "scenario/exchange.hpp"
-#include "train/step/exchange.hpp"
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "scenario/compression/compressed_cost.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "scenario/exchange.hpp"
-#include "train/step/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
 #include "net/packet/time.hpp"
+#include "plan/planners.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "scenario/message_class.hpp"
+#include "scenario/packet/message_class.hpp"
 
 namespace stepsim::study {
 

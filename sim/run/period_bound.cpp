@@ -8,7 +8,9 @@
 #include <variant>
 
 #include "base/number_text.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 

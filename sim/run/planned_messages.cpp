@@ -6,7 +6,10 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
 #include "plan/omgs.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 
 namespace stepsim::study {

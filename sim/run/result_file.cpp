@@ -7,8 +7,9 @@
 
 #include "run/network_result.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "json/fields/written.hpp"
 
 namespace stepsim::study {

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_async_server.hpp"
@@ -17,6 +18,7 @@
 #include "run/run_pipeline.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
+#include "run/summary_fields.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
-#include "coll/cost.hpp"
+#include "coll/method.hpp"
 #include "run/bucket_cost.hpp"
 #include "train/step/alone.hpp"
 

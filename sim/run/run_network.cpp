@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "coll/choose.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/network_result.hpp"
 #include "run/network_setup.hpp"

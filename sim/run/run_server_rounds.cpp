@@ -8,7 +8,9 @@
 
 #include <algorithm>
 
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/period_bound.hpp"
 #include "run/run.hpp"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "plan/planners.hpp"
 #include "run/best_merge.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/period_bound.hpp"

@@ -5,15 +5,17 @@
 #include <optional>
 #include <variant>
 
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/largest_part.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
-#include "scenario/compressed_cost.hpp"
-#include "train/step/exchange.hpp"
+#include "scenario/compression/compressed_cost.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 

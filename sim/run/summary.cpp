@@ -1,11 +1,18 @@
 #include "run/summary.hpp"
 
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "plan/bounds.hpp"
+#include "plan/planners.hpp"
+#include "run/bucket_cost.hpp"
+#include "run/summary_fields.hpp"
+#include "scenario/compression/compressed_cost.hpp"
+#include "train/step/exchange_times.hpp"
+#include "json/fields/written.hpp"
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include "run/summary_fields.hpp"
-#include "json/fields/written.hpp"
 
 namespace stepsim::study {
 

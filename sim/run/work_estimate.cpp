@@ -7,10 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
-#include "scenario/exchange.hpp"
+#include "plan/planners.hpp"
 #include "scenario/merge_problem.hpp"
 
 namespace stepsim::study {

@@ -9,12 +9,17 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "scenario/exchange.hpp"
+#include "plan/planners.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
+// Whether a default has an effect in this scenario.
 using Rule = bool (*)(const Scenario&);
 
 bool exchanges_by_links(const Scenario& scenario) {
@@ -80,6 +85,8 @@ bool cuts_by_gradient(const Scenario& scenario) {
          std::ranges::adjacent_find(gradients, {}, &train::Gradient::layer) != gradients.end();
 }
 
+// Why a default has its value, and where it matters. `decisive` ones are worth a word on the
+// terminal.
 struct Row {
   std::string_view pointer;
   std::string_view reason;
@@ -87,6 +94,7 @@ struct Row {
   bool decisive = false;
 };
 
+// A key may have several rows with different conditions: at most one of them holds.
 constexpr std::array kRows{
     Row{"/cluster/gpus_per_node", "one GPU per node", exchanges},
     Row{"/cluster/intra_network", "the link class inside a node of the calibration", exchanges,
@@ -167,6 +175,7 @@ std::string without_job(const std::string& pointer) {
              : std::string(kJobs.substr(0, kJobs.size() - 1)) + pointer.substr(end);
 }
 
+// What the default schedule follows from.
 std::string schedule_reason(const Scenario& scenario) {
   switch (scenario.communication.schedule) {
   case plan::Schedule::trace: {
@@ -180,6 +189,7 @@ std::string schedule_reason(const Scenario& scenario) {
   }
 }
 
+// Resolved scenario and file are walked in step; the file may lack whole objects.
 class Walk {
 public:
   Walk(const Scenario& scenario, std::vector<DefaultValue>& out) : scenario_(scenario), out_(out) {}
@@ -269,6 +279,7 @@ std::string defaults_text(const std::vector<DefaultValue>& defaults) {
   return text;
 }
 
+// Keys that a resolved scenario leaves out where they are not given are added at the end.
 std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Scenario& scenario) {
   std::vector<DefaultValue> defaults;
   Walk(scenario, defaults).compare(scenario_tree(scenario), &written, "");

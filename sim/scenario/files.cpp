@@ -1,3 +1,6 @@
+// One lock guards all maps: files are read once and then only looked up, so that threads of a sweep
+// rarely meet here. Entries are behind unique pointers, whose targets stay in place while the maps
+// grow.
 #include "scenario/files.hpp"
 
 #include <algorithm>
@@ -16,11 +19,16 @@
 #include "files/trace_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 
 namespace fs = std::filesystem;
 
+// A path always has a folder or an ending: "./resnet50" is a file.
 bool is_shipped_name(std::string_view name) {
   return name.find('/') == std::string_view::npos && !name.ends_with(".json") &&
          !name.ends_with(".gz");
@@ -69,12 +77,16 @@ std::string shipped_file(const std::string& data_folder, const Shipped& kind,
   throw UsageError(base::unknown_word(kind.noun, name, known));
 }
 
+// Names in a file are relative to that file, so that a scenario and its traces can be moved
+// together.
 std::string path_of(const io::Json& name) {
   const fs::path path(name.as_string());
   const fs::path folder = fs::path(std::string(name.file())).parent_path();
   return path.is_absolute() || folder.empty() ? path.string() : (folder / path).string();
 }
 
+// Indexes of lists are generalised to "*"; a short form lies at the pointer of the object it
+// replaces.
 FileKind file_kind_at(std::string_view pointer) {
   struct Key {
     std::string_view pointer; // "*" is the index of an element
@@ -132,6 +144,8 @@ namespace {
 
 } // namespace
 
+// The digest is of the compact tree and not of the bytes: indentation changes no result. A file
+// that changes during a sweep would give points of two inputs.
 io::Json Files::read(const std::string& path, const io::Json& name) {
   const auto is_this = [&](const std::string& output) { return io::same_file(output, path); };
   if (const auto output = std::ranges::find_if(outputs_, is_this); output != outputs_.end()) {
@@ -147,6 +161,8 @@ io::Json Files::read(const std::string& path, const io::Json& name) {
   return json;
 }
 
+// Only "cannot read" is turned into an error of the place that names the file; errors inside the
+// file keep their own pointers.
 io::Json read_named(const std::string& path, const io::Json& name) {
   try {
     return io::read_json(path);
@@ -201,6 +217,7 @@ const std::pair<train::Trace, std::string>& Files::trace(const io::Json& name) {
   return *known;
 }
 
+// An unknown name is an error of the file that has it, with the nearest shipped name.
 std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) const {
   if (!is_shipped_name(name.as_string())) {
     return path_of(name);
@@ -234,6 +251,8 @@ const net::NetworkProfile& Files::profile(const io::Json& name) {
   return *known;
 }
 
+// A measured table may fall with size by noise: it is made non-decreasing once, here, and the
+// report says by how much.
 const CostFile& Files::cost(const io::Json& name) {
   assert(is_known_place(name, FileKind::cost) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
@@ -259,6 +278,8 @@ const net::Topology& Files::topology(const io::Json& name) {
   return *known;
 }
 
+// By content and not by path: an inline topology has no path, and points of a sweep often repeat
+// one.
 std::shared_ptr<const net::RoutedFabric> Files::routed(const net::Topology& topology) {
   const std::lock_guard lock(mutex_);
   auto& known = routed_[io::compact(io::to_json(topology))];

@@ -63,6 +63,8 @@ enum class FileKind { none, trace, model, profile, cost, topology };
   return file_kind_at(pointer) != FileKind::none;
 }
 
+// Every kind of file has its own function and its own map, because each is parsed once and into its
+// own type.
 class Files {
 public:
   // `data_folder` holds models/ and topologies/ for names without a folder ("resnet50"). A file of

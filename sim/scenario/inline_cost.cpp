@@ -1,12 +1,15 @@
+#include "scenario/inline_cost.hpp"
+
 #include <string>
 #include <utility>
 
 #include "files/cost_file.hpp"
-#include "scenario/keys/cluster.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/keys/cluster_keys.hpp"
 
 namespace stepsim::study {
 
+// Both forms or none of them is an error; the keys are then known, so that no second error calls
+// them unknown.
 plan::Cost inline_cost(const io::Json& json, io::Problems& problems, plan::TableReport* report) {
   io::Fields fields(json, problems, keys::kCostObject);
   const bool linear = fields.has("startup_s") || fields.has("per_byte_s");

@@ -1,3 +1,5 @@
+// Gradients become ready as backward passes their layers, from the last to the first. A gradient
+// waits for the whole backward pass where communication may not overlap with it.
 #include "scenario/merge_problem.hpp"
 
 #include <algorithm>
@@ -5,14 +7,17 @@
 #include <string>
 #include <utility>
 
-#include "scenario/compressed_cost.hpp"
-#include "train/step/exchange.hpp"
+#include "plan/planners.hpp"
+#include "scenario/compression/compressed_cost.hpp"
+#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // Every message takes startup + bytes per_byte longer.
+// Linear costs stay linear, because some planners need that; others are wrapped. An empty message
+// costs nothing and gets nothing.
 plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
   if (auto* linear = std::get_if<plan::LinearCost>(&cost.base)) {
     linear->startup_s += extra.startup_s;
@@ -68,6 +73,7 @@ plan::Cost channel_cost(const Scenario& scenario, bool by_formula) {
 
 } // namespace
 
+// Element types become numbers in the order of first use: planners only ask whether two are equal.
 plan::Problem merge_problem(const Scenario& scenario) {
   const train::Workload& workload = scenario.workload;
   plan::Problem problem;

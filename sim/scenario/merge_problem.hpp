@@ -1,7 +1,7 @@
 #pragma once
 // What the planner of a scenario sees: gradients with their ready times, and what a message costs.
 #include "plan/problem.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

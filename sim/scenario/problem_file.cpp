@@ -1,3 +1,5 @@
+// The file holds what plan::Problem holds, in backward order; everything else that a planner could
+// need (forward times, measured buckets) makes it unfit for such a file.
 #include "scenario/problem_file.hpp"
 
 #include <cmath>
@@ -5,8 +7,11 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "scenario/keys/problem.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "plan/planner_options.hpp"
+#include "scenario/inline_cost.hpp"
+#include "scenario/keys/problem_keys.hpp"
+#include "scenario/parse_context.hpp"
+#include "scenario/scenario_schedule.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
@@ -38,6 +43,8 @@ std::optional<Bytes> whole_bytes(const io::Json& value, io::Problems& problems) 
   return Bytes{static_cast<std::int64_t>(*number)};
 }
 
+// Both lists are read to the end even where they differ in length, so that all problems are listed
+// at once. Sizes must add up to less than 2^53, up to which a double counts bytes exactly.
 void parse_items(io::Fields& fields, io::Problems& problems, plan::Problem& problem) {
   const std::span<const io::Json> ready = fields.array("ready_s", true);
   const std::span<const io::Json> bytes = fields.array("bytes", true);
@@ -73,6 +80,7 @@ void parse_items(io::Fields& fields, io::Problems& problems, plan::Problem& prob
   }
 }
 
+// A file of kind cost, or the cost itself; copies into and out of messages come on top.
 void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
   const io::Json* cost = fields.any("cost");
   if (cost == nullptr || cost->is_null()) {
@@ -87,6 +95,7 @@ void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, Proble
   out.problem.cost.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
 }
 
+// Options of planners by their names. A key that the planner does not have is always an error here.
 void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
   const io::Json* all = fields.any("planners");
   if (all == nullptr || all->is_null()) {
@@ -115,6 +124,7 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
 
 } // namespace
 
+// Defaults for a planner that the file does not mention.
 plan::ScheduleOptions ProblemFile::options_of(plan::Schedule schedule) const {
   for (const auto& [each, given] : options) {
     if (each == schedule) {

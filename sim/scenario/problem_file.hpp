@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "scenario/files.hpp"
 #include "json/json.hpp"

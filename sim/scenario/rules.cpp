@@ -8,9 +8,11 @@
 #include "base/nearest.hpp"
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
-#include "scenario/compression_words.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/compression/compression_words.hpp"
+#include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules_table.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -19,6 +21,7 @@ namespace {
 using coll::AlgorithmId;
 
 // Keys that one training algorithm alone has.
+// These need no rule of their own: the only condition is the algorithm.
 struct AlgorithmKey {
   std::string_view key;
   TrainingAlgorithm algorithm;
@@ -51,6 +54,7 @@ bool ignores_link(const Scenario& scenario) {
   return has_curve(scenario) && !is_simulated(scenario);
 }
 
+// Only a warning: the same file may be run with and without a measured exchange.
 void warn_of_link(const io::Json& tree, Scenario& scenario) {
   if (!ignores_link(scenario)) {
     return;
@@ -71,6 +75,7 @@ void warn_of_link(const io::Json& tree, Scenario& scenario) {
   }
 }
 
+// Interfaces that no GPU uses cost money and change nothing.
 void warn_of_interfaces(Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   if (cluster.nics_per_node > cluster.gpus_per_node) {
@@ -93,6 +98,7 @@ bool is_given(const io::Json& tree, std::string_view pointer) {
   return found != nullptr && !found->is_null();
 }
 
+// All conditions of a key must hold; the first that fails is reported, and only that.
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   if (context.leftovers == Leftovers::refuse) {
     for (const auto& [key, algorithm] : kAlgorithmKeys) {
@@ -120,6 +126,8 @@ void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& 
   warn_of_interfaces(scenario);
 }
 
+// The same rules in the other direction, so that a resolved scenario can be read again without an
+// error.
 void drop_meaningless(const Scenario& scenario, io::Json& tree) {
   const auto drop = [&](std::string_view pointer) {
     io::Json* place = &tree;
@@ -145,6 +153,7 @@ void drop_meaningless(const Scenario& scenario, io::Json& tree) {
 
 namespace {
 
+// Conditions that a reader enforces, in the words that `stepsim keys` prints.
 struct Condition {
   std::string_view pointer;
   std::string_view when;
@@ -187,6 +196,8 @@ std::vector<std::string_view> compressions_with(std::string_view key) {
 
 } // namespace
 
+// The matrix is spread over the tables that own its parts (algorithms, schedules, compressions,
+// transports); here they are asked one after the other.
 std::vector<std::string> conditions(std::string_view pointer) {
   std::vector<std::string> all;
   const auto add = [&](std::string text) {

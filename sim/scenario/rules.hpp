@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/scenario_parts.hpp"
+#include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
 

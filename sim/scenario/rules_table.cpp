@@ -4,7 +4,7 @@
 #include <array>
 
 #include "coll/algorithms.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -18,6 +18,7 @@ bool is_async(const Scenario& s) {
 }
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
 bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkModel::flow; }
+// alpha_beta takes from a topology only what nothing else gives.
 bool topology_counts(const Scenario& s) {
   return s.cluster.topology_gives_latency || s.cluster.topology_gives_bandwidth;
 }
@@ -34,6 +35,7 @@ net::TransportKind transport_of(const Scenario& s) {
   return s.cluster.network.packet.options.transport.kind;
 }
 
+// Transports without acknowledgements send no packets of that size.
 bool acknowledges(net::TransportKind kind) {
   return kind != net::TransportKind::raw && kind != net::TransportKind::dlcp;
 }
@@ -57,6 +59,7 @@ std::string collective_word(const Scenario& s) {
   return "collective " + std::string(coll::name(s.communication.collective));
 }
 // As the file says it: a measured curve is called calibrated.
+// In the word of the file: calibrated is no algorithm.
 std::string asked_collective(const Scenario& s) {
   return s.communication.calibrated ? "collective calibrated" : collective_word(s);
 }
@@ -77,6 +80,9 @@ constexpr std::string_view kEvaluated = "exchanges are neither measured nor give
 constexpr std::string_view kNotAsync = "training is not asynchronous";
 constexpr std::string_view kDlcpOrLoad = "the transport is dlcp, or there is background load";
 
+// The third member says where the key has a meaning, the fourth what stands in the way in the
+// scenario at hand: "block_bytes has no meaning for collective ring". A lambda without a capture
+// converts to both.
 constexpr std::array kRules{
     KeyRule{"/cluster/network/count_headers", "the network model is flow",
             [](const Scenario& s) { return !is_no_flow(s); }, model_word},
@@ -314,6 +320,7 @@ constexpr std::array<std::string_view, 23> kPacketKeys{
 
 } // namespace
 
+// The keys of packets have one rule in common, on top of their own.
 std::vector<KeyRule> key_rules() {
   std::vector<KeyRule> all(kRules.begin(), kRules.end());
   for (const std::string_view pointer : kPacketKeys) {

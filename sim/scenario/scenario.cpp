@@ -1,3 +1,6 @@
+// Objects are read in the order of their dependences: defaults of communication follow from cluster
+// and training. What needs several objects is checked after all of them, and in stages: a later
+// check may rely on what the earlier ones found right.
 #include "scenario/scenario.hpp"
 
 #include <algorithm>
@@ -6,11 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/keys/scenario.hpp"
+#include "plan/exhaustive.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_cluster.hpp"
+#include "scenario/scenario_communication.hpp"
+#include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_jobs.hpp"
+#include "scenario/scenario_schedule.hpp"
+#include "scenario/scenario_training.hpp"
+#include "scenario/scenario_workload.hpp"
 #include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
@@ -81,6 +92,7 @@ void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenari
 }
 
 // Servers are for training with them, or for a collective of that name.
+// Leftovers of another algorithm are ignored in points of a sweep.
 void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const io::Json* training = tree.find("training");
   if (training == nullptr ||
@@ -105,6 +117,7 @@ io::Json object_or_empty(const io::Json& tree, std::string_view key) {
   return empty;
 }
 
+// Reads one object of the top level, reporting the keys that `parse` does not know.
 template <class Parse>
 void parse_part(io::Fields& top, std::string_view key, const ParseContext& context, Parse parse) {
   (void)top.any(key);
@@ -116,14 +129,8 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 
 } // namespace
 
-void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
-                                 std::string_view where) const {
-  if (!meaningful && leftovers == Leftovers::refuse && fields.has(key)) {
-    problems.add(fields.json(), key,
-                 std::string(key) + " has no meaning for " + std::string(where));
-  }
-}
-
+// A network given as a word is a calibration; it is expanded first, because readers of the parts
+// expect objects.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {
     if (const io::Json* word = io::resolve(tree, network); word != nullptr && word->is_string()) {

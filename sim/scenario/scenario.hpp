@@ -1,7 +1,7 @@
 #pragma once
 // A scenario: workload, cluster, training and communication, as plain values with every default
 // filled in. The file format is interface-stable (schemas/scenario.schema.json); `parse_scenario`
-// maps it from io's tree and `scenario_tree` maps it back, fully resolved.
+// maps it from io's tree and `scenario_tree` (scenario_tree.hpp) maps it back, fully resolved.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,9 +14,10 @@
 #include "coll/collective.hpp"
 #include "coll/compress/compression.hpp"
 #include "net/fabric/rank_fabric.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "scenario/files.hpp"
-#include "scenario/packet_settings.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "train/step/pipeline.hpp"
 #include "train/step/step.hpp"
 #include "train/workload/variability.hpp"
@@ -169,8 +170,5 @@ enum class Leftovers { refuse, ignore };
 // Throws InputError with all problems. File names inside are relative to the tree's file.
 [[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
-
-// All keys with their resolved values; what does not apply is left out.
-[[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
 
 } // namespace stepsim::study

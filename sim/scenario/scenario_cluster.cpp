@@ -1,3 +1,7 @@
+// A number can come from three places: the key itself, a calibration, a topology. The key wins over
+// the calibration, and both win over the topology, which is measured later (resolve_fabric).
+#include "scenario/scenario_cluster.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,15 +12,17 @@
 #include "coll/algorithms.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "net/profile/profile_curve.hpp"
-#include "scenario/keys/cluster.hpp"
+#include "scenario/inline_cost.hpp"
+#include "scenario/keys/cluster_keys.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // The link class of a profile that joins GPUs of one node, the fastest first.
+// A class without a rate says nothing about bandwidth and is passed over.
 const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
   for (const std::string_view name : {"nvlink", "pcie", "host"}) {
     const auto link = std::ranges::find(profile.links, name, &net::LinkClass::name);
@@ -42,6 +48,8 @@ std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profil
   return coll::LinkCost{*profile.latency_s, *profile.latency_s, 1 / *profile.bandwidth_Bps};
 }
 
+// A link inside a node needs both numbers, from its keys or from a profile. Further blocks cost a
+// whole latency, since nothing else is known of such links.
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
   if (json == nullptr || json->is_null()) {
@@ -131,6 +139,8 @@ std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& con
 
 } // namespace
 
+// `network` may be absent for one node alone. Latency and bandwidth are required unless something
+// else gives the times of messages.
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   cluster.nodes = fields.integer("nodes");
@@ -208,6 +218,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
 
 namespace {
 
+// Copies the segments: the cost outlives the profile.
 plan::Cost curve_cost(const net::CollectiveCurve& curve) {
   return {.base = plan::CurveCost{[segments = curve.segments](double bytes) {
             return net::curve_seconds(segments, bytes);
@@ -223,6 +234,9 @@ bool is_library(std::string_view algorithm) {
 
 } // namespace
 
+// The order decides which times win: a simulated network, then the links (where gradients are
+// compressed, since curves are measured for dense ones), then exchange_s, then a given cost, then a
+// curve of the calibration with the same number of ranks.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Network& network = scenario.cluster.network;
   if (network.model != NetworkModel::alpha_beta) {
@@ -323,6 +337,7 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
                            "{\"latency_s\", \"bandwidth_Bps\"}");
 }
 
+// Density matters to the ranges of a profile only where something is selected.
 void add_profile_warnings(Scenario& scenario) {
   if (!scenario.cluster.network.profile) {
     return;

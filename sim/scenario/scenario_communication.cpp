@@ -1,3 +1,8 @@
+// Chunks are real numbers in closed forms and whole elements where messages are simulated; the
+// default follows the network model. Servers make parameter_server the collective, whatever
+// `collective` says.
+#include "scenario/scenario_communication.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -6,9 +11,12 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
-#include "scenario/keys/communication.hpp"
-#include "scenario/profile_costs.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "plan/planners.hpp"
+#include "scenario/compression/compression_tree.hpp"
+#include "scenario/compression/profile_costs.hpp"
+#include "scenario/compression/scenario_compression.hpp"
+#include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {
 
@@ -16,6 +24,7 @@ namespace {
 
 using coll::AlgorithmId;
 
+// Empty means all that fit.
 std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext& context) {
   std::vector<AlgorithmId> candidates;
   const auto list = fields.array("candidates", false);
@@ -36,6 +45,8 @@ std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext
   return candidates;
 }
 
+// `calibrated` names a measured curve and no algorithm: ring stands in until resolve_curve has
+// found it.
 void parse_collective(io::Fields& fields, const ParseContext& context, Communication& out) {
   const std::string_view chosen = fields.word("collective");
   out.calibrated = chosen == keys::kCalibrated;
@@ -123,6 +134,8 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
 
 } // namespace
 
+// The schedule comes before the compression, which depends on it (`k` needs the whole gradient in
+// one message).
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Communication& out = scenario.communication;
   const TrainingAlgorithm algorithm = scenario.training.algorithm;

@@ -2,15 +2,20 @@
 //
 //     topology  given, or a star: one cable of the network's latency / 2 and bandwidth per node
 //     hosts     of every rank (placement.hpp), then of every dedicated server: the next machines
+#include "scenario/scenario_fabric.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
-#include "scenario/exchange.hpp"
+#include "plan/planners.hpp"
+#include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/topology_field.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -58,6 +63,8 @@ net::Placement parse_placement(const io::Json& json, const ParseContext& context
 }
 
 // Hosts of ranks, then of servers. A list names the servers' after the ranks'.
+// With a list the last hosts are those of the servers; else servers take the machines after those
+// of the workers.
 std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster,
                                std::uint32_t servers, net::Placement placement, const io::Json& at,
                                const ParseContext& context) {
@@ -97,6 +104,7 @@ std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster
   return hosts;
 }
 
+// Sorted copies of the hosts have equal neighbours then.
 bool ranks_share_hosts(const net::RankFabric& fabric, std::int64_t ranks) {
   std::vector<net::NodeId> hosts(fabric.hosts.begin(), fabric.hosts.begin() + ranks);
   std::ranges::sort(hosts);
@@ -108,6 +116,8 @@ bool ranks_share_hosts(const net::RankFabric& fabric, std::int64_t ranks) {
 struct TopologyLink {
   double latency_s{}, bandwidth_Bps{};
 };
+// Neighbours and opposite ranks stand for all pairs: measuring every pair would take the square of
+// the ranks.
 TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks) {
   double latency = 0;
   double bandwidth = INFINITY;
@@ -147,6 +157,9 @@ void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& clu
 }
 
 // What runs on a simulated network, and how.
+// Each line refuses one thing that the simulated networks do not model, at the key that asks for
+// it. What follows `simulates_messages` holds where messages overlap: there every message is a flow
+// of a job, and only training that is defined by such messages can run.
 void check_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
   const NetworkModel model = scenario.cluster.network.model;
   const std::string on = " needs network model alpha_beta";
@@ -228,6 +241,7 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
 }
 
 // The packet block, with the seed and the limit of the scenario.
+// Values of training are fp32: a packet holds whole ones.
 void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario& scenario,
                     const net::Fabric& fabric) {
   Network& network = scenario.cluster.network;
@@ -256,6 +270,9 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
 
 } // namespace
 
+// Without a topology a simulated network is a star of the nodes. alpha_beta takes at most a latency
+// and a bandwidth from a topology and forgets its hosts. Dedicated servers have hosts in simulated
+// networks only.
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   Network& network = cluster.network;
@@ -323,6 +340,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   check_use(tree, context, scenario);
 }
 
+// Only keys that the network model reads are shown: what is shown can be read again.
 void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& network_tree) {
   const Network& network = cluster.network;
   network_tree.set("model", kNetworkModels[network.model]);

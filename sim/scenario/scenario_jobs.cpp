@@ -1,15 +1,20 @@
 // Several training jobs on one fabric: `workload` is a list.
+#include "scenario/scenario_jobs.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "scenario/keys/workload.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/keys/workload_keys.hpp"
+#include "scenario/scenario_workload.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
+// A job differs from the others in its workload and its nodes; cluster, training and communication
+// are common to all.
 void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario) {
   const auto& list = top.array("workload", true);
   if (list.empty()) {

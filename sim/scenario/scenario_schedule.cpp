@@ -1,4 +1,6 @@
 // The schedule of a scenario and its option keys (MER 5, 6), and what goes with which schedule.
+#include "scenario/scenario_schedule.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,15 +9,21 @@
 
 #include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
-#include "scenario/keys/communication.hpp"
+#include "plan/bounds.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/priority.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
-#include "scenario/scenario_parts.hpp"
 #include "scenario/schedule_options.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
+// Messages that are sums of the messages of all ranks: such a message may be split or merged at
+// will.
 bool is_summed(coll::CompressionMethod method) {
   const coll::CompressionKind kind = coll::row(method).kind;
   return kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec;
@@ -23,6 +31,8 @@ bool is_summed(coll::CompressionMethod method) {
 
 } // namespace
 
+// All options are read and checked, also those of other schedules, so that a wrong value is found
+// even where it would be ignored.
 plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
                                              const plan::Planner& planner,
                                              std::int64_t bytes_of_element) {
@@ -45,12 +55,15 @@ bool has_measured_buckets(const Scenario& scenario) {
          });
 }
 
+// The buckets a framework has really used are the best guess of what it will use again.
 plan::Schedule default_schedule(const Scenario& scenario) {
   return scenario.training.algorithm != TrainingAlgorithm::sync_sgd ? plan::Schedule::single
          : has_measured_buckets(scenario)                           ? plan::Schedule::trace
                                                                     : plan::Schedule::ddp;
 }
 
+// Asynchronous workers send everything at once: an axis may ask for another schedule there and gets
+// this one.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   const std::string_view by_default = plan::planner(default_schedule(scenario)).name;
   std::string_view chosen = fields.word_or("schedule", by_default);
@@ -66,6 +79,8 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
       static_cast<std::int64_t>(std::ceil(scenario.workload.bytes_per_value())));
 }
 
+// What a planner needs is in its row (plan/planners.hpp); a linear cost can be told only once the
+// whole exchange is known, so this comes last.
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const plan::Planner& planner = plan::planner(communication.schedule);
@@ -126,6 +141,7 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   }
 }
 
+// The published 0.5 is kept where it was measured, in runs with measured exchanges.
 void resolve_contention(const io::Json& tree, Scenario& scenario) {
   plan::ScheduleOptions& options = scenario.communication.schedule_options;
   if (scenario.communication.schedule != plan::Schedule::asc_wfbp ||

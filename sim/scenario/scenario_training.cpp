@@ -1,4 +1,8 @@
 // /training and /variability of a scenario (PIP 2, 9).
+// Keys of all algorithms are read whatever the algorithm is, so that their values are checked; the
+// feature matrix (rules.hpp) refuses those that do not count.
+#include "scenario/scenario_training.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,7 +11,6 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 
@@ -15,6 +18,7 @@ namespace {
 
 using Algorithm = TrainingAlgorithm;
 
+// A number or "optimal", which is an absent width.
 void parse_width(io::Fields& fields, const ParseContext& context, Training& training) {
   if (const io::Json* width = fields.any("pipeline_width");
       width != nullptr && width->is_string()) {
@@ -31,6 +35,7 @@ void parse_width(io::Fields& fields, const ParseContext& context, Training& trai
   training.width_tolerance = fields.number("width_tolerance");
 }
 
+// Widths that cannot work together are errors; those that merely change nothing are warnings.
 void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
   parse_width(fields, context, training);
@@ -53,6 +58,8 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
   }
 }
 
+// sharded is colocated with a server on every worker, so that the number of servers follows from
+// the ranks.
 void parse_server(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
   coll::Options& options = scenario.communication.options;
@@ -80,6 +87,7 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   }
 }
 
+// x1 and x2 are the ends of a line: they must differ.
 void parse_convergence(io::Fields& fields, const ParseContext& context, Training& training) {
   const io::Json* json = fields.any("convergence");
   if (json == nullptr || json->is_null()) {
@@ -103,6 +111,7 @@ void parse_convergence(io::Fields& fields, const ParseContext& context, Training
 
 std::string_view word(Algorithm algorithm) { return kTrainingAlgorithms[algorithm]; }
 
+// Each worker at most once: two factors for one worker would leave open whether they multiply.
 void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   std::set<std::int64_t> seen;
   const auto ranks = static_cast<double>(std::max<std::int64_t>(1, scenario.cluster.ranks()));
@@ -143,6 +152,8 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_convergence(fields, context, training);
 }
 
+// A uniform law that stays above 0 with mean 1 has a coefficient of variation below 1 / sqrt(3); an
+// exponential one has 1.
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   train::Variability& out = scenario.variability;
   out.seed = static_cast<std::uint64_t>(scenario.seed);
@@ -172,6 +183,7 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
   }
 }
 
+// Asynchronous servers have no exchange to which a time could be added.
 io::Json training_tree(const Scenario& scenario) {
   const Training& training = scenario.training;
   io::Json tree = io::Object{{"algorithm", word(training.algorithm)},

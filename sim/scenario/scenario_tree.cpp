@@ -1,11 +1,18 @@
+// The tree is written as complete as possible, and keys without a meaning are taken out at the end
+// by the rules that refuse them in a file.
+#include "scenario/scenario_tree.hpp"
+
 #include <array>
 #include <cassert>
 #include <string>
 #include <utility>
 
 #include "coll/algorithms.hpp"
+#include "plan/planners.hpp"
+#include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_training.hpp"
 #include "scenario/schedule_options.hpp"
 
 namespace stepsim::study {
@@ -14,6 +21,7 @@ namespace {
 
 using coll::AlgorithmId;
 
+// Layers as they were run, scaling applied.
 io::Json inline_layers(const train::Workload& workload) {
   std::vector<std::int64_t> bytes(workload.layers.size());
   std::vector<std::string> dtypes(workload.layers.size());
@@ -42,6 +50,7 @@ io::Json inline_layers(const train::Workload& workload) {
   return layers;
 }
 
+// The name of a trace or model and not its content: results would be large otherwise.
 io::Json workload_tree(const WorkloadSource& source, const train::Workload& workload) {
   io::Json tree{io::Object{}};
   if (!source.trace.empty()) {
@@ -92,6 +101,8 @@ io::Json workloads_tree(const Scenario& scenario) {
   return list;
 }
 
+// Where a curve or a topology gives the times, latency and bandwidth are left out: read again they
+// would win over it.
 io::Json cluster_tree(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const Network& network = cluster.network;
@@ -135,6 +146,7 @@ io::Json cluster_tree(const Scenario& scenario) {
   return tree;
 }
 
+// Only options of the chosen collective, and the keys that its schedule reads.
 io::Json communication_tree(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const coll::Options& options = communication.options;

@@ -1,15 +1,18 @@
+#include "scenario/scenario_workload.hpp"
+
 #include <string>
 #include <utility>
 
 #include "base/number_text.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // Layers written into the scenario itself: the first keys of a trace's layers.
+// A layer has one tensor at most here. Its shape must agree with its bytes: two or four bytes per
+// element where no type is given.
 train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
   train::Trace trace;
   trace.name = "inline layers";
@@ -57,6 +60,7 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
 }
 
 // `run` needs every time and every size of a trace.
+// At most twenty problems: a trace without sizes has one per layer.
 void check_complete(const train::Trace& trace, const std::string& file) {
   std::vector<base::Problem> problems;
   for (std::size_t l = 0; l < trace.layers.size(); ++l) {
@@ -79,6 +83,8 @@ void check_complete(const train::Trace& trace, const std::string& file) {
   }
 }
 
+// How long the layers of a model take: from the speed of a device, or from measured totals that are
+// spread over the layers.
 void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSource& source) {
   train::ProfileOptions& profile = source.profile;
   const bool has_device = fields.has("device");
@@ -114,6 +120,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
   profile.value_bytes = static_cast<int>(fields.integer("value_bytes"));
 }
 
+// Nothing is computed after a problem: an incomplete profile would only add misleading ones.
 void load_model(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   WorkloadSource& source = scenario.workload_source;
   parse_profile(fields, context, source);
@@ -143,6 +150,7 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
 
 } // namespace
 
+// Keys of models are refused elsewhere; granularity defaults to what the trace was measured at.
 void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   WorkloadSource& source = scenario.workload_source;
   const int given = static_cast<int>(fields.has("trace")) + static_cast<int>(fields.has("model")) +

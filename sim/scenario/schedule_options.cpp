@@ -1,14 +1,19 @@
+// One overload per type of option reads it, one writes it; the rows say which member each key
+// fills. A type without an overload does not compile.
 #include "scenario/schedule_options.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "scenario/keys/schedule.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/priority.hpp"
+#include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
+// Options whose default depends on others have none in their row.
 bool has_default(const io::Key& key) {
   return !std::holds_alternative<std::monostate>(key.fallback);
 }
@@ -62,6 +67,7 @@ io::Json written(plan::Prefetch value) { return plan::kPrefetches[value]; }
 
 } // namespace
 
+// Keys that the planner does not have are read as well and keep their values.
 plan::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t bytes_of_element) {
   plan::ScheduleOptions options;
   for (const keys::ScheduleOption& row : keys::kScheduleOptions) {
@@ -73,6 +79,7 @@ plan::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t byt
   return options;
 }
 
+// In the order of the rows.
 void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
                           io::Json& tree) {
   for (const keys::ScheduleOption& row : keys::kScheduleOptions) {

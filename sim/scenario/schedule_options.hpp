@@ -1,7 +1,9 @@
 #pragma once
-// The options of a schedule, read from a file and written back by the rows of keys/schedule.hpp.
+// The options of a schedule, read from a file and written back by the rows of
+// keys/schedule_keys.hpp.
 #include <cstdint>
 
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "json/reader.hpp"
 

@@ -1,4 +1,5 @@
 #include "scenario/short_forms.hpp"
+#include "json/json_pointer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,8 @@ bool may_hold_short_form(std::string_view pointer) {
       kShortForms, [&](const ShortForm& form) { return form.pointer.starts_with(pointer); });
 }
 
+// The new object takes the place of the word, and the word keeps its own file and line: an error in
+// it must point at what the user wrote.
 io::Json with_short_forms_expanded(io::Json scenario) {
   for (const ShortForm& form : kShortForms) {
     const io::Json* found = io::resolve(scenario, form.pointer);

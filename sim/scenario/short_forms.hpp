@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include "scenario/short_forms.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {

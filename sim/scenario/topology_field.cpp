@@ -19,6 +19,8 @@ std::optional<net::Topology> parse_topology_field(const io::Json& json,
   return context.problems.empty() ? std::optional(context.files.topology(*file)) : std::nullopt;
 }
 
+// Packet times are integer picoseconds: rates beyond these limits round to 0, latencies overflow.
+// One link is reported, as the others tend to be alike.
 void check_packet_links(const io::Json& place, const ParseContext& context,
                         const net::Fabric& fabric) {
   constexpr double kMostLatency = 1000;

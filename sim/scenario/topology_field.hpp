@@ -5,7 +5,7 @@
 
 #include "net/fabric/fabric.hpp"
 #include "net/profile/profile.hpp"
-#include "scenario/scenario_parts.hpp"
+#include "scenario/parse_context.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

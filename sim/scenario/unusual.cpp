@@ -11,6 +11,8 @@ constexpr double kMostRate = 1e14;     // bytes/s
 constexpr double kMostLatency = 10;    // s
 constexpr double kMostInUnit = 100000; // a number that may stand before Gbps or us
 
+// A guess at the unit is made only for numbers that could stand before it: 25 may be 25 Gbps, 1e-3
+// not.
 std::string sentence(double value, std::string_view unit, std::string_view meant,
                      std::string_view bound) {
   const std::string number = base::shortest(value);
@@ -36,6 +38,7 @@ std::optional<std::string> unusual(std::string_view key, double value) {
   return std::nullopt;
 }
 
+// Recursive, because links stand in topologies, lists and objects at several depths.
 void refuse_unusual(const io::Json& tree, bool allowed, io::Problems& problems) {
   if (allowed) {
     return;

@@ -8,6 +8,7 @@
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

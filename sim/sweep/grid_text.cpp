@@ -6,6 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
+#include "sweep/grid.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "scenario/compressed_cost.hpp"
-#include "scenario/exchange.hpp"
+#include "scenario/compression/compressed_cost.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

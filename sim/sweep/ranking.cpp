@@ -4,6 +4,7 @@
 
 #include "sweep/grid.hpp"
 #include "sweep/rows.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 #include "sweep/sweep.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -22,7 +22,6 @@ namespace stepsim::study {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenario/files.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

@@ -8,6 +8,10 @@
 
 #include "base/error.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "sweep/sweep_file.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

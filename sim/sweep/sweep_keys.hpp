@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "run/summary_fields.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "sweep/grid.hpp"
 #include "json/fields/schema.hpp"
 

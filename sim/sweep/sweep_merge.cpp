@@ -13,7 +13,10 @@
 #include "sweep/sweep_base.hpp"
 #include "sweep/sweep_output.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

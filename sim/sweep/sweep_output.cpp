@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

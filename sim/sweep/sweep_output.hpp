@@ -12,6 +12,7 @@
 #include "sweep/shard.hpp"
 #include "sweep/sweep_records.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 
 namespace stepsim::study {
 

@@ -10,6 +10,7 @@
 #include "run/run.hpp"
 #include "scenario/unusual.hpp"
 #include "sweep/sweep_quick.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/best_merge.hpp"
 #include "run/period_bound.hpp"

@@ -9,6 +9,7 @@
 #include "base/number_text.hpp"
 #include "base/random.hpp"
 #include "json/csv.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -108,6 +108,33 @@ class Sizes(unittest.TestCase):
         self.assertEqual(found(checks.check_sizes, "sim/base/a.cpp", "//\n" * 400), [])
 
 
+class Headers(unittest.TestCase):
+    def found(self, *names):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in names:
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("// A file.\n")
+            return list(checks.check_headers(pathlib.Path(folder)))
+
+    def test_a_source_without_its_header_is_found(self):
+        self.assertEqual(self.found("sim/net/a.cpp", "sim/net/a.hpp", "sim/net/types.hpp"), [])
+        self.assertEqual(self.found("sim/cli/main.cpp", "calibrate/program/main.cpp"), [])
+        self.assertEqual(len(self.found("sim/net/a.cpp")), 1)
+        self.assertEqual(len(self.found("sim/net/a.cpp", "sim/coll/a.hpp")), 1)
+
+    def test_two_files_of_one_name_are_found(self):
+        self.assertEqual(len(self.found("sim/net/a.hpp", "sim/coll/formula/a.hpp")), 1)
+        self.assertEqual(len(self.found("sim/net/a.hpp", "calibrate/mpi/a.hpp", "sim/coll/a.hpp")), 1)
+        self.assertEqual(self.found("sim/net/a.hpp", "sim/coll/b.hpp"), [])
+
+    def test_an_entry_of_the_lists_that_holds_no_more_is_found(self):
+        folder, names = next(iter(checks.WITHOUT_HEADER.items()), (None, ""))
+        for name in names.split()[:1]:
+            self.assertEqual(self.found(f"{folder}/{name}.cpp"), [])
+            self.assertEqual(len(self.found(f"{folder}/{name}.cpp", f"{folder}/{name}.hpp")), 1)
+
+
 class References(unittest.TestCase):
     PAGE = "| section | rule |\n|---|---|\n| `COL 5.6` | a |\n| `MER A`, `MER B4` | b |\n"
 

@@ -7,6 +7,8 @@
 #include "base/error.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

@@ -8,6 +8,7 @@
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 

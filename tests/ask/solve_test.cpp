@@ -1,4 +1,5 @@
 #include "ask/solve.hpp"
+#include "ask/solve_target.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,6 +8,8 @@
 #include "base/error.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

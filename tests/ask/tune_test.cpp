@@ -6,11 +6,15 @@
 #include <cmath>
 #include <random>
 
-#include "ask/tune_parts.hpp"
+#include "ask/tune_buckets.hpp"
+#include "ask/tune_density.hpp"
 #include "base/error.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using plan::Schedule;

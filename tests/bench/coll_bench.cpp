@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 
 #include "base/random.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
 
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "import/kineto_generator.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 
 int main(int count, char** arguments) {
   using namespace stepsim::io;

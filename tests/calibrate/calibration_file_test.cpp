@@ -9,6 +9,8 @@
 
 #include "calibrate/curves.hpp"
 #include "files/profile_file.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

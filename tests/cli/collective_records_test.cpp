@@ -9,9 +9,12 @@
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_record.hpp"
 #include "coll/point.hpp"
+#include "coll/record.hpp"
 #include "files/links_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using coll::AlgorithmId;

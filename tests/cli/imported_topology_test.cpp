@@ -11,6 +11,8 @@
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

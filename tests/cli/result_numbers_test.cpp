@@ -10,7 +10,7 @@
 #include "flows/flows_text.hpp"
 #include "run/link_counters.hpp"
 #include "run/network_result.hpp"
-#include "scenario/message_class.hpp"
+#include "scenario/packet/message_class.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

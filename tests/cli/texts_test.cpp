@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "cli/shell/csv.hpp"
+#include "cli/shell/flat_records.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"

@@ -4,6 +4,9 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

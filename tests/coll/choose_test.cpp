@@ -9,8 +9,12 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/cost.hpp"
+#include "coll/choose.hpp"
 #include "coll/crossovers.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "coll/method.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/method.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

@@ -6,8 +6,13 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/symbols.hpp"
 #include "coll/point.hpp"
-#include "coll/schedule/pipelines.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;

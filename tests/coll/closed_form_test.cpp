@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

@@ -1,6 +1,11 @@
 // Times and messages of compressed exchanges against the formulas of SPA 3, 4, 11 and PIP 6 and
 // their expected values. Tolerance 1e-9 relative where all evaluators add the same durations.
-#include "coll/compress/compressed_exchange.hpp"
+#include "coll/choose.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/method.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +18,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_formulas.hpp"
 #include "testing/tolerance.hpp"
 

@@ -4,9 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_record.hpp"
 #include "coll/point.hpp"
 #include "coll/record.hpp"
 #include "coll/validate.hpp"
+#include "coll/validate_compressed.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {

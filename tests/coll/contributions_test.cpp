@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/max_plus.hpp"
 
 namespace stepsim::coll {
 namespace {

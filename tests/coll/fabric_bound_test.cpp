@@ -7,6 +7,8 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"

@@ -5,6 +5,9 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

@@ -8,7 +8,11 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/method.hpp"
 #include "coll/point.hpp"
 #include "coll/schedule/double_tree.hpp"
 #include "testing/tolerance.hpp"

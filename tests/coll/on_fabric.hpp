@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/evaluate.hpp"
+#include "coll/collective.hpp"
 #include "net/fabric/presets.hpp"
 #include "net/fabric/rank_fabric.hpp"
 

@@ -2,7 +2,6 @@
 // One collective in a line, for tests: real chunking, as closed forms assume.
 #include "coll/algorithms.hpp"
 #include "coll/collective.hpp"
-#include "coll/evaluate.hpp"
 
 namespace stepsim::coll::test {
 

@@ -1,4 +1,4 @@
-#include "coll/record.hpp"
+#include "coll/evaluate/events.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "coll/point.hpp"
+#include "coll/record.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::coll;

@@ -8,7 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

@@ -7,6 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/schedule/swing.hpp"
 #include "coll/validate.hpp"
@@ -20,7 +23,7 @@ using stepsim::testing::within;
 using test::point;
 
 Collective swing(std::uint32_t ranks, double bytes) {
-  return point(Op::allreduce, AlgorithmId::swing, ranks, bytes, {1e-5, 1e-9, 2e-10});
+  return point(Op::allreduce, kSwing, ranks, bytes, {1e-5, 1e-9, 2e-10});
 }
 
 // The definition: d(t) = sum of (-2)^i for i = 0 .. t; even ranks add it, odd ranks subtract it.

@@ -9,7 +9,10 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/server_flows.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

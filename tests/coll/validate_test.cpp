@@ -1,4 +1,4 @@
-#include "coll/validate.hpp"
+#include "coll/record.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coll/point.hpp"
+#include "coll/validate.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;

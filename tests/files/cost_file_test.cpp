@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

@@ -12,7 +12,10 @@
 #include "files/profile_file.hpp"
 #include "files/topology_file.hpp"
 #include "files/trace_file.hpp"
+#include "files/trace_text.hpp"
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

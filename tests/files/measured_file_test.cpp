@@ -8,6 +8,7 @@
 #include "files/model_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

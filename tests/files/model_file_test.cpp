@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

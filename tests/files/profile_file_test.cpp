@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "json/json_parse.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

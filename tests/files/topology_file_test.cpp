@@ -6,6 +6,8 @@
 
 #include "files/keys/topology_keys.hpp"
 #include "net/fabric/topology.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "files/trace_text.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/problem_text.hpp"
 
 using namespace stepsim;

@@ -11,6 +11,8 @@
 #include "flows/flows_text.hpp"
 #include "flows/flows_timeline.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

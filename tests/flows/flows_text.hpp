@@ -10,6 +10,8 @@
 #include "scenario/scenario_text.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study::testing {
 

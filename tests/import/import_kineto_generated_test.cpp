@@ -4,10 +4,13 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "files/trace_file.hpp"
+#include "files/trace_text.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto_generator.hpp"
 #include "testing/tolerance.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -7,6 +7,7 @@
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto_generator.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -9,6 +9,7 @@
 #include "import/nccl/import_nccl_tests.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

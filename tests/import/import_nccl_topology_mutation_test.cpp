@@ -5,9 +5,13 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "files/topology_file.hpp"
+#include "files/trace_text.hpp"
 #include "import/import_samples.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -12,6 +12,8 @@
 #include "net/fabric/routes.hpp"
 #include "net/fabric/topology.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

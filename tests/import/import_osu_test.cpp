@@ -5,6 +5,7 @@
 #include "import/import_detect.hpp"
 #include "import/import_osu.hpp"
 #include "import/import_samples.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -12,6 +12,7 @@
 #include "testing/paths.hpp"
 #include "train/workload/model_table.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::io {
 

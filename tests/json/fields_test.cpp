@@ -3,6 +3,9 @@
 
 #include "json/fields/schema.hpp"
 #include "json/fields/written.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 #include "json/reader.hpp"
 
 using namespace stepsim::io;

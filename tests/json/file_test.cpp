@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "json/file_write.hpp"
 #include "json/sha256.hpp"
 #include "json/temporary_folder.hpp"
 

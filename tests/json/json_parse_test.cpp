@@ -6,7 +6,10 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -2,6 +2,9 @@
 
 #include "base/error.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -6,6 +6,8 @@
 
 #include "base/random.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

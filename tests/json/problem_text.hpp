@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::io {
 

@@ -1,3 +1,5 @@
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 #include "json/reader.hpp"
 
 #include <doctest/doctest.h>

@@ -11,6 +11,8 @@
 #include "coll/compress/compression.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

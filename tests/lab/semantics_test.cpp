@@ -8,6 +8,8 @@
 #include "base/random.hpp"
 #include "lab/semantics_compare.hpp"
 #include "lab/semantics_result.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using study::SemanticsFile;

@@ -1,4 +1,4 @@
-#include "net/packet/event_queue.hpp"
+#include "net/packet/packet_event_queue.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "coll/evaluate.hpp"
+#include "coll/collective.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
 
 namespace {
 

@@ -11,7 +11,11 @@
 
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {

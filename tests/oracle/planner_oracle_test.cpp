@@ -9,7 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/bounds.hpp"
 #include "plan/plan_problems.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 
 using namespace stepsim::plan;

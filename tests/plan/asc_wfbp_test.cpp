@@ -8,6 +8,11 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/asc_wfbp.hpp"
+#include "plan/bounds.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/sending.hpp"
 #include "plan/steps.hpp"
 #include "testing/tolerance.hpp"
 

@@ -1,6 +1,10 @@
 // DeAR: MER 6.3 and its cases of MER 14 G.
 #include <doctest/doctest.h>
 
+#include "plan/dear.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/sending.hpp"
 #include "plan/steps.hpp"
 #include "testing/tolerance.hpp"
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "plan/fixed_count.hpp"
 #include "plan/plan_problems.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "testing/tolerance.hpp"
 
@@ -20,7 +22,7 @@ namespace {
 Plan plan_in(const Problem& problem, std::int64_t buckets) {
   ScheduleOptions options;
   options.buckets = buckets;
-  return make_plan(problem, Schedule::fixed_count, options);
+  return make_plan(problem, kFixedCount, options);
 }
 
 double squares(const Plan& plan) {

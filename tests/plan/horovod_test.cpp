@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "plan/plan_problems.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "testing/tolerance.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "plan/planners.hpp"
+#include "plan/problem.hpp"
 
 namespace stepsim::plan::testing {
 

@@ -1,4 +1,6 @@
 // The small worked cases of every planner: ten numbers each, times by hand.
+#include "plan/bounds.hpp"
+#include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 
 #include <cmath>

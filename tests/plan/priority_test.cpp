@@ -7,6 +7,10 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
+#include "plan/priority.hpp"
+#include "plan/sending.hpp"
 #include "plan/steps.hpp"
 #include "testing/tolerance.hpp"
 

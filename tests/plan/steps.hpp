@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "plan/plan_problems.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/planners.hpp"
 #include "plan/sending.hpp"
 
 namespace stepsim::plan::testing {

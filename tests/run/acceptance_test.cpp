@@ -10,6 +10,7 @@
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -7,11 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/planners.hpp"
 #include "run/measured_exchanges.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/grid.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -9,7 +9,9 @@
 #include "base/random.hpp"
 #include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -1,8 +1,9 @@
-#include "scenario/profile_costs.hpp"
+#include "scenario/compression/profile_costs.hpp"
 
 #include <doctest/doctest.h>
 
 #include "files/profile_file.hpp"
+#include "json/json_parse.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

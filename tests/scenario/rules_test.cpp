@@ -6,10 +6,14 @@
 
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/scenario_keys.hpp"
+#include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -4,8 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "scenario/scenario_parts.hpp"
+#include "plan/planners.hpp"
+#include "scenario/compression/compression_tree.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_text.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

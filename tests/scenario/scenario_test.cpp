@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "plan/planners.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 

@@ -9,6 +9,7 @@
 #include "scenario/scenario.hpp"
 #include "testing/paths.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::study::testing {
 

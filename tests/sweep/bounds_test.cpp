@@ -10,10 +10,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "plan/planners.hpp"
 #include "scenario/scenario_text.hpp"
 #include "sweep/rows.hpp"
 #include "sweep/sweep.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::study::Result;

@@ -9,6 +9,7 @@
 
 #include "sweep/sweep_helpers.hpp"
 #include "sweep/sweep_point.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 

@@ -7,6 +7,9 @@
 #include "base/error.hpp"
 #include "scenario/files.hpp"
 #include "sweep/grid_text.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using study::Axis;

@@ -10,6 +10,8 @@
 #include "run/run_timeline.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 

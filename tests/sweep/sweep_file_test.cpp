@@ -6,6 +6,9 @@
 #include "sweep/sweep_hash.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 

@@ -11,6 +11,7 @@
 
 #include "sweep/sweep.hpp"
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::test {
 

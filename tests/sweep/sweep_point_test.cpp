@@ -9,6 +9,8 @@
 #include "sweep/sweep_helpers.hpp"
 #include "sweep/sweep_quick.hpp"
 #include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using study::Axis;

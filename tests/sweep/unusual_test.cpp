@@ -5,9 +5,12 @@
 #include "base/error.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "sweep/sweep_point.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/events.hpp"
 #include "train/factors.hpp"
 #include "train/network_job_scenes.hpp"
 #include "train/step/varied_steps.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/events.hpp"
 #include "train/network_job_scenes.hpp"
 
 namespace stepsim::train {

@@ -6,7 +6,8 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/method.hpp"
 #include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/method.hpp"
 #include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 

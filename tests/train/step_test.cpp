@@ -6,6 +6,11 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "plan/asc_wfbp.hpp"
+#include "plan/dear.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/priority.hpp"
+#include "plan/send_in_order.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::train;

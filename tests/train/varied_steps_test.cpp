@@ -8,6 +8,10 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "plan/asc_wfbp.hpp"
+#include "plan/dear.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/priority.hpp"
 #include "testing/tolerance.hpp"
 #include "train/factors.hpp"
 

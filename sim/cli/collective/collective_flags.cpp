@@ -1,9 +1,12 @@
+// Each flag becomes an axis: its values as numbers and a function that puts one into a collective.
+// Words are the values of their enumerators, so that all axes have one type.
 #include "cli/collective/collective_flags.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -21,6 +24,8 @@
 #include "files/topology_file.hpp"
 #include "net/fabric/topology.hpp"
 #include "scenario/files.hpp"
+#include "scenario/keys/scenario_keys.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::cli {
@@ -30,8 +35,15 @@ namespace {
 using base::QuantityKind;
 using coll::Collective;
 
-constexpr double kMaxRanks = 1 << 20;
+// The range of the key of a scenario that names the same thing as a flag; of a key with several
+// forms that of its number, which stands first.
+io::Range range_of(std::string_view pointer) {
+  const io::Key* key = io::key_at(study::keys::kScenario, pointer);
+  assert(key != nullptr && "the pointer is one of a key");
+  return key->kind == io::KeyKind::either ? key->keys.front().range : key->range;
+}
 
+// The algorithms of any of the operations, each once, in the order of the table.
 std::vector<std::string_view> algorithm_names(std::span<const coll::Op> ops) {
   std::vector<std::string_view> names;
   for (const coll::Op op : ops) {
@@ -50,9 +62,6 @@ std::vector<std::string_view> algorithm_names(std::span<const coll::Op> ops) {
 constexpr std::array<coll::Op, 6> kOps{coll::Op::broadcast, coll::Op::reduce,
                                        coll::Op::allreduce, coll::Op::reduce_scatter,
                                        coll::Op::allgather, coll::Op::allgatherv};
-
-// Compression methods stand behind the algorithms.
-constexpr int kFirstMethod = 1000;
 
 std::vector<double> algorithm_words(std::string_view text) {
   std::vector<std::string_view> known = algorithm_names(kOps);
@@ -77,6 +86,7 @@ std::vector<double> algorithm_words(std::string_view text) {
                     });
 }
 
+// The operation is the first axis and varies slowest; add_sums (collective_sums.hpp) relies on it.
 void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
   std::vector<std::string_view> op_names;
   for (const coll::Op op : kOps) {
@@ -98,9 +108,12 @@ void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
                        }});
 }
 
+// Absent flags give no axis: their values come from --links, --sizes or --topology. A latency is
+// that of further blocks as well until --block-latency says otherwise.
 void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   grid.axes.push_back(
-      {"--ranks", numbers("--ranks", flags.ranks, QuantityKind::count, io::between(1, kMaxRanks)),
+      {"--ranks",
+       numbers("--ranks", flags.ranks, QuantityKind::count, io::between(1, study::keys::kMaxRanks)),
        [](Collective& c, double v) { c.ranks = static_cast<std::uint32_t>(v); }});
   if (!flags.bytes.empty()) {
     grid.axes.push_back({"--bytes",
@@ -110,7 +123,8 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   }
   if (!flags.latency.empty()) {
     grid.axes.push_back({"--latency",
-                         numbers("--latency", flags.latency, QuantityKind::time, io::at_least(0)),
+                         numbers("--latency", flags.latency, QuantityKind::time,
+                                 range_of("/cluster/network/latency_s")),
                          [](Collective& c, double v) {
                            c.links.all.latency_s = v;
                            c.links.all.block_latency_s = v;
@@ -118,47 +132,55 @@ void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   }
   if (!flags.bandwidth.empty()) {
     grid.axes.push_back({"--bandwidth",
-                         numbers("--bandwidth", flags.bandwidth, QuantityKind::rate, io::above(0)),
+                         numbers("--bandwidth", flags.bandwidth, QuantityKind::rate,
+                                 range_of("/cluster/network/bandwidth_Bps")),
                          [](Collective& c, double v) { c.links.all.per_byte_s = 1 / v; }});
   }
   grid.axes.push_back(
       {"--reduction-rate",
-       numbers("--reduction-rate", flags.reduction_rate, QuantityKind::rate, io::at_least(0)),
+       numbers("--reduction-rate", flags.reduction_rate, QuantityKind::rate,
+               range_of("/cluster/network/reduction_Bps")),
        [](Collective& c, double v) { c.reduction_s_per_byte = v > 0 ? 1 / v : 0; }});
 }
 
+// These come after --latency and the files in the order of axes, because they override what those
+// set.
 void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
   if (flags.block != "optimal") {
     grid.axes.push_back(
-        {"--block", numbers("--block", flags.block, QuantityKind::size, io::at_least(1)),
+        {"--block",
+         numbers("--block", flags.block, QuantityKind::size,
+                 range_of("/communication/block_bytes")),
          [](Collective& c, double v) { c.options.block = Bytes{static_cast<std::int64_t>(v)}; }});
   }
   if (!flags.block_latency.empty()) {
-    grid.axes.push_back(
-        {"--block-latency",
-         numbers("--block-latency", flags.block_latency, QuantityKind::time, io::at_least(0)),
-         [](Collective& c, double v) {
-           c.links.all.block_latency_s = v;
-           for (coll::PairCost& pair : c.links.pairs) {
-             pair.cost.block_latency_s = v;
-           }
-         }});
+    grid.axes.push_back({"--block-latency",
+                         numbers("--block-latency", flags.block_latency, QuantityKind::time,
+                                 range_of("/cluster/network/block_latency_s")),
+                         [](Collective& c, double v) {
+                           c.links.all.block_latency_s = v;
+                           for (coll::PairCost& pair : c.links.pairs) {
+                             pair.cost.block_latency_s = v;
+                           }
+                         }});
   }
   grid.axes.push_back(
-      {"--root", numbers("--root", flags.root, QuantityKind::count, io::between(0, kMaxRanks)),
+      {"--root",
+       numbers("--root", flags.root, QuantityKind::count, io::between(0, study::keys::kMaxRanks)),
        [](Collective& c, double v) { c.root = static_cast<std::uint32_t>(v); }});
   grid.axes.push_back(
       {"--servers",
-       numbers("--servers", flags.servers, QuantityKind::count, io::between(1, kMaxRanks)),
+       numbers("--servers", flags.servers, QuantityKind::count, range_of("/training/servers")),
        [](Collective& c, double v) { c.options.servers = static_cast<std::uint32_t>(v); }});
-  grid.axes.push_back(
-      {"--placement",
-       words_in_order("--placement", "placement", flags.placement, coll::kPlacements.all()),
-       [](Collective& c, double v) {
-         c.options.placement = coll::Placement(static_cast<int>(v));
-       }});
+  grid.axes.push_back({"--placement",
+                       words("--placement", "placement", flags.placement, coll::kPlacements),
+                       [](Collective& c, double v) {
+                         c.options.placement = coll::Placement(static_cast<int>(v));
+                       }});
 }
 
+// On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
+// the network inside a node must be given.
 void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
   const std::uint32_t gpus = grid.network ? grid.network->fabric.gpus_per_machine : 0;
   const std::string gpus_per_node =
@@ -177,34 +199,36 @@ void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
     throw UsageError("give both --intra-latency and --intra-bandwidth");
   }
   grid.common.links.two_level = coll::TwoLevel{};
-  grid.axes.push_back(
-      {"--gpus-per-node",
-       numbers("--gpus-per-node", gpus_per_node, QuantityKind::count, io::between(1, kMaxRanks)),
-       [](Collective& c, double v) {
-         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
-       }});
+  grid.axes.push_back({"--gpus-per-node",
+                       numbers("--gpus-per-node", gpus_per_node, QuantityKind::count,
+                               range_of("/cluster/gpus_per_node")),
+                       [](Collective& c, double v) {
+                         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
+                       }});
   if (!intra) {
     return;
   }
-  grid.axes.push_back(
-      {"--intra-latency",
-       numbers("--intra-latency", flags.intra_latency, QuantityKind::time, io::at_least(0)),
-       [](Collective& c, double v) {
-         c.links.two_level->intra.latency_s = v;
-         c.links.two_level->intra.block_latency_s = v;
-       }});
+  grid.axes.push_back({"--intra-latency",
+                       numbers("--intra-latency", flags.intra_latency, QuantityKind::time,
+                               range_of("/cluster/intra_network/latency_s")),
+                       [](Collective& c, double v) {
+                         c.links.two_level->intra.latency_s = v;
+                         c.links.two_level->intra.block_latency_s = v;
+                       }});
   grid.axes.push_back(
       {"--intra-bandwidth",
-       numbers("--intra-bandwidth", flags.intra_bandwidth, QuantityKind::rate, io::above(0)),
+       numbers("--intra-bandwidth", flags.intra_bandwidth, QuantityKind::rate,
+               range_of("/cluster/intra_network/bandwidth_Bps")),
        [](Collective& c, double v) { c.links.two_level->intra.per_byte_s = 1 / v; }});
   grid.axes.push_back({"--nics-per-node",
                        numbers("--nics-per-node", flags.nics_per_node, QuantityKind::count,
-                               io::between(1, kMaxRanks)),
+                               range_of("/cluster/nics_per_node")),
                        [](Collective& c, double v) {
                          c.links.two_level->nics_per_node = static_cast<std::uint32_t>(v);
                        }});
 }
 
+// Files have one entry per rank, so that the number of ranks cannot vary.
 void read_files(CollectiveGrid& grid, const CollectiveFlags& flags) {
   if (flags.links.empty() && flags.sizes.empty()) {
     return;
@@ -254,6 +278,7 @@ void require_flags(const CollectiveFlags& flags) {
   }
 }
 
+// Routed once for the whole grid: every point shares it.
 std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
                                                        const std::string& data_folder) {
   const std::string path = study::is_shipped_name(name)
@@ -265,11 +290,6 @@ std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
 
 } // namespace
 
-std::optional<coll::CompressionMethod> compression_method(double algorithm) {
-  const int method = static_cast<int>(algorithm) - kFirstMethod;
-  return method < 0 ? std::nullopt : std::optional(coll::CompressionMethod(method));
-}
-
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   const auto add = [&app](const char* name, std::string& value, const char* type,
                           const std::string& description, const char* group) {
@@ -279,7 +299,7 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   add("--op", flags.op, "OP",
       "broadcast, reduce, allreduce, reduce_scatter, allgather or allgatherv", kMain);
   add("--algorithm", flags.algorithm, "A",
-      base::joined(coll::kAlgorithmIds.all()) + " or a compressed exchange: topk, gtopk_tree, ..",
+      base::joined(coll::algorithm_names()) + " or a compressed exchange: topk, gtopk_tree, ..",
       kMain);
   add("--ranks", flags.ranks, "P", "number of ranks", kMain);
   add("--bytes", flags.bytes, "SIZE",

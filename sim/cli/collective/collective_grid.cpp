@@ -1,8 +1,10 @@
+// Numbers of points are read as digits of a number with one digit per axis, the last axis lowest.
+#include "cli/collective/collective_grid.hpp"
+
 #include <algorithm>
 #include <cassert>
 
 #include "base/error.hpp"
-#include "cli/collective/collective_flags.hpp"
 #include "net/fabric/placement.hpp"
 
 namespace stepsim::cli {
@@ -37,6 +39,12 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const coll::Collect
 
 } // namespace
 
+std::optional<coll::CompressionMethod> compression_method(double algorithm) {
+  const int method = static_cast<int>(algorithm) - kFirstMethod;
+  return method < 0 ? std::nullopt : std::optional(coll::CompressionMethod(method));
+}
+
+// Checked while it is multiplied, so that the product cannot overflow.
 std::int64_t CollectiveGrid::points() const {
   constexpr std::int64_t kMaxPoints = 10'000'000;
   std::int64_t product = 1;
@@ -59,6 +67,7 @@ std::vector<double> CollectiveGrid::values_at(std::int64_t point) const {
   return values;
 }
 
+// Axes are applied in order: a later one may override a part of what an earlier one set.
 coll::Collective CollectiveGrid::at(std::int64_t point) const {
   const std::vector<double> values = values_at(point);
   coll::Collective collective = common;
@@ -74,6 +83,7 @@ coll::Collective CollectiveGrid::at(std::int64_t point) const {
   return collective;
 }
 
+// The ratio of a codec follows the method of the point unless --param ratio is given.
 std::optional<coll::Compression> CollectiveGrid::compression_at(std::int64_t point) const {
   const std::vector<double> values = values_at(point);
   coll::Compression result = compression;

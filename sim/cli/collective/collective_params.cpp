@@ -1,5 +1,8 @@
+// Rows of three kinds: words of a collective, words of a compression, numbers of a compression. A
+// name that belongs to compressions is remembered, so that it can be refused where no method reads
+// it.
 #include "cli/collective/collective_params.hpp"
-#include "scenario/keys/communication.hpp"
+#include "scenario/keys/communication_keys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,12 +25,14 @@ using coll::AlgorithmId;
 using Values = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 2> kNoYes{"false", "true"};
+// `index` is the place of the word among the values, or the number itself where there are no words.
 struct Param {
   std::string_view name;
   io::KeyWords values; // the words that it takes; none = a count
   void (*apply)(coll::Options&, std::size_t index, std::string_view word);
 };
 
+// The word was checked against the values of its row.
 AlgorithmId algorithm_of(std::string_view word) { return *coll::parse_algorithm(word); }
 
 constexpr std::array kParams{
@@ -96,6 +101,7 @@ constexpr std::array kCompressionNumbers{
                      [](coll::Compression& c, double v) { c.decode_Bps = v; }},
 };
 
+// Of a compression, as Param is of a collective.
 struct CompressionWords {
   std::string_view name;
   Values values;
@@ -124,6 +130,7 @@ constexpr std::array kCompressionWords{
 };
 constexpr std::string_view kShapes = "shapes";
 
+// "64x32" at 'x': {"64", "32"}; empty for an empty text.
 std::vector<std::string_view> parts_of(std::string_view words, char at) {
   std::vector<std::string_view> parts;
   while (!words.empty()) {
@@ -157,6 +164,7 @@ std::vector<std::string_view> known_names() {
   return known;
 }
 
+// In SI units, checked against the range of its row.
 double number(std::string_view text, std::string_view value, base::QuantityKind kind,
               const io::Range& range) {
   const auto parsed = base::parse_quantity(value, kind);
@@ -171,6 +179,8 @@ double number(std::string_view text, std::string_view value, base::QuantityKind 
   return result;
 }
 
+// The place of the word in `known`; only switches of two words use it, the others look up their
+// enum.
 std::size_t word(std::string_view name, std::string_view value, Values known) {
   const auto found = std::ranges::find(known, value);
   if (found == known.end()) {
@@ -204,6 +214,7 @@ std::vector<coll::MatrixShape> parse_shapes(std::string_view value) {
 }
 
 // Whether the name belongs to compressions.
+// Names are stored as the tables have them: they outlive the text of the flag.
 bool apply_compression_param(CollectiveParams& params, std::string_view text, std::string_view name,
                              std::string_view value) {
   const auto* words = std::ranges::find(kCompressionWords, name, &CompressionWords::name);
@@ -229,6 +240,7 @@ bool apply_compression_param(CollectiveParams& params, std::string_view text, st
 
 } // namespace
 
+// Names of compressions are tried first; they share none with those of collectives.
 void apply_param(CollectiveParams& params, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
@@ -260,6 +272,7 @@ void apply_param(CollectiveParams& params, std::string_view text) {
   param->apply(params.options, word(name, value, values), value);
 }
 
+// From the rows, except for the defaults, which are those of coll::Options.
 std::string params_help() {
   std::string text = "rare switches, repeatable:";
   for (const Param& param : kParams) {

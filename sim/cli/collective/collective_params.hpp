@@ -19,6 +19,7 @@ struct CollectiveParams {
 
 // Throws UsageError with the nearest known name or word.
 void apply_param(CollectiveParams& params, std::string_view text);
+// One sentence with every name and its words.
 [[nodiscard]] std::string params_help();
 
 } // namespace stepsim::cli

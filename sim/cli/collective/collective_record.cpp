@@ -1,3 +1,4 @@
+// Every record has the same keys; what does not exist is null.
 #include "cli/collective/collective_record.hpp"
 
 #include <cmath>
@@ -14,6 +15,7 @@ io::Json whole(double value) {
              : io::Json(value);
 }
 
+// One value per rank.
 io::Json list(const std::vector<double>& values) { return io::Array(values.begin(), values.end()); }
 
 io::Json algorithm_or_null(const std::optional<coll::AlgorithmId>& algorithm) {
@@ -41,6 +43,7 @@ void set_compressed(io::Json& tree, const coll::CompressedRecord& record) {
   }
 }
 
+// Of `auto` alone: the algorithm chosen and the next best, with their times.
 void set_choice(io::Json& tree, const std::optional<coll::Choice>& choice) {
   tree.set("chosen", choice ? io::Json(coll::name(choice->chosen)) : io::Json());
   tree.set("chosen_s", choice ? io::Json(choice->chosen_s) : io::Json());

@@ -1,3 +1,5 @@
+// Both kinds of records are found by places in the grid: crossovers once per combination of all
+// axes but algorithm and size, sums across the first axis.
 #include "cli/collective/collective_sums.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace stepsim::cli {
 
 namespace {
 
+// The keys that tell for which ranks and which link a record holds; null where links differ.
 io::Json inputs_tree(std::string_view kind, const coll::Collective& collective) {
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
@@ -38,6 +41,8 @@ Times times_of(const coll::CollectiveRecord& record) {
   return {record.closed_form_s, record.max_plus_s, record.events_s, record.seconds};
 }
 
+// Compressed exchanges and auto have no crossover of their own. The search goes on between the
+// sizes of the grid, from 1 byte at least.
 void add_crossovers(const CollectiveGrid& grid, std::vector<io::Json>& records) {
   std::vector<coll::AlgorithmId> algorithms;
   for (const double word : grid.axis("--algorithm").values) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/collective/collective_flags.hpp"
+#include "cli/collective/collective_grid.hpp"
 #include "coll/record.hpp"
 #include "json/json.hpp"
 

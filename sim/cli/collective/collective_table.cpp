@@ -1,3 +1,5 @@
+// Columns appear where their value varies over the grid; what is the same in all rows would be
+// noise.
 #include "cli/collective/collective_table.hpp"
 
 #include "base/number_text.hpp"
@@ -15,6 +17,7 @@ std::string gigabytes(const std::optional<double>& rate) {
   return rate ? base::significant(*rate / 1e9) : "-";
 }
 
+// With auto also what it chose: "auto: lp".
 std::string algorithm_text(const coll::CollectiveRecord& record) {
   if (record.compressed) {
     return std::string(coll::row(record.compressed->method).name);
@@ -80,6 +83,7 @@ Table collective_table(const CollectiveGrid& grid,
   return table;
 }
 
+// The records are read back as trees, because they are already complete for JSON then.
 std::string extra_text(const std::vector<io::Json>& extra) {
   std::string out;
   for (const io::Json& tree : extra) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/collective/collective_flags.hpp"
+#include "cli/collective/collective_grid.hpp"
 #include "cli/shell/table.hpp"
 #include "coll/record.hpp"
 #include "json/json.hpp"

@@ -1,3 +1,5 @@
+// Flags have other names than the keys of `compression` only by their dashes; which method reads
+// which key is the table's of coll/compress.
 #include "cli/collective/compression_flags.hpp"
 
 #include <CLI/CLI.hpp>
@@ -59,6 +61,7 @@ void add_compression_flags(CLI::App& app, CompressionFlags& flags) {
   add("--broadcast", flags.broadcast, "WORD", "of gtopk_tree: mst or flat; default mst");
 }
 
+// k is checked against the number of values once a point is known: it varies with --bytes.
 void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
   const auto count = [](std::string_view flag, const std::string& text) {
     return numbers(flag, text, QuantityKind::count, io::between(1, kMostEntryBytes));
@@ -84,23 +87,23 @@ void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
          [](Compression& c, double v) { c.value_bytes = static_cast<std::int64_t>(v); }});
   }
   if (!flags.allgather.empty()) {
-    grid.axes.push_back({"--allgather",
-                         words_in_order("--allgather", "all-gather", flags.allgather,
-                                        coll::kSparseAllgathers.all()),
-                         nullptr, [](Compression& c, double v) {
-                           c.allgather = coll::SparseAllgather(static_cast<int>(v));
-                         }});
+    grid.axes.push_back(
+        {"--allgather",
+         words("--allgather", "all-gather", flags.allgather, coll::kSparseAllgathers), nullptr,
+         [](Compression& c, double v) {
+           c.allgather = coll::SparseAllgather(static_cast<int>(v));
+         }});
   }
   if (!flags.broadcast.empty()) {
     grid.axes.push_back(
-        {"--broadcast",
-         words_in_order("--broadcast", "broadcast", flags.broadcast, coll::kSparseBroadcasts.all()),
+        {"--broadcast", words("--broadcast", "broadcast", flags.broadcast, coll::kSparseBroadcasts),
          nullptr, [](Compression& c, double v) {
            c.broadcast = coll::SparseBroadcast(static_cast<int>(v));
          }});
   }
 }
 
+// A key counts if any of the methods reads it, so that a grid may hold dense and sparse algorithms.
 void check_compression_keys(std::span<const CompressionMethod> methods, const CollectiveGrid& grid,
                             std::span<const std::string_view> given) {
   const auto means = [&](std::string_view key) {

@@ -2,13 +2,22 @@
 // The flags of compressed exchanges in `stepsim collective` (SPA 1): their values for the grid, and
 // whether they mean anything to the chosen methods.
 #include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
-#include "cli/collective/collective_flags.hpp"
+#include "cli/collective/collective_grid.hpp"
 #include "coll/compress/compression.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace stepsim::cli {
+
+// As typed; "" = not given.
+struct CompressionFlags {
+  std::string density, k, index_bytes, value_bytes, allgather, broadcast;
+};
 
 void add_compression_flags(CLI::App& app, CompressionFlags& flags);
 

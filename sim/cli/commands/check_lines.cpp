@@ -1,3 +1,6 @@
+// The file is read once, line by line, because the output of a sweep can be larger than memory. A
+// state machine follows: header, names of the columns (CSV), records in ascending order of their
+// points.
 #include "cli/commands/check_lines.hpp"
 
 #include <algorithm>
@@ -7,11 +10,13 @@
 #include "sweep/sweep_records.hpp"
 #include "json/file.hpp"
 #include "json/json.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
+// The lines of a broken file tend to be wrong in the same way: twenty show it.
 constexpr std::size_t kMostErrors = 20;
 
 // Lines of a file that may be long, one at a time; the last may lack its end.
@@ -44,6 +49,7 @@ private:
   std::size_t begin_ = 0;
 };
 
+// Counts records and keeps what the header promised; everything else of a line is forgotten.
 class LinesChecker {
 public:
   explicit LinesChecker(const std::string& name) : name_(name) {}
@@ -95,6 +101,8 @@ private:
     return value->as_integer();
   }
 
+  // The scenario in the header is parsed with the file's name as its origin: names of files inside
+  // are relative to it. Axes are multiplied out only to compare the number of points.
   void sweep_header(std::string_view line) {
     is_sweep_ = true;
     csv_ = line.starts_with('#');
@@ -123,6 +131,8 @@ private:
     }
   }
 
+  // Records stand in the order of the points, whatever the number of threads; gaps are allowed,
+  // since a shard holds every n-th point.
   void point(const study::RecordMark& mark) {
     if (mark.point < 0) {
       error("is no record of a point");
@@ -141,6 +151,8 @@ private:
     point(study::record_mark(line, study::RecordFormat::csv));
   }
 
+  // All records of a sweep have the same keys: a record with others comes from another version or
+  // scenario.
   void json_line(const std::string& line) {
     const io::Json record = parsed(line);
     if (record.is_null()) {

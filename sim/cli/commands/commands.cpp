@@ -2,10 +2,30 @@
 
 #include <array>
 
+#include "cli/collective/collective_command.hpp"
+#include "cli/commands/breakeven_command.hpp"
+#include "cli/commands/check_command.hpp"
+#include "cli/commands/compare_command.hpp"
+#include "cli/commands/converge_command.hpp"
+#include "cli/commands/flows_command.hpp"
+#include "cli/commands/import_command.hpp"
+#include "cli/commands/keys_command.hpp"
+#include "cli/commands/merge_command.hpp"
+#include "cli/commands/models_command.hpp"
+#include "cli/commands/plan_command.hpp"
+#include "cli/commands/run_command.hpp"
+#include "cli/commands/schema_command.hpp"
+#include "cli/commands/semantics_command.hpp"
+#include "cli/commands/solve_command.hpp"
+#include "cli/commands/sweep_command.hpp"
+#include "cli/commands/topologies_command.hpp"
+#include "cli/commands/tune_command.hpp"
+
 namespace stepsim::cli {
 
 namespace {
 
+// The order is that of help; commands of one group stand next to each other.
 constexpr std::array kCommands{
     Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
     Command{"Training steps", "compare", "alternatives side by side, best first", compare},

@@ -1,6 +1,6 @@
 #pragma once
-// The table of commands: what exists, in the order and groups of `stepsim --help`. Adding one = one
-// .cpp with a function below and one row in commands.cpp.
+// The table of commands: what exists, in the order and groups of `stepsim --help`. A new command is
+// a file NAME_command.cpp with its header, and one row in commands.cpp.
 #include <span>
 #include <string_view>
 
@@ -11,29 +11,11 @@ namespace stepsim::cli {
 struct Command {
   std::string_view group;
   std::string_view name;
-  std::string_view summary; // one line
-  int (*run)(const Invocation&);
+  std::string_view summary;      // one line of `stepsim --help`
+  int (*run)(const Invocation&); // gives the exit code; errors are exceptions (shell/entry.hpp)
 };
 
+// All commands; rows of one group stand together.
 [[nodiscard]] std::span<const Command> commands();
-
-int breakeven(const Invocation& invocation);
-int check(const Invocation& invocation);
-int collective(const Invocation& invocation);
-int compare(const Invocation& invocation);
-int converge(const Invocation& invocation);
-int flows(const Invocation& invocation);
-int import_files(const Invocation& invocation);
-int keys(const Invocation& invocation);
-int merge(const Invocation& invocation);
-int models(const Invocation& invocation);
-int plan(const Invocation& invocation);
-int run(const Invocation& invocation);
-int schema(const Invocation& invocation);
-int semantics(const Invocation& invocation);
-int solve(const Invocation& invocation);
-int sweep(const Invocation& invocation);
-int topologies(const Invocation& invocation);
-int tune(const Invocation& invocation);
 
 } // namespace stepsim::cli

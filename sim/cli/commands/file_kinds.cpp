@@ -15,8 +15,8 @@
 #include "lab/semantics_keys.hpp"
 #include "lab/semantics_result.hpp"
 #include "run/result_file.hpp"
-#include "scenario/keys/problem.hpp"
-#include "scenario/keys/scenario.hpp"
+#include "scenario/keys/problem_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "sweep/sweep_keys.hpp"
 
 namespace stepsim::cli {

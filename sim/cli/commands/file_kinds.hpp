@@ -6,6 +6,7 @@
 
 namespace stepsim::cli {
 
+// By kind; `stepsim schema` prints one, and a test compares each with its file under schemas/.
 [[nodiscard]] std::vector<io::FileKind> file_kinds();
 
 } // namespace stepsim::cli

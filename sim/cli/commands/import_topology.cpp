@@ -1,3 +1,5 @@
+// Flags are read into the units of the importer: transfers per second and lane for PCIe links, as
+// their data sheets have them, and seconds per kind of cable.
 #include "cli/commands/import_topology.hpp"
 
 #include <array>
@@ -18,6 +20,7 @@ namespace {
 
 constexpr double kMostLatency = 1; // s
 
+// "8GT/s:16": speed of a lane, then the number of lanes.
 io::PcieLink parse_link(const std::string& text) {
   constexpr std::string_view kUnit = "GT/s";
   const std::string_view whole = text;
@@ -39,6 +42,7 @@ io::PcieLink parse_link(const std::string& text) {
   return {*per_lane, *lanes};
 }
 
+// Each kind at most once; kinds that are not named keep their defaults.
 void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) {
   constexpr std::array<std::string_view, 3> kKinds{"nvlink", "pcie", "net"};
   const std::array targets{&options.nvlink_latency, &options.pcie_latency,

@@ -1,3 +1,5 @@
+// Summaries name what a user can check against the tool that measured: numbers of layers, sums of
+// times, sizes.
 #include "cli/commands/imported.hpp"
 
 #include "base/number_text.hpp"
@@ -5,6 +7,7 @@
 #include "base/quantity.hpp"
 #include "files/cost_file.hpp"
 #include "files/trace_file.hpp"
+#include "files/trace_text.hpp"
 
 namespace stepsim::cli {
 
@@ -14,6 +17,7 @@ std::string milliseconds(double seconds) { return base::significant(seconds * 1e
 
 } // namespace
 
+// Update and framework time are one number here, as a scenario takes them.
 Imported imported_trace(const train::Trace& trace) {
   double forward = 0;
   double backward = 0;
@@ -48,6 +52,7 @@ Imported imported_trace(const train::Trace& trace) {
   return {io::to_json(trace), text, warnings};
 }
 
+// A cost file has one operation and one number of ranks.
 Imported imported_cost(const io::OsuLog& log) {
   const io::CostPoints cost = io::cost_of(log);
   return {io::to_json(cost),
@@ -58,6 +63,7 @@ Imported imported_cost(const io::OsuLog& log) {
           {}};
 }
 
+// One line per set, which is what `fit` will call a group.
 Imported imported_samples(const io::Samples& samples) {
   std::string text;
   for (const io::SampleSet& set : samples.sets) {

@@ -19,7 +19,9 @@ struct Imported {
 
 // A trace without any gradient size gets a warning: `run` refuses it.
 [[nodiscard]] Imported imported_trace(const train::Trace& trace);
+// Points of one operation as a file of kind cost.
 [[nodiscard]] Imported imported_cost(const io::OsuLog& log);
+// Sets of repeated times, for stepsim-calibrate fit.
 [[nodiscard]] Imported imported_samples(const io::Samples& samples);
 
 } // namespace stepsim::cli

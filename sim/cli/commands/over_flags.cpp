@@ -1,3 +1,5 @@
+// An axis given by hand can hold a value that no scenario takes. Such an error is found when a
+// point is parsed, far from the flag; it is turned back into one of the flag here.
 #include "cli/commands/over_flags.hpp"
 #include "sweep/grid_text.hpp"
 
@@ -16,6 +18,7 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
       ->allow_extra_args(false);
 }
 
+// In the order typed, which is the order in which axes vary.
 std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) {
   std::vector<study::Axis> axes;
   for (const std::string& text : over) {

@@ -13,7 +13,9 @@ class Option;
 
 namespace stepsim::cli {
 
+// Adds the flag; the option is returned so that a command can put it into a group.
 CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over);
+// Throws UsageError that names the flag.
 [[nodiscard]] std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over);
 
 // A problem at a field that --over varies is the flag's: UsageError. All others are the file's.

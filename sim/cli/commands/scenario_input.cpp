@@ -1,8 +1,9 @@
+// --method and --seed are short for --set /method and --set /seed. Values are put into the tree
+// before it is parsed, so a flag and a key of the file go through the same checks.
 #include "cli/commands/scenario_input.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <utility>
 
 #include "base/error.hpp"
@@ -10,16 +11,15 @@
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "run/run.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/grid_text.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::cli {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> kScenarioMethods{"auto", "closed_form", "max_plus",
-                                                           "events"};
 
 // Pointer that a flag sets, and the flag as typed.
 std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlags& flags) {
@@ -36,6 +36,7 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
   return pointers;
 }
 
+// "/a/b" is below "/a" and not below "/a/bc".
 bool is_at_or_below(const std::string& place, const std::string& pointer) {
   return place == pointer || place.starts_with(pointer + "/");
 }
@@ -71,9 +72,10 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
       ->type_name("N");
 }
 
+// Short forms are expanded after every --set, because the next one may point into the object.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
-    require_word("--method", flags.method, kScenarioMethods);
+    require_word("--method", flags.method, study::keys::evaluators());
   }
   std::int64_t seed = 0;
   if (!flags.seed.empty()) {
@@ -104,6 +106,7 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags)
   return tree;
 }
 
+// Only the first problem decides: the others may follow from it.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags) {
   const base::Problem& problem = error.problems().front();
   const std::string flag = blamed_flag(problem, flags);
@@ -122,6 +125,7 @@ study::Scenario load_scenario(const io::Json& tree, study::Files& files, const S
   }
 }
 
+// A plan that cannot be made is found by the planner itself, which knows no pointers.
 study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                            const ScenarioFlags& flags, std::int64_t replications) {
   try {

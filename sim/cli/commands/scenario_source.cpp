@@ -1,3 +1,5 @@
+// A result holds its scenario fully resolved, and a sweep its base scenario and axes in the header:
+// both can be run again from the file alone.
 #include "cli/commands/scenario_source.hpp"
 
 #include "base/error.hpp"
@@ -7,6 +9,7 @@
 #include "sweep/grid.hpp"
 #include "sweep/sweep_base.hpp"
 #include "sweep/sweep_output.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 
@@ -18,6 +21,7 @@ study::RecordFormat format_of_head(std::string_view head) {
 }
 
 // Null if the file has no record of the point.
+// Records of a CSV file are not parsed: without types their values could not be compared.
 io::Json record_of(study::RowReader& reader, study::RecordFormat format, std::int64_t point) {
   std::string_view row;
   while (reader.next(row, format)) {
@@ -28,6 +32,7 @@ io::Json record_of(study::RowReader& reader, study::RecordFormat format, std::in
   return {};
 }
 
+// The header holds scenario and axes, so that a point is made in the same way as when it was run.
 ScenarioSource point_of(const std::string& file, std::string_view head, const std::string& point) {
   const study::RecordFormat format = format_of_head(head);
   study::RowReader reader(file);

@@ -1,4 +1,5 @@
 #include "cli/shell/app.hpp"
+#include "cli/shell/output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/version.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
 
 namespace stepsim::cli {
 
@@ -76,6 +78,7 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.set_help_flag("-h,--help", "this text")->group(kGroup);
 }
 
+// A negative number is a value and not an unknown option.
 bool is_number_like(std::string_view text) {
   return text.size() > 1 && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
 }
@@ -101,6 +104,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKeysOfF
     {"--density", "/communication/compression/density"},
 }};
 
+// "" for a flag that is no key.
 std::string_view pointer_of_flag(std::string_view name) {
   const auto* found =
       std::ranges::find(kKeysOfFlags, name, [](const auto& row) { return row.first; });
@@ -160,6 +164,8 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
   }
 }
 
+// CLI11 takes arguments from the back. Surplus ones are let through by the parser, so that the
+// error can show them.
 void read_arguments(CLI::App& app, const CommandText& text,
                     const std::vector<std::string>& arguments) {
   refuse_unknown_options(app, arguments);
@@ -239,6 +245,7 @@ void refuse_common_files(const CLI::App& app) {
 
 } // namespace
 
+// --help is answered before anything is checked: it must work next to a wrong option.
 bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
   add_common(app, text, common);
   const auto& arguments = invocation.arguments;
@@ -261,6 +268,7 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
 
 int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
+// All words are listed where none is near.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words) {
   if (std::find(words.begin(), words.end(), value) != words.end()) {
@@ -279,6 +287,7 @@ void require_word(std::string_view flag, std::string_view value,
   throw UsageError(text);
 }
 
+// --format wins over --json, and both over the name of the file.
 Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
     return *std::ranges::find(kTableFormats, common.format, word_of);
@@ -303,6 +312,8 @@ Format format_of(const Common& common, Format fallback) {
   return name.ends_with(".csv") ? Format::csv : fallback;
 }
 
+// NO_COLOR and CLICOLOR_FORCE are conventions of terminals; without them a terminal that knows
+// colours has them.
 bool use_color(std::string_view choice, Stream stream) {
   if (choice != "auto") {
     return choice == "always";
@@ -321,6 +332,7 @@ bool use_color(std::string_view choice, Stream stream) {
   return isatty(descriptor) != 0 && variable("TERM") != "dumb";
 }
 
+// A study with several rounds counts each from 0: a falling count starts a new line of progress.
 std::function<void(std::int64_t, std::int64_t)> counting(const Common& common) {
   return [&common, last = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {
     if (last < 0 || done < last) {
@@ -331,6 +343,7 @@ std::function<void(std::int64_t, std::int64_t)> counting(const Common& common) {
   };
 }
 
+// Measured when the result is written, so that reading and planning are part of it.
 io::Json meta(const Invocation& invocation) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - invocation.started;
   io::Json tree(io::Object{});

@@ -90,35 +90,10 @@ struct CommandText {
 // The format asked for: --json, --format, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
-// The result: to standard output, or to the file of -o through a temporary one beside it, so that a
-// failed or interrupted command leaves nothing. In tables, what users wrote cannot steer a terminal
-// (base/printable.hpp); the writers of JSON and CSV see to it themselves. Throws SimulationError
-// `FILE: write failed: reason`.
-void write_output(const Common& common, std::string_view text);
-// The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
-void write_tree(const Common& common, const io::Json& tree);
-void require_finite(const io::Json& tree);
-// Another file that the user asked for by its name, in one piece ("-" = standard output).
-void write_named(const std::string& path, std::string_view text);
-// Text on standard output that is no result: help, versions. Throws SimulationError.
-void print_text(std::string_view text);
-// What a command tells beside its result: on standard output, or on standard error where the result
-// goes to standard output. Silent with --quiet.
-void print_beside(std::string_view text, const Common& common);
-// Each warning once on standard error, `warning: ...`, one line each.
-void print_warnings(std::span<const std::string> warnings, const Common& common);
 // What studies call after each point: the first call says how many there are, and a count that
 // falls begins another round.
 [[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
 counting(const Common& common);
-// A remark of one line on standard error; silent with --quiet.
-void print_note(std::string_view note, const Common& common);
-// Lines on standard error whatever --quiet says.
-void print_error_lines(std::string_view lines);
-// "error: message", one line on standard error; gives the code back.
-int report_error(std::string_view message, int code, std::string_view color = "auto");
-// A word as one could paste it into a shell.
-[[nodiscard]] std::string quoted_word(const std::string& word);
 
 // Whether to colour what goes to standard output or standard error (IO 13).
 enum class Stream { output, error };
@@ -133,19 +108,5 @@ enum class Stream { output, error };
 // "--format xml: unknown, did you mean json?" unless `value` is one of `words`.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
-
-// Ctrl-C. By default the command ends at once with 130 (while a file is written: after it). After
-// `catch_interrupts` the first Ctrl-C only sets the flag; a second one ends the command.
-void catch_interrupts();
-[[nodiscard]] bool interrupted();
-
-// While one exists, a first Ctrl-C waits for its end.
-class DelayInterrupts {
-public:
-  DelayInterrupts();
-  ~DelayInterrupts();
-  DelayInterrupts(const DelayInterrupts&) = delete;
-  DelayInterrupts& operator=(const DelayInterrupts&) = delete;
-};
 
 } // namespace stepsim::cli

@@ -1,8 +1,12 @@
+// Exceptions become exit codes here and nowhere else: what the user typed, what a file holds, what
+// a simulation cannot do, and at last what should not happen.
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <filesystem>
@@ -10,7 +14,7 @@
 
 #include "base/error.hpp"
 #include "cli/shell/app.hpp"
-#include "cli/shell/interrupt.hpp"
+#include "cli/shell/interrupts.hpp"
 
 namespace stepsim::cli {
 
@@ -25,10 +29,6 @@ void open_standard_descriptors() {
     }
   }
 }
-
-} // namespace
-
-namespace {
 
 // What --color says, which may be wrong or follow what is wrong.
 std::string_view color_choice(int argc, char** argv) {
@@ -72,6 +72,7 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
   }
 }
 
+// Next to the program first, so that an installed or moved build finds its own data.
 std::string find_data_folder() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -86,6 +87,21 @@ std::string find_data_folder() {
     }
   }
   return STEPSIM_DATA_FOLDER;
+}
+
+std::string quoted_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
 }
 
 std::string command_line(std::string_view program, int argc, char** argv) {

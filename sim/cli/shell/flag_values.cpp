@@ -18,6 +18,7 @@ using base::QuantityKind;
   throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": " + why);
 }
 
+// The words of the range are those of keys in files, with "an integer" where the flag is a count.
 void require(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
              double value) {
   if (range.contains(value)) {
@@ -42,6 +43,7 @@ double quantity(std::string_view flag, std::string_view text, QuantityKind kind,
   return value;
 }
 
+// A double counts exactly up to 9e15.
 std::int64_t count(std::string_view flag, std::string_view text, io::Range range) {
   constexpr double kMost = 9e15; // every integer up to here is a double
   const double value = quantity(flag, text, QuantityKind::count, range);
@@ -58,6 +60,7 @@ void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group) {
       ->group(group);
 }
 
+// A number alone is in seconds; other quantities need a unit.
 double max_seconds(const std::string& text) {
   if (text.empty()) {
     return study::kMaxSeconds;
@@ -69,6 +72,7 @@ double max_seconds(const std::string& text) {
   return std::get<double>(parsed);
 }
 
+// An empty word is kept, so that "a,,b" is refused and not silently shortened.
 std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;
@@ -91,15 +95,6 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
     require(flag, text, kind, range, value);
   }
   return std::move(values);
-}
-
-std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
-                                   std::string_view text, std::span<const std::string_view> known) {
-  return words<int>(flag, noun, text, known, [&](std::string_view word) {
-    const auto found = std::ranges::find(known, word);
-    return found == known.end() ? std::nullopt
-                                : std::optional(static_cast<int>(found - known.begin()));
-  });
 }
 
 } // namespace stepsim::cli

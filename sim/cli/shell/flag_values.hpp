@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
+#include "base/words.hpp"
 #include "json/reader.hpp"
 
 namespace CLI {
@@ -50,9 +51,12 @@ std::vector<double> words(std::string_view flag, std::string_view noun, std::str
   return values;
 }
 
-// Of words whose place in `known` is their value.
-[[nodiscard]] std::vector<double> words_in_order(std::string_view flag, std::string_view noun,
-                                                 std::string_view text,
-                                                 std::span<const std::string_view> known);
+// The same for the table of an enum's words.
+template <class Enum, std::size_t N>
+std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
+                          const base::Words<Enum, N>& table) {
+  return words<Enum>(flag, noun, text, table.all(),
+                     [&](std::string_view word) { return table.find(word); });
+}
 
 } // namespace stepsim::cli

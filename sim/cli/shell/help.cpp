@@ -1,3 +1,5 @@
+// Help is written here and not by CLI11: examples come first, and groups stand in the order in
+// which commands add their options.
 #include "cli/shell/help.hpp"
 
 #include <CLI/CLI.hpp>
@@ -67,6 +69,7 @@ std::string option_names(const CLI::Option& option) {
 
 } // namespace
 
+// Two blanks, the name, and the text in one column for all rows.
 std::string help_list(std::string_view heading, std::span<const HelpRow> rows) {
   std::string out = std::string(heading) + ":\n";
   for (const auto& [name, summary] : rows) {

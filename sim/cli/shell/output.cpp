@@ -1,34 +1,24 @@
-// Where results and remarks go, and Ctrl-C. Static state: a signal handler can reach nothing else.
-#include <unistd.h>
+// Standard output carries the result and nothing else; everything here that is not the result goes
+// to standard error. Text that users wrote is made printable on its way to a terminal.
+#include "cli/shell/output.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <iostream>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
-#include "cli/shell/app.hpp"
-#include "cli/shell/interrupt.hpp"
+#include "cli/shell/interrupts.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
-std::atomic<bool> interrupt_seen{false};
-std::atomic<bool> interrupts_are_caught{false};
-std::atomic<int> delays{0};
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-
-extern "C" void on_interrupt(int) {
-  const bool first = !interrupt_seen.exchange(true);
-  if (!first || (!interrupts_are_caught && delays == 0)) {
-    _exit(kInterrupted);
-  }
-}
-
+// JSON has no NaN and no infinity; an error with the pointer of the value beats a null that nobody
+// expects.
 void require_finite_at(const io::Json& tree, const std::string& pointer) {
   if (tree.is_number() && !std::isfinite(tree.as_double())) {
     throw SimulationError("the result " + pointer + " is beyond the range of numbers");
@@ -46,46 +36,12 @@ void require_finite_at(const io::Json& tree, const std::string& pointer) {
 
 } // namespace
 
-void handle_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, not a silent death
-}
-
-void catch_interrupts() { interrupts_are_caught = true; }
-
-bool interrupted() { return interrupt_seen; }
-
-DelayInterrupts::DelayInterrupts() { ++delays; }
-
-DelayInterrupts::~DelayInterrupts() {
-  if (--delays == 0 && interrupt_seen && !interrupts_are_caught) {
-    _exit(kInterrupted);
-  }
-}
-
-std::string quoted_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-    return word;
-  }
-  std::string out = "'";
-  for (const char c : word) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return out + "'";
-}
-
 void write_named(const std::string& path, std::string_view text) {
   const DelayInterrupts delay;
   io::write_file(path, text);
 }
 
+// The progress line ends before anything else reaches the terminal.
 void write_output(const Common& common, std::string_view text) {
   common.work.end();
   const bool table = format_of(common, Format::table) == Format::table;
@@ -94,6 +50,7 @@ void write_output(const Common& common, std::string_view text) {
 
 void print_text(std::string_view text) { write_named("-", base::printable_lines(text)); }
 
+// Where the result has standard output, people read standard error.
 void print_beside(std::string_view text, const Common& common) {
   if (common.quiet) {
     return;

@@ -1,3 +1,5 @@
+// A second thread shows what is going on, because a single long run calls nobody; all state is
+// behind one mutex.
 #include "cli/shell/progress.hpp"
 
 #include <unistd.h>
@@ -24,6 +26,7 @@ std::string rate_text(double per_second) {
                             : base::significant(per_second, 3) + " /s";
 }
 
+// "1:02:03", or "2:03" below an hour; rounded up, as a countdown should be.
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
   const auto two = [](std::int64_t value) {
@@ -38,6 +41,7 @@ std::string clock_text(double seconds) {
 
 } // namespace
 
+// "[####      ] 40/200  12 /s  ETA 0:14"; a negative ETA is not known yet.
 std::string progress_line(std::int64_t done, std::int64_t total, double per_second, double eta_s) {
   constexpr std::int64_t kBar = 20;
   const std::int64_t full = total > 0 ? std::min(kBar, kBar * done / total) : kBar;
@@ -77,6 +81,7 @@ void Progress::begin(std::string_view choice, bool quiet, std::string_view what)
   }
 }
 
+// Looks ten times a second whether something is due, and ends as soon as `end` says so.
 void Progress::watch() {
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, kLook, [this] { return is_ended_; })) {
@@ -89,6 +94,7 @@ void Progress::estimate(double seconds) {
   estimate_s_ = seconds;
 }
 
+// A round may begin with points that are already done (--resume): rate and ETA count from there.
 void Progress::count(std::int64_t total, std::int64_t already_done) {
   const std::scoped_lock lock(mutex_);
   const bool first_look = total_ == 0;
@@ -99,6 +105,8 @@ void Progress::count(std::int64_t total, std::int64_t already_done) {
   show_if_due(first_look && at_once_);
 }
 
+// Points that finish within a tenth of a second are timed together: single ones would measure the
+// clock.
 void Progress::update(std::int64_t done) {
   const std::scoped_lock lock(mutex_);
   const Clock::time_point now = Clock::now();
@@ -118,6 +126,8 @@ void Progress::update(std::int64_t done) {
   show_if_due(false);
 }
 
+// The ETA uses the median of recent times per point: a few slow points at the start say nothing
+// about the rest.
 std::string Progress::line() const {
   const auto seconds_since = [](Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -138,6 +148,7 @@ std::string Progress::line() const {
   return progress_line(done_, total_, static_cast<double>(done_ - first_) / elapsed_s, eta_s);
 }
 
+// A line is rewritten in place on a terminal; elsewhere lines follow each other every ten seconds.
 void Progress::show_if_due(bool at_once) {
   const Clock::time_point now = Clock::now();
   if (style_ == Style::none || is_ended_ || (!at_once && now < next_)) {

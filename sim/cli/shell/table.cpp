@@ -1,3 +1,5 @@
+// The same cells are laid out for each format: widths for the terminal, tags for HTML, bars for
+// Markdown. A column of words is aligned to the left and one of numbers to the right.
 #include "cli/shell/table.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The unit follows from the end of a key (_s, _Bps, _bytes); a column has one unit for all its
+// cells.
 #include "cli/shell/unit_text.hpp"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

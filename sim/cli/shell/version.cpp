@@ -1,3 +1,4 @@
+// The git hash changes with every commit and is compiled into this file alone.
 #include "cli/shell/version.hpp"
 
 #include "git_hash.hpp"

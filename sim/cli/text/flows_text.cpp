@@ -1,3 +1,4 @@
+// Long lists are cut to what matters: the slowest flows and the most used links.
 #include "cli/text/flows_text.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kShownFlows = 20; // the slowest, if there are more
 constexpr std::size_t kShownLinks = 8;
 
+// Size of the list and the network, with what decides how flows share it.
 std::string heading(const study::FlowsFile& file) {
   const net::Fabric& fabric = file.fabric;
   std::string text = file.name.empty() ? "" : base::printable(file.name) + ": ";
@@ -32,6 +34,7 @@ std::string heading(const study::FlowsFile& file) {
   return text + ", " + std::string(net::kLoadBalancings[options.load_balancing]) + "\n";
 }
 
+// Statistics of completion times; "-" where no flow is complete.
 std::vector<std::string> summary_row(std::string name,
                                      const std::optional<study::FlowStatistics>& all) {
   const auto column = [&](double study::FlowStatistics::*member) {
@@ -45,6 +48,7 @@ std::vector<std::string> summary_row(std::string name,
           column(&study::FlowStatistics::max_s)};
 }
 
+// Flows of the list, and background flows apart from them: these only load the network.
 std::string summary(const study::FlowsResult& result) {
   Table table{{"fct", "mean [ms]", "p50 [ms]", "p95 [ms]", "p99 [ms]", "max [ms]"}, {}};
   table.rows.push_back(summary_row("all flows", result.statistics));
@@ -56,6 +60,7 @@ std::string summary(const study::FlowsResult& result) {
   return table_text(table);
 }
 
+// All flows by id, or the slowest ones, a flow that did not finish counting as 0.
 std::string flows(const study::FlowsFile& file, const study::FlowsResult& result) {
   std::vector<std::size_t> ids(result.flows.size());
   for (std::size_t id = 0; id < ids.size(); ++id) {
@@ -93,6 +98,7 @@ std::string flows(const study::FlowsFile& file, const study::FlowsResult& result
          table_text(table);
 }
 
+// Links that carried anything, by utilization; drops are the sum over their causes.
 std::string links(const study::FlowsFile& file, const study::FlowsResult& result) {
   std::vector<net::LinkId> ids;
   for (net::LinkId link = 0; link < result.links.size(); ++link) {

@@ -1,3 +1,5 @@
+// The words of a key are derived from its row (json/fields/key.hpp): kind, range, unit, default.
+// Nothing about a single key stands here.
 #include "cli/text/key_text.hpp"
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::cli {
@@ -21,6 +24,7 @@ struct Seen {
   std::set<const io::Key*> rows;
 };
 
+// Depth first in the order of the rows. Forms of one key share its pointer, which is listed once.
 void place(const io::Key& key, const std::string& pointer, std::vector<PlacedKey>& all,
            Seen& seen) {
   switch (key.kind) {
@@ -66,6 +70,7 @@ std::string_view unit_of(const io::Key& key) {
   return kind && *kind != base::QuantityKind::ratio && key.has_unit ? base::si_unit(*kind) : "";
 }
 
+// "number >= 0, s": range and unit, or the few values that the key takes.
 std::string number_text(const io::Key& key) {
   constexpr std::string_view kMust = "must be";
   std::string text = key.kind == KeyKind::integer ? "integer" : "number";
@@ -81,6 +86,7 @@ std::string number_text(const io::Key& key) {
   return unit.empty() ? text : text + ", " + std::string(unit);
 }
 
+// The forms joined by "; or", equal ones once.
 std::string either_text(const io::Key& key) {
   std::vector<std::string> forms;
   for (const io::Key& form : key.keys) {
@@ -107,12 +113,14 @@ std::string plural(std::string text) {
   return text;
 }
 
+// A range without an end has null there: JSON knows no infinity.
 io::Json number_or_null(double value) {
   return std::isfinite(value) ? io::Json(value) : io::Json();
 }
 
 } // namespace
 
+// The root itself has no pointer and is not listed.
 std::vector<PlacedKey> placed_keys(const io::Key& root) {
   std::vector<PlacedKey> all;
   Seen seen;
@@ -120,6 +128,7 @@ std::vector<PlacedKey> placed_keys(const io::Key& root) {
   return all;
 }
 
+// Words of an error message and of help are the same: both begin with the kind.
 std::string values_text(const io::Key& key) {
   const std::string null = key.is_nullable ? ", or null" : "";
   switch (key.kind) {
@@ -146,6 +155,7 @@ std::string values_text(const io::Key& key) {
   return "";
 }
 
+// As it would be written in a file, without quotes.
 std::string default_text(const io::Key& key) {
   if (const auto* flag = std::get_if<bool>(&key.fallback)) {
     return *flag ? "true" : "false";
@@ -157,6 +167,7 @@ std::string default_text(const io::Key& key) {
   return text != nullptr ? std::string(*text) : "";
 }
 
+// Keys that do not apply are null and not absent, as in results.
 io::Json key_json(const PlacedKey& placed, const std::vector<std::string>& conditions) {
   const io::Key& key = *placed.key;
   io::Json json{io::Object{{"pointer", placed.pointer},
@@ -184,6 +195,7 @@ io::Json key_json(const PlacedKey& placed, const std::vector<std::string>& condi
   return json;
 }
 
+// Conditions stand one per line: all of them must hold.
 std::string key_page(const PlacedKey& placed, const std::vector<std::string>& conditions) {
   const io::Key& key = *placed.key;
   std::string page = placed.pointer + "\n  " + std::string(key.sentence) + "\n\n";

@@ -1,3 +1,4 @@
+// What alpha_beta networks lack: hosts and switches, completion times of messages, queues of links.
 #include "cli/text/network_text.hpp"
 
 #include "base/number_text.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t kBusiest = 5; // links shown; all of them are in the JSON
 
+// The file, else the preset; "own graph" for nodes and links written into the scenario.
 std::string topology_name(const study::Cluster& cluster) {
   const io::Json& topology = cluster.topology;
   if (topology.is_null()) {
@@ -21,6 +23,7 @@ std::string topology_name(const study::Cluster& cluster) {
   return name != nullptr && name->is_string() ? name->as_string() : std::string("own graph");
 }
 
+// A list is not repeated: it may have a thousand hosts.
 std::string placement_text(const io::Json& placement) {
   return placement.is_null()     ? "packed"
          : placement.is_string() ? placement.as_string()
@@ -43,6 +46,7 @@ std::string fabric_text(const study::Cluster& cluster) {
   return text + "; ranks " + placement_text(cluster.rank_placement);
 }
 
+// Losses are shown where there are any, since most networks have none.
 std::string messages_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
@@ -69,6 +73,7 @@ std::string messages_text(const study::Result& result) {
   return out;
 }
 
+// The ratio is what sharing the network costs a job.
 std::string jobs_text(const study::Result& result) {
   if (result.jobs.empty()) {
     return "";
@@ -84,6 +89,7 @@ std::string jobs_text(const study::Result& result) {
   return "\n" + table_text(table) + "all other figures but those of links are of the first job\n";
 }
 
+// Queues exist at the packet level alone.
 std::string links_text(const study::Result& result) {
   if (result.links.empty()) {
     return "";

@@ -1,3 +1,4 @@
+// Latencies are in microseconds and rates in GB/s (1e9 bytes), as data sheets have them.
 #include "cli/text/profile_text.hpp"
 
 #include <cmath>
@@ -11,6 +12,7 @@ namespace stepsim::cli {
 
 namespace {
 
+// GB/s from seconds per byte; "-" where a link class has no rate.
 std::string per_byte_text(double per_byte_s) {
   return per_byte_s > 0 ? base::significant(1e-9 / per_byte_s) : "-";
 }
@@ -72,6 +74,7 @@ std::string end_text(double bytes) {
 
 } // namespace
 
+// Blocks that a profile does not have leave no heading behind.
 std::string profile_text(const net::NetworkProfile& profile) {
   std::string out = base::printable(profile.name) + ": " +
                     std::string(net::kProfileLabels[profile.label]) + " network profile" +

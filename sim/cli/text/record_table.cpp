@@ -1,3 +1,5 @@
+// A record is flat JSON; which columns a table has follows from the keys that any of its rows has,
+// so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
 #include <algorithm>
@@ -9,16 +11,19 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
+// Empty for an absent key, null or a word.
 std::optional<double> number_of(const io::Json& row, std::string_view key) {
   const io::Json* value = row.find(key);
   return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
 }
 
+// "-" for an absent key or null.
 std::string text_of(const io::Json& row, std::string_view key) {
   const io::Json* value = row.find(key);
   if (value == nullptr || value->is_null()) {
@@ -27,6 +32,7 @@ std::string text_of(const io::Json& row, std::string_view key) {
   return value->is_string() ? value->as_string() : io::compact(*value);
 }
 
+// "/cluster/nodes" -> "nodes"; a name without a slash stays.
 std::string last_token(const std::string& field) { return field.substr(field.rfind('/') + 1); }
 
 // The fields as a table names them: the last token of a pointer, unless two of them have the same.
@@ -45,6 +51,7 @@ struct Shown {
   double factor = 1;
 };
 
+// The unit follows from the end of the key; counts, ratios and words have none.
 Shown shown(const std::string& field) {
   const auto with = [&](std::string_view suffix, const char* unit, double factor) {
     std::string name = field;
@@ -73,6 +80,7 @@ Shown shown(const std::string& field) {
   return {field, 1};
 }
 
+// Integers and decimal fractions without a unit stay as they were written.
 std::string varied_cell(const io::Json& row, const std::string& field, double factor) {
   const auto number = number_of(row, field);
   if (!number) {
@@ -81,6 +89,7 @@ std::string varied_cell(const io::Json& row, const std::string& field, double fa
   return factor == 1 ? io::compact(*row.find(field)) : cell(*number * factor);
 }
 
+// Empty stays empty.
 std::optional<double> times(std::optional<double> value, double factor) {
   return value ? std::optional(*value * factor) : std::nullopt;
 }
@@ -108,6 +117,7 @@ std::string wins_cell(const io::Json& row) {
 }
 
 constexpr std::string_view kWins = "wins at [Gb/s]";
+// The headings are also those of help, so that no column is unexplained.
 constexpr std::array kAlgorithmColumns{
     AlgorithmColumn{"algorithm", "one of those below"},
     AlgorithmColumn{"iteration [ms]", "from one start of an iteration to the next"},
@@ -125,6 +135,7 @@ constexpr std::array kAlgorithmColumns{
                                "does not say it"},
 };
 
+// Whether a column has anything to show.
 bool any_has(std::span<const io::Json> rows, std::string_view key) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const io::Json& row) { return number_of(row, key).has_value(); });
@@ -134,10 +145,13 @@ bool any_has(std::span<const io::Json> rows, std::string_view key) {
 
 namespace {
 
+// A part of the iteration, where what is below its rounding counts as 0.
 std::string part_cell(const io::Json& row, std::string_view key) {
   return milliseconds_cell(part_of(number_of(row, key), number_of(row, "iteration_time_s")));
 }
 
+// Each optional column asks all rows once whether it has anything to show; heads and cells are
+// added under the same condition, in the same order.
 Table table_of_rows(const RecordRows& records) {
   const auto& [rows, varied, ranking, ranks] = records;
   Table table;
@@ -216,11 +230,13 @@ std::vector<const io::Json*> values_of(std::span<const io::Json> rows, const std
   return values;
 }
 
+// What makes a row the best, in words, and the factor from SI to the unit in them.
 struct Criterion {
   std::string text;
   double factor = 1;
 };
 
+// Without a batch size throughput counts workers per second: it ranks the same.
 Criterion criterion(const RecordRows& records) {
   switch (records.ranking.by) {
   case study::BestBy::iteration_time:
@@ -288,6 +304,7 @@ std::vector<Table> pivot(const RecordRows& records) {
 
 } // namespace
 
+// The small table comes first: it answers most questions about two fields.
 std::vector<Table> record_tables(const RecordRows& records) {
   std::vector<Table> tables = pivot(records);
   tables.push_back(table_of_rows(records));
@@ -296,6 +313,7 @@ std::vector<Table> record_tables(const RecordRows& records) {
 
 std::span<const AlgorithmColumn> algorithm_columns() { return kAlgorithmColumns; }
 
+// Rows come sorted by combination: a new combination begins a new table.
 std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                     std::span<const std::string> varied) {
   const bool with_break_even = std::ranges::any_of(

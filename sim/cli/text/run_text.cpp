@@ -1,3 +1,6 @@
+// The text has the order in which a user asks: what was run, where the time of an iteration goes,
+// what that means, and the details (buckets, trace, jobs, links). Numbers that a result lacks leave
+// out their line; nothing is computed here but shares and ratios.
 #include "cli/text/run_text.hpp"
 
 #include <algorithm>
@@ -7,6 +10,7 @@
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/network_text.hpp"
+#include "plan/planners.hpp"
 #include "run/run.hpp"
 
 namespace stepsim::cli {
@@ -15,11 +19,14 @@ namespace {
 
 constexpr std::size_t kMaxBuckets = 40; // rows shown; all of them are in the JSON
 
+// "label         text": the label is padded, and the text may hold words that users wrote.
 void append_line(std::string& out, std::string_view label, std::string_view text) {
   constexpr std::size_t kLabel = 14;
   out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
 }
 
+// The network without a topology: one rate and one latency, which are effective ones (efficiency
+// applied).
 std::string network_text(const study::Cluster& cluster) {
   const study::Network& network = cluster.network;
   std::string text;
@@ -47,6 +54,7 @@ std::string network_text(const study::Cluster& cluster) {
   return text;
 }
 
+// For the algorithms that exchange in other ways than all workers together in each iteration.
 std::string training_text(const study::Result& result) {
   const study::Training& training = result.scenario.training;
   if (training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
@@ -64,6 +72,8 @@ std::string training_text(const study::Result& result) {
          (options.servers == 1 ? " server" : " servers");
 }
 
+// Sparse and encoded methods have exchanges of their own; dense ones and codecs travel in the
+// collective.
 std::string exchange_text(const study::Communication& communication) {
   const coll::Compression& compression = communication.compression;
   const coll::CompressionRow& row = coll::row(compression.method);
@@ -85,6 +95,7 @@ std::string exchange_text(const study::Communication& communication) {
   return dense;
 }
 
+// "" without a codec, so that it can stand in front of any exchange.
 std::string codec_text(const coll::Compression& compression) {
   return compression.method == coll::CompressionMethod::none
              ? ""
@@ -92,11 +103,13 @@ std::string codec_text(const coll::Compression& compression) {
 }
 
 // Asynchronous, or synchronous with workers that differ: whole gradients, no buckets.
+// Such runs have no buckets to list.
 bool is_server(const study::Result& result) {
   return result.scenario.training.algorithm == study::TrainingAlgorithm::parameter_server &&
          result.buckets.empty();
 }
 
+// Everything that decides the result and that a user might have got wrong in the file.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
   std::string out;
@@ -128,6 +141,9 @@ std::string setting_text(const study::Result& result) {
   return out;
 }
 
+// Indented rows add up to the iteration time; the others overlap with them. part_of takes values
+// below the rounding of the iteration time as 0, since a step of 100 ms has no exposed
+// communication of 1e-15 s.
 std::string times_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   Table table{{"", "[ms]", "share"}, {}};
@@ -177,6 +193,7 @@ std::string times_text(const study::Result& result) {
   return table_text(table);
 }
 
+// With several jobs the speed-up is that of the first, which has only its own nodes.
 std::string verdict_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
@@ -225,6 +242,8 @@ std::string verdict_text(const study::Result& result) {
   return out;
 }
 
+// The first forty in launch order. Exposed time is a share of one iteration and has no meaning
+// where iterations overlap (pipe_sgd).
 std::string buckets_text(const study::Result& result) {
   if (result.buckets.empty()) {
     return "";
@@ -282,6 +301,7 @@ std::string measured_text(const study::Result& result) {
   return "\n" + table_text(table);
 }
 
+// Values that the file leaves open and that decide the time here (scenario/defaults.hpp).
 std::string assumed_text(const study::Result& result) {
   const std::string text = study::defaults_text(result.defaults);
   return text.empty() ? "" : "\nassumed: " + text + "\n";
@@ -289,6 +309,7 @@ std::string assumed_text(const study::Result& result) {
 
 } // namespace
 
+// Parts that have nothing to say are empty.
 std::string run_text(const study::Result& result) {
   return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
          buckets_text(result) + measured_text(result) + jobs_text(result) + links_text(result) +

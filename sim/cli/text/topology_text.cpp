@@ -1,3 +1,5 @@
+// Cables of equal latency and rate between the same levels are one row, so that a fat tree of a
+// thousand hosts fits on a page.
 #include "cli/text/topology_text.hpp"
 
 #include <map>
@@ -14,6 +16,7 @@ namespace stepsim::cli {
 
 namespace {
 
+// Hosts are level 0, their switches level 1, and so on.
 std::string level_name(std::uint32_t level) {
   return level == 0 ? "hosts" : "level " + std::to_string(level);
 }
@@ -44,6 +47,7 @@ std::string cables_text(const net::Fabric& fabric) {
   return table.rows.empty() ? "" : "\n" + table_text(table);
 }
 
+// Numbers that tell a good cluster from a bad one; a single host has none of them.
 std::string summary_text(const net::Fabric& fabric) {
   const net::FabricSummary summary = net::summary_of(fabric);
   if (summary.hosts < 2) {
@@ -67,6 +71,7 @@ std::string summary_text(const net::Fabric& fabric) {
 
 } // namespace
 
+// A preset is shown with its parameters, from which the rest follows.
 std::string topology_text(const net::Topology& topology, const std::string& note) {
   const net::Fabric fabric = net::fabric_of(topology);
   std::string out =

@@ -1,8 +1,10 @@
 // The stages of methods that send every value in fewer bits, or factors (SPA 11; PIP 6).
+#include "coll/compress/compressed_dense.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "coll/compress/compressed_parts.hpp"
+#include "coll/choose.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -25,88 +27,91 @@ double low_rank_flops(const Compression& compression, const GradientPart& gradie
   return flops;
 }
 
-void ExchangeBuilder::add_powersgd() {
+void add_powersgd(const ExchangeBuilder& build) {
   double left = 0; // values of the factors
   double right = 0;
   double flat = 0;
-  for (const MatrixShape& shape : gradient_.shapes) {
+  for (const MatrixShape& shape : build.gradient.shapes) {
     if (shape.columns > 1) {
       const auto n = static_cast<double>(shape.rows);
       const auto c = static_cast<double>(shape.columns);
-      const double r = low_rank(compression_, shape);
+      const double r = low_rank(build.compression, shape);
       left += r * n;
       right += r * c;
     } else {
       flat += static_cast<double>(shape.rows);
     }
   }
-  if (gradient_.shapes.empty()) {
-    flat = static_cast<double>(gradient_.elements);
+  if (build.gradient.shapes.empty()) {
+    flat = static_cast<double>(build.gradient.elements);
   }
   for (const double values : {left, right}) { // of the factors, whose size is the method's own
     if (values > 0) {
-      const std::int64_t size = compression_.value_bytes;
-      add(ring(Op::allreduce, values * static_cast<double>(size), size));
+      const std::int64_t size = build.compression.value_bytes;
+      build.add(build.ring(Op::allreduce, values * static_cast<double>(size), size));
     }
   }
   if (flat > 0) { // as the gradient has them
-    const double each = dense_bytes() / static_cast<double>(gradient_.elements);
-    add(ring(Op::allreduce, flat * each, dense_value_bytes()));
+    const double each = build.dense_bytes() / static_cast<double>(build.gradient.elements);
+    build.add(build.ring(Op::allreduce, flat * each, build.dense_value_bytes()));
   }
-  exchange_.scattered = gradient_.elements;
+  build.exchange.scattered = build.gradient.elements;
 }
 
 // Everybody's whole gradient in fewer bits, around a ring.
-void ExchangeBuilder::add_packed(double bytes_per_rank) {
-  add(lists(Op::allgather, AlgorithmId::ring, base_.ranks * bytes_per_rank));
-  exchange_.scattered = exchange_.ranks * gradient_.elements;
+void add_packed(const ExchangeBuilder& build, double bytes_per_rank) {
+  build.add(build.lists(Op::allgather, AlgorithmId::ring, build.base.ranks * bytes_per_rank));
+  build.exchange.scattered = build.exchange.ranks * build.gradient.elements;
 }
 
-void ExchangeBuilder::add_fp16() {
+void add_fp16(const ExchangeBuilder& build) {
   constexpr double kHalf = 2; // bytes per value; narrower ones stay
-  const double bytes = std::min(kHalf * static_cast<double>(gradient_.elements), dense_bytes());
-  Collective collective = dense(bytes);
+  const double bytes =
+      std::min(kHalf * static_cast<double>(build.gradient.elements), build.dense_bytes());
+  Collective collective = build.dense(bytes);
   const double element = static_cast<double>(collective.options.element_bytes);
   collective.options.element_bytes =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(element * bytes / dense_bytes()));
-  add(with_chosen_algorithm(collective));
-  exchange_.scattered = gradient_.elements;
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(element * bytes / build.dense_bytes()));
+  build.add(with_chosen_algorithm(collective));
+  build.exchange.scattered = build.gradient.elements;
 }
 
 // Per uncompressed byte of a part: decode, add, encode. The wire carries 1/r of it, so that the
 // cost of a byte added there is r times as much. With agreed scales codes are added as they are.
-void ExchangeBuilder::add_codec() {
+void add_codec(const ExchangeBuilder& build) {
   const auto per_byte = [](double rate) { return rate > 0 ? 1 / rate : 0; };
-  const double encode = compression_.scale_agreement ? 0 : per_byte(compression_.encode_Bps);
-  const double decode = compression_.scale_agreement ? 0 : per_byte(compression_.decode_Bps);
-  if (compression_.scale_agreement) {
-    const std::size_t tensors = std::max<std::size_t>(1, gradient_.shapes.size());
-    Collective scales = ring(Op::allreduce, kScaleBytes * static_cast<double>(tensors), 4);
+  const double encode =
+      build.compression.scale_agreement ? 0 : per_byte(build.compression.encode_Bps);
+  const double decode =
+      build.compression.scale_agreement ? 0 : per_byte(build.compression.decode_Bps);
+  if (build.compression.scale_agreement) {
+    const std::size_t tensors = std::max<std::size_t>(1, build.gradient.shapes.size());
+    Collective scales = build.ring(Op::allreduce, kScaleBytes * static_cast<double>(tensors), 4);
     scales.reduction_s_per_byte = 0;
     scales.reduction_s_per_byte_rank.clear();
-    add(std::move(scales));
+    build.add(std::move(scales));
   }
-  double bytes = dense_bytes() / compression_.ratio;
-  if (base_.options.chunking == Chunking::integer) {
+  double bytes = build.dense_bytes() / build.compression.ratio;
+  if (build.base.options.chunking == Chunking::integer) {
     bytes = std::ceil(bytes);
   }
-  Collective collective = with_chosen_algorithm(dense(bytes));
+  Collective collective = with_chosen_algorithm(build.dense(bytes));
   collective.options.element_bytes = 1;
   const bool server = collective.algorithm == AlgorithmId::parameter_server;
   const double hop = server ? decode : decode + encode; // a server encodes the sum once
-  const double ratio = dense_bytes() / bytes;
-  collective.reduction_s_per_byte = ratio * (base_.reduction_s_per_byte + hop);
+  const double ratio = build.dense_bytes() / bytes;
+  collective.reduction_s_per_byte = ratio * (build.base.reduction_s_per_byte + hop);
   for (double& gamma : collective.reduction_s_per_byte_rank) {
     gamma = ratio * (gamma + hop);
   }
   if (server) {
     const double servers = collective.options.placement == Placement::sharded
-                               ? base_.ranks
+                               ? build.base.ranks
                                : collective.options.servers;
-    exchange_.fixed_s += dense_bytes() * encode / servers;
+    build.exchange.fixed_s += build.dense_bytes() * encode / servers;
   }
   ExchangeStage stage{.collective = std::move(collective)};
-  if (compression_.count_scale_bytes) {
+  if (build.compression.count_scale_bytes) {
     stage.header_bytes = kScaleBytes;
     const auto lengthen = [](LinkCost& link) {
       link.latency_s += kScaleBytes * link.per_byte_s;
@@ -119,7 +124,7 @@ void ExchangeBuilder::add_codec() {
       lengthen(links.two_level->intra);
     }
   }
-  exchange_.stages.push_back(std::move(stage));
+  build.exchange.stages.push_back(std::move(stage));
 }
 
 } // namespace stepsim::coll

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coll/choose.hpp"
+#include "coll/compress/compressed_dense.hpp"
 #include "coll/compress/compressed_formulas.hpp"
-#include "coll/compress/compressed_parts.hpp"
+#include "coll/compress/compressed_sparse.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -25,45 +27,46 @@ std::int64_t entries_per_shard(const Compression& compression, std::int64_t elem
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(all / shards)));
 }
 
-} // namespace
-
-void ExchangeBuilder::add_method() {
-  switch (compression_.method) {
+void add_stages(const ExchangeBuilder& build) {
+  switch (build.compression.method) {
   case Compressor::none:
-    return add(with_chosen_algorithm(dense(dense_bytes())));
+    return build.add(with_chosen_algorithm(build.dense(build.dense_bytes())));
   case Compressor::fp16:
-    return add_fp16();
+    return add_fp16(build);
   case Compressor::truncate16:
   case Compressor::quantize8:
   case Compressor::custom:
-    return add_codec();
+    return add_codec(build);
   case Compressor::topk:
   case Compressor::dgc:
   case Compressor::gaussian_k:
   case Compressor::gtopk_exact:
-    return add_topk();
+    return add_topk(build);
   case Compressor::gtopk_tree:
-    return add_tree();
+    return add_tree(build);
   case Compressor::gtopk_butterfly:
-    return add_butterfly();
+    return add_butterfly(build);
   case Compressor::sparcml_rd:
-    return add_sparcml();
+    return add_sparcml(build);
   case Compressor::hierarchical_topk:
-    return add_hierarchical();
+    return add_hierarchical(build);
   case Compressor::powersgd:
-    return add_powersgd();
+    return add_powersgd(build);
   case Compressor::qsgd:
-    return add_packed(divided_up(gradient_.elements * compression_.bits, 8) +
-                      kScaleBytes * divided_up(gradient_.elements, compression_.bucket));
+    return add_packed(build, divided_up(build.gradient.elements * build.compression.bits, 8) +
+                                 kScaleBytes *
+                                     divided_up(build.gradient.elements, build.compression.bucket));
   case Compressor::signsgd:
-    return add_packed(divided_up(gradient_.elements, 8));
+    return add_packed(build, divided_up(build.gradient.elements, 8));
   case Compressor::sparcml_split:
   case Compressor::topk_dsa:
   case Compressor::ok_topk:
   case Compressor::omnireduce:
-    return add_formula(compression_, base_, exchange_);
+    return add_formula(build.compression, build.base, build.exchange);
   }
 }
+
+} // namespace
 
 double dense_bytes(const Compression& compression, const GradientPart& gradient) {
   return gradient.bytes.value_or(static_cast<double>(gradient.elements) *
@@ -92,7 +95,7 @@ CompressedExchange compressed_exchange(const Compression& compression, const Gra
                       base.algorithm == AlgorithmId::parameter_server &&
                       base.options.placement == Placement::dedicated;
   if ((base.ranks > 1 || server) && gradient.elements > 0) {
-    ExchangeBuilder(compression, gradient, base, exchange).add_method();
+    add_stages({compression, gradient, base, exchange});
   }
   return exchange;
 }

@@ -7,17 +7,15 @@
 //   powersgd     allreduce of the left factors, of the right ones, of one-dimensional tensors
 //
 // so every evaluator of collectives serves it: closed_form, max_plus, events. A few methods are
-// formulas only. Merging, staging and the like are not in the wire time; `compress_times` gives
-// them. Sources: SPA 3, 4, 5, 11; PIP 6.
+// formulas only. Merging, staging and the like are not in the wire time; compressed_time.hpp gives
+// both. Sources: SPA 3, 4, 5, 11; PIP 6.
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "coll/collective.hpp"
 #include "coll/compress/compression.hpp"
-#include "coll/evaluate.hpp"
 
 namespace stepsim::coll {
 
@@ -65,40 +63,5 @@ struct CompressedExchange {
 [[nodiscard]] CompressedExchange compressed_exchange(const Compression& compression,
                                                      const GradientPart& gradient,
                                                      const Collective& base);
-
-struct ExchangeTime {
-  double seconds{};
-  Method method{}; // the most faithful one used
-  std::uint64_t events{};
-  std::vector<net::LinkUse> links{}; // [link] of the fabric, where there is one
-  std::uint64_t messages{};
-  double max_bytes_sent{}; // by the rank that sends most
-};
-// By `method`, or (empty) the cheapest exact one per stage. Throws SimulationError where a formula
-// only is asked for more: "ok_topk: only the closed form is available".
-[[nodiscard]] ExchangeTime exchange_time(const CompressedExchange& exchange,
-                                         const Compression& compression,
-                                         std::optional<Method> method);
-// Sum over stages and the constant; empty where a stage has none.
-[[nodiscard]] std::optional<double> closed_form_seconds(const CompressedExchange& exchange);
-
-// What the ranks of the cluster send in all stages; zeros for a formula.
-[[nodiscard]] Traffic exchange_traffic(const CompressedExchange& exchange);
-// At most `limit` messages of all stages, timed by max_plus, each stage after the one before it.
-[[nodiscard]] std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
-                                                             std::size_t limit);
-
-// The work beside the wire, seconds per exchange (SPA 5, 8.2). P = 1: no staging, merge, scatter of
-// others' entries; select and residual are still charged (SPA 13, decision 13). m = 0: all 0.
-struct CompressTimes {
-  double select_s{}, residual_s{}, staging_s{}, merge_s{}, scatter_s{};
-  [[nodiscard]] double compress_s() const { return select_s + residual_s; }
-};
-[[nodiscard]] CompressTimes compress_times(const Compression& compression,
-                                           const CompressedExchange& exchange, std::uint32_t ranks);
-
-// Seconds of the uncompressed ring all-reduce, with which a sparse exchange is compared.
-[[nodiscard]] double dense_ring_seconds(const Compression& compression,
-                                        const GradientPart& gradient, const Collective& base);
 
 } // namespace stepsim::coll

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "coll/formula/closed_form.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

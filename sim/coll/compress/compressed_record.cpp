@@ -1,7 +1,14 @@
 // The record of a compressed exchange (SPA 1, 11).
+#include "coll/compress/compressed_record.hpp"
+
 #include <string>
 
-#include "coll/record_parts.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/record.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -1,12 +1,20 @@
 // Times and traffic of a compressed exchange, stage by stage, and the work beside the wire.
+#include "coll/compress/compressed_time.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "base/error.hpp"
+#include "coll/choose.hpp"
 #include "coll/compress/compressed_exchange.hpp"
-#include "coll/cost.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/evaluate/busy_time.hpp"
+#include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/schedule/schedule_cursor.hpp"
 #include "engine/event_queue.hpp"

@@ -1,7 +1,9 @@
-#include "coll/evaluate.hpp"
+#include "coll/evaluate/events.hpp"
+
+#include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
-#include "coll/evaluate/parameter_server.hpp"
+#include "coll/evaluate/server_flows.hpp"
 #include "net/alpha_beta.hpp"
 #include "net/flow/fair_ports.hpp"
 #include "net/flow/flow_network.hpp"

@@ -1,10 +1,10 @@
 #pragma once
-// Collectives on a fabric (`Links::fabric`): the links that evaluators see beside it, what the
-// fabric costs where a formula needs one alpha and one beta, and the bound that no schedule beats.
+// Collectives on a fabric (`Links::fabric`): the links that evaluators see beside it, and what the
+// fabric costs where a formula needs one alpha and one beta.
 #include <algorithm>
 #include <cstdint>
 
-#include "coll/evaluate.hpp"
+#include "coll/collective.hpp"
 #include "net/fabric/rank_fabric.hpp"
 
 namespace stepsim::coll {
@@ -36,9 +36,5 @@ struct RankRow {
 // ranks, undisturbed: alpha and beta for the block size of a pipeline (COL 7). Every block pays the
 // latency of its path. O(count) paths.
 [[nodiscard]] LinkCost ring_cost(const Links& links, RankRow ranks);
-
-// COL 6 with hosts for ranks: hosts exchange what their ranks must, at the rate of their own cables
-// (derived). Uplinks of switches are not looked at.
-[[nodiscard]] LowerBound fabric_bound(const Collective& collective);
 
 } // namespace stepsim::coll

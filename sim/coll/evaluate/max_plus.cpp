@@ -1,12 +1,15 @@
+#include "coll/evaluate/max_plus.hpp"
+
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "coll/cost.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/evaluate/busy_time.hpp"
-#include "coll/evaluate/parameter_server.hpp"
-#include "coll/evaluate/sweep.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/max_plus_sweep.hpp"
+#include "coll/evaluate/server_flows.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/method.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -1,8 +1,9 @@
+#include "coll/evaluate/traffic.hpp"
+
 #include <algorithm>
 #include <vector>
 
-#include "coll/evaluate.hpp"
-#include "coll/evaluate/parameter_server.hpp"
+#include "coll/evaluate/server_flows.hpp"
 #include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {

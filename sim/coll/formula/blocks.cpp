@@ -1,6 +1,8 @@
 // Block size of the pipelined algorithms (COL 7): the cheapest of the splits around the real-valued
 // optimum m* = sqrt(X / alpha_blk) of each region of the closed form; a search over 1, 2, 4, ..
 // blocks where the optimum is not known.
+#include "coll/formula/blocks.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -8,10 +10,14 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
-#include "coll/evaluate.hpp"
 #include "coll/evaluate/fabric_links.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_double_tree.hpp"
+#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
-#include "coll/schedule/pipelines.hpp"
+#include "coll/schedule/double_tree.hpp"
 
 namespace stepsim::coll {
 namespace {

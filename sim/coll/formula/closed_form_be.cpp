@@ -1,6 +1,9 @@
 // Bidirectional exchange (COL 5.2): recursive halving and doubling among q = 2^K ranks; the other
 // P - q ranks hand their vector to a partner first and get the result last (the fold, F = 1).
-#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_be.hpp"
+
+#include "coll/formula/closed_form_bruck.hpp"
+#include "coll/formula/symbols.hpp"
 
 namespace stepsim::coll {
 

@@ -3,11 +3,14 @@
 // that waits for its receive before it sends again. One `ready` time per rank (COL 3) says just
 // that. Where P is no power of two the last round sends only some of the parts, and on unequal
 // links a rank then waits for parts that it does not pass on.
-#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_bruck.hpp"
 
 #include <algorithm>
 
+#include "coll/formula/symbols.hpp"
+
 namespace stepsim::coll {
+
 std::optional<ClosedForm> bruck_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   return linear_form(2 * s.L * s.alpha, s.f * (2 * s.beta + s.gamma), s.n);

@@ -1,9 +1,9 @@
 // Double binary tree (COL 5.7): each tree pipelines half of the message up and down; every rank
 // serves both trees in alternate slots, two slots per block.
+#include "coll/formula/closed_form_double_tree.hpp"
+
 #include <algorithm>
 #include <cassert>
-
-#include "coll/schedule/pipelines.hpp"
 
 namespace stepsim::coll {
 

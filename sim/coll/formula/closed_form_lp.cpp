@@ -1,8 +1,8 @@
 // Linear pipeline (COL 5.6): m blocks travel along a chain of all ranks, one tau per hop.
+#include "coll/formula/closed_form_lp.hpp"
+
 #include <algorithm>
 #include <cassert>
-
-#include "coll/schedule/pipelines.hpp"
 
 namespace stepsim::coll {
 namespace {

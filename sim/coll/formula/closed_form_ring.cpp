@@ -1,10 +1,13 @@
 // Ring (COL 5.4): P-1 rounds of n/P for reduce-scatter and for all-gather; with unequal parts the
 // largest makes P-1 hops (COL 5.8).
-#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_ring.hpp"
 
 #include <algorithm>
 
+#include "coll/formula/symbols.hpp"
+
 namespace stepsim::coll {
+
 std::optional<ClosedForm> ring_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   const double startups = collective.options.ring_startup_2p ? 2 * s.P : 2 * (s.P - 1);

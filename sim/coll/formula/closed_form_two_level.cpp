@@ -1,9 +1,11 @@
 // Two levels (COL 5.9): the flat closed forms of each level, one after the other. Without
 // `two_level` every rank is a node of its own.
+#include "coll/formula/closed_form_two_level.hpp"
+
 #include <algorithm>
 #include <cassert>
 
-#include "coll/formula/closed_form.hpp"
+#include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

@@ -5,6 +5,8 @@
 //     allreduce           n out of and into every host; 2 (H-1) n in all
 //     reduce_scatter      n less its own parts out, its own parts in; (H-1) n in all
 //     allgather(v)        its own parts out, the others in; (H-1) n in all
+#include "coll/formula/fabric_bound.hpp"
+
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,7 +14,8 @@
 #include <vector>
 
 #include "coll/evaluate/fabric_links.hpp"
-#include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/schedule/partition.hpp"
 

@@ -1,12 +1,13 @@
 // Lower bounds of COL 6: no schedule of an operation can be faster on these links.
+#include "coll/formula/lower_bound.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "coll/evaluate.hpp"
-#include "coll/evaluate/fabric_links.hpp"
-#include "coll/formula/closed_form.hpp"
+#include "coll/formula/fabric_bound.hpp"
+#include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

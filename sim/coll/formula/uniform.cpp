@@ -1,9 +1,10 @@
 #include "coll/formula/uniform.hpp"
-#include "coll/algorithms.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
+
+#include "coll/algorithms.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -73,8 +74,6 @@ std::optional<UniformCost> uniform_cost(const Collective& collective) {
   const std::optional<LinkCost> link = common_link(collective);
   return link ? std::optional(UniformCost{*link, *gamma, *enter}) : std::nullopt;
 }
-
-bool Collective::homogeneous() const { return uniform_cost(*this).has_value(); }
 
 std::uint32_t ranks_per_interface(const Collective& collective) {
   const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});

@@ -5,8 +5,6 @@
 #include <cassert>
 #include <numeric>
 
-#include "coll/schedule/pipelines.hpp"
-
 namespace stepsim::coll {
 namespace {
 

@@ -29,4 +29,12 @@ struct DoubleTree {
 [[nodiscard]] std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank,
                                                std::uint32_t ranks);
 
+// D_r and D_b: slots until the first block has passed both trees, up and down.
+struct TreeDepths {
+  double reduce{};
+  double broadcast{};
+};
+// Of `double_tree(ranks)`, which it builds: O(P log P).
+[[nodiscard]] TreeDepths double_tree_depths(std::uint32_t ranks);
+
 } // namespace stepsim::coll

@@ -9,11 +9,29 @@
 //       return true;
 //     }
 #include <bit>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "coll/schedule/schedule_parts.hpp"
+#include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {
+
+// Where the phases of one algorithm go: over these groups of ranks, behind the phases there already
+// are. Two-level algorithms are made of flat ones, one list per level.
+struct PhaseList {
+  std::vector<Phase>& phases; // appended to
+  Layout layout;
+  const Options& options;
+  double bytes = 0;                  // of the range of one group
+  double block_bytes = 0;            // of the pipelined algorithms
+  std::optional<Partition> split{};  // in one part per rank; equal parts of `bytes` if empty
+  std::optional<Partition> held{};   // growing messages, by contributions
+  double offset = 0;                 // as in Phase
+  double group_bytes = 0;            // as in Phase
+  std::uint32_t nic_share = 0;       // as in Phase
+  std::optional<Index> first_step{}; // of the next phase; after the last one if empty
+};
 
 class FlatPhases {
 public:
@@ -73,6 +91,10 @@ private:
   Index size_;
   Index core_;
 };
+
+// Appends the phases of a flat algorithm, whose row in the table names the function. Throws
+// SimulationError if the operation does not have it.
+void add_flat_phases(PhaseList& list, Op op, AlgorithmId algorithm);
 
 // One function per algorithm; the table of algorithms lists them.
 [[nodiscard]] bool mst_phases(FlatPhases& phases, Op op);

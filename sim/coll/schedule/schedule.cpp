@@ -7,9 +7,11 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "coll/evaluate.hpp"
+#include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
-#include "coll/schedule/schedule_parts.hpp"
+#include "coll/schedule/flat_phases.hpp"
+#include "coll/schedule/two_level_phases.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -107,8 +109,7 @@ Schedule make_schedule(const Collective& collective) {
   if (resolved.op == Op::allgatherv && resolved.options.exchange_sizes) {
     Options bytes = resolved.options;
     bytes.element_bytes = 1;
-    constexpr double kSizeBytes = 8;
-    phases.split = Partition::equal(kSizeBytes * resolved.ranks, resolved.ranks, bytes);
+    phases.split = Partition::equal(kSizeEntryBytes * resolved.ranks, resolved.ranks, bytes);
     add_flat_phases(phases, Op::allgather, resolved.algorithm);
   }
   if (resolved.op == Op::allgatherv && !resolved.sizes.empty()) {

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/symbols.hpp"
 
 namespace stepsim::coll {
 

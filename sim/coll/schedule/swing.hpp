@@ -9,10 +9,12 @@
 // pairs exchange what is left of two neighbouring ranges of ranks; rank r ends with part r.
 #include <optional>
 
-#include "coll/evaluate.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {
+
+inline constexpr AlgorithmId kSwing{100};
 
 // The peer of a rank at distance d(t), modulo P.
 [[nodiscard]] Index swing_peer(Index ranks, Index t, Index rank);

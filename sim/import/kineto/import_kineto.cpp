@@ -4,6 +4,8 @@
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
 #include "import/kineto/kineto_read.hpp"
+#include "import/kineto/kineto_sizes.hpp"
+#include "import/kineto/kineto_trace.hpp"
 #include "json/file.hpp"
 
 namespace stepsim::io {

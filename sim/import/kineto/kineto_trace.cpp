@@ -1,4 +1,5 @@
-// The last stage of the Kineto importer: ranks to a trace.
+#include "import/kineto/kineto_trace.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -6,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
-#include "import/kineto/import_kineto.hpp"
+#include "import/kineto/kineto_sizes.hpp"
 #include "import/kineto/kineto_summary.hpp"
 
 namespace stepsim::io {

@@ -1,28 +1,19 @@
 #include "import/nccl/import_nccl_tests.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
+#include "import/nccl/nccl_tests_json.hpp"
 #include "import/nccl/nccl_tests_table.hpp"
+#include "import/nccl/nccl_tests_text.hpp"
 
 namespace stepsim::io {
 
 namespace {
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitles{{
-    {"all_reduce_perf", "allreduce"},
-    {"all_gather_perf", "allgather"},
-    {"reduce_scatter_perf", "reduce_scatter"},
-    {"broadcast_perf", "broadcast"},
-    {"reduce_perf", "reduce"},
-    {"alltoall_perf", "alltoall"},
-    {"sendrecv_perf", "sendrecv"},
-}};
 
 constexpr double kBusTolerance = 1e-3;
 
@@ -93,11 +84,6 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
 
 std::string_view name(NcclColumn column) {
   return column == NcclColumn::out_of_place ? "out-of-place" : "in-place";
-}
-
-std::string_view op_of_title(std::string_view title) {
-  const auto* found = std::ranges::find(kTitles, title, [](const auto& row) { return row.first; });
-  return found == kTitles.end() ? std::string_view() : found->second;
 }
 
 double bus_factor(std::string_view op, std::int64_t ranks) {

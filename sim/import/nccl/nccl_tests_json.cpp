@@ -1,10 +1,12 @@
 // The JSON form, written with -J (IO 6.2). Operation from the program in `args`, ranks by the list
 // of devices; numbers may be the text "nan", truth values are texts. `env` is not looked at.
+#include "import/nccl/nccl_tests_json.hpp"
+
 #include <cmath>
 
 #include "base/error.hpp"
 #include "files/import_number.hpp"
-#include "import/nccl/nccl_tests_table.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {

@@ -39,7 +39,4 @@ struct NcclTable {
 // "all_reduce_perf" -> "allreduce"; "" for programs that measure none of our operations.
 [[nodiscard]] std::string_view op_of_title(std::string_view title);
 
-[[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file);
-[[nodiscard]] std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& file);
-
 } // namespace stepsim::io

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/quantity_units.hpp"
+#include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/counter_hash.hpp"
+#include "net/packet/connections.hpp"
 
 namespace stepsim::net {
 
@@ -86,7 +87,7 @@ bool PacketCore::waiting_ports_busy() const {
 
 void PacketCore::send(const Packet& packet) {
   const std::uint32_t index = pool.take(packet);
-  const std::uint32_t lost = enqueue(next_link(packet), index);
+  const std::uint32_t lost = enqueue(next_link(*this, packet), index);
   assert(lost == kNone && "hosts take every packet");
   static_cast<void>(lost);
 }
@@ -234,7 +235,7 @@ Arrival PacketCore::arrive(std::uint32_t index) {
     }
     return {Arrival::What::delivered, index};
   }
-  const std::uint32_t lost = enqueue(next_link(packet), index);
+  const std::uint32_t lost = enqueue(next_link(*this, packet), index);
   if (lost == kNone) {
     return {};
   }
@@ -273,6 +274,59 @@ bool PacketCore::expired(Timer& timer, TimerKind kind, ConnectionId connection,
     set_timer(timer, kind, connection, index, timer.deadline);
   }
   return false;
+}
+
+Packet PacketCore::packet(ConnectionId id, PacketKind kind) const {
+  const Connection& connection = connections[id];
+  const bool data = kind == PacketKind::data;
+  const bool forward = data || kind == PacketKind::probe;
+  const Way& way = data ? connection.data : forward ? connection.control : connection.back;
+  Packet packet;
+  packet.connection = id;
+  packet.kind = kind;
+  packet.path = way.path;
+  packet.hops = way.hops;
+  if (!data) {
+    packet.wire =
+        static_cast<std::uint16_t>(is_control(kind) ? options.control_bytes : options.ack_bytes);
+  }
+  packet.sent_at = now;
+  packet.order = event_key(EventClass::arrival, forward ? connection.src : connection.dst,
+                           connection.number, order_of(kind));
+  return packet;
+}
+
+Packet PacketCore::next_data(MessageId message, std::uint32_t seq) {
+  const MessageSpec& spec = specs[message];
+  Packet next = packet(spec.connection, PacketKind::data);
+  next.message = message;
+  next.queue = spec.queue;
+  next.seq = seq;
+  next.tx_index = ++connections[spec.connection].sent;
+  shape_data(next, shapes[message], seq, options.seed);
+  return next;
+}
+
+void PacketCore::complete(MessageId message) {
+  MessageResult& result = results[message];
+  assert(!result.complete() && "a message is complete once");
+  assert(result.delivered_packets >= result.need && "a complete message has what it needs");
+  result.end = now;
+  result.settled = true;
+  assert(now >= result.start + lower_bound(*this, message) && "nothing is faster than its links");
+  assert((result.timeouts == 0 ||
+          connections[specs[message].connection].kind != TransportKind::dlcp) &&
+         "bounded loss has no timeouts");
+  assert(conserved() && "packets neither appear nor disappear");
+  --unfinished;
+  done.push_back(message);
+}
+
+void PacketCore::settle(MessageId message, Picoseconds last) {
+  results[message].end = last;
+  results[message].settled = true;
+  --unfinished;
+  done.push_back(message);
 }
 
 } // namespace stepsim::net

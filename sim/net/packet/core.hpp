@@ -12,8 +12,8 @@
 
 #include "net/fabric/fabric.hpp"
 #include "net/fabric/routes.hpp"
-#include "net/packet/event_queue.hpp"
 #include "net/packet/message.hpp"
+#include "net/packet/packet_event_queue.hpp"
 #include "net/packet/ports.hpp"
 
 namespace stepsim::net {
@@ -62,9 +62,6 @@ public:
   // Both outlive the core. Options were checked.
   PacketCore(const Fabric& fabric, const Routes& routes, const PacketOptions& options);
 
-  ConnectionId open(const ConnectionSpec& spec);
-  MessageId add_message(const MessageSpec& spec);
-
   // Of the connection, without its place in a message; its size is set unless it is data.
   [[nodiscard]] Packet packet(ConnectionId connection, PacketKind kind) const;
   // What the connection sends next: packet `seq` of the message.
@@ -92,7 +89,6 @@ public:
   // Nothing of it is on its way any more, but it lost packets for good; `last` delivery or never.
   void settle(MessageId message, Picoseconds last);
   // Checks of debug builds (PKT 10).
-  [[nodiscard]] Picoseconds lower_bound(MessageId message) const;
   [[nodiscard]] bool
   conserved() const; // of each class no more ended than was sent, the rest is here
   [[nodiscard]] bool nothing_in_flight() const;  // sent = delivered + dropped + vanished, per class
@@ -119,9 +115,6 @@ public:
   std::uint64_t packet_hops = 0, event_count = 0;
 
 private:
-  [[nodiscard]] LinkId next_link(const Packet& packet) const; // out of the node where it is
-  [[nodiscard]] LinkId sprayed_link(const Packet& packet) const;
-  Way add_way(const std::vector<LinkId>& path);
   [[nodiscard]] std::uint32_t enqueue(LinkId link, std::uint32_t packet);
   void mark_to_start(LinkId link);
   void start(LinkId link);

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/error.hpp"
+#include "net/packet/connections.hpp"
 
 namespace stepsim::net {
 
@@ -49,7 +50,7 @@ PacketNetwork::PacketNetwork(const Fabric& fabric, const Routes& routes,
       core_(fabric, routes, options_) {}
 
 ConnectionId PacketNetwork::open(const ConnectionSpec& spec) {
-  const ConnectionId id = core_.open(spec);
+  const ConnectionId id = open_connection(core_, spec);
   switch (core_.connections[id].kind) {
   case TransportKind::raw:
     break;
@@ -70,7 +71,7 @@ ConnectionId PacketNetwork::open(const ConnectionSpec& spec) {
 }
 
 MessageId PacketNetwork::hand_over(const MessageSpec& spec) {
-  const MessageId id = core_.add_message(spec);
+  const MessageId id = add_message(core_, spec);
   core_.push_timer(TimerKind::ready, spec.connection, id, spec.start);
   return id;
 }

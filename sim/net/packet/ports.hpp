@@ -63,13 +63,6 @@ struct Dropped {
   DropCause cause = DropCause::buffer;
 };
 
-// In packets, for a switch port of this bandwidth (PKT 3.8); kNoThreshold = none.
-struct Thresholds {
-  // NOLINTNEXTLINE(readability-identifier-naming): `protected` alone is a keyword
-  std::uint32_t mark{}, droppable{}, middle{}, protected_{};
-};
-[[nodiscard]] Thresholds thresholds(const PacketOptions& options, double bandwidth_Bps);
-
 class Ports {
 public:
   // Throws nothing; options were checked. `pool` and `shapes` outlive the ports.

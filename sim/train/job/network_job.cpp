@@ -9,7 +9,8 @@
 
 #include "base/error.hpp"
 #include "train/job/network_job_collective.hpp"
-#include "train/job/network_job_messages.hpp"
+#include "train/job/network_job_flows.hpp"
+#include "train/job/network_job_packets.hpp"
 #include "train/job/network_job_servers.hpp"
 
 namespace stepsim::train {
@@ -210,6 +211,14 @@ private:
 };
 
 } // namespace
+
+std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs) {
+  std::vector<std::uint64_t> first{0};
+  for (const NetworkJob& job : jobs) {
+    first.push_back(first.back() + job.hosts.size() * job.hosts.size());
+  }
+  return first;
+}
 
 JobsResult run_network_jobs(const JobNetwork& network, std::span<const NetworkJob> jobs) {
   assert(network.fabric && !jobs.empty() && "jobs run on a fabric");

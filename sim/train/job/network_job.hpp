@@ -148,6 +148,17 @@ struct JobsResult {
   std::uint64_t packet_hops{}, messages{};
 };
 
+// Connections live as long as the network: of ranks (src, dst) of a job, number src ranks + dst,
+// after those of the jobs before it (ranks: workers and dedicated servers). First connection number
+// of every job, and the number after the last.
+[[nodiscard]] std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs);
+
+// Fraction of the packets of a message that may be lost for good (dlcp).
+[[nodiscard]] inline double loss_bound(const NetworkJob& job, const JobMessage& message) {
+  const MessageClass& of = job.pieces[message.piece].message_class;
+  return message.part == MessagePart::gradient ? of.loss_bound_push : of.loss_bound_pull;
+}
+
 // Runs the jobs on one network until all have done their iterations. Throws SimulationError naming
 // the blocked messages where they cannot end, at the limit of time, and with transport raw as soon
 // as a message lost a packet (PKT A27 to A29).

@@ -1,10 +1,10 @@
-// Messages of jobs at the flow level.
+#include "train/job/network_job_flows.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "net/flow/flow_path.hpp"
-#include "train/job/network_job_messages.hpp"
 
 namespace stepsim::train {
 
@@ -23,14 +23,6 @@ std::vector<std::uint8_t> queues_of(std::span<const NetworkJob> jobs) {
 }
 
 } // namespace
-
-std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs) {
-  std::vector<std::uint64_t> first{0};
-  for (const NetworkJob& job : jobs) {
-    first.push_back(first.back() + job.hosts.size() * job.hosts.size());
-  }
-  return first;
-}
 
 FlowMessages::FlowMessages(const JobNetwork& network, std::span<const NetworkJob> jobs)
     : network_(network), jobs_(jobs), first_connections_(first_connections(jobs)),

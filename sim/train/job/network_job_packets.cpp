@@ -1,7 +1,7 @@
 // Messages of jobs at the packet level, and the background load beside them.
-#include <algorithm>
+#include "train/job/network_job_packets.hpp"
 
-#include "train/job/network_job_messages.hpp"
+#include <algorithm>
 
 namespace stepsim::train {
 

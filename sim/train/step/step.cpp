@@ -1,4 +1,5 @@
 #include "train/step/step.hpp"
+#include "plan/send_in_order.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -13,6 +13,8 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "plan/planner_options.hpp"
+#include "plan/send_in_order.hpp"
 #include "plan/sending.hpp"
 
 namespace stepsim::train {

@@ -1,4 +1,5 @@
 #include "train/step/varied_steps.hpp"
+#include "plan/sending.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,8 @@
 // CAL 7.3).
 #include <doctest/doctest.h>
 
-#include "calibrate/cuda/gpu_fit.hpp"
+#include "calibrate/cuda/gpu_calibration.hpp"
+#include "calibrate/cuda/gpu_costs.hpp"
 #include "files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "calibrate/cuda/gpu_calibration.hpp"
 #include "files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 

@@ -8,6 +8,8 @@
 #include "files/profile_file.hpp"
 #include "net/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

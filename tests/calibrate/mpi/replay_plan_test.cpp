@@ -10,6 +10,8 @@
 #include "base/error.hpp"
 #include "testing/tolerance.hpp"
 #include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::mpi;

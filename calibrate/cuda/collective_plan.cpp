@@ -1,0 +1,195 @@
+// The dependencies of a plan follow from who writes and reads which elements. Vectors are cut at
+// all bounds of messages, so that every message touches whole pieces, and each piece remembers its
+// last writer and the readers since.
+#include "calibrate/cuda/collective_plan.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "calibrate/execute/element_messages.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+using coll::AlgorithmId;
+using coll::Op;
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+// The schedule that the simulator evaluates, with a block size where the request has one.
+std::vector<ElementMessage> messages_of(const PlanRequest& request) {
+  coll::Collective collective;
+  collective.op = request.op;
+  collective.algorithm = request.algorithm;
+  collective.ranks = request.ranks;
+  collective.bytes = static_cast<double>(request.elements * kElement);
+  collective.links.all = request.link;
+  collective.reduction_s_per_byte = request.reduction_s_per_byte;
+  if (request.block_elements > 0) {
+    collective.options.block = Bytes{request.block_elements * kElement};
+  }
+  return element_messages(std::move(collective));
+}
+
+// Who wrote each piece of one vector last, and who has read it since. Pieces are the ranges between
+// all bounds that messages have, so that every message covers whole pieces.
+class Accesses {
+public:
+  Accesses(std::size_t pieces) : pieces_(pieces) {}
+
+  void read(std::size_t begin, std::size_t end, std::uint32_t operation,
+            std::vector<std::uint32_t>& waits) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (pieces_[i].writer != kNone) {
+        waits.push_back(pieces_[i].writer);
+      }
+      pieces_[i].readers.push_back(operation);
+    }
+  }
+  void write(std::size_t begin, std::size_t end, std::uint32_t operation,
+             std::vector<std::uint32_t>& waits) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (pieces_[i].writer != kNone) {
+        waits.push_back(pieces_[i].writer);
+      }
+      waits.insert(waits.end(), pieces_[i].readers.begin(), pieces_[i].readers.end());
+      pieces_[i] = {operation, {}};
+    }
+  }
+
+private:
+  struct Piece {
+    std::uint32_t writer = kNone;
+    std::vector<std::uint32_t> readers{};
+  };
+  std::vector<Piece> pieces_;
+};
+
+// One Accesses per vector of a rank: x and temp have separate histories.
+class PlanBuilder {
+public:
+  explicit PlanBuilder(const PlanRequest& request, const std::vector<ElementMessage>& messages) {
+    plan_.ranks = request.ranks;
+    plan_.elements = request.elements;
+    for (const ElementMessage& message : messages) {
+      bounds_.push_back(message.offset);
+      bounds_.push_back(message.offset + message.count);
+    }
+    std::ranges::sort(bounds_);
+    bounds_.erase(std::unique(bounds_.begin(), bounds_.end()), bounds_.end());
+    x_.assign(request.ranks, Accesses(bounds_.size()));
+    temp_ = x_;
+  }
+
+  void copy(const ElementMessage& message) {
+    PlanOperation operation{.kind = PlanOperation::Kind::copy,
+                            .to_temp = message.reduce,
+                            .src = message.src,
+                            .dst = message.dst,
+                            .offset = message.offset,
+                            .count = message.count,
+                            .waits = {}};
+    const auto [begin, end] = pieces(message);
+    x_[message.src].read(begin, end, next(), operation.waits);
+    (message.reduce ? temp_ : x_)[message.dst].write(begin, end, next(), operation.waits);
+    push(std::move(operation));
+  }
+
+  void add(const ElementMessage& message) {
+    PlanOperation operation{.kind = PlanOperation::Kind::add,
+                            .src = message.dst,
+                            .dst = message.dst,
+                            .offset = message.offset,
+                            .count = message.count,
+                            .waits = {}};
+    const auto [begin, end] = pieces(message);
+    temp_[message.dst].read(begin, end, next(), operation.waits);
+    x_[message.dst].write(begin, end, next(), operation.waits);
+    push(std::move(operation));
+  }
+
+  CollectivePlan finish() { return std::move(plan_); }
+
+private:
+  [[nodiscard]] std::uint32_t next() const {
+    return static_cast<std::uint32_t>(plan_.operations.size());
+  }
+  [[nodiscard]] std::pair<std::size_t, std::size_t> pieces(const ElementMessage& message) const {
+    const auto at = [&](std::int64_t bound) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(bounds_, bound) - bounds_.begin());
+    };
+    return {at(message.offset), at(message.offset + message.count)};
+  }
+  // Only the last operation of each other stream counts.
+  void push(PlanOperation operation) {
+    std::ranges::sort(operation.waits, std::greater<>());
+    std::vector<std::uint32_t> streams{operation.stream()};
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t wait : operation.waits) {
+      const std::uint32_t stream = plan_.operations[wait].stream();
+      if (std::ranges::find(streams, stream) == streams.end()) {
+        streams.push_back(stream);
+        kept.push_back(wait);
+        plan_.operations[wait].awaited = true;
+      }
+    }
+    std::ranges::reverse(kept);
+    operation.waits = std::move(kept);
+    plan_.operations.push_back(std::move(operation));
+  }
+
+  CollectivePlan plan_;
+  std::vector<std::int64_t> bounds_;
+  std::vector<Accesses> x_, temp_;
+};
+
+} // namespace
+
+std::span<const PlanKind> plan_kinds() {
+  static constexpr std::array kKinds{
+      PlanKind{Op::broadcast, AlgorithmId::mst}, PlanKind{Op::broadcast, AlgorithmId::be},
+      PlanKind{Op::broadcast, AlgorithmId::lp},  PlanKind{Op::broadcast, AlgorithmId::ring},
+      PlanKind{Op::reduce, AlgorithmId::mst},    PlanKind{Op::reduce, AlgorithmId::be},
+      PlanKind{Op::reduce, AlgorithmId::lp},     PlanKind{Op::reduce, AlgorithmId::ring},
+      PlanKind{Op::allreduce, AlgorithmId::mst}, PlanKind{Op::allreduce, AlgorithmId::be},
+      PlanKind{Op::allreduce, AlgorithmId::lp},  PlanKind{Op::allreduce, AlgorithmId::ring}};
+  return kKinds;
+}
+
+CollectivePlan make_plan(const PlanRequest& request) {
+  const std::vector<ElementMessage> messages = messages_of(request);
+  PlanBuilder builder(request, messages);
+  // The sends of a step all start from what was there before it.
+  for (auto begin = messages.begin(); begin != messages.end();) {
+    const auto end = std::find_if(begin, messages.end(),
+                                  [&](const ElementMessage& m) { return m.step != begin->step; });
+    std::for_each(begin, end, [&](const ElementMessage& message) { builder.copy(message); });
+    for (auto message = begin; message != end; ++message) {
+      if (message->reduce) {
+        builder.add(*message);
+      }
+    }
+    begin = end;
+  }
+  return builder.finish();
+}
+
+// Each message waits for the one before: what is timed is a chain of single messages.
+CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips) {
+  CollectivePlan plan{2, elements, {}};
+  for (std::uint32_t i = 0; i < 2 * round_trips; ++i) {
+    plan.operations.push_back({.kind = PlanOperation::Kind::copy,
+                               .awaited = i + 1 < 2 * round_trips,
+                               .src = i % 2,
+                               .dst = 1 - i % 2,
+                               .count = elements,
+                               .waits = {}});
+    if (i > 0) {
+      plan.operations.back().waits.push_back(i - 1);
+    }
+  }
+  return plan;
+}
+
+} // namespace stepsim::calibrate::gpu

@@ -1,0 +1,13 @@
+#pragma once
+// From fitted kernels to the costs of compressing that a scenario takes (SPA 8.2, 9).
+#include "calibrate/cuda/gpu_fit.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+// What a scenario can use of them: `any` for what all methods do (residual, merge, scatter), and
+// per method its selection or encoding, and its decoding where that is another one. powersgd has
+// the costs of rank 4, qsgd those of 8 bits.
+[[nodiscard]] io::Json compression_costs(const GpuFit& fit);
+
+} // namespace stepsim::calibrate::gpu

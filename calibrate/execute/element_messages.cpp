@@ -1,0 +1,82 @@
+#include "calibrate/execute/element_messages.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/schedule/partition.hpp"
+#include "coll/schedule/pipelined_rules.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+using coll::Op;
+
+std::int64_t elements(double bytes) {
+  const auto count = static_cast<std::int64_t>(std::llround(bytes)) / kElement;
+  assert(static_cast<double>(count * kElement) == bytes && "parts and blocks are whole elements");
+  return count;
+}
+
+// Parts 0 .. P-1 of n / P down the chain 0 -> 1 -> .. -> P-1, the root at its head (broadcast) or
+// at its end (reduce, as in `lp`).
+std::vector<ElementMessage> ring_chain(const coll::Collective& collective) {
+  const auto ranks = static_cast<coll::Index>(collective.ranks);
+  const bool reduce = collective.op == Op::reduce;
+  const coll::Chain chain{ranks, ranks, reduce};
+  const auto parts = coll::Partition::equal(collective.bytes, ranks, collective.options);
+  const auto rank_of = [&](coll::Index local) {
+    return static_cast<std::uint32_t>((local + (reduce ? 1 : 0)) % ranks);
+  };
+  std::vector<ElementMessage> messages;
+  for (coll::Index step = 0; step < chain.steps(); ++step) {
+    for (coll::Index local = 0; local < ranks; ++local) {
+      const coll::Send send = chain.send(step, local);
+      if (send.peer != coll::kNobody) {
+        messages.push_back({step, rank_of(local), rank_of(send.peer),
+                            elements(parts.begin(send.first)),
+                            elements(parts.bytes(send.first, send.count)), send.reduce});
+      }
+    }
+  }
+  return messages;
+}
+
+} // namespace
+
+std::vector<ElementMessage> element_messages(coll::Collective collective) {
+  if (collective.ranks < 2 || collective.bytes == 0) {
+    return {};
+  }
+  collective.options.element_bytes = kElement;
+  if (collective.algorithm == coll::AlgorithmId::ring && collective.op != Op::allreduce) {
+    return ring_chain(collective);
+  }
+  std::vector<ElementMessage> messages;
+  for (const coll::TransferRecord& transfer :
+       list_transfers(collective, std::numeric_limits<std::size_t>::max())) {
+    messages.push_back({transfer.step, transfer.src, transfer.dst, elements(transfer.offset),
+                        elements(transfer.bytes), transfer.reduce});
+    assert(messages.back().offset + messages.back().count <= elements(collective.bytes) &&
+           "ranges of these algorithms do not wrap");
+  }
+  return messages;
+}
+
+float initial_value(std::uint32_t rank, std::int64_t index) {
+  return static_cast<float>((index % 17 + 1) * (static_cast<std::int64_t>(rank) + 1));
+}
+
+bool has_result(Op op, std::uint32_t rank) { return op != Op::reduce || rank == 0; }
+
+float expected_value(Op op, std::uint32_t ranks, std::int64_t index) {
+  if (op == Op::broadcast) {
+    return initial_value(0, index);
+  }
+  const std::int64_t sum_of_ranks = std::int64_t{ranks} * (std::int64_t{ranks} + 1) / 2;
+  return static_cast<float>((index % 17 + 1) * sum_of_ranks);
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,29 @@
+#pragma once
+// All collectives predicted and measured (CAL 8, 11): the rows of an error table.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "calibrate/core/error_table.hpp"
+#include "calibrate/mpi/link_estimate.hpp"
+#include "calibrate/mpi/timed_blocks.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+struct TableOptions {
+  MessageOptions messages;
+  std::int64_t most_bytes = 8 << 20;
+  bool dense = false;
+  double max_seconds = 0;
+  io::Json rate, transport; // as they are written into every row
+};
+
+struct TableRun {
+  std::vector<ErrorRow> rows; // by kind and size
+  std::vector<std::string> warnings;
+};
+// All ranks take part and get the same.
+[[nodiscard]] TableRun run_table(const LinkEstimate& link, const Crowding& crowd,
+                                 const TableOptions& options, Wire& wire, Watchdog& watchdog);
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,94 @@
+// Messages come from the schedule that the simulator evaluates (element_messages.hpp); here they
+// are marked and sorted into steps of one process.
+#include "calibrate/mpi/process_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+
+#include "coll/collective.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+namespace {
+
+using coll::AlgorithmId;
+using coll::Op;
+
+// Trees that spread: all of mst that is not added, the scatter of be broadcast.
+bool acknowledged(const Kind& kind, std::uint32_t ranks, const ElementMessage& message) {
+  if (kind.algorithm == AlgorithmId::mst) {
+    return !message.reduce;
+  }
+  return kind.algorithm == AlgorithmId::be && kind.op == Op::broadcast &&
+         message.step < std::bit_width(ranks - 1);
+}
+
+} // namespace
+
+std::string_view algorithm_name(const Kind& kind) {
+  return kind.sparse ? "gtopk_tree" : coll::name(kind.algorithm);
+}
+
+std::string name(const Kind& kind) {
+  return std::string(algorithm_name(kind)) + " " + std::string(coll::name(kind.op));
+}
+
+std::span<const Kind> kinds() {
+  static constexpr std::array kAll{Kind{Op::broadcast, AlgorithmId::mst},
+                                   Kind{Op::broadcast, AlgorithmId::be},
+                                   Kind{Op::broadcast, AlgorithmId::lp},
+                                   Kind{Op::broadcast, AlgorithmId::ring},
+                                   Kind{Op::reduce, AlgorithmId::mst},
+                                   Kind{Op::reduce, AlgorithmId::be},
+                                   Kind{Op::reduce, AlgorithmId::lp},
+                                   Kind{Op::reduce, AlgorithmId::ring},
+                                   Kind{Op::allreduce, AlgorithmId::mst},
+                                   Kind{Op::allreduce, AlgorithmId::be},
+                                   Kind{Op::allreduce, AlgorithmId::lp},
+                                   Kind{Op::allreduce, AlgorithmId::ring},
+                                   Kind{Op::allreduce, AlgorithmId::recursive_doubling},
+                                   Kind{Op::allreduce, AlgorithmId::mst, true}};
+  return kAll;
+}
+
+// A block of lp is one segment, so that a message of it never waits for a second one.
+std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
+                                 const MessageOptions& options) {
+  assert(bytes % kElement == 0 && "whole elements");
+  coll::Collective collective;
+  collective.op = kind.op;
+  collective.algorithm = kind.algorithm;
+  collective.ranks = ranks;
+  collective.bytes = static_cast<double>(bytes);
+  if (kind.algorithm == AlgorithmId::lp) {
+    collective.options.block = Bytes{std::min(options.segment_bytes, bytes)};
+  }
+  if (kind.sparse) {
+    collective.options.tree = coll::TreeShape::near_first; // the order of merges (SPA 4)
+  }
+  std::vector<Message> messages;
+  for (const ElementMessage& message : element_messages(collective)) {
+    messages.push_back({message, options.acknowledge && acknowledged(kind, ranks, message)});
+  }
+  return messages;
+}
+
+// Messages stand in program order, so that those of one step follow each other.
+Program program_of(const Kind& kind, std::uint32_t ranks, std::uint32_t rank, std::int64_t bytes,
+                   const MessageOptions& options) {
+  Program program{kind, bytes, {}};
+  for (const Message& message : messages_of(kind, ranks, bytes, options)) {
+    if (message.src != rank && message.dst != rank) {
+      continue;
+    }
+    if (program.steps.empty() || program.steps.back().number != message.step) {
+      program.steps.push_back({message.step, std::nullopt, std::nullopt});
+    }
+    (message.src == rank ? program.steps.back().send : program.steps.back().receive) = message;
+  }
+  return program;
+}
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,192 @@
+// Computation is waiting until deadlines on the monotonic clock: deadlines are absolute, so that a
+// late wake-up does not shift all that follows.
+#include "calibrate/mpi/replay_run.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+
+// The clock that clock_nanosleep waits on.
+double now_s() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + kNanosecond * static_cast<double>(time.tv_nsec);
+}
+
+// Spinning is exact and costs a core; sleeping may wake up late.
+void wait_until(double deadline, Compute compute) {
+  if (compute == Compute::spin) {
+    while (now_s() < deadline) {}
+    return;
+  }
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(deadline);
+  time.tv_nsec = static_cast<long>((deadline - static_cast<double>(time.tv_sec)) / kNanosecond);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {}
+}
+
+// Buckets in the order in which they became ready.
+class Queue {
+public:
+  void push(double time) {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(time);
+    changed_.notify_one();
+  }
+  // When bucket `index` became ready; waits for it.
+  double wait_for(std::size_t index) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ready_.size() > index; });
+    return ready_[index];
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<double> ready_;
+};
+
+// A gradient of each bucket is memory of its own, as in training: one buffer would stay in the
+// cache.
+struct Work { // of one plan
+  const ReplayPlan* plan{};
+  std::vector<Program> programs; // [bucket]
+  std::vector<Buffers> buffers;  // [bucket]: gradients are different memory
+};
+
+Work work_of(const ReplayPlan& plan, const ReplayOptions& options, const Wire& wire) {
+  Work work{&plan, {}, {}};
+  for (const ReplayBucket& bucket : plan.buckets) {
+    work.programs.push_back(
+        program_of(plan.kind, wire.ranks(), wire.rank(), bucket.bytes, options.messages));
+    work.buffers.emplace_back(bucket.bytes / kElement);
+  }
+  return work;
+}
+
+// Our schedule, or the library's all-reduce as a framework calls it.
+std::span<const float> exchange(const Program& program, const ReplayOptions& options, Wire& wire,
+                                Buffers& buffers) {
+  if (!options.library) {
+    return run(program, wire, buffers);
+  }
+  MPI_Request request{};
+  MPI_Iallreduce(buffers.x.data(), buffers.result.data(), static_cast<int>(buffers.x.size()),
+                 MPI_FLOAT, MPI_SUM, wire.group(), &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return buffers.result;
+}
+
+// Sums of small integers are exact in fp32, in any order.
+void check_sum(std::span<const float> result, std::size_t bucket, const Wire& wire) {
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const float expected =
+        expected_value(coll::Op::allreduce, wire.ranks(), static_cast<std::int64_t>(i));
+    if (result[i] != expected) {
+      throw SimulationError("replay: rank " + std::to_string(wire.rank()) + " bucket " +
+                            std::to_string(bucket) + ": element " + std::to_string(i) + " is " +
+                            base::shortest(result[i]) + ", expected " + base::shortest(expected));
+    }
+  }
+}
+
+// The barrier before the start is timed: ranks that come late would otherwise look like slow links.
+IterationTimes run_iteration(Work& work, bool check, const ReplayOptions& options, Wire& wire) {
+  const ReplayPlan& plan = *work.plan;
+  if (check) {
+    for (Buffers& buffers : work.buffers) {
+      buffers.fill(wire.rank(), static_cast<std::int64_t>(buffers.x.size()));
+    }
+  }
+  wire.barrier();
+  const double before = now_s();
+  wire.barrier();
+  const double start = now_s();
+  Queue queue;
+  double compute_end = 0;
+  std::jthread compute([&] {
+    for (const ReplayBucket& bucket : plan.buckets) {
+      wait_until(start + bucket.ready_s, options.compute);
+      queue.push(now_s() - start);
+    }
+    wait_until(start + plan.compute_s, options.compute);
+    compute_end = now_s() - start;
+  });
+  IterationTimes times;
+  for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
+    const double ready = queue.wait_for(i);
+    const double begin = now_s() - start;
+    const std::span<const float> sum = exchange(work.programs[i], options, wire, work.buffers[i]);
+    times.buckets.push_back({ready, begin, now_s() - start});
+    if (check) {
+      check_sum(sum, i, wire);
+    }
+  }
+  compute.join();
+  wait_until(now_s() + plan.update_s, options.compute);
+  times.iteration_s = now_s() - start;
+  times.compute_s = compute_end;
+  times.barrier_s = start - before;
+  return times;
+}
+
+// The slowest rank decides each of the times, as it does in training.
+void slowest(IterationTimes& times, const Wire& wire) {
+  std::vector<double> values{times.iteration_s, times.compute_s, times.barrier_s};
+  for (const BucketTimes& bucket : times.buckets) {
+    values.insert(values.end(), {bucket.ready_s, bucket.start_s, bucket.end_s});
+  }
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
+                wire.group());
+  times.iteration_s = values[0];
+  times.compute_s = values[1];
+  times.barrier_s = values[2];
+  for (std::size_t i = 0; i < times.buckets.size(); ++i) {
+    times.buckets[i] = {values[3 * i + 3], values[3 * i + 4], values[3 * i + 5]};
+  }
+}
+
+} // namespace
+
+// Schedules take turns, so that drift of the machine meets all of them. After the first iteration
+// the vectors are zero: sums would otherwise overflow.
+std::vector<ReplayRun> run_replay(std::span<const ReplayPlan> plans, const ReplayOptions& options,
+                                  Wire& wire, Watchdog& watchdog) {
+  std::vector<Work> works;
+  for (const ReplayPlan& plan : plans) {
+    works.push_back(work_of(plan, options, wire));
+  }
+  std::vector<ReplayRun> runs(plans.size());
+  for (std::int64_t i = 0; i < options.warm_up + options.iterations; ++i) {
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+      watchdog.begin("an iteration of schedule " + plans[p].schedule);
+      IterationTimes times = run_iteration(works[p], i == 0, options, wire);
+      slowest(times, wire);
+      if (i >= options.warm_up) {
+        runs[p].iterations.push_back(std::move(times));
+      }
+      if (i == 0) { // from now on zeros: sums stay what they are
+        for (Buffers& buffers : works[p].buffers) {
+          std::ranges::fill(buffers.x, 0.0F);
+        }
+      }
+    }
+  }
+  watchdog.begin("");
+  return runs;
+}
+
+} // namespace stepsim::calibrate::mpi

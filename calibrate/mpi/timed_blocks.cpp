@@ -1,0 +1,135 @@
+// All ranks must take the same decisions, else one would wait for ever: every decision depends on
+// times that an all-reduce has made equal.
+#include "calibrate/mpi/timed_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/number_text.hpp"
+#include "calibrate/execute/sampling.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A barrier twice before the start: the first ends whatever is still going on, the second lets all
+// ranks leave at nearly the same time.
+class Sampler {
+public:
+  Sampler(Wire& wire, Watchdog& watchdog) : wire_(wire), watchdog_(watchdog) {}
+
+  [[nodiscard]] double elapsed() const { return elapsed_; }
+  // Work before the first sample: clocks ramp up, connections are made.
+  void load() {
+    watchdog_.begin("load before the first sample");
+    for (bool more = true; more;) {
+      double slowest = since(started_);
+      MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, wire_.group());
+      more = slowest < kLeastLoadSeconds;
+    }
+    started_ = Clock::now();
+  }
+  double sample(Block& block, int repeats) {
+    watchdog_.begin(block.what);
+    if (block.prepare) {
+      block.prepare();
+    }
+    wire_.barrier();
+    wire_.barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < repeats; ++i) {
+      block.call();
+    }
+    const std::array<double, 2> mine{since(start), since(started_)};
+    std::array<double, 2> slowest{};
+    MPI_Allreduce(mine.data(), slowest.data(), 2, MPI_DOUBLE, MPI_MAX, wire_.group());
+    elapsed_ = slowest[1];
+    return slowest[0] / repeats / block.divisor;
+  }
+
+private:
+  Wire& wire_;
+  Watchdog& watchdog_;
+  Clock::time_point started_ = Clock::now();
+  double elapsed_ = 0;
+};
+
+// Until the caches are warm or a quarter of the time is gone.
+// Also measures how often a short call must be repeated.
+void warm_up(Block& block, double allowance, Sampler& sampler) {
+  const double start = sampler.elapsed();
+  double seconds = 0;
+  for (int i = 0; i < kWarmUps; ++i) {
+    seconds = sampler.sample(block, 1);
+    if (sampler.elapsed() - start > allowance / 4) {
+      break;
+    }
+  }
+  if (block.repeatable) {
+    block.repeats = repeats_for(seconds * block.divisor);
+  }
+}
+
+// Samples until the pass has enough or its share of the time is gone; at least one in the first
+// pass.
+void take(Block& block, int pass, double allowance, Sampler& sampler) {
+  const double start = sampler.elapsed();
+  if (pass == 0) {
+    warm_up(block, allowance, sampler);
+  }
+  std::vector<double>& samples = block.passes.emplace_back();
+  while (!enough(pass, samples.size(), block.all())) {
+    const bool out_of_time = sampler.elapsed() - start >= allowance;
+    if (out_of_time && (pass > 0 || !samples.empty())) {
+      break;
+    }
+    samples.push_back(sampler.sample(block, block.repeats));
+  }
+}
+
+} // namespace
+
+std::vector<double> Block::all() const {
+  std::vector<double> values;
+  for (const std::vector<double>& pass : passes) {
+    values.insert(values.end(), pass.begin(), pass.end());
+  }
+  return values;
+}
+
+// Time that small blocks leave goes to those after them.
+void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
+             Watchdog& watchdog) {
+  Sampler sampler(wire, watchdog);
+  sampler.load();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const double end = max_seconds * (pass + 1) / kPasses;
+    std::size_t left = blocks.size();
+    for (const std::size_t index : visit_order(blocks.size(), pass, seed)) {
+      // Large blocks may take more than their share while others left theirs.
+      const double share = (end - sampler.elapsed()) / static_cast<double>(left--);
+      take(blocks[index], pass, std::max(0.0, share), sampler);
+    }
+  }
+  watchdog.begin("");
+}
+
+std::vector<std::string> unsteady(const std::vector<Block>& blocks) {
+  std::vector<std::string> warnings;
+  for (const Block& block : blocks) {
+    const double difference = pass_difference(block.passes);
+    if (difference > kSteadyPass) {
+      warnings.push_back(block.what + ": passes differ by " +
+                         base::significant(100 * difference, 3) + " %");
+    }
+  }
+  return warnings;
+}
+
+} // namespace stepsim::calibrate::mpi

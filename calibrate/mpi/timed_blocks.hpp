@@ -1,0 +1,38 @@
+#pragma once
+// How times between processes are taken (CAL 6). A block is one thing to time. All blocks are
+// visited in three passes, each in its own random order, so that drift is not mistaken for size.
+// One sample: barrier twice, start at the own clock, call, time = the slowest rank. What cannot
+// overlap with its own next call is repeated until a sample lasts a millisecond.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calibrate/mpi/runtime.hpp"
+#include "calibrate/mpi/wire.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+inline constexpr double kSteadyPass = 0.15; // passes that differ more are reported
+
+struct Block {
+  std::string what; // for messages
+  std::function<void()> call;
+  std::function<void()> prepare{}; // before each sample, not timed
+  bool repeatable = false;
+  double divisor = 1; // messages one after the other in a call
+  int repeats = 1;
+  std::vector<std::vector<double>> passes{}; // seconds
+
+  [[nodiscard]] std::vector<double> all() const;
+};
+
+// Takes part in every block on every rank; all ranks get the same times. Ends about `max_seconds`
+// after the start, but takes at least one sample of each block.
+void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
+             Watchdog& watchdog);
+
+// Blocks whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes differ by 18
+// %".
+[[nodiscard]] std::vector<std::string> unsteady(const std::vector<Block>& blocks);
+
+} // namespace stepsim::calibrate::mpi

@@ -1,0 +1,205 @@
+// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times
+// (CAL 4.2, 4.3, 4.5).
+#include "calibrate/program/fit_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/quantity.hpp"
+#include "calibrate/core/calibration_file.hpp"
+#include "calibrate/program/fit_text.hpp"
+#include "calibrate/program/gpu_output.hpp"
+#include "calibrate/program/inputs.hpp"
+#include "calibrate/program/program.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
+#include "coll/algorithms.hpp"
+#include "coll/collective.hpp"
+#include "files/import_source.hpp"
+#include "json/file.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+constexpr cli::CommandText kFitText{
+    "fit",
+    "SAMPLES... -o CAL",
+    "Fits latency, bandwidth and curves per collective to measured times: samples (JSON, CSV) or\n"
+    "logs of nccl-tests and OSU. Prints what was measured beside what the fit gives. Where the "
+    "fit\n"
+    "is off by 25 % or more: exit 4, nothing is written.",
+    "stepsim-calibrate fit nccl.log --op allreduce --assume ring -o h100.calibration.json\n"
+    "stepsim-calibrate fit samples.csv --robust huber -o bed.calibration.json\n"
+    "stepsim-calibrate fit osu_allreduce.log --ranks 16 -o mpi.calibration.json",
+    "Use: \"cluster\": {\"network\": {\"calibration\": \"h100.calibration.json\"}}; see "
+    "docs/calibrate.md.",
+    cli::kJsonOnly,
+    kProgram,
+};
+
+struct FitFlags { // as typed
+  std::vector<std::string> files;
+  std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
+  bool compare_ols = false;
+  bool force = false;
+};
+
+// Values stay as typed until all of them are known.
+void add_flags(CLI::App& app, FitFlags& flags) {
+  app.add_option("SAMPLES", flags.files, "measured times; several files are fitted together")
+      ->required();
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
+    app.add_option(name, value, text)->type_name(type);
+  };
+  add("--op", flags.op, "OP", "only this operation; default all");
+  add("--assume", flags.assume, "ALGORITHM",
+      "of a library that does not say: gives latency and bandwidth per hop; default none");
+  add("--robust", flags.robust, "WORD",
+      "huber or none; default huber where every size was repeated 3 times, else none");
+  add("--column", flags.column, "WORD", "out-of-place or in-place; default out-of-place");
+  add("--class", flags.link_class, "WORD",
+      "of the link: network, nvlink, pcie, host or same-device; default network");
+  add("--ranks", flags.ranks, "N", "of logs that do not say");
+  add("--seed", flags.seed, "N", "of resampled intervals; default 1");
+  app.add_flag("--compare-ols", flags.compare_ols, "also print ordinary least squares");
+  app.add_flag("--force", flags.force, "write the file even if the fit is bad (grade fail)");
+}
+
+// Words are checked before any file is read.
+void check_words(const FitFlags& flags) {
+  constexpr std::array<std::string_view, 2> kRobust{"huber", "none"};
+  constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
+  if (!flags.robust.empty()) {
+    cli::require_word("--robust", flags.robust, kRobust);
+  }
+  cli::require_word("--column", flags.column, kColumns);
+  cli::require_word("--class", flags.link_class, net::kLinkClasses);
+  if (!flags.op.empty()) {
+    cli::require_word("--op", flags.op, io::kSampleOps);
+  }
+}
+
+// Known, and with counts for some operation.
+// An algorithm can be assumed if its time is linear in latency and bandwidth for some operation:
+// the eight ranks and 1 MB only stand for any.
+void check_assumption(const std::string& assume) {
+  constexpr std::array kOps{coll::Op::broadcast, coll::Op::reduce, coll::Op::allreduce,
+                            coll::Op::reduce_scatter, coll::Op::allgather};
+  std::vector<std::string_view> known;
+  for (const coll::Op op : kOps) {
+    for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
+      const std::string_view word = coll::name(algorithm);
+      if (std::ranges::find(known, word) == known.end() &&
+          cost_counts(coll::name(op), word, 8, 1e6)) {
+        known.push_back(word);
+      }
+    }
+  }
+  if (std::ranges::find(known, assume) != known.end()) {
+    return;
+  }
+  if (coll::parse_algorithm(assume)) {
+    throw UsageError("--assume " + assume + ": its time is not latency and bandwidth times counts");
+  }
+  throw UsageError("--assume: " + base::unknown_word("algorithm", assume, known));
+}
+
+// What decides which samples of a file are used.
+InputOptions input_options(const FitFlags& flags, const std::string& importer) {
+  InputOptions options;
+  if (!flags.op.empty()) {
+    options.op = flags.op;
+  }
+  if (!flags.ranks.empty()) {
+    options.ranks = cli::count("--ranks", flags.ranks, io::at_least(1));
+  }
+  options.column =
+      flags.column == "in-place" ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
+  options.importer = importer;
+  return options;
+}
+
+// Absent flags leave the choice to the fit, which looks at the repetitions.
+FitOptions fit_options(const FitFlags& flags) {
+  FitOptions options;
+  if (!flags.robust.empty()) {
+    options.robust = flags.robust == "huber" ? Robust::huber : Robust::none;
+  }
+  if (!flags.seed.empty()) {
+    options.seed = static_cast<std::uint64_t>(cli::count("--seed", flags.seed, io::at_least(0)));
+  }
+  return options;
+}
+
+} // namespace
+
+// A file of gpu_bench is told by its first line and takes a way of its own. Tables are printed in
+// any case; the calibration is only written if no curve failed, or with --force.
+int fit(const cli::Invocation& invocation) {
+  FitFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  cli::Common common;
+  if (!cli::parse(app, kFitText, invocation, common)) {
+    return cli::kOk;
+  }
+  check_words(flags);
+  if (!flags.assume.empty()) {
+    check_assumption(flags.assume);
+  }
+  if (flags.files.size() == 1 && flags.files.front() != "-" &&
+      gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
+    const std::string importer = std::string(kProgram) + " " + std::string(cli::version());
+    return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), importer),
+                                 fit_options(flags), flags.force, common);
+  }
+  CalibrationText text;
+  text.importer = std::string(kProgram) + " " + std::string(cli::version());
+  text.assume = flags.assume;
+  text.link_class = flags.link_class;
+  const FitOptions options = fit_options(flags);
+  const std::vector<io::Samples> files =
+      read_inputs(flags.files, input_options(flags, text.importer));
+  std::vector<GroupFit> fits;
+  for (const Group& group : group_samples(files)) {
+    fits.push_back(fit_group(group, options));
+  }
+  const std::optional<LinkFit> link = fit_link(fits, flags.assume);
+  if (!flags.assume.empty() && (!link || link->assumed.empty())) {
+    throw UsageError("--assume " + flags.assume + ": no measured operation has it");
+  }
+  text.name = common.output == "-" ? files.front().name : io::stem_of(common.output);
+
+  std::string tables;
+  for (const GroupFit& each : fits) {
+    tables += fit_text(each, flags.compare_ols) + "\n";
+  }
+  tables += link ? link_text(*link, flags.assume) : "";
+  cli::print_beside(tables, common);
+  const bool failed = worst_grade(fits) == Grade::fail;
+  if (!failed || flags.force) {
+    cli::print_warnings(all_warnings(files, fits, link), common);
+    cli::write_tree(common, calibration_tree(files, fits, link, text));
+  }
+  if (!failed) {
+    return cli::kOk;
+  }
+  for (const GroupFit& each : fits) {
+    if (each.grade == Grade::fail) {
+      if (flags.force) {
+        cli::print_warnings({&each.failure, 1}, common);
+      } else {
+        (void)cli::report_error(each.failure + "; --force to keep", cli::kTargetNotMet);
+      }
+    }
+  }
+  return flags.force ? cli::kOk : cli::kTargetNotMet;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,298 @@
+// mpirun -np P stepsim-calibrate mpi -o CAL [--table ERRORS.jsonl]: calibrates from messages
+// between two processes alone, then predicts and measures every collective (CAL 8).
+#include "calibrate/program/mpi_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "calibrate/core/group_fit.hpp"
+#include "calibrate/mpi/measured_table.hpp"
+#include "calibrate/mpi/probes.hpp"
+#include "calibrate/mpi/verify.hpp"
+#include "calibrate/program/program.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/version.hpp"
+#include "files/import_source.hpp"
+#include "json/file.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::calibrate {
+
+namespace {
+
+using namespace mpi;
+
+constexpr cli::CommandText kMpiText{
+    "mpi",
+    "-o CAL [--table ERRORS.jsonl]",
+    "Measures messages between processes, makes a calibration of them, predicts every collective\n"
+    "from it and measures them all with the schedules of the simulator, each checked before it is\n"
+    "timed. Start it with mpirun, one process per node.",
+    "mpirun -np 4 stepsim-calibrate mpi -o bed.calibration.json --table errors.jsonl\n"
+    "mpirun -np 8 --bind-to none stepsim-calibrate mpi -o bed.calibration.json --max-seconds 600",
+    "`stepsim-calibrate report errors.jsonl` sums up the errors; see docs/calibrate.md.",
+    cli::kJsonOnly,
+    kProgram,
+};
+
+constexpr double kBusyLoad = 0.5;
+constexpr double kProbeShare = 0.25; // of the time
+
+struct MpiFlags { // as typed
+  std::string table, segment = "32KiB", timeout = "60s", rate, max_seconds = "300";
+  bool no_acknowledge = false;
+  bool dense = false;
+  bool strict = false;
+};
+
+void add_flags(CLI::App& app, MpiFlags& flags) {
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
+    app.add_option(name, value, text)->type_name(type);
+  };
+  add("--table", flags.table, "FILE", "predicted beside measured, JSON Lines; default none");
+  add("--segment", flags.segment, "SIZE",
+      "messages go out in pieces of this size; also the block of lp; default 32KiB");
+  app.add_flag("--no-acknowledge", flags.no_acknowledge,
+               "tree rounds do not wait for delivery, to see the effect");
+  add("--timeout", flags.timeout, "TIME", "longest operation before all end; default 60s");
+  app.add_flag("--dense-sizes", flags.dense, "sizes by a factor of sqrt 2 instead of 2");
+  app.add_flag("--strict", flags.strict, "exit 4 where passes differ by more than 15 %");
+  add("--max-seconds", flags.max_seconds, "N",
+      "about the time of all measurements; every size is measured at least once; default 300");
+  add("--rate", flags.rate, "RATE", "of the links, written into the table; default unknown");
+}
+
+struct Settings {
+  TableOptions table;
+  double timeout_s{}, max_seconds{};
+};
+
+// A quarter of the time goes to the probes, the rest to the collectives.
+Settings settings_of(const MpiFlags& flags) {
+  Settings settings;
+  settings.timeout_s =
+      cli::quantity("--timeout", flags.timeout, base::QuantityKind::time, io::above(0));
+  settings.max_seconds =
+      cli::quantity("--max-seconds", flags.max_seconds, base::QuantityKind::count, io::above(0));
+  const double segment =
+      cli::quantity("--segment", flags.segment, base::QuantityKind::size, io::above(0));
+  if (std::fmod(segment, kElement) != 0 || segment > 1e9) {
+    throw UsageError("--segment " + base::shown_value(flags.segment) +
+                     ": must be a multiple of 4 bytes, at most 1 GB");
+  }
+  TableOptions& table = settings.table;
+  table.messages.segment_bytes = static_cast<std::int64_t>(segment);
+  table.messages.acknowledge = !flags.no_acknowledge;
+  table.dense = flags.dense;
+  table.max_seconds = settings.max_seconds * (1 - kProbeShare);
+  if (!flags.rate.empty()) {
+    table.rate = cli::quantity("--rate", flags.rate, base::QuantityKind::rate, io::above(0));
+  }
+  return settings;
+}
+
+// 0 where the system does not tell.
+double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
+}
+
+// The first line of a text that may name a build host further on.
+std::string library_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text.substr(0, text.find_first_of(",\n"));
+}
+
+// What was in force: nothing that names hosts or users.
+io::Json transport_of(const MessageOptions& options, const Crowding& crowd, double load) {
+  io::Json tree(io::Object{{"library", library_version()},
+                           {"segment_bytes", options.segment_bytes},
+                           {"acknowledge", options.acknowledge},
+                           {"processes", crowd.processes},
+                           {"cores", crowd.cores},
+                           {"load_average", load}});
+  for (const char* name : {"btl", "btl_tcp_eager_limit", "btl_tcp_sndbuf", "btl_tcp_rcvbuf"}) {
+    if (const std::string value = control_variable(name); !value.empty()) {
+      tree.set(name, value);
+    }
+  }
+  return tree;
+}
+
+// Conditions that spoil the times whatever is measured.
+std::vector<std::string> warnings_before(const MessageOptions& options, double load) {
+  std::vector<std::string> warnings;
+  if (load > kBusyLoad) {
+    warnings.push_back("load average " + base::significant(load, 3) +
+                       " before the start: other programs take part in the times");
+  }
+  const std::string limit = control_variable("btl_tcp_eager_limit");
+  if (!limit.empty() && options.segment_bytes > std::atoll(limit.c_str())) {
+    warnings.push_back("segments of " + std::to_string(options.segment_bytes) +
+                       " bytes exceed the eager limit of TCP (" + limit +
+                       "): messages wait for handshakes");
+  }
+  return warnings;
+}
+
+std::string date_text() {
+  std::array<char, 16> text{};
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  (void)std::strftime(text.data(), text.size(), "%Y-%m-%d", gmtime_r(&now, &parts));
+  return text.data();
+}
+
+// The numbers that a scenario will use, for people.
+std::string link_text(const LinkEstimate& link) {
+  return "latency " + base::readable_seconds(link.alpha) + ", per block " +
+         base::readable_seconds(link.block_latency_s) + ", bandwidth " +
+         base::readable_rate(1 / link.beta) + ", adding " + base::readable_rate(1 / link.gamma) +
+         ", both ways x" + base::significant(link.duplex_exchange, 3) + " (one peer), x" +
+         base::significant(link.duplex_shift, 3) + " (two peers)\n";
+}
+
+// The table, and the errors of the rows that count.
+std::string rows_text(const std::vector<ErrorRow>& rows) {
+  cli::Table table{
+      {"operation", "algorithm", "bytes", "predicted [ms]", "measured [ms]", "error [%]", "flags"},
+      {}};
+  for (const ErrorRow& row : rows) {
+    std::string flags;
+    for (const std::string& flag : row.flags) {
+      flags += (flags.empty() ? "" : " ") + flag;
+    }
+    table.rows.push_back(
+        {row.op, row.algorithm, std::to_string(row.bytes), cli::milliseconds_cell(row.predicted_s),
+         cli::milliseconds_cell(row.measured_s), base::significant(100 * row.relative_error(), 3),
+         flags.empty() ? "-" : flags});
+  }
+  std::string text = cli::table_text(table);
+  const ErrorSummary all = summarise(rows);
+  if (all.median) {
+    text += "|error| of " + std::to_string(all.counted) + " rows that count: median " +
+            base::significant(100 * *all.median, 3) + " %, 90th percentile " +
+            base::significant(100 * *all.p90, 3) + " %\n";
+  }
+  return text;
+}
+
+// Of many small sizes some always differ: the number, and a few of them.
+std::vector<std::string> shortened(const std::vector<std::string>& unsteady) {
+  constexpr std::size_t kShown = 3;
+  if (unsteady.size() <= kShown) {
+    return unsteady;
+  }
+  std::string text = std::to_string(unsteady.size()) + " measurements are unsteady, among them ";
+  for (std::size_t i = 0; i < kShown; ++i) {
+    text += (i == 0 ? "" : "; ") + unsteady[i * (unsteady.size() - 1) / (kShown - 1)];
+  }
+  return {text};
+}
+
+// One row per line; `stepsim-calibrate report` reads it.
+void write_table(const std::string& path, const std::vector<ErrorRow>& rows) {
+  std::string text;
+  for (const ErrorRow& row : rows) {
+    text += io::compact(to_json(row)) + "\n";
+  }
+  cli::write_named(path, text);
+}
+
+// A file of probes is as good as what it predicted: the 90th percentile of the errors counts, not
+// how straight the curves of the probes are. Of small messages cores decide, not links.
+void grade(std::vector<ErrorRow> rows, io::Json& tree) {
+  constexpr std::int64_t kLeastBytes = 15'000; // 16 KiB, moved by up to 5 %
+  std::erase_if(rows, [](const ErrorRow& row) { return row.bytes < kLeastBytes; });
+  const ErrorSummary all = summarise(rows);
+  if (all.median) {
+    tree.set("grade", net::kGrades[grade_of(*all.p90)]);
+    tree.set("note", tree.find("note")->as_string() + "; |error| of " +
+                         std::to_string(all.counted) +
+                         " collectives of 16 KiB and more, measured beside: median " +
+                         base::significant(100 * *all.median, 2) + " %, 90th percentile " +
+                         base::significant(100 * *all.p90, 2) + " %");
+  }
+}
+
+// Results are verified before anything is timed. Predictions need the probes alone, so that the
+// collectives measured afterwards test them.
+int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
+                          const cli::Common& common, const Runtime& runtime) {
+  Watchdog watchdog(runtime.rank(), settings.timeout_s);
+  Wire wire(MPI_COMM_WORLD, settings.table.messages.segment_bytes);
+  const Crowding crowd = crowding(wire.group());
+  const double load = load_average();
+  watchdog.begin("verification");
+  verify_all(settings.table.messages, wire);
+
+  const ProbeRun probes = run_probes(wire, watchdog, settings.max_seconds * kProbeShare);
+  const LinkEstimate link = estimate_link(probes.times);
+  TableOptions options = settings.table;
+  options.transport = transport_of(options.messages, crowd, load);
+  const TableRun table = run_table(link, crowd, options, wire, watchdog);
+
+  std::vector<std::string> unsteady = probes.warnings;
+  unsteady.insert(unsteady.end(), table.warnings.begin(), table.warnings.end());
+  if (runtime.rank() == 0) {
+    FileText text;
+    text.name = common.output == "-" ? "mpi" : io::stem_of(common.output);
+    text.importer = std::string(kProgram) + " " + std::string(cli::version());
+    text.date = date_text();
+    text.options = options.transport;
+    text.warnings = warnings_before(options.messages, load);
+    text.warnings.insert(text.warnings.end(), link.warnings.begin(), link.warnings.end());
+    if (link.host_bound()) {
+      text.warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the "
+                                 "host limits, not the links");
+    }
+    cli::print_beside(rows_text(table.rows) + link_text(link), common);
+    cli::print_warnings(text.warnings, common);
+    cli::print_warnings(shortened(unsteady), common);
+    text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
+    io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
+    grade(table.rows, tree);
+    cli::write_tree(common, tree);
+    if (!flags.table.empty()) {
+      write_table(flags.table, table.rows);
+    }
+  }
+  return flags.strict && !unsteady.empty() ? cli::kTargetNotMet : cli::kOk;
+}
+
+} // namespace
+
+// Flags are checked before MPI starts: an error then needs no other process.
+int run_mpi(const cli::Invocation& invocation) {
+  MpiFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  cli::Common common;
+  if (!cli::parse(app, kMpiText, invocation, common)) {
+    return cli::kOk;
+  }
+  const Settings settings = settings_of(flags);
+  const Runtime runtime;
+  if (runtime.ranks() < 2) {
+    throw UsageError("mpi: need at least 2 processes, got 1; start with mpirun -np P");
+  }
+  try {
+    return calibrate_and_compare(flags, settings, common, runtime);
+  } catch (const std::exception& error) {
+    (void)cli::report_error(error.what(), cli::kSimulationError);
+    Runtime::abort(cli::kSimulationError); // the others may wait for this rank
+  }
+}
+
+} // namespace stepsim::calibrate

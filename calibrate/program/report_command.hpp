@@ -1,0 +1,11 @@
+#pragma once
+// stepsim-calibrate report ERRORS.jsonl...: how well predictions met measurements (CAL 11).
+#include "cli/shell/app.hpp"
+
+namespace stepsim::calibrate {
+
+// Returns kOk, or kTargetNotMet where an error is above --max-median or --max-p90. Throws
+// InputError for the records, UsageError for flags.
+[[nodiscard]] int report(const cli::Invocation& invocation);
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,14 @@
+#pragma once
+// stepsim breakeven PROBLEM: at which bandwidths compressed training is faster than dense training
+// (SPA 12). The answer is a list of intervals, because compression can pay on slow and on fast
+// networks and not in between.
+#include "cli/shell/app.hpp"
+
+namespace stepsim::cli {
+
+// Reads a file of kind compression_breakeven and writes the intervals and, for every bandwidth of
+// the file, the three step times. Returns kOk. Throws InputError with all problems of the file,
+// UsageError for flags, SimulationError for a result beyond the range of numbers.
+[[nodiscard]] int breakeven(const Invocation& invocation);
+
+} // namespace stepsim::cli

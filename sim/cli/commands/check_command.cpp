@@ -1,0 +1,294 @@
+// stepsim check FILE...: validates any of our files and lists all problems.
+// A file is checked by the parser that the commands use, so that what passes here can be run. One
+// table says which parser belongs to which kind.
+#include "cli/commands/check_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/printable.hpp"
+#include "cli/commands/check_lines.hpp"
+#include "cli/shell/output.hpp"
+#include "files/cost_file.hpp"
+#include "files/links_file.hpp"
+#include "files/measured_file.hpp"
+#include "files/model_file.hpp"
+#include "files/profile_file.hpp"
+#include "files/samples_file.hpp"
+#include "files/topology_file.hpp"
+#include "files/trace_file.hpp"
+#include "flows/flows_file.hpp"
+#include "lab/breakeven_file.hpp"
+#include "lab/semantics_compare.hpp"
+#include "lab/semantics_result.hpp"
+#include "lab/semantics_run.hpp"
+#include "scenario/problem_file.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/sweep_file.hpp"
+#include "json/json_parse.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kCheckText{
+    "check",
+    "FILE...",
+    "Validates files of any kind: syntax, keys, types, ranges, and whether the files they name "
+    "can\n"
+    "be read. Lists all problems; exit code 3 if there are any.",
+    "stepsim check scenario.json models/resnet50.json\n"
+    "stepsim check traces/*.json --json",
+    "The kinds are described in docs/file-formats.md.",
+    kJsonOrTable,
+};
+
+// What was found in one file, in the order of the command line.
+struct Checked {
+  std::string file;
+  std::string kind; // "" = unknown
+  std::vector<base::Problem> errors;
+  std::vector<std::string> warnings;
+};
+
+using Warnings = std::vector<std::string>;
+
+Warnings check_scenario(const io::Json& tree, study::Files& files) {
+  const study::Scenario scenario = study::parse_scenario(tree, files);
+  Warnings warnings = scenario.workload.warnings;
+  warnings.insert(warnings.end(), scenario.warnings.begin(), scenario.warnings.end());
+  return warnings;
+}
+
+// The grid, and the scenario at its first point.
+Warnings check_sweep(const io::Json& tree, study::Files& files) {
+  const study::Sweep sweep = study::parse_sweep(tree);
+  if (sweep.grid.points() > 0) {
+    (void)study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, 0), files,
+                                study::Leftovers::ignore);
+  }
+  return {};
+}
+
+Warnings check_trace(const io::Json& tree, study::Files&) {
+  const train::Trace trace = io::parse_trace(tree);
+  const auto unknown = std::ranges::count_if(
+      trace.layers, [](const train::Layer& layer) { return !layer.gradient_bytes; });
+  if (unknown == 0) {
+    return {};
+  }
+  return {std::to_string(unknown) + " of " + std::to_string(trace.layers.size()) +
+          " layers have no gradient sizes; run refuses the trace: import with --model, "
+          "or record_shapes=True"};
+}
+
+Warnings check_problem(const io::Json& tree, study::Files& files) {
+  const study::ProblemFile file = study::parse_problem(tree, files);
+  if (file.table.points_changed == 0) {
+    return {};
+  }
+  return {std::to_string(file.table.points_changed) +
+          " points of the cost table are changed to make it non-decreasing"};
+}
+
+// Also runs it: that shows what no output has among the keys of `expected`.
+Warnings check_semantics(const io::Json& tree, study::Files&) {
+  const study::SemanticsFile file = study::parse_semantics(tree);
+  (void)study::first_difference(file, study::semantics_tree(file, study::run_semantics(file)));
+  return study::semantics_warnings(file);
+}
+
+// Of a result, the scenario inside it, which `run` takes.
+Warnings check_result(const io::Json& tree, study::Files& files) {
+  const io::Json* scenario = tree.find("scenario");
+  if (scenario == nullptr || tree.find("summary") == nullptr) {
+    throw InputError(std::string(tree.file()), scenario == nullptr ? "/scenario" : "/summary",
+                     "required");
+  }
+  (void)study::parse_scenario(study::with_short_forms_expanded(*scenario), files,
+                              study::Leftovers::ignore);
+  return {};
+}
+
+// `key` is one that no other kind has at its top; "" for kinds that cannot be told that way.
+struct Kind {
+  std::string_view name;
+  std::string_view key; // tells the kind of a file that does not say it
+  Warnings (*check)(const io::Json&, study::Files&);
+};
+
+constexpr std::array kKinds{
+    Kind{"scenario", "workload", check_scenario},
+    Kind{"sweep", "axes", check_sweep},
+    Kind{"result", "", check_result},
+    Kind{"trace", "layers", check_trace},
+    Kind{"model", "",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_model(tree);
+           return {};
+         }},
+    Kind{"flows", "flows",
+         [](const io::Json& tree, study::Files& files) {
+           return Warnings(study::parse_flows(tree, files).warnings);
+         }},
+    Kind{"topology", "hosts",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_topology(tree);
+           return {};
+         }},
+    Kind{"network_calibration", "label",
+         [](const io::Json& tree, study::Files&) {
+           return Warnings(io::parse_profile(tree).warnings);
+         }},
+    Kind{"samples", "sets",
+         [](const io::Json& tree, study::Files&) {
+           return Warnings(io::parse_samples(tree).warnings);
+         }},
+    Kind{"measured_training", "",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_measured(tree);
+           return {};
+         }},
+    Kind{"problem", "ready_s", check_problem},
+    Kind{"sparse_semantics", "gradients", check_semantics},
+    Kind{"compression_breakeven", "gradient_bytes",
+         [](const io::Json& tree, study::Files& files) {
+           return Warnings(study::parse_breakeven(tree, files).warnings);
+         }},
+    Kind{"cost", "table",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_cost(tree);
+           return {};
+         }},
+    Kind{"links", "links",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_links(tree, std::nullopt);
+           return {};
+         }},
+};
+
+// The kind that the file says; without `kind` the first row whose key is present decides. Null
+// after an error, which is then among those of `checked`.
+const Kind* kind_of(const io::Json& tree, Checked& checked) {
+  const io::Json* word = tree.find("kind");
+  if (word == nullptr) {
+    const auto found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
+      return !kind.key.empty() && tree.find(kind.key) != nullptr;
+    });
+    if (found != kKinds.end()) {
+      return &*found;
+    }
+    checked.errors.push_back({std::string(tree.file()), "/kind", "required: which kind of file"});
+    return nullptr;
+  }
+  std::vector<std::string_view> known;
+  for (const Kind& kind : kKinds) {
+    if (word->is_string() && word->as_string() == kind.name) {
+      return &kind;
+    }
+    known.push_back(kind.name);
+  }
+  checked.errors.push_back({std::string(tree.file()), "/kind",
+                            word->is_string() ? base::unknown_word("kind", word->as_string(), known)
+                                              : "must be a word, got " + io::shown(*word)});
+  return nullptr;
+}
+
+// Lists of sizes are the only files that are no objects, and records of a sweep the only ones with
+// several JSON values.
+Checked check_file(const std::string& name, study::Files& files) {
+  Checked checked{name, "", {}, {}};
+  try {
+    if (is_lines_file(name)) {
+      const CheckedLines lines = check_lines(name);
+      return {name, lines.kind, lines.errors, lines.warnings};
+    }
+    const io::Json tree = io::read_json(name);
+    if (tree.is_array()) { // bytes per rank of `collective --sizes`
+      checked.kind = "sizes";
+      (void)io::parse_sizes(tree, std::nullopt);
+    } else if (const Kind* kind = kind_of(tree, checked)) {
+      checked.kind = kind->name;
+      checked.warnings = kind->check(tree, files);
+    }
+  } catch (const InputError& error) {
+    checked.errors = error.problems();
+  } catch (const UsageError& error) { // of values that flags give too
+    checked.errors.push_back({name, "", error.what()});
+  }
+  return checked;
+}
+
+// A problem may lie in a file that the checked one names; it then has no pointer here, and its own
+// file stands in the message.
+io::Json tree_of(const std::vector<Checked>& all) {
+  io::Array files;
+  for (const Checked& checked : all) {
+    io::Array errors;
+    for (const base::Problem& problem : checked.errors) {
+      const bool elsewhere = problem.file != checked.file;
+      errors.push_back(io::Object{{"pointer", elsewhere ? std::string() : problem.where},
+                                  {"message", elsewhere ? problem.text() : problem.message}});
+    }
+    files.push_back(
+        io::Object{{"file", checked.file},
+                   {"kind", checked.kind.empty() ? io::Json() : io::Json(checked.kind)},
+                   {"errors", std::move(errors)},
+                   {"warnings", io::Array(checked.warnings.begin(), checked.warnings.end())}});
+  }
+  return io::Object{{"files", std::move(files)}};
+}
+
+// Errors need no name of the file: every problem begins with it.
+std::string text_of(const std::vector<Checked>& all) {
+  std::string out;
+  for (const Checked& checked : all) {
+    for (const base::Problem& problem : checked.errors) {
+      out += problem.text() + "\n";
+    }
+    for (const std::string& warning : checked.warnings) {
+      out += base::printable(checked.file + ": warning: " + warning) + "\n";
+    }
+    if (checked.errors.empty()) {
+      out += base::printable(checked.file) + ": ok, " + checked.kind + "\n";
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+// "-" is standard input. Files are checked in the order of the command line, and one with problems
+// does not stop the others.
+int check(const Invocation& invocation) {
+  std::vector<std::string> names;
+  CLI::App app;
+  app.add_option("FILE", names, "files to validate; - = standard input")->required();
+  Common common;
+  if (!parse(app, kCheckText, invocation, common)) {
+    return kOk;
+  }
+  study::Files files(invocation.data_folder, {common.output});
+  std::vector<Checked> all;
+  for (const std::string& name : names) {
+    all.push_back(check_file(name, files));
+  }
+  if (format_of(common, Format::table) == Format::table) {
+    write_output(common, text_of(all));
+  } else {
+    write_tree(common, tree_of(all));
+  }
+  const bool good =
+      std::ranges::all_of(all, [](const Checked& checked) { return checked.errors.empty(); });
+  return good ? kOk : kBadInput;
+}
+
+} // namespace stepsim::cli

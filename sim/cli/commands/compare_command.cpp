@@ -1,0 +1,216 @@
+// stepsim compare SCENARIO --over POINTER=V1,V2,...: alternatives side by side, best first.
+// Without --algorithms the rows are those of a sweep; with it every row is a scenario changed by an
+// alternative (ask/alternatives.hpp), and what an alternative sets must not be varied by hand.
+#include "cli/commands/compare_command.hpp"
+
+#include "ask/compare.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "ask/alternatives.hpp"
+#include "base/error.hpp"
+#include "cli/commands/over_flags.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/flat_records.hpp"
+#include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/text/record_table.hpp"
+#include "sweep/grid_text.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kCompareText{
+    "compare",
+    "SCENARIO",
+    "Runs every combination of the given values and lists them, the shortest iteration first, "
+    "with\n"
+    "the ratio to it. Where the number of workers varies the rows stay in order, and the most "
+    "samples\n"
+    "per second are the best.",
+    "stepsim compare scenario.json --over /communication/schedule=wfbp,single,ddp,mg_wfbp,optimal\n"
+    "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
+    " --over /cluster/nodes=8,64\n"
+    "stepsim compare scenario.json --algorithms all --over "
+    "/cluster/network/bandwidth_Bps=1,10,100Gbps",
+    "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
+    kTableFormats,
+};
+
+// The rows as JSON Lines and CSV take them: no list around them, no ranking.
+std::vector<io::Object> records_of(const study::Comparison& comparison) {
+  std::vector<io::Object> records;
+  for (const io::Json& row : comparison.rows) {
+    records.push_back(row.as_object());
+  }
+  return records;
+}
+
+// `best`: the index of the best row, null if all failed, and what made it so.
+io::Object tree_of(const study::Comparison& comparison) {
+  const study::Ranking& ranking = comparison.ranking;
+  return {{"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
+          {"best_by", study::kBestBy[static_cast<std::size_t>(ranking.by)]},
+          {"rows", comparison.rows}};
+}
+
+// JSON keeps the index of the best row; with --algorithms the rows are sorted within each
+// combination, so there is no single best one and the key is absent.
+std::string text_in(Format format, const study::Comparison& comparison, bool algorithms) {
+  switch (format) {
+  case Format::table:
+  case Format::html:
+  case Format::markdown:
+    return tables_in(format, algorithms ? algorithm_tables(comparison.rows, comparison.varied)
+                                        : record_tables({comparison.rows, comparison.varied,
+                                                         comparison.ranking, comparison.ranks}));
+  case Format::json:
+    return io::pretty(algorithms ? io::Object{{"rows", comparison.rows}} : tree_of(comparison));
+  case Format::jsonl:
+    return jsonl_text(records_of(comparison));
+  case Format::csv:
+    return csv_text(records_of(comparison));
+  }
+  return {};
+}
+
+// Rows that failed are shown with their error like all others; only the exit code tells of them.
+void show(const study::Comparison& comparison, const Common& common, bool algorithms) {
+  print_warnings(comparison.warnings, common);
+  write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
+  if (comparison.failed > 0) {
+    throw SimulationError(std::to_string(comparison.failed) + " of " +
+                          std::to_string(comparison.rows.size()) + " combinations failed");
+  }
+}
+
+// The tables of columns and alternatives are printed as they are used, so help names every one.
+std::string algorithms_help() {
+  std::vector<HelpRow> columns;
+  for (const AlgorithmColumn& column : algorithm_columns()) {
+    columns.emplace_back(column.heading, column.meaning);
+  }
+  std::vector<std::string> texts;
+  for (const study::Alternative& alternative : study::alternatives()) {
+    texts.push_back(std::string(alternative.summary) + ": " + study::changes_text(alternative));
+  }
+  std::vector<HelpRow> algorithms;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    algorithms.emplace_back(study::alternatives()[i].name, texts[i]);
+  }
+  return help_list("Columns of --algorithms", columns) + "\n" +
+         help_list("Algorithms, and the keys of /communication (or with their whole pointer) that "
+                   "they set",
+                   algorithms) +
+         "\nWhat an algorithm sets cannot be set by --set or --over. Where the scenario gives no "
+         "density the\nsparse ones take 0.001, where it gives no rank powersgd takes 4.\n";
+}
+
+// What --algorithms and --break-even say.
+struct AlgorithmFlags {
+  std::vector<std::string> names;
+  bool break_even = false;
+};
+
+// --set is parsed a second time here: the scenario has its values already, but only the pairs show
+// whether a value given by hand contradicts what a chosen alternative sets.
+int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
+                       const std::vector<std::string>& over, const AlgorithmFlags& flags,
+                       const ScenarioFlags& scenario_flags) {
+  study::Files files(invocation.data_folder, {common.output});
+  const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
+  const std::vector<study::Axis> axes = parse_over_flags(over);
+  std::vector<std::pair<std::string, io::Json>> set;
+  for (const std::string& text : scenario_flags.set) {
+    set.push_back(study::parse_set(text));
+  }
+  study::refuse_contradictions(chosen, set, axes);
+  try {
+    show(study::compare_alternatives(scenario, axes, chosen, files,
+                                     {.jobs = default_jobs(), .break_even = flags.break_even}),
+         common, true);
+  } catch (const InputError& error) {
+    rethrow_for_flags(error, scenario, over);
+  }
+  return kOk;
+}
+
+} // namespace
+
+// More rows than a table can hold are refused; a sweep writes them to a file.
+int compare(const Invocation& invocation) {
+  std::string file;
+  std::vector<std::string> over, algorithms;
+  std::string best;
+  bool break_even = false;
+  ScenarioFlags flags;
+  CLI::App app;
+  app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
+  add_over_flag(app, over);
+  app.add_option(
+         "--algorithms", algorithms,
+         "ways of exchanging gradients, each a set of changes to the scenario: all, or some "
+         "of those below")
+      ->type_name("LIST")
+      ->delimiter(',');
+  app.add_flag("--break-even", break_even,
+               "with --algorithms: the bandwidths between 10 Mb/s and 10 Tb/s at which each "
+               "compression is faster than dense training that overlaps with backward");
+  app.add_option("--best", best,
+                 "what makes a row the best: iteration_time, throughput or efficiency; default "
+                 "iteration_time, where the number of workers varies throughput")
+      ->type_name("WORD");
+  add_scenario_flags(app, flags);
+  app.footer(algorithms_help());
+  Common common;
+  if (!parse(app, kCompareText, invocation, common)) {
+    return kOk;
+  }
+  if (algorithms.empty() && over.empty()) {
+    throw UsageError("give --over or --algorithms");
+  }
+  if (algorithms.empty() && break_even) {
+    throw UsageError("--break-even needs --algorithms");
+  }
+  if (!best.empty() && !algorithms.empty()) {
+    throw UsageError("--best goes with --over alone; --algorithms lists by iteration time");
+  }
+  std::optional<study::BestBy> best_by;
+  if (!best.empty()) {
+    require_word("--best", best, study::kBestBy);
+    best_by = static_cast<study::BestBy>(std::ranges::find(study::kBestBy, best) -
+                                         study::kBestBy.begin());
+  }
+  if (!algorithms.empty()) {
+    return compare_algorithms(invocation, common, read_scenario_tree(file, flags), over,
+                              {algorithms, break_even}, flags);
+  }
+  const study::Sweep sweep =
+      study::sweep_over(read_scenario_tree(file, flags), parse_over_flags(over));
+  constexpr std::int64_t kMostRows = 100'000;
+  if (sweep.grid.points() > kMostRows) {
+    throw UsageError("--over: " + std::to_string(sweep.grid.points()) +
+                     " combinations are too many to compare; use stepsim sweep");
+  }
+  study::Files files(invocation.data_folder, {common.output});
+  const study::Comparison comparison = [&] {
+    try {
+      return study::compare(sweep, files,
+                            {.jobs = default_jobs(),
+                             .best_by = best_by,
+                             .max_seconds = max_seconds(flags),
+                             .progress = counting(common)});
+    } catch (const InputError& error) {
+      rethrow_for_flags(error, sweep.base, over);
+    }
+  }();
+  show(comparison, common, false);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,306 @@
+// stepsim converge: what staleness and compression do to training, on problems solved for real.
+// Two problems that share no code but the flags: a scalar recurrence, and loss curves over the
+// simulated time of one or more scenarios. A flag of the other problem is refused.
+#include "cli/commands/converge_command.hpp"
+
+#include "lab/converge_scenario.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands/over_flags.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/unit_text.hpp"
+#include "cli/text/converge_text.hpp"
+#include "sweep/rows.hpp"
+#include "sweep/sweep_file.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kConvergeText{
+    "converge",
+    "[SCENARIO]",
+    "Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; "
+    "shows\n"
+    "which learning rates a pipeline of width K bears. logistic: a small logistic regression on\n"
+    "generated data, with the workers, the compression and the simulated times of a scenario: "
+    "loss\n"
+    "over time. It stands for a big model; nothing is said about the accuracy of that.",
+    "stepsim converge --problem quadratic --pipeline-width 2 --step 0.99\n"
+    "stepsim converge scenario.json --problem logistic --target-loss 0.9 --over "
+    "/training/algorithm=sync_sgd,pipe_sgd\n"
+    "stepsim converge scenario.json --problem logistic --set "
+    "/communication/compression/density=0.01 --over "
+    "/communication/compression/method=none,topk,gtopk_tree --json -o curves.json",
+    "The problems and what a point of a curve is: docs/algorithms.md.",
+};
+
+struct ConvergeFlags {
+  std::string problem;
+  std::string file;
+  std::optional<double> step;
+  std::optional<std::int64_t> iterations;
+  std::optional<std::int64_t> width, warmup; // quadratic
+  std::string warmup_switch;
+  std::optional<std::int64_t> batch; // logistic
+  std::optional<double> target_loss;
+  std::vector<std::string> over;
+  ScenarioFlags scenario;
+};
+
+void add_flags(CLI::App& app, ConvergeFlags& flags) {
+  app.add_option("SCENARIO", flags.file, "logistic: file of kind scenario; - = standard input");
+  app.add_option("--problem", flags.problem, "quadratic or logistic")
+      ->type_name("NAME")
+      ->required();
+  app.add_option("--step", flags.step,
+                 "quadratic: learning rate times curvature, required; logistic: learning rate, "
+                 "default 1")
+      ->type_name("X");
+  app.add_option("--iterations", flags.iterations,
+                 "steps; default 1000, logistic 300 (in place of the scenario's)")
+      ->type_name("T");
+  constexpr const char* kQuadratic = "Problem quadratic";
+  app.add_option("--pipeline-width", flags.width,
+                 "a step applies the gradient of K steps before; default 2")
+      ->type_name("K")
+      ->group(kQuadratic);
+  app.add_option("--warmup-iterations", flags.warmup, "synchronous steps before; default 0")
+      ->type_name("W")
+      ->group(kQuadratic);
+  app.add_option("--warmup-switch", flags.warmup_switch, "skip or block; default skip")
+      ->type_name("NAME")
+      ->group(kQuadratic);
+  constexpr const char* kLogistic = "Problem logistic";
+  app.add_option("--batch-size", flags.batch,
+                 "samples of the small problem per worker and iteration; default 8")
+      ->type_name("N")
+      ->group(kLogistic);
+  app.add_option("--target-loss", flags.target_loss,
+                 "also the time to reach it; exit code 4 if no curve does")
+      ->type_name("LOSS")
+      ->group(kLogistic);
+  add_over_flag(app, flags.over)->group(kLogistic);
+  add_scenario_flags(app, flags.scenario);
+}
+
+// CLI11 has made the text a number; only the range is checked here.
+void require_count(std::string_view flag, std::optional<std::int64_t> value, std::int64_t least,
+                   std::int64_t most) {
+  if (value && (*value < least || *value > most)) {
+    throw UsageError(std::string(flag) + ": must be an integer in [" + std::to_string(least) +
+                     ", " + std::to_string(most) + "], got " + std::to_string(*value));
+  }
+}
+
+// Infinity passes CLI11 as a number.
+void require_positive(std::string_view flag, std::optional<double> value) {
+  if (value && !(*value > 0 && std::isfinite(*value))) {
+    throw UsageError(std::string(flag) + ": must be > 0" +
+                     (std::isfinite(*value) ? ", got " + base::shortest(*value) : ""));
+  }
+}
+
+constexpr std::int64_t kMostIterations = 1'000'000;
+
+// Flags of one problem are errors next to the other, not silence.
+void refuse_flag(bool given, std::string_view flag, std::string_view problem) {
+  if (given) {
+    throw UsageError(std::string(flag) + ": has no meaning for --problem " + std::string(problem));
+  }
+}
+
+// Without a file and without a scenario: the recurrence depends on width, step and warm-up alone
+// (PIP 11). "Grows" compares the largest distances of two quarters of the run and not two steps,
+// because a stable pipeline oscillates too.
+int quadratic(const ConvergeFlags& flags, const Common& common) {
+  constexpr std::string_view kName = "quadratic";
+  refuse_flag(!flags.file.empty(), "SCENARIO", kName);
+  refuse_flag(!flags.over.empty(), "--over", kName);
+  refuse_flag(!flags.scenario.set.empty(), "--set", kName);
+  refuse_flag(!flags.scenario.method.empty(), "--method", kName);
+  refuse_flag(!flags.scenario.seed.empty(), "--seed", kName);
+  refuse_flag(flags.batch.has_value(), "--batch-size", kName);
+  refuse_flag(flags.target_loss.has_value(), "--target-loss", kName);
+  if (!flags.step) {
+    throw UsageError("--step: --problem quadratic needs a learning rate times curvature");
+  }
+  const std::int64_t iterations = flags.iterations.value_or(1000);
+  study::Staleness staleness{.width = flags.width.value_or(2),
+                             .warmup_iterations = flags.warmup.value_or(0)};
+  require_count("--pipeline-width", staleness.width, 1, kMostIterations);
+  require_count("--warmup-iterations", staleness.warmup_iterations, 0, iterations);
+  if (!flags.warmup_switch.empty()) {
+    const std::vector<std::string_view> words{"skip", "block"};
+    require_word("--warmup-switch", flags.warmup_switch, words);
+    if (flags.warmup_switch == "block") {
+      if (staleness.width != 2) {
+        throw UsageError("--warmup-switch: the block switch is defined for width 2");
+      }
+      staleness.warmup_switch = train::WarmupSwitch::block;
+    }
+  }
+  const study::QuadraticRun run = study::converge_quadratic(staleness, *flags.step, iterations);
+  const Format format = format_of(common, Format::table);
+  if (format == Format::csv || format == Format::jsonl) {
+    throw UsageError("--format: --problem quadratic writes json or table");
+  }
+  if (format == Format::json) {
+    io::Array applied;
+    for (const auto& gradient : run.applied_gradient) {
+      applied.push_back(gradient ? io::Json(*gradient) : io::Json());
+    }
+    write_tree(common, io::Object{{"problem", "quadratic"},
+                                  {"pipeline_width", staleness.width},
+                                  {"step", *flags.step},
+                                  {"stability_limit", study::stability_limit(staleness.width)},
+                                  {"iterations", iterations},
+                                  {"converged", run.converged},
+                                  {"final_distance", run.final_distance},
+                                  {"applied_gradient", std::move(applied)},
+                                  {"points", io::Array{}}});
+    return kOk;
+  }
+  const auto steps = static_cast<std::int64_t>(run.applied_gradient.size());
+  write_output(common, "pipeline width " + std::to_string(staleness.width) + ", staleness " +
+                           std::to_string(staleness.width - 1) + ", step " +
+                           base::shortest(*flags.step) + "\n" +
+                           (run.converged ? "shrinks"
+                            : run.grows() ? "grows"
+                                          : "neither shrinks nor grows") +
+                           ": distance " + base::significant(run.final_distance) +
+                           " of the start after " + std::to_string(steps) +
+                           (steps < iterations ? " steps, where the run was given up\n"
+                            : steps < 4        ? " steps\n"
+                                        : " steps; at most " + base::significant(run.earlier) +
+                                              " in the second quarter of them, " +
+                                              base::significant(run.largest) + " in the last\n") +
+                           "stable for steps below " +
+                           base::significant(study::stability_limit(staleness.width)) + "\n");
+  return kOk;
+}
+
+// One curve per combination of --over. A combination that cannot be parsed or run leaves a curve
+// with its error; if all of them fail, the fault is that of the file or the flags and is thrown.
+Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options,
+                  study::Files& files) {
+  const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
+  if (flags.over.empty()) {
+    const study::Scenario scenario =
+        load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
+    return {{}, {{{}, {}, study::loss_curve(scenario, options), {}}}};
+  }
+  const study::Sweep sweep = study::sweep_over(tree, parse_over_flags(flags.over));
+  constexpr std::int64_t kMostCurves = 1000;
+  if (sweep.grid.points() > kMostCurves) {
+    throw UsageError("--over: " + std::to_string(sweep.grid.points()) +
+                     " combinations are too many curves, at most " + std::to_string(kMostCurves));
+  }
+  Curves found{sweep.grid.field_names(), {}};
+  std::int64_t failed = 0;
+  for (std::int64_t point = 0; point < sweep.grid.points(); ++point) {
+    NamedCurve& named = found.curves.emplace_back();
+    const std::vector<std::size_t> position = sweep.grid.position(point);
+    for (std::size_t a = 0; a < found.varied.size(); ++a) {
+      const io::Json& value = sweep.grid.axes[a].values[position[a]];
+      named.varied.emplace_back(found.varied[a], value);
+      const ColumnUnit unit = column_unit(found.varied[a]);
+      named.varied_cells.push_back(value.is_string() ? value.as_string()
+                                   : value.is_number() && unit.factor != 1
+                                       ? cell(value.as_double() * unit.factor)
+                                       : io::compact(value));
+    }
+    try {
+      named.curve =
+          study::loss_curve(study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, point),
+                                                  files, study::Leftovers::ignore),
+                            options);
+    } catch (const InputError& error) {
+      if (++failed == sweep.grid.points()) { // none is possible: it is the file or the flags
+        rethrow_for_flags(error, sweep.base, flags.over);
+      }
+      named.error = error.what();
+    } catch (const SimulationError& error) {
+      if (++failed == sweep.grid.points()) {
+        throw;
+      }
+      named.error = error.what();
+    }
+  }
+  return found;
+}
+
+// Width and warm-up belong to the scenario here, so that times and updates agree; flags for them
+// point at the keys.
+int logistic(const ConvergeFlags& flags, const Common& common, const Invocation& invocation) {
+  constexpr std::string_view kName = "logistic";
+  if (flags.file.empty()) {
+    throw UsageError("--problem logistic needs a SCENARIO");
+  }
+  const auto refuse_key = [&](bool given, std::string_view flag, std::string_view key) {
+    if (given) {
+      throw UsageError(std::string(flag) + ": --problem " + std::string(kName) +
+                       " takes it from the scenario, --set /training/" + std::string(key) + "=..");
+    }
+  };
+  refuse_key(flags.width.has_value(), "--pipeline-width", "pipeline_width");
+  refuse_key(flags.warmup.has_value(), "--warmup-iterations", "warmup_iterations");
+  refuse_key(!flags.warmup_switch.empty(), "--warmup-switch", "warmup_switch");
+  study::CurveOptions options;
+  options.iterations = flags.iterations.value_or(options.iterations);
+  options.learning_rate = flags.step.value_or(options.learning_rate);
+  require_count("--batch-size", flags.batch, 1, 1'000'000);
+  options.batch = static_cast<std::uint32_t>(flags.batch.value_or(options.batch));
+  require_positive("--target-loss", flags.target_loss);
+  options.target_loss = flags.target_loss;
+  study::Files files(invocation.data_folder, {common.output});
+  Curves found = run_curves(flags, options, files);
+  sort_best_first(found);
+  std::vector<std::string> warnings;
+  for (const NamedCurve& named : found.curves) {
+    study::append_each_once(warnings, named.curve.warnings);
+  }
+  write_output(common, curves_text(format_of(common, Format::table), found, options, warnings));
+  print_warnings(warnings, common);
+  const bool reached = std::ranges::any_of(found.curves, [](const NamedCurve& named) {
+    return named.curve.time_to_target_s.has_value();
+  });
+  const auto failed = std::ranges::count_if(
+      found.curves, [](const NamedCurve& named) { return !named.error.empty(); });
+  if (failed > 0) {
+    throw SimulationError(std::to_string(failed) + " of " + std::to_string(found.curves.size()) +
+                          " curves failed");
+  }
+  return options.target_loss && !reached ? kTargetNotMet : kOk;
+}
+
+} // namespace
+
+// --step and --iterations mean something to both problems and are checked once.
+int converge(const Invocation& invocation) {
+  ConvergeFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  if (!parse(app, kConvergeText, invocation, common)) {
+    return kOk;
+  }
+  const std::vector<std::string_view> words{"quadratic", "logistic"};
+  require_word("--problem", flags.problem, words);
+  require_positive("--step", flags.step);
+  require_count("--iterations", flags.iterations, 1, kMostIterations);
+  return flags.problem == "quadratic" ? quadratic(flags, common)
+                                      : logistic(flags, common, invocation);
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,381 @@
+// stepsim import FORMAT FILE...: measured times of other tools as our files (IO 2 to 9).
+// One function per format turns flags into the options of its importer; what they give back (tree,
+// summary, warnings) is written in the same way for all.
+#include "cli/commands/import_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands/import_topology.hpp"
+#include "cli/commands/imported.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
+#include "files/import_source.hpp"
+#include "files/trace_file.hpp"
+#include "files/trace_text.hpp"
+#include "import/import_caffe_log.hpp"
+#include "import/import_detect.hpp"
+#include "import/import_layer_table.hpp"
+#include "import/import_osu.hpp"
+#include "import/kineto/import_kineto.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
+#include "scenario/files.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kImportText{
+    "import",
+    "FORMAT FILE... -o OUT",
+    "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
+    "layer-table (CSV) into a trace; nccl-tests and osu into samples for stepsim-calibrate fit,\n"
+    "osu into a cost file where OUT ends in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE) into\n"
+    "a topology; auto detects the format. Prints a summary and warnings.",
+    "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
+    "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
+    "stepsim import nccl-topology node.xml -o node.topology.json\n"
+    "stepsim import auto layers.csv -o traces/layers.json",
+    "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.",
+    kJsonOnly,
+};
+
+constexpr std::array<std::string_view, 7> kFormats{
+    "kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"};
+
+struct ImportFlags { // as typed
+  std::string format;
+  std::string name; // of the result, from -o; empty: from the first input
+  std::vector<std::string> files;
+  std::string max_bytes = "8GiB", attribution, licence;
+  std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
+  std::string op, ranks, value, column;
+  TopologyFlags topology;
+  bool allow_unknown_sizes = false;
+};
+
+// A flag that belongs to other formats is an error, not silence.
+// Each flag with the formats that read it. A format's name is looked for in the list as a word,
+// which works because no name is a part of another.
+void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
+  struct Row {
+    std::string_view flag;
+    const std::string& value;
+    std::string_view formats;
+  };
+  const std::array rows{
+      Row{"--batch-size", flags.batch_size, "kineto"},
+      Row{"--skip-steps", flags.skip_steps, "kineto"},
+      Row{"--step-annotation", flags.step_annotation, "kineto"},
+      Row{"--model", flags.model, "kineto caffe-log"},
+      Row{"--time", flags.time, "kineto"},
+      Row{"--measured-step", flags.measured_step, "kineto"},
+      Row{"--backward-ratio", flags.backward_ratio, "kineto"},
+      Row{"--op", flags.op, "osu nccl-tests"},
+      Row{"--ranks", flags.ranks, "osu nccl-tests"},
+      Row{"--value", flags.value, "osu"},
+      Row{"--column", flags.column, "nccl-tests"},
+      Row{"--gpus", flags.topology.gpus, "nccl-topology"},
+      Row{"--pcie-efficiency", flags.topology.pcie_efficiency, "nccl-topology"},
+      Row{"--pcie-default", flags.topology.pcie_default, "nccl-topology"},
+      Row{"--latency", flags.topology.latency, "nccl-topology"},
+  };
+  for (const Row& row : rows) {
+    if (!row.value.empty() && row.formats.find(format) == std::string_view::npos) {
+      throw UsageError(std::string(row.flag) + " has no meaning for format " + std::string(format));
+    }
+  }
+}
+
+// What every importer takes: limits, credit, and who made the file.
+io::ImportOptions common_options(const ImportFlags& flags) {
+  io::ImportOptions options;
+  options.max_bytes = static_cast<std::uint64_t>(
+      quantity("--max-bytes", flags.max_bytes, base::QuantityKind::size));
+  options.importer = "stepsim " + std::string(version());
+  options.name = flags.name;
+  if (!flags.attribution.empty()) {
+    options.attribution = flags.attribution;
+  }
+  if (!flags.licence.empty()) {
+    options.licence = flags.licence;
+  }
+  return options;
+}
+
+// Importers look for the table whose layers fit the measured ones: that gives gradient sizes to
+// traces without shapes.
+std::vector<train::ModelTable> shipped_models(study::Files& files) {
+  std::vector<train::ModelTable> tables;
+  for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
+    tables.push_back(files.model(io::Json(name)));
+  }
+  return tables;
+}
+
+// Absent flags keep the defaults of the importer.
+io::KinetoOptions kineto_options(const ImportFlags& flags) {
+  io::KinetoOptions options;
+  options.common = common_options(flags);
+  if (!flags.batch_size.empty()) {
+    options.batch_size = count("--batch-size", flags.batch_size, io::at_least(1));
+  }
+  if (!flags.skip_steps.empty()) {
+    options.skip_steps = count("--skip-steps", flags.skip_steps, io::at_least(0));
+  }
+  if (!flags.step_annotation.empty()) {
+    options.step_annotation = flags.step_annotation;
+  }
+  if (!flags.model.empty()) {
+    options.model = flags.model;
+  }
+  if (!flags.time.empty()) {
+    constexpr std::array<std::string_view, 2> kBases{"kernel", "wall"};
+    require_word("--time", flags.time, kBases);
+    options.time = flags.time == "wall" ? io::TimeBasis::wall : io::TimeBasis::kernel;
+  }
+  if (!flags.measured_step.empty()) {
+    options.measured_step =
+        Seconds{quantity("--measured-step", flags.measured_step, base::QuantityKind::time)};
+  }
+  if (!flags.backward_ratio.empty()) {
+    options.backward_ratio =
+        quantity("--backward-ratio", flags.backward_ratio, base::QuantityKind::ratio);
+  }
+  return options;
+}
+
+// Only kineto takes several files, one per rank.
+const std::string& single_file(const ImportFlags& flags) {
+  if (flags.files.size() != 1) {
+    throw UsageError("format " + flags.format + " takes one file, got " +
+                     std::to_string(flags.files.size()));
+  }
+  return flags.files.front();
+}
+
+// A trace whose gradients have no sizes cannot be run: it is refused here, where something can be
+// done about it, and not when it is used.
+void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
+  const auto unknown = std::ranges::count_if(
+      trace.layers, [](const train::Layer& layer) { return !layer.gradient_bytes; });
+  const bool some = std::ranges::any_of(trace.layers, [](const train::Layer& layer) {
+    return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
+  });
+  if (flags.allow_unknown_sizes || (unknown == 0 && some)) {
+    return;
+  }
+  const std::string which = unknown > 0
+                                ? "the gradient sizes of " + std::to_string(unknown) + " of " +
+                                      std::to_string(trace.layers.size()) + " layers are unknown"
+                                : "no layer has a gradient";
+  const std::string remedy =
+      flags.format != "kineto" ? "; a column with the parameters of each layer gives them"
+      : flags.model.empty()
+          ? "; record the trace with record_shapes=True, or name its model: --model"
+          : "";
+  throw InputError(flags.files.front(), "",
+                   which + remedy + " (--allow-unknown-sizes writes the times alone)");
+}
+
+// A trace is only of use with the sizes of its gradients.
+Imported imported_sized(const train::Trace& trace, const ImportFlags& flags) {
+  require_sizes(trace, flags);
+  return imported_trace(trace);
+}
+
+// Times are those of the column asked for, in place or not.
+Imported imported_nccl_tests(const ImportFlags& flags) {
+  io::NcclTestsOptions options;
+  options.common = common_options(flags);
+  if (!flags.op.empty()) {
+    require_word("--op", flags.op, io::kSampleOps);
+    options.op = flags.op;
+  }
+  if (!flags.ranks.empty()) {
+    options.ranks = count("--ranks", flags.ranks, io::at_least(1));
+  }
+  if (!flags.column.empty()) {
+    constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
+    require_word("--column", flags.column, kColumns);
+    options.column =
+        flags.column == kColumns[1] ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
+  }
+  return imported_samples(io::import_nccl_tests(single_file(flags), options));
+}
+
+// The one format that describes a machine instead of times.
+Imported imported_topology(const ImportFlags& flags) {
+  io::NcclTopologyOptions options = topology_options(flags.topology);
+  options.common = common_options(flags);
+  const io::NcclTopology imported = io::import_nccl_topology(single_file(flags), options);
+  return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
+}
+
+// The format is known by now; kineto is what remains after all others.
+Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
+  if (flags.format == "layer-table") {
+    return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
+  }
+  if (flags.format == "caffe-log") {
+    const std::vector<train::ModelTable> tables = shipped_models(files);
+    io::CaffeLogOptions options{common_options(flags), std::nullopt, tables};
+    if (!flags.model.empty()) {
+      options.model = flags.model;
+    }
+    return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
+  }
+  if (flags.format == "nccl-tests") {
+    return imported_nccl_tests(flags);
+  }
+  if (flags.format == "nccl-topology") {
+    return imported_topology(flags);
+  }
+  if (flags.format == "osu") {
+    io::OsuOptions options;
+    options.common = common_options(flags);
+    if (!flags.op.empty()) {
+      options.op = flags.op;
+    }
+    if (!flags.ranks.empty()) {
+      options.ranks = count("--ranks", flags.ranks, io::at_least(1));
+    }
+    if (!flags.value.empty()) {
+      constexpr std::array<std::string_view, 3> kValues{"avg", "min", "max"};
+      require_word("--value", flags.value, kValues);
+      options.value = flags.value == "avg"   ? io::OsuValue::average
+                      : flags.value == "min" ? io::OsuValue::min
+                                             : io::OsuValue::max;
+    }
+    const io::OsuLog log = io::import_osu(single_file(flags), options);
+    return target.ends_with(".cost.json") ? imported_cost(log)
+                                          : imported_samples(io::samples_of(log));
+  }
+  const std::vector<train::ModelTable> tables = shipped_models(files);
+  io::KinetoOptions options = kineto_options(flags);
+  options.models = tables;
+  std::vector<std::string> remarks;
+  Imported imported = imported_sized(io::import_kineto(flags.files, options, &remarks), flags);
+  for (const std::string& remark : remarks) {
+    imported.summary += remark + "\n";
+  }
+  return imported;
+}
+
+// The importers of other formats would say what is missing in them, and not what the file is.
+void refuse_kineto_trace(const std::string& file) {
+  if (file == "-") {
+    return;
+  }
+  const auto detected = io::detect_format(io::head_of(file));
+  if (detected.format == io::ImportFormat::kineto) {
+    throw InputError(file, "", io::import_first(*detected.format));
+  }
+}
+
+// The detected format is printed as a note: a wrong guess should be seen before its errors are
+// read.
+void resolve_format(ImportFlags& flags, const Common& common) {
+  require_word("FORMAT", flags.format, kFormats);
+  if (flags.format != "auto") {
+    return;
+  }
+  const std::string_view found = io::name(io::detect_file(flags.files.front()));
+  print_note(flags.files.front() + ": format " + std::string(found), common);
+  flags.format = found;
+  if (std::ranges::find(kFormats, found) == kFormats.end()) {
+    throw InputError(flags.files.front(), "",
+                     "format " + std::string(found) + " is not imported by this version");
+  }
+}
+
+// Options stand in groups by the format that reads them, as refuse_foreign_flags has them.
+void add_flags(CLI::App& app, ImportFlags& flags) {
+  app.add_option("FORMAT", flags.format,
+                 "kineto, caffe-log, layer-table, osu, nccl-tests, "
+                 "nccl-topology or auto")
+      ->required();
+  app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
+  const auto add = [&app](const char* name, std::string& value, const char* type,
+                          const char* description, const char* group) {
+    app.add_option(name, value, description)->type_name(type)->group(group);
+  };
+  constexpr const char* kKineto = "kineto";
+  add("--batch-size", flags.batch_size, "N", "samples per GPU; not in the file; default unknown",
+      kKineto);
+  add("--skip-steps", flags.skip_steps, "N", "warm-up steps left out; default 1", kKineto);
+  add("--step-annotation", flags.step_annotation, "REGEX",
+      "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#", kKineto);
+  add("--model", flags.model, "NAME",
+      "table with the gradient sizes (also caffe-log: names of the rows); default the one that "
+      "fits",
+      kKineto);
+  add("--time", flags.time, "WORD", "kernel, or wall: scaled to the step's length; default kernel",
+      kKineto);
+  add("--measured-step", flags.measured_step, "TIME",
+      "scale to this unprofiled step time, e.g. 90ms", kKineto);
+  add("--backward-ratio", flags.backward_ratio, "R",
+      "backward = R x forward, for forward-only traces; marks the result assumed", kKineto);
+  app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
+               "writes a trace without gradient sizes, for its times alone; run refuses it")
+      ->group("kineto, layer-table");
+  constexpr const char* kTimes = "osu, nccl-tests";
+  add("--ranks", flags.ranks, "N", "number of ranks; required for osu, whose files do not say",
+      kTimes);
+  add("--op", flags.op, "OP", "operation; default by the title; of several tables only this one",
+      kTimes);
+  add("--value", flags.value, "WORD", "osu: avg, min or max; default avg", kTimes);
+  add("--column", flags.column, "WORD", "nccl-tests: out-of-place or in-place; default the former",
+      kTimes);
+  constexpr const char* kTopology = "nccl-topology";
+  add("--gpus", flags.topology.gpus, "BUSID,...",
+      "which PCI devices are GPUs, in the order of ranks; default by the file", kTopology);
+  add("--pcie-efficiency", flags.topology.pcie_efficiency, "F",
+      "share of a PCIe link's line rate that data gets; default 0.76", kTopology);
+  add("--pcie-default", flags.topology.pcie_default, "SPEED:LANES",
+      "of links whose speed or width is not in the file; default 8GT/s:16", kTopology);
+  add("--latency", flags.topology.latency, "KIND=TIME,...",
+      "per cable; default nvlink=0.6us,pcie=1us,net=2.7us", kTopology);
+  constexpr const char* kAll = "All formats";
+  add("--max-bytes", flags.max_bytes, "SIZE", "most bytes read per file, inflated; default 8GiB",
+      kAll);
+  add("--attribution", flags.attribution, "TEXT", "who to credit, kept in the result", kAll);
+  add("--licence", flags.licence, "TEXT", "of the data, kept in the result", kAll);
+}
+
+} // namespace
+
+// The name of the result is that of -o, which outlives the input's.
+int import_files(const Invocation& invocation) {
+  ImportFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  if (!parse(app, kImportText, invocation, common)) {
+    return kOk;
+  }
+  resolve_format(flags, common);
+  refuse_foreign_flags(flags, flags.format);
+  if (flags.format != "kineto") {
+    refuse_kineto_trace(flags.files.front());
+  }
+  if (common.output != "-") {
+    flags.name = io::stem_of(common.output);
+  }
+  study::Files files(invocation.data_folder, {common.output});
+  const Imported imported = import_as(flags, common.output, files);
+  write_tree(common, imported.tree);
+  print_beside(imported.summary, common);
+  print_warnings(imported.warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,165 @@
+// stepsim keys [POINTER]: what the keys of a scenario mean, and which go together.
+#include "cli/commands/keys_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/printable.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/text/key_text.hpp"
+#include "scenario/keys/scenario_keys.hpp"
+#include "scenario/rules.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kKeysText{
+    "keys",
+    "[POINTER]",
+    "Tells what a key of a scenario means, which values it takes, its default and when it counts.\n"
+    "POINTER is a JSON pointer as --set and --over take it; an object shows its keys, and without\n"
+    "a POINTER all keys are listed. --rules lists when each key counts: the keys that go together.",
+    "stepsim keys /cluster/nics_per_node\n"
+    "stepsim keys /communication/compression\n"
+    "stepsim keys --rules",
+    "docs/scenario-keys.md has the same as a page.",
+    kTableFormats,
+};
+
+// A scenario file with the keys that every file of ours has.
+constexpr io::Key kRoot = study::keys::kScenario.and_also(io::kHeaderKeys);
+
+std::string joined(const std::vector<std::string>& conditions) {
+  std::string text;
+  for (const std::string& condition : conditions) {
+    text += (text.empty() ? "" : "; and ") + condition;
+  }
+  return text;
+}
+
+// What stands before ". ": a table on a terminal has no room for more.
+std::string first_sentence(std::string_view text) {
+  const std::size_t end = text.find(". ");
+  return std::string(end == text.npos ? text : text.substr(0, end + 1));
+}
+
+// A terminal shows the first sentence of a key only; CSV, HTML and Markdown have all of it.
+Table key_table(const std::vector<PlacedKey>& keys, Format format) {
+  Table table{{"key", "values", "default", "meaning"}, {}};
+  for (const PlacedKey& each : keys) {
+    const std::string fallback = each.key->is_required ? "required" : default_text(*each.key);
+    table.rows.push_back({each.pointer, values_text(*each.key), fallback.empty() ? "-" : fallback,
+                          format == Format::table ? first_sentence(each.key->sentence)
+                                                  : std::string(each.key->sentence)});
+  }
+  return table;
+}
+
+// Keys that count everywhere have no row.
+Table rule_table(const std::vector<PlacedKey>& keys) {
+  Table table{{"key", "counts where"}, {}};
+  for (const PlacedKey& each : keys) {
+    if (const auto when = study::conditions(each.pointer); !when.empty()) {
+      table.rows.push_back({each.pointer, joined(when)});
+    }
+  }
+  return table;
+}
+
+// The keys that the command is asked for: one alone, or one and those below it.
+// The same key in another object is a better guess than one of similar spelling: /nodes asks for
+// /cluster/nodes.
+std::vector<PlacedKey> asked_keys(const std::string& pointer) {
+  std::vector<PlacedKey> all = placed_keys(kRoot);
+  if (pointer.empty()) {
+    return all;
+  }
+  if (pointer.front() != '/') {
+    throw UsageError("POINTER " + base::shown_value(pointer) +
+                     ": must start with /, such as /cluster/nodes");
+  }
+  const io::Key* row = io::key_at(kRoot, pointer);
+  std::vector<PlacedKey> found;
+  if (row != nullptr) {
+    found.push_back({pointer, row});
+    for (PlacedKey& each : all) {
+      if (each.pointer.starts_with(pointer + "/")) {
+        found.push_back(std::move(each));
+      }
+    }
+    return found;
+  }
+  std::vector<std::string_view> known;
+  for (const PlacedKey& each : all) {
+    known.push_back(each.pointer);
+  }
+  const std::string key = pointer.substr(pointer.rfind('/'));
+  const auto same =
+      std::ranges::find_if(known, [&](std::string_view each) { return each.ends_with(key); });
+  throw UsageError("POINTER " + base::shown_value(pointer) + ": no key of a scenario" +
+                   (same != known.end() ? ", did you mean " + std::string(*same) + "?"
+                                        : base::did_you_mean(pointer, known)));
+}
+
+} // namespace
+
+// An object that is asked for shows its own sentence first and then its keys as a table; the other
+// formats are tables alone.
+int keys(const Invocation& invocation) {
+  std::string pointer;
+  bool rules = false;
+  CLI::App app;
+  app.add_option("POINTER", pointer, "JSON pointer of a key, such as /cluster/nodes");
+  app.add_flag("--rules", rules, "list when each key counts");
+  Common common;
+  if (!parse(app, kKeysText, invocation, common)) {
+    return kOk;
+  }
+  const std::vector<PlacedKey> found = asked_keys(pointer);
+  const Format format = format_of(common, Format::table);
+  if (format == Format::json || format == Format::jsonl) {
+    io::Array list;
+    for (const PlacedKey& each : found) {
+      const auto when = study::conditions(each.pointer);
+      if (!rules || !when.empty()) {
+        list.push_back(key_json(each, when));
+      }
+    }
+    if (format == Format::json) {
+      write_tree(common, io::Object{{"keys", std::move(list)}});
+      return kOk;
+    }
+    std::string lines;
+    for (const io::Json& each : list) {
+      lines += io::compact(each) + "\n";
+    }
+    write_output(common, lines);
+    return kOk;
+  }
+  if (rules) {
+    const Table table = rule_table(found);
+    write_output(common, tables_in(format, std::span(&table, 1)));
+    return kOk;
+  }
+  std::string text;
+  std::vector<PlacedKey> listed = found;
+  if (!pointer.empty() && format == Format::table) {
+    text = key_page(found.front(), study::conditions(found.front().pointer));
+    listed.erase(listed.begin());
+    text += listed.empty() ? "" : "\n";
+  }
+  if (!listed.empty()) {
+    const Table table = key_table(listed, format);
+    text += tables_in(format, std::span(&table, 1));
+  }
+  write_output(common, text);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,100 @@
+// stepsim merge SHARD... -o FILE: joins the shards of a sweep.
+// Records are not parsed: shards are merged as lines by the number of their point
+// (sweep/sweep_merge.hpp), which keeps the merged file byte-identical to an unsharded one.
+#include "cli/commands/merge_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+
+#include "base/error.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
+#include "import/import_detect.hpp"
+#include "sweep/sweep_merge.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array kRecordFormats{Format::jsonl, Format::json, Format::csv};
+
+constexpr CommandText kMergeText{
+    "merge",
+    "SHARD...",
+    "Joins the files that `stepsim sweep --shard i/n` wrote, in any order, into the file that the\n"
+    "sweep writes in one piece, byte for byte. Missing points: exit 4, nothing is written.",
+    "stepsim merge out.shard-*-of-4.jsonl -o out.jsonl",
+    "The records are described in docs/file-formats.md and schemas/point.schema.json.",
+    kRecordFormats,
+};
+
+// Records are joined as they are: another format than that of the shards is not to be had.
+// The format is told by the first byte: a header record in CSV is a comment.
+void require_format_of_shards(const std::string& shard, const Common& common) {
+  const std::string head = io::head_of(shard);
+  const bool csv = head.starts_with('#');
+  const Format asked = format_of(common, csv ? Format::csv : Format::jsonl);
+  if (!head.empty() && csv != (asked == Format::csv)) {
+    throw UsageError(shard + " is " + (csv ? "CSV" : "JSON Lines") +
+                     ", and merge joins records as they are: " +
+                     (csv ? "--format csv, -o FILE.csv" : "--format jsonl, -o FILE.jsonl"));
+  }
+}
+
+// "0-4, 7, 9-11": the first twenty ranges of missing points.
+std::string ranges_text(const study::MergeReport& report) {
+  constexpr std::size_t kMost = 20;
+  std::string text;
+  for (std::size_t i = 0; i < report.missing.size() && i < kMost; ++i) {
+    const auto& [first, last] = report.missing[i];
+    text += (i > 0 ? ", " : "") + std::to_string(first) +
+            (last > first ? "-" + std::to_string(last) : "");
+  }
+  if (report.missing.size() > kMost) {
+    text += " and " + std::to_string(report.missing.size() - kMost) + " more ranges";
+  }
+  return text;
+}
+
+} // namespace
+
+// Where points are missing the commands that compute them are printed, ready to be pasted into a
+// shell.
+int merge(const Invocation& invocation) {
+  std::vector<std::string> shards;
+  CLI::App app;
+  app.add_option("SHARD", shards, "files of one sweep, JSON Lines or CSV")->required();
+  Common common;
+  if (!parse(app, kMergeText, invocation, common)) {
+    return kOk;
+  }
+  require_format_of_shards(shards.front(), common);
+  const study::MergeReport report = study::merge_sweeps(shards, common.output);
+  if (!report.missing.empty()) {
+    std::int64_t missing = 0;
+    for (const auto& [first, last] : report.missing) {
+      missing += last - first + 1;
+    }
+    const std::string text = std::to_string(missing) + " of " + std::to_string(report.points) +
+                             " points are missing: " + ranges_text(report) +
+                             "; nothing written. Run again:";
+    const std::string output = common.output == "-" ? "FILE" : common.output;
+    (void)report_error(text, kTargetNotMet, common.color);
+    for (const study::Shard& shard : report.shards_to_run) {
+      print_error_lines("  stepsim sweep SWEEP --shard " + std::to_string(shard.index) + "/" +
+                        std::to_string(shard.count) + " -o " + quoted_word(output) + " --resume\n");
+    }
+    if (report.more_shards_to_run > 0) {
+      print_error_lines("  and " + std::to_string(report.more_shards_to_run) + " more shards\n");
+    }
+    return kTargetNotMet;
+  }
+  print_note(
+      std::to_string(report.points) + " points" +
+          (report.failed > 0 ? ", " + std::to_string(report.failed) + " of them failed" : ""),
+      common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

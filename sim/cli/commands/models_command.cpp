@@ -1,0 +1,297 @@
+// stepsim models list | show NAME: the shipped layer tables of networks (MOD).
+// Sizes are those of fp32 gradients; multiply-accumulates are forward and per sample (MOD).
+#include "cli/commands/models_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "scenario/files.hpp"
+#include "train/workload/workload.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kModelsText{
+    "models",
+    "list | show NAME",
+    "Lists the layer tables that scenarios name in workload.model, or shows one: its parameter\n"
+    "tensors and multiply-accumulates (MACs, forward, per sample), totals and largest tensors.",
+    "stepsim models list\n"
+    "stepsim models show resnet50 --granularity tensor\n"
+    "stepsim models show bert_base --sequence-length 256 --json",
+    "The file format is described in models/README.md.",
+    kJsonOrTable,
+};
+
+constexpr std::array<std::string_view, 2> kModelActions{"list", "show"};
+constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
+
+struct ModelsOptions {
+  std::string action;
+  std::string name;
+  std::string granularity = "tensor";
+  std::string order = "registration";
+  std::string sequence_length;
+};
+
+// One line of `models show`.
+struct Row {
+  std::string name;
+  std::string kind;
+  std::string shape; // "64x3x7x7"; "" where several tensors are one item
+  std::int64_t elements{};
+  std::int64_t macs{};
+};
+
+constexpr std::int64_t kValueBytes = 4;
+
+// Sizes from the outermost dimension, as frameworks print them.
+std::string shape_text(const train::ModelTensor& tensor) {
+  std::string text;
+  for (const std::int64_t size : tensor.shape) {
+    text += (text.empty() ? "" : "x") + std::to_string(size);
+  }
+  return text;
+}
+
+// All tensors of the layer: weights, biases, normalisation.
+std::int64_t elements_of(const train::ModelLayer& layer) {
+  std::int64_t sum = 0;
+  for (const train::ModelTensor& tensor : layer.tensors) {
+    sum += tensor.elements();
+  }
+  return sum;
+}
+
+// Positions of the layers: as the framework registers parameters (the order of the file), or as
+// they execute; the two differ where blocks are registered before they are used.
+std::vector<std::size_t> layer_order(const train::ModelTable& table, std::string_view order) {
+  if (order == "execution") {
+    return table.execution_order();
+  }
+  std::vector<std::size_t> positions(table.layers.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    positions[i] = i;
+  }
+  return positions;
+}
+
+// Multiply-accumulates belong to a layer and not to a tensor: they stand in the first row of a
+// layer and are 0 in its others, so that the column adds up.
+std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& options) {
+  std::vector<Row> rows;
+  for (const std::size_t position : layer_order(table, options.order)) {
+    const train::ModelLayer& layer = table.layers[position];
+    if (options.granularity == "layer" || layer.tensors.empty()) {
+      const std::string shape = layer.tensors.size() == 1 ? shape_text(layer.tensors[0]) : "";
+      rows.push_back({layer.name, layer.kind, shape, elements_of(layer), layer.macs});
+    } else if (options.granularity == "tensor") {
+      for (const train::ModelTensor& tensor : layer.tensors) {
+        const bool first = &tensor == &layer.tensors.front();
+        rows.push_back({layer.name + "." + tensor.name, layer.kind, shape_text(tensor),
+                        tensor.elements(), first ? layer.macs : 0});
+      }
+    } else { // weight: layers without a weight tensor join the previous one that has one (MOD 8)
+      const bool has_weight =
+          std::any_of(layer.tensors.begin(), layer.tensors.end(),
+                      [](const train::ModelTensor& tensor) { return tensor.shape.size() >= 2; });
+      const bool joins = !rows.empty() && (!has_weight || rows.back().kind.empty());
+      if (joins) {
+        Row& item = rows.back();
+        item.elements += elements_of(layer);
+        item.macs += layer.macs;
+        if (has_weight) {
+          item.name = layer.name;
+          item.kind = layer.kind;
+        }
+      } else {
+        rows.push_back({layer.name, has_weight ? layer.kind : std::string(), "", elements_of(layer),
+                        layer.macs});
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> largest_tensors(const train::ModelTable& table) {
+  std::vector<Row> tensors = rows_of(table, ModelsOptions{});
+  std::stable_sort(tensors.begin(), tensors.end(),
+                   [](const Row& a, const Row& b) { return a.elements > b.elements; });
+  tensors.resize(std::min<std::size_t>(tensors.size(), 5));
+  return tensors;
+}
+
+io::Json row_tree(const Row& row) {
+  return io::Object{{"name", row.name},
+                    {"kind", row.kind},
+                    {"shape", row.shape.empty() ? io::Json() : io::Json(row.shape)},
+                    {"elements", row.elements},
+                    {"bytes", row.elements * kValueBytes},
+                    {"macs", row.macs}};
+}
+
+// The numbers that the sources of a table publish.
+io::Json totals_tree(const train::ModelTable& table) {
+  return io::Object{{"elements", table.elements()},
+                    {"tensors", table.tensors()},
+                    {"layers", static_cast<std::int64_t>(table.layers.size())},
+                    {"macs", table.macs()},
+                    {"bytes", table.elements() * kValueBytes}};
+}
+
+io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options) {
+  io::Array items;
+  for (const Row& row : rows_of(table, options)) {
+    items.push_back(row_tree(row));
+  }
+  io::Array largest;
+  for (const Row& row : largest_tensors(table)) {
+    largest.push_back(row_tree(row));
+  }
+  return io::Object{
+      {"name", table.name},
+      {"family", table.family},
+      {"source", table.source},
+      {"sequence_length", table.sequence ? io::Json(table.sequence->sequence_length) : io::Json()},
+      {"granularity", options.granularity},
+      {"order", options.order},
+      {"totals", totals_tree(table)},
+      {"items", std::move(items)},
+      {"largest_tensors", std::move(largest)},
+  };
+}
+
+// The last lines name the tensors that dominate a merge plan.
+std::string show_text(const train::ModelTable& table, const ModelsOptions& options) {
+  std::string out = base::printable(table.name + ": " + table.source) + "\n";
+  if (table.sequence) {
+    out += "sequence length " + std::to_string(table.sequence->sequence_length) + "\n";
+  }
+  out += std::to_string(table.elements()) + " elements in " + std::to_string(table.tensors()) +
+         " tensors of " + std::to_string(table.layers.size()) + " layers, " +
+         base::readable_bytes(static_cast<double>(table.elements() * kValueBytes)) + " in fp32, " +
+         base::significant(static_cast<double>(table.macs()) / 1e9) +
+         " GMACs forward per sample\n\n";
+  Table text{{options.granularity, "kind", "shape", "elements", "kB", "MMACs"}, {}};
+  for (const Row& row : rows_of(table, options)) {
+    text.rows.push_back({row.name, row.kind, row.shape, std::to_string(row.elements),
+                         base::significant(static_cast<double>(row.elements * kValueBytes) / 1e3),
+                         base::significant(static_cast<double>(row.macs) / 1e6)});
+  }
+  out += table_text(text) + "\nlargest tensors:\n";
+  for (const Row& row : largest_tensors(table)) {
+    out += "  " + base::printable(row.name) + " (" + row.shape + "), " +
+           base::significant(
+               100 * static_cast<double>(row.elements) / static_cast<double>(table.elements()), 3) +
+           " % of all elements\n";
+  }
+  return out;
+}
+
+// Every shipped table is loaded: the list takes its totals from the layers, not from a second
+// place.
+int list_models(study::Files& files, const Common& common) {
+  io::Array models;
+  Table text{{"model", "elements", "tensors", "layers", "fp32 [MB]", "GMACs"}, {}};
+  for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
+    const train::ModelTable& table = files.model(io::Json(name));
+    io::Json entry = totals_tree(table);
+    entry.set("name", name);
+    models.push_back(std::move(entry));
+    text.rows.push_back(
+        {name, std::to_string(table.elements()), std::to_string(table.tensors()),
+         std::to_string(table.layers.size()),
+         base::significant(static_cast<double>(table.elements() * kValueBytes) / 1e6),
+         base::significant(static_cast<double>(table.macs()) / 1e9)});
+  }
+  const bool as_table = format_of(common, Format::table) == Format::table;
+  const io::Json tree(io::Object{{"models", std::move(models)}});
+  if (as_table) {
+    write_output(common, table_text(text));
+  } else {
+    write_tree(common, tree);
+  }
+  return kOk;
+}
+
+// --sequence-length rescales the table, so it is refused where the network has no positions or
+// fewer of them.
+train::ModelTable load(study::Files& files, const ModelsOptions& options) {
+  const std::string& name = options.name;
+  const std::string path = study::is_shipped_name(name)
+                               ? shipped_file(files.data_folder(), study::kShippedModels, name)
+                               : name;
+  train::ModelTable table = files.model(io::Json(path));
+  if (options.sequence_length.empty()) {
+    return table;
+  }
+  const std::string flag = "--sequence-length " + base::shown_value(options.sequence_length) + ": ";
+  const auto parsed = base::parse_quantity(options.sequence_length, base::QuantityKind::count);
+  if (const auto* message = std::get_if<std::string>(&parsed)) {
+    throw UsageError(flag + *message);
+  }
+  const double length = std::get<double>(parsed);
+  if (!table.sequence) {
+    throw UsageError(flag + table.name + " has no sequence length");
+  }
+  if (length < 1) {
+    throw UsageError(flag + "must be >= 1");
+  }
+  const std::int64_t longest = table.sequence->max_sequence_length; // 0 = no limit
+  if (length > (longest > 0 ? static_cast<double>(longest) : 0x1p20)) {
+    throw UsageError(flag + table.name + " has " + std::to_string(longest > 0 ? longest : 1 << 20) +
+                     " positions, got " + options.sequence_length);
+  }
+  return train::with_sequence_length(table, static_cast<std::int64_t>(length));
+}
+
+} // namespace
+
+// ACTION and words are checked before any table is read.
+int models(const Invocation& invocation) {
+  ModelsOptions options;
+  CLI::App app;
+  app.add_option("ACTION", options.action, "list or show")->required();
+  app.add_option("NAME", options.name, "of a shipped table, or a FILE of kind model");
+  app.add_option("--granularity", options.granularity,
+                 "one row per tensor, layer or weight; default tensor")
+      ->type_name("WORD");
+  app.add_option("--order", options.order,
+                 "of the rows: registration or execution; default registration")
+      ->type_name("WORD");
+  app.add_option("--sequence-length", options.sequence_length,
+                 "tokens per sample, rescales the MACs; default the table's")
+      ->type_name("S");
+  Common common;
+  if (!parse(app, kModelsText, invocation, common)) {
+    return kOk;
+  }
+  require_word("ACTION", options.action, kModelActions);
+  require_word("--granularity", options.granularity, train::kGranularities.all());
+  require_word("--order", options.order, kOrders);
+  study::Files files(invocation.data_folder, {common.output});
+  if (options.action == "list") {
+    return list_models(files, common);
+  }
+  if (options.name.empty()) {
+    throw UsageError("models show: give the NAME of a model; see stepsim models list");
+  }
+  const train::ModelTable table = load(files, options);
+  const bool as_table = format_of(common, Format::table) == Format::table;
+  write_output(common,
+               as_table ? show_text(table, options) : io::pretty(show_tree(table, options)));
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,236 @@
+// stepsim plan PROBLEM: all planners on one merge problem (MER 5).
+// Planners see a merge problem alone (plan/problem.hpp), so no network, collective or cluster is
+// needed here. The lower bound does not depend on the planner and stands once.
+#include "cli/commands/plan_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "plan/bounds.hpp"
+#include "plan/planners.hpp"
+#include "scenario/problem_file.hpp"
+#include "json/json_parse.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kPlanText{
+    "plan",
+    "PROBLEM",
+    "Runs planners on one merge problem: which gradients travel in one message, and when the last\n"
+    "one arrives, counted from the start of backward.",
+    "stepsim plan problem.json\n"
+    "stepsim plan problem.json --planners wfbp,mg_wfbp,optimal --json",
+    "The problem file is described in docs/file-formats.md and schemas/problem.schema.json.",
+    kJsonOrTable,
+};
+
+struct PlanOptions {
+  std::string file;
+  std::string planners = "wfbp,single,ddp,horovod,mg_wfbp,optimal,eager";
+};
+
+// A planner with its plan; the iteration time exists where the file gives forward_s.
+struct Planned {
+  const plan::Planner* planner{};
+  plan::Plan plan;
+  std::optional<double> iteration_s;
+};
+
+// In the order typed, each once. Planners that need more than the items and the cost (layers of a
+// forward pass, selection costs) are refused with the reason.
+std::vector<const plan::Planner*> parse_planners(std::string_view list) {
+  std::vector<const plan::Planner*> chosen;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view word = list.substr(begin, end - begin);
+    const plan::Planner* planner = plan::find_planner(word);
+    if (planner == nullptr) {
+      throw UsageError("--planners: " + study::unknown_schedule(word));
+    }
+    if (!planner->fits_problem_files()) {
+      throw UsageError("--planners: " + study::not_for_problem_files(*planner));
+    }
+    if (std::find(chosen.begin(), chosen.end(), planner) == chosen.end()) {
+      chosen.push_back(planner);
+    }
+    begin = end + 1;
+  }
+  return chosen;
+}
+
+std::string planner_list() {
+  std::vector<HelpRow> rows;
+  for (const plan::Planner& planner : plan::planners()) {
+    if (planner.fits_problem_files()) {
+      rows.emplace_back(planner.name, planner.summary);
+    }
+  }
+  return help_list("Planners", rows);
+}
+
+// Groups as lists [first, last], from 1 in backward order. What is not contiguous (buckets per
+// element type) needs no rule here: problem files know no types.
+io::Json groups_tree(const plan::Plan& plan) {
+  io::Array groups;
+  for (const plan::Group& group : plan.groups) {
+    groups.push_back(io::Array{static_cast<std::int64_t>(group.first()) + 1,
+                               static_cast<std::int64_t>(group.last()) + 1});
+  }
+  return groups;
+}
+
+// "{1}{2-4}{5}", cut after 60 characters: JSON has all groups.
+std::string groups_text(const plan::Plan& plan) {
+  std::string text;
+  for (const plan::Group& group : plan.groups) {
+    const std::size_t first = group.first() + 1U;
+    const std::size_t last = group.last() + 1U;
+    text.append("{").append(std::to_string(first));
+    if (last != first) {
+      text.append("-").append(std::to_string(last));
+    }
+    text += '}';
+    if (text.size() > 60) {
+      return text + "...";
+    }
+  }
+  return text;
+}
+
+// asc_wfbp may send several messages at once and can beat the bound for one: it has a bound of its
+// own.
+io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& plans) {
+  const plan::Plan greedy = plan::make_plan(file.problem, plan::Schedule::mg_wfbp);
+  io::Json planners{io::Object{}};
+  for (const Planned& each : plans) {
+    io::Json entry(
+        io::Object{{"finish_s", each.plan.finish.value}, {"groups", groups_tree(each.plan)}});
+    if (each.iteration_s) {
+      entry.set("iteration_time_s", *each.iteration_s);
+    }
+    if (each.planner->schedule == plan::Schedule::mg_wfbp ||
+        each.planner->schedule == plan::Schedule::mg_wfbp_small_tensors) {
+      entry.set("waiting_merges", each.plan.waiting_merges);
+    }
+    if (each.planner->schedule == plan::Schedule::asc_wfbp) { // not bound by one channel
+      entry.set("lower_bound_s", plan::finish_lower_bound_at_once(
+                                     file.problem, file.options_of(plan::Schedule::asc_wfbp))
+                                     .value);
+    }
+    planners.set(each.planner->name, std::move(entry));
+  }
+  return io::Object{
+      {"planners", std::move(planners)},
+      {"lower_bound_s", plan::finish_lower_bound(file.problem).value},
+      {"certified_optimal", plan::certified_optimal(file.problem, greedy)},
+      {"cost", io::Object{{"points_changed", static_cast<std::int64_t>(file.table.points_changed)},
+                          {"largest_change", file.table.largest_change}}},
+  };
+}
+
+// Each text once, with the planners it is about.
+std::vector<std::string> warnings_of(const study::ProblemFile& file,
+                                     const std::vector<Planned>& plans) {
+  std::vector<std::string> warnings;
+  if (file.table.points_changed > 0) {
+    warnings.push_back(
+        "cost table made non-decreasing: " + std::to_string(file.table.points_changed) +
+        " points changed, the largest by " + base::significant(file.table.largest_change * 100, 3) +
+        " %");
+  }
+  std::vector<std::pair<std::string, std::string>> texts; // warning, planners
+  for (const Planned& each : plans) {
+    for (const std::string& text : each.plan.warnings) {
+      const auto same = std::find_if(texts.begin(), texts.end(),
+                                     [&](const auto& entry) { return entry.first == text; });
+      if (same == texts.end()) {
+        texts.emplace_back(text, each.planner->name);
+      } else {
+        same->second.append(", ").append(each.planner->name);
+      }
+    }
+  }
+  for (const auto& [text, names] : texts) {
+    warnings.push_back(names + ": " + text);
+  }
+  return warnings;
+}
+
+// "best" marks all planners with the least finish time, since several often find the same plan.
+std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>& plans) {
+  Table table{{"planner", "finish [ms]", "messages", "groups", ""}, {}};
+  if (file.forward_s) {
+    table.headings.insert(table.headings.begin() + 1, "iteration [ms]");
+  }
+  const auto best =
+      std::min_element(plans.begin(), plans.end(), [](const Planned& a, const Planned& b) {
+        return a.plan.finish < b.plan.finish;
+      });
+  for (const Planned& each : plans) {
+    std::vector<std::string> row{std::string(each.planner->name),
+                                 milliseconds_cell(each.plan.finish.value),
+                                 std::to_string(each.plan.groups.size()), groups_text(each.plan),
+                                 each.plan.finish == best->plan.finish ? "best" : ""};
+    if (file.forward_s) {
+      row.insert(row.begin() + 1, milliseconds_cell(each.iteration_s));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  const bool at_once = std::any_of(plans.begin(), plans.end(), [](const Planned& each) {
+    return each.planner->schedule == plan::Schedule::asc_wfbp;
+  });
+  return table_text(table) + "\nlower bound " + (at_once ? "of one message at a time " : "") +
+         milliseconds_cell(plan::finish_lower_bound(file.problem).value) + " ms\n";
+}
+
+} // namespace
+
+// A planner that is named twice runs once.
+int plan(const Invocation& invocation) {
+  PlanOptions options;
+  CLI::App app;
+  app.add_option("PROBLEM", options.file, "file of kind problem; - = standard input")->required();
+  app.add_option("--planners", options.planners,
+                 "which of those below; default " + options.planners)
+      ->type_name("LIST");
+  app.footer(planner_list());
+  Common common;
+  if (!parse(app, kPlanText, invocation, common)) {
+    return kOk;
+  }
+  const std::vector<const plan::Planner*> chosen = parse_planners(options.planners);
+  study::Files files(invocation.data_folder, {common.output});
+  const study::ProblemFile file = study::parse_problem(io::read_json(options.file), files);
+  std::vector<Planned> plans;
+  for (const plan::Planner* planner : chosen) {
+    Planned& each = plans.emplace_back();
+    each.planner = planner;
+    each.plan =
+        plan::make_plan(file.problem, planner->schedule, file.options_of(planner->schedule));
+    if (file.forward_s) {
+      each.iteration_s = *file.forward_s + each.plan.finish.value;
+    }
+  }
+  io::Json tree = plan_tree(file, plans);
+  require_finite(tree);
+  const std::vector<std::string> warnings = warnings_of(file, plans);
+  if (format_of(common, Format::table) == Format::table) {
+    write_output(common, plan_text(file, plans));
+  } else {
+    tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+    write_tree(common, tree);
+  }
+  print_warnings(warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

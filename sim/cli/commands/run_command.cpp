@@ -1,0 +1,241 @@
+// stepsim run SCENARIO: one scenario, its result and its picture.
+// The order matters: flags are checked first, then the file is read, then the work is estimated,
+// and only then anything runs. Output is written last and in one piece, so that a failed run leaves
+// no file.
+#include "cli/commands/run_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/commands/scenario_source.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/interrupts.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/simulation_meta.hpp"
+#include "cli/text/run_text.hpp"
+#include "export/chrome_trace.hpp"
+#include "run/measured_exchanges.hpp"
+#include "run/result_file.hpp"
+#include "run/run.hpp"
+#include "run/run_timeline.hpp"
+#include "run/work_estimate.hpp"
+#include "sweep/sweep_base.hpp"
+#include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kRunText{
+    "run",
+    "SCENARIO",
+    "Predicts the time of one training iteration, where it goes and what was sent when. A result "
+    "is\nrun again by the scenario inside it, a sweep's output point by point.",
+    "stepsim run scenario.json\n"
+    "stepsim run scenario.json --set /cluster/nodes=64"
+    " --set /cluster/network/bandwidth_Bps=25Gbps\n"
+    "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz\n"
+    "stepsim run sweep.jsonl --point 17",
+    "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json; a\n"
+    "timeline opens in https://ui.perfetto.dev and chrome://tracing.",
+    kJsonOrTable,
+};
+
+// Shorter runs end before a progress line with an estimate could be read.
+constexpr double kShownEstimate = 2; // s
+
+struct RunOptions {
+  std::string file;
+  ScenarioFlags flags;
+  std::string timeline;
+  std::string nodes;
+  std::string iterations;
+  std::string replications;
+};
+
+// "0,1" and "3-5", checked against the scenario.
+// Which nodes and iterations the timeline shows. Nodes are sorted and each is kept once; iterations
+// are checked here because the timeline would silently be empty outside the run.
+study::TimelineFilter parse_filter(const RunOptions& options, const study::Scenario& scenario) {
+  study::TimelineFilter filter;
+  if (!options.nodes.empty()) {
+    const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
+    const auto parsed = base::parse_quantity_list(options.nodes, base::QuantityKind::count);
+    if (const auto* message = std::get_if<std::string>(&parsed)) {
+      throw UsageError(flag + *message);
+    }
+    for (const double node : std::get<std::vector<double>>(parsed)) {
+      if (node >= static_cast<double>(scenario.cluster.nodes)) {
+        throw UsageError(flag + "nodes are 0.." + std::to_string(scenario.cluster.nodes - 1));
+      }
+      filter.nodes.push_back(static_cast<std::int64_t>(node));
+    }
+    std::sort(filter.nodes.begin(), filter.nodes.end());
+    filter.nodes.erase(std::unique(filter.nodes.begin(), filter.nodes.end()), filter.nodes.end());
+  }
+  if (!options.iterations.empty()) {
+    constexpr std::string_view kFlag = "--timeline-iterations";
+    const std::size_t dash = options.iterations.find('-');
+    const std::string_view text = options.iterations;
+    filter.first_iteration = count(kFlag, text.substr(0, dash), io::at_least(0));
+    filter.last_iteration = dash == std::string::npos
+                                ? filter.first_iteration
+                                : count(kFlag, text.substr(dash + 1), io::at_least(0));
+    if (filter.first_iteration > filter.last_iteration ||
+        filter.last_iteration >= scenario.training.iterations) {
+      throw UsageError(std::string(kFlag) + " " + base::shown_value(text) +
+                       ": must be A-B with A <= B, iterations are 0.." +
+                       std::to_string(scenario.training.iterations - 1));
+    }
+  }
+  return filter;
+}
+
+// A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
+// A warning follows where viewers are known to fail.
+void write_timeline(const RunOptions& options, const Common& common, const study::Result& result) {
+  const engine::Timeline timeline = study::timeline(result, parse_filter(options, result.scenario));
+  const DelayInterrupts delay;
+  io::OutputFile file(options.timeline);
+  std::uint64_t bytes = 0;
+  io::write_timeline(timeline, [&](std::string_view block) {
+    file.write(block);
+    bytes += block.size();
+  });
+  file.commit();
+  constexpr std::uint64_t kViewerLimit = 200'000'000;
+  if (bytes > kViewerLimit) {
+    const std::string warning =
+        options.timeline + ": " + base::readable_bytes(static_cast<double>(bytes)) +
+        ", viewers fail near 256 MB; see --timeline-nodes and --timeline-iterations";
+    print_warnings({&warning, 1}, common);
+  }
+}
+
+// Flags that only mean something together, before any file is opened.
+void check_timeline_flags(const RunOptions& options, const Common& common) {
+  if (options.timeline.empty() && !(options.nodes.empty() && options.iterations.empty())) {
+    throw UsageError("--timeline-nodes and --timeline-iterations need --timeline FILE");
+  }
+  if (!options.timeline.empty() && options.timeline == common.output) {
+    throw UsageError("--timeline and -o name the same file");
+  }
+}
+
+// The record that the sweep has of this point says the same, unless files have changed since.
+// The first difference is enough: one changed file tends to change everything.
+void warn_of_other_record(const io::Json& record, const RunOptions& options,
+                          study::Result& result) {
+  const bool changed = !options.flags.set.empty() || !options.flags.method.empty() ||
+                       !options.flags.seed.empty() || !options.replications.empty();
+  const io::Json* status = record.find("status");
+  if (changed || status == nullptr || *status != io::Json("ok")) {
+    return;
+  }
+  for (const auto& [key, value] : study::flat_summary(result.summary)) {
+    const io::Json* recorded = record.find(key);
+    if (recorded != nullptr && io::compact(*recorded) != io::compact(value)) {
+      result.warnings.push_back("point " + options.flags.point + " of " + options.file + " has " +
+                                key + " " + io::compact(*recorded) + ", this run " +
+                                io::compact(value) +
+                                ": a file that it names, or stepsim, has changed since");
+      return;
+    }
+  }
+}
+
+} // namespace
+
+// A scenario written by a user must not have keys without a meaning; the point of a sweep may,
+// because its axes vary what has a meaning. Replications of a sweep's point repeat its own random
+// stream, so the seed is derived again instead of read.
+int run(const Invocation& invocation) {
+  RunOptions options;
+  CLI::App app;
+  app.add_option("SCENARIO", options.file, "file of kind scenario; - = standard input")->required();
+  add_scenario_flags(app, options.flags);
+  app.add_option("--replications", options.replications,
+                 "runs with so many seeds; the iteration time is their mean, with a 95 % interval")
+      ->type_name("N");
+  constexpr const char* kGroup = "Timeline";
+  app.add_option("--timeline", options.timeline,
+                 "also writes what happened when, as Chrome trace events; .gz compresses")
+      ->type_name("FILE.json[.gz]")
+      ->group(kGroup);
+  app.add_option("--timeline-nodes", options.nodes,
+                 "only these, as 0,1 or 0:8:+2; default the first 8")
+      ->type_name("LIST")
+      ->group(kGroup);
+  app.add_option("--timeline-iterations", options.iterations,
+                 "only these, from 0; default the last 3")
+      ->type_name("A-B")
+      ->group(kGroup);
+  Common common;
+  if (!parse(app, kRunText, invocation, common)) {
+    return kOk;
+  }
+  check_timeline_flags(options, common);
+  const Format format = format_of(common, Format::table);
+  study::Files files(invocation.data_folder, {common.output, options.timeline});
+  const ScenarioSource source = read_scenario_source(options.file, options.flags.point);
+  io::Json tree = source.tree;
+  apply_flags(tree, options.flags);
+  const bool written = options.flags.point.empty(); // by a user, key by key
+  study::Scenario scenario = load_scenario(
+      tree, files, options.flags, written ? study::Leftovers::refuse : study::Leftovers::ignore);
+  if (source.replication > 0) {
+    scenario.variability.seed =
+        study::replication_seed(scenario.variability.seed, source.replication);
+  }
+  const std::int64_t replications =
+      options.replications.empty() ? 1
+                                   : count("--replications", options.replications, io::at_least(0));
+  if (replications < 1 || replications > 100'000) {
+    throw UsageError("--replications " + base::shown_value(options.replications) +
+                     ": must be in [1, 100000]");
+  }
+  const double estimate = study::estimated_seconds(scenario) * static_cast<double>(replications);
+  study::refuse_long_work(estimate, max_seconds(options.flags));
+  if (estimate > kShownEstimate) {
+    common.work.estimate(estimate);
+  }
+  const auto started = std::chrono::steady_clock::now();
+  study::Result result = run_scenario(scenario, tree, options.flags, replications);
+  warn_of_other_record(source.record, options, result);
+  const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
+  result.defaults = study::defaults_that_decide(tree, scenario);
+  result.measured_exchanges = study::measured_exchanges(scenario);
+  if (auto warning = study::far_exchanges(scenario, result.measured_exchanges)) {
+    result.warnings.push_back(std::move(*warning));
+  }
+  if (!options.timeline.empty()) {
+    write_timeline(options, common, result);
+  }
+  if (format == Format::json) {
+    io::Json out = study::result_tree(result);
+    io::Json& inside = *out.find("scenario");
+    inside = study::with_names_relative_to(std::move(inside), common.output, tree);
+    out.set("meta", result.packet_hops ? simulation_meta(invocation, result.events,
+                                                         result.packet_hops, simulation.count())
+                                       : meta(invocation));
+    write_tree(common, out);
+  } else {
+    require_finite(study::flat_summary(result.summary));
+    write_output(common, run_text(result));
+    if (!result.buckets.empty()) {
+      std::erase(result.warnings, study::kEqualWorkers); // the text says it
+    }
+  }
+  print_warnings(result.warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,52 @@
+// stepsim schema KIND: the JSON Schema of a kind of file.
+#include "cli/commands/schema_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "cli/commands/file_kinds.hpp"
+#include "cli/shell/output.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kSchemaText{
+    "schema",
+    "KIND",
+    "Prints the JSON Schema (draft-07) of a kind of file. Editors that know JSON Schema complete\n"
+    "keys and check values with it; the files name it in their key $schema.",
+    "stepsim schema scenario\n"
+    "stepsim schema scenario -o scenario.schema.json",
+    "What a key means and when it counts: stepsim keys POINTER.",
+    kJsonOnly,
+};
+
+} // namespace
+
+// The kinds are listed in help from the same rows that make the schema.
+int schema(const Invocation& invocation) {
+  std::string kind;
+  CLI::App app;
+  std::string list;
+  std::vector<std::string_view> known;
+  for (const io::FileKind& each : file_kinds()) {
+    list.append(list.empty() ? "" : ", ").append(each.kind);
+    known.push_back(each.kind);
+  }
+  app.add_option("KIND", kind, "kind of the file: " + list)->required();
+  Common common;
+  if (!parse(app, kSchemaText, invocation, common)) {
+    return kOk;
+  }
+  for (const io::FileKind& each : file_kinds()) {
+    if (each.kind == kind) {
+      write_tree(common, io::schema(each));
+      return kOk;
+    }
+  }
+  throw UsageError(base::unknown_word("KIND", kind, known));
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,169 @@
+// stepsim semantics FILE: a sparse algorithm on given vectors (SPA 7).
+// The algorithm runs in coll/operators on real vectors; here its selections, merges and residuals
+// become tables, and what the file expects is compared with what came out.
+#include "cli/commands/semantics_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
+#include "lab/semantics_compare.hpp"
+#include "lab/semantics_result.hpp"
+#include "lab/semantics_run.hpp"
+#include "json/json_parse.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kSemanticsText{
+    "semantics",
+    "FILE",
+    "Runs top-k or gTop-k with error feedback on the vectors of a file: selections, every merge, "
+    "the\n"
+    "result, residuals, lost entries. If the file says what is expected, exit code 4 where it "
+    "differs.",
+    "stepsim semantics examples/semantics-b.json\n"
+    "stepsim semantics examples/semantics-b.json --json",
+    "The file is described in docs/file-formats.md and schemas/sparse_semantics.schema.json.",
+    kJsonOrTable,
+};
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// Left-aligned columns, two blanks between them.
+std::string columns(const Rows& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      widths[c] = std::max(widths[c], row[c].size());
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line += " " + row[c] + std::string(widths[c] - row[c].size() + 1, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+// "{index:value, ...}", the first ten entries.
+std::string vector_text(const coll::SparseVector& vector) {
+  constexpr std::size_t kShown = 10;
+  std::string text = "{";
+  for (std::size_t i = 0; i < std::min(vector.size(), kShown); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(vector.indices[i]) + ":" +
+            base::shortest(vector.values[i]);
+  }
+  if (vector.size() > kShown) {
+    text += ", ... " + std::to_string(vector.size()) + " entries";
+  }
+  return text + "}";
+}
+
+// What `rank` selected and what is neither in the update nor in its residual: `step.lost` has the
+// entries of all ranks.
+std::string lost_text(const coll::FeedbackStep& step, std::uint32_t rank) {
+  coll::SparseVector lost;
+  for (const coll::LostEntry& each : step.lost) {
+    if (each.rank == rank) {
+      lost.indices.push_back(each.index);
+      lost.values.push_back(each.value);
+    }
+  }
+  return lost.size() > 0 ? vector_text(lost) : "-";
+}
+
+// One iteration: what each rank selected, every merge of the tree, and the result next to two
+// yardsticks, the top k of the exact sum of the selected entries and that of the dense sum.
+std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep& step) {
+  Rows ranks{{"rank", "selected", "residual (final)", "residual (per_round)", "lost (final)"}};
+  for (std::uint32_t rank = 0; rank < file.ranks; ++rank) {
+    ranks.push_back({std::to_string(rank), vector_text(step.selected[rank]),
+                     vector_text(step.final.residuals[rank]),
+                     vector_text(step.per_round.residuals[rank]), lost_text(step, rank)});
+  }
+  std::string text = columns(ranks);
+  const auto& rounds = step.global.rounds;
+  if (!rounds.empty()) {
+    Rows merges{{"round", "rank", "from", "merged list"}};
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      for (const coll::Merge& merge : rounds[round]) {
+        merges.push_back({std::to_string(round), std::to_string(merge.rank),
+                          std::to_string(merge.from), vector_text(merge.result)});
+      }
+    }
+    text += "\n" + columns(merges);
+  }
+  const coll::SparseVector local = coll::select_top_k(coll::sparse_sum(step.selected), file.k);
+  const coll::SparseVector dense = coll::select_top_k(coll::sparse_sum(step.accumulated), file.k);
+  return text + "\n" +
+         columns({{"final", vector_text(step.global.result)},
+                  {"update", vector_text(step.update)},
+                  {"exact local top k", vector_text(local)},
+                  {"dense top k", vector_text(dense)},
+                  {"conservation error",
+                   base::shortest(step.final.conservation_error) + " (final), " +
+                       base::shortest(step.per_round.conservation_error) + " (per_round)"}});
+}
+
+// A heading with the parameters, then one block per iteration.
+std::string semantics_text(const study::SemanticsFile& file,
+                           const std::vector<coll::FeedbackStep>& steps) {
+  std::string text = (file.name.empty() ? "" : base::printable(file.name) + ": ") +
+                     std::string(coll::kSparseMethods[file.method]) + ", ranks " +
+                     std::to_string(file.ranks) + ", dims " + std::to_string(file.dims) + ", k " +
+                     std::to_string(file.k) + ", residual mask " +
+                     (file.mask == coll::ResidualMask::final ? "final" : "per_round") + "\n";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    text += "\niteration " + std::to_string(i) + "\n" + step_text(file, steps[i]);
+  }
+  return text;
+}
+
+} // namespace
+
+int semantics(const Invocation& invocation) {
+  std::string name;
+  CLI::App app;
+  app.add_option("FILE", name, "file of kind sparse_semantics; - = standard input")->required();
+  Common common;
+  if (!parse(app, kSemanticsText, invocation, common)) {
+    return kOk;
+  }
+  const study::SemanticsFile file = study::parse_semantics(io::read_json(name));
+  const std::vector<coll::FeedbackStep> steps = study::run_semantics(file);
+  io::Json tree = study::semantics_tree(file, steps);
+  const std::optional<study::Difference> difference = study::first_difference(file, tree);
+  const bool compared = !file.expected.is_null();
+  const std::vector<std::string> warnings = study::semantics_warnings(file);
+  if (format_of(common, Format::table) == Format::table) {
+    std::string text = semantics_text(file, steps);
+    if (compared) {
+      text += "\nexpected: ";
+      text += difference ? "differs at " + difference->pointer + ": " + difference->message + "\n"
+                         : "all as in the file\n";
+    }
+    write_output(common, text);
+  } else {
+    study::add_comparison(tree, file, difference);
+    write_tree(common, tree);
+  }
+  print_warnings(warnings, common);
+  if (difference) {
+    return report_error(name + ": " + difference->pointer + ": " + difference->message,
+                        kTargetNotMet, common.color);
+  }
+  return kOk;
+}
+
+} // namespace stepsim::cli

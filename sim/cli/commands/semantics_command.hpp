@@ -1,0 +1,12 @@
+#pragma once
+// stepsim semantics FILE: a sparse exchange on the vectors of a file, step by step (SPA 7), to
+// check the algorithm itself and not its time.
+#include "cli/shell/app.hpp"
+
+namespace stepsim::cli {
+
+// Returns kOk, or kTargetNotMet at the first difference from the `expected` of the file. Throws
+// InputError with all problems of the file.
+[[nodiscard]] int semantics(const Invocation& invocation);
+
+} // namespace stepsim::cli

@@ -1,0 +1,285 @@
+// stepsim solve SCENARIO --for POINTER --between LO,HI --target METRIC=VALUE: all values at which a
+// number of the result reaches a target.
+// The search is in ask/solve.hpp; here a problem is made from flags and its crossings are written
+// as sentences, with a sample of the scanned curve below them.
+#include "cli/commands/solve_command.hpp"
+
+#include "ask/solve.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "ask/crossings.hpp"
+#include "ask/solve_target.hpp"
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/flat_records.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/unit_text.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/grid_text.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kSolveText{
+    "solve",
+    "SCENARIO",
+    "Finds every value of one field, between two bounds, at which a number of the result reaches "
+    "a\n"
+    "target. Curves need not be monotone: there can be several. Exit code 4 if there is none.",
+    "stepsim solve scenario.json --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps"
+    " --target scaling_efficiency=0.9\n"
+    "stepsim solve scenario.json --for /cluster/nodes --between 16,512"
+    " --target scaling_efficiency=80%\n"
+    "stepsim solve examples/quickstart.scenario.json --for /cluster/network/bandwidth_Bps"
+    " --between 100Mbps,100Gbps --target iteration_time_s=60ms",
+    "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json;\n"
+    "METRIC is a key of `summary` in schemas/result.schema.json.",
+};
+
+struct SolveFlags {
+  std::string file;
+  std::string pointer;
+  std::string between;
+  std::string target;
+  std::optional<std::int64_t> points;
+  ScenarioFlags scenario;
+};
+
+// Values of --between and --target stay texts: their units follow from the field and the metric.
+void add_flags(CLI::App& app, SolveFlags& flags) {
+  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
+  app.add_option("--for", flags.pointer, "the field to vary, e.g. /cluster/nodes")
+      ->type_name("POINTER")
+      ->required();
+  app.add_option("--between", flags.between,
+                 "bounds; with units, or in the SI unit of the field, e.g. 1Gbps,400Gbps")
+      ->type_name("LO,HI")
+      ->required();
+  app.add_option("--target", flags.target,
+                 "key of the result's summary and the value to reach, e.g. scaling_efficiency=0.9, "
+                 "iteration_time_s=200ms")
+      ->type_name("METRIC=VALUE")
+      ->required();
+  app.add_option("--points", flags.points,
+                 "most values tried first, evenly on a logarithmic scale if LO > 0; default 129, "
+                 "and all integers where there are at most 1024")
+      ->type_name("N");
+  add_scenario_flags(app, flags.scenario);
+}
+
+// The bounds are parsed as values of an axis, so that units, lists and ranges mean the same as in
+// --over. The field is checked before the bounds: a unit that does not fit is often a sign of a
+// misspelt key.
+study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
+  study::SolveProblem problem;
+  std::tie(problem.metric, problem.target) = study::parse_target(flags.target);
+  if (flags.points && (*flags.points < 2 || *flags.points > 100'000)) {
+    throw UsageError("--points: must be an integer in [2, 100000], got " +
+                     std::to_string(*flags.points));
+  }
+  problem.points = flags.points;
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario);
+  if (flags.pointer.starts_with('/')) { // a wrong unit may be that of a wrong key
+    try {
+      study::require_field(problem.scenario, flags.pointer, files);
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--for ") + error.what());
+    }
+  }
+  study::Axis bounds;
+  try {
+    bounds = study::parse_over(flags.pointer + "=" + flags.between);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--for, --between: ") + error.what());
+  }
+  const std::string given = "--between " + base::shown_value(flags.between) + ": ";
+  if (bounds.values.size() != 2 || !bounds.values[0].is_number() || !bounds.values[1].is_number()) {
+    throw UsageError(given + "must be two numbers LO,HI");
+  }
+  if (!(bounds.values[0].as_double() < bounds.values[1].as_double())) {
+    throw UsageError(given + "LO must be below HI");
+  }
+  problem.pointer = bounds.pointer;
+  problem.low = bounds.values[0];
+  problem.high = bounds.values[1];
+  return problem;
+}
+
+// The last token of the pointer; the unit of a value follows from it.
+std::string field_name(const study::SolveProblem& problem) {
+  return io::pointer_tokens(problem.pointer).back();
+}
+
+// A number of bytes: only these integers have a unit.
+bool is_size(const study::SolveProblem& problem) {
+  return column_unit(field_name(problem)).factor != 1;
+}
+
+// Integers that six digits do not tell apart from their neighbours are written out.
+std::string field_text(const study::SolveProblem& problem, const io::Json& value) {
+  const std::string name = field_name(problem);
+  if (value.is_integer() && study::rounded_to(value.as_double(), 6) != value.as_double()) {
+    return io::compact(value) + (is_size(problem) ? " B" : "");
+  }
+  return value_text(name, value.as_double());
+}
+
+// "-" where a point failed or its run does not have the number.
+std::string metric_text(const study::SolveProblem& problem, std::optional<double> value) {
+  return value ? value_text(problem.metric, *value) : "-";
+}
+
+// A few of the scanned points, the first and last among them.
+// Rows are taken at equal distances in the list of points, r (count - 1) / (rows - 1), so that both
+// ends are among them.
+std::string curve_text(const study::SolveProblem& problem, const study::Solution& solution) {
+  constexpr std::size_t kMostRows = 12;
+  const std::size_t count = solution.points.size();
+  const std::size_t rows = std::min(count, kMostRows);
+  std::vector<io::Json> values;
+  std::vector<io::Json> metrics;
+  std::vector<std::string> errors;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const study::SolvePoint& point = solution.points[r * (count - 1) / (rows - 1)];
+    values.push_back(point.value);
+    metrics.push_back(point.metric_value ? io::Json(*point.metric_value) : io::Json());
+    errors.push_back(point.error.empty() ? "" : "error: " + point.error);
+  }
+  const ValueColumn field = value_column(field_name(problem), values);
+  const ValueColumn metric = value_column(problem.metric, metrics);
+  Table table{{field.heading, metric.heading, ""}, {}};
+  for (std::size_t r = 0; r < rows; ++r) {
+    table.rows.push_back({field.cells[r], metric.cells[r], errors[r]});
+  }
+  return table_text(table) +
+         (count > rows ? std::to_string(rows) + " of " + std::to_string(count) + " points\n" : "");
+}
+
+// A crossing without a value on the target. Counts: "between /cluster/nodes = 5 (2.88018) and 6
+// (3.36868); 6 is the first that meets it". Bytes: "at .. = 6576128 B, jumps from 165.681 ms
+// (6576127 B) to 164.981 ms (6576128 B)". Numbers that are not integers have no neighbours.
+std::string jump_text(const study::SolveProblem& problem, const study::SolveCrossing& crossing) {
+  const bool first = crossing.point.value.as_double() > crossing.beyond->value.as_double();
+  const study::SolvePoint& before = first ? *crossing.beyond : crossing.point;
+  const study::SolvePoint& after = first ? crossing.point : *crossing.beyond;
+  const auto [from, to] = distinct_texts(problem.metric, *before.metric_value, *after.metric_value);
+  const std::string name = base::printable(problem.pointer) + " = ";
+  if (!crossing.point.value.is_integer()) {
+    return "at " + name + field_text(problem, crossing.point.value) + ", jumps from " + from +
+           " to " + to;
+  }
+  const bool size = is_size(problem);
+  const auto whole = [&](const io::Json& value) { return io::compact(value) + (size ? " B" : ""); };
+  const std::string met = whole(crossing.point.value);
+  if (size) {
+    return "at " + name + met + ", jumps from " + from + " (" + whole(before.value) + ") to " + to +
+           " (" + whole(after.value) + ")";
+  }
+  return "between " + name + whole(before.value) + " (" + from + ") and " + whole(after.value) +
+         " (" + to + "); " + met + " is the " + (first ? "first" : "last") + " that meets it";
+}
+
+// One sentence per crossing, then a part of the curve.
+std::string solution_text(const study::SolveProblem& problem, const study::Solution& solution) {
+  std::string text;
+  for (const study::SolveCrossing& crossing : solution.crossings) {
+    const std::string place = crossing.beyond ? jump_text(problem, crossing)
+                                              : "at " + base::printable(problem.pointer) + " = " +
+                                                    field_text(problem, crossing.point.value);
+    text += problem.metric + (crossing.rising ? " rises" : " falls") + " through " +
+            metric_text(problem, problem.target) + " " + place + "\n";
+  }
+  return text + (text.empty() ? "" : "\n") + curve_text(problem, solution);
+}
+
+// The crossings as flat records.
+std::vector<io::Object> crossing_records(const io::Json& tree) {
+  std::vector<io::Object> records;
+  for (const io::Json& crossing : tree.find("crossings")->as_array()) {
+    io::Json record(io::Object{{"pointer", *tree.find("pointer")},
+                               {"metric", *tree.find("target")->find("metric")},
+                               {"target", *tree.find("target")->find("value")}});
+    for (const std::string_view key : {"value", "metric_value", "direction"}) {
+      record.set(key, *crossing.find(key));
+    }
+    records.push_back(record.as_object());
+  }
+  return records;
+}
+
+// CSV and JSON Lines hold the crossings alone; the scanned points are in JSON only.
+std::string text_in(Format format, const study::SolveProblem& problem,
+                    const study::Solution& solution) {
+  const io::Json tree = study::solution_tree(problem, solution);
+  require_finite(tree);
+  switch (format) {
+  case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
+    return solution_text(problem, solution);
+  case Format::json:
+    return io::pretty(tree);
+  case Format::jsonl:
+    return jsonl_text(crossing_records(tree));
+  case Format::csv:
+    return csv_text(crossing_records(tree));
+  }
+  return {};
+}
+
+// An error in the value that --between gave is the flag's.
+[[noreturn]] void rethrow(const InputError& error, const study::SolveProblem& problem) {
+  const base::Problem& first = error.problems().front();
+  if (first.where == problem.pointer || first.where.starts_with(problem.pointer + "/")) {
+    throw UsageError("--for " + problem.pointer + ": " + first.message);
+  }
+  throw InputError(error);
+}
+
+} // namespace
+
+int solve(const Invocation& invocation) {
+  SolveFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  if (!parse(app, kSolveText, invocation, common)) {
+    return kOk;
+  }
+  const Format format = format_of(common, Format::table);
+  study::Files files(invocation.data_folder, {common.output});
+  const study::SolveProblem problem = read_problem(flags, files);
+  study::RowsOptions options;
+  options.jobs = default_jobs();
+  options.max_seconds = max_seconds(flags.scenario);
+  options.progress = counting(common);
+  const study::Solution solution = [&] {
+    try {
+      return study::solve(problem, files, options);
+    } catch (const InputError& error) {
+      rethrow(error, problem);
+    }
+  }();
+  print_warnings(solution.warnings, common);
+  write_output(common, text_in(format, problem, solution));
+  if (!solution.crossings.empty()) {
+    return kOk;
+  }
+  return report_error(problem.metric + " does not reach " + metric_text(problem, problem.target) +
+                          " between " + field_text(problem, problem.low) + " and " +
+                          field_text(problem, problem.high) +
+                          "; closest: " + metric_text(problem, solution.closest->metric_value) +
+                          " at " + field_text(problem, solution.closest->value),
+                      kTargetNotMet, common.color);
+}
+
+} // namespace stepsim::cli

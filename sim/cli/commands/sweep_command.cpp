@@ -1,0 +1,328 @@
+// stepsim sweep SWEEP -o FILE: every point of a grid, split, resumed and merged at will (IO 14).
+// Two kinds of output: records to a file, written as points finish and resumable, and a table on
+// the terminal, which needs all rows at once and is therefore limited in number.
+#include "cli/commands/sweep_command.hpp"
+
+#include "sweep/sweep.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands/over_flags.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/interrupts.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
+#include "cli/text/record_table.hpp"
+#include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kSweepText{
+    "sweep",
+    "SWEEP | SCENARIO --over POINTER=VALUES",
+    "Runs every point of a grid of scenario values. Writes one record per point to -o, JSON Lines\n"
+    "(.jsonl) or CSV (.csv), in an order and with a content that do not depend on --jobs, --shard\n"
+    "or --resume; without -o, prints a table.",
+    "stepsim sweep sweep.json -o results/out.jsonl --jobs 8\n"
+    "stepsim sweep scenario.json --over /cluster/nodes=16:512:x2 -o nodes.csv\n"
+    "stepsim sweep sweep.json -o out.jsonl --shard 0/4 --resume\n"
+    "stepsim merge out.shard-*-of-4.jsonl -o out.jsonl",
+    "The sweep file is described in docs/file-formats.md and schemas/sweep.schema.json; job "
+    "arrays,\n"
+    "GNU parallel and mpirun in examples/README.md.",
+    kTableFormats,
+};
+
+struct SweepFlags {
+  std::string file;
+  std::vector<std::string> over;
+  ScenarioFlags scenario;
+  std::string jobs;
+  std::string shard;
+  bool resume = false;
+  bool force = false;
+  bool dry_run = false;
+};
+
+// A longer table helps nobody, and its rows are kept in memory.
+constexpr std::int64_t kMostRows = 10'000; // of a table
+
+// What `--shard auto` looks at.
+// The variables are read here because nothing below the command line may look at the environment;
+// which of them decide is known to sweep/shard.
+study::Environment environment() {
+  static constexpr std::array kNames{"SLURM_ARRAY_TASK_ID",
+                                     "SLURM_ARRAY_TASK_MIN",
+                                     "SLURM_ARRAY_TASK_MAX",
+                                     "SLURM_ARRAY_TASK_STEP",
+                                     "SLURM_ARRAY_TASK_COUNT",
+                                     "OMPI_COMM_WORLD_RANK",
+                                     "OMPI_COMM_WORLD_SIZE",
+                                     "PMI_RANK",
+                                     "PMI_SIZE",
+                                     "SLURM_PROCID",
+                                     "SLURM_STEP_NUM_TASKS"};
+  study::Environment variables;
+  for (const char* name : kNames) {
+    if (const char* value = std::getenv(name)) {
+      variables.emplace(name, value);
+    }
+  }
+  return variables;
+}
+
+// The grid from a sweep file, or from a scenario and --over. A sweep file is complete in itself:
+// flags that change a scenario are refused next to it, because its hash would not show them.
+study::Sweep read_sweep(const SweepFlags& flags) {
+  const bool changed = !flags.scenario.point.empty() || !flags.scenario.set.empty() ||
+                       !flags.scenario.method.empty() || !flags.scenario.seed.empty();
+  if (!flags.over.empty()) {
+    const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
+    if (study::is_sweep(tree)) {
+      throw UsageError("--over goes with a scenario; " + flags.file +
+                       " is a sweep and has its own axes");
+    }
+    return study::sweep_over(tree, parse_over_flags(flags.over));
+  }
+  const io::Json tree = io::read_json(flags.file);
+  const io::Json* kind = tree.find("kind");
+  if (kind != nullptr && kind->is_string() && kind->as_string() == "scenario") {
+    throw UsageError(flags.file + " is a scenario: give --over POINTER=VALUES, or a sweep file");
+  }
+  if (changed) {
+    throw UsageError("--set, --method and --seed go with a scenario and --over; " + flags.file +
+                     " is a sweep");
+  }
+  return study::parse_sweep(tree);
+}
+
+int parse_jobs(const std::string& text) {
+  if (text.empty()) {
+    return default_jobs();
+  }
+  return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
+}
+
+std::string duration_text(double seconds) {
+  return seconds < 60 ? base::readable_seconds(seconds)
+                      : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
+}
+
+int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOptions& options,
+            const Common& common) {
+  const std::int64_t total = sweep.grid.points();
+  const std::int64_t points = options.shard.points(total);
+  const double estimate = study::estimate_seconds(sweep, files, options);
+  if (format_of(common, Format::table) != Format::table) {
+    io::Array axes;
+    for (const study::Axis& axis : sweep.grid.axes) {
+      axes.push_back(io::Object{{"field", axis.pointer}, {"values", axis.values}});
+    }
+    write_output(common, io::pretty(io::Object{{"points_total", total},
+                                               {"points", points},
+                                               {"replications", sweep.grid.replications},
+                                               {"axes", std::move(axes)},
+                                               {"jobs", options.jobs},
+                                               {"estimated_s", estimate}}));
+    return kOk;
+  }
+  std::string text = base::counted(total, "point");
+  if (options.shard.count > 1) {
+    text += ", " + std::to_string(points) + " of them in shard " +
+            std::to_string(options.shard.index) + "/" + std::to_string(options.shard.count);
+  }
+  text += '\n';
+  for (const study::Axis& axis : sweep.grid.axes) {
+    text += "  " + axis.pointer + ": " +
+            base::counted(static_cast<std::int64_t>(axis.values.size()), "value") + ", " +
+            io::compact(axis.values.front()) +
+            (axis.values.size() > 1 ? " .. " + io::compact(axis.values.back()) : "") + "\n";
+  }
+  if (sweep.grid.replications > 1) {
+    text += "  " + std::to_string(sweep.grid.replications) + " replications\n";
+  }
+  text += "about " + duration_text(estimate) + " with " + base::counted(options.jobs, "thread") +
+          ", from timing three points\n";
+  write_output(common, text);
+  return kOk;
+}
+
+void print_report(const study::SweepReport& report, const Common& common) {
+  std::vector<std::string> warnings;
+  for (const auto& [text, points] : report.warnings) {
+    warnings.push_back(text + " (" + base::counted(points, "point") + ")");
+  }
+  if (report.missing_threads > 0) {
+    warnings.push_back(base::counted(static_cast<std::int64_t>(report.missing_threads), "thread") +
+                       " of --jobs could not be started: the sweep ran with fewer");
+  }
+  print_warnings(warnings, common);
+}
+
+// The exit code, or the exception that makes it.
+int finish(const study::SweepReport& report) {
+  if (report.interrupted) {
+    return kInterrupted;
+  }
+  if (report.failed > 0) {
+    throw SimulationError(std::to_string(report.failed) + " of " +
+                          base::counted(report.points, "point") + " failed" +
+                          (report.first_error.empty() ? "" : ", first: " + report.first_error));
+  }
+  return kOk;
+}
+
+// Ranks of each row, which may be a shard's.
+// Without a batch size the throughput of a row counts its workers.
+std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
+                                        const std::vector<io::Json>& rows) {
+  const std::vector<std::int64_t> all = study::ranks_of_points(sweep);
+  std::vector<std::int64_t> ranks;
+  for (const io::Json& row : rows) {
+    ranks.push_back(all[static_cast<std::size_t>(row.find("point")->as_integer())]);
+  }
+  return ranks;
+}
+
+// All rows at once, for people.
+// The sweep runs into a text of JSON Lines like any other and the table is made from these, so that
+// it shows what a file would hold. The first line is the header record.
+int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
+                const Common& common) {
+  const std::int64_t points = options.shard.points(sweep.grid.points());
+  if (points > kMostRows) {
+    throw UsageError("a table of " + std::to_string(points) +
+                     " points is of no use: give -o FILE.jsonl or -o FILE.csv");
+  }
+  options.format = study::RecordFormat::jsonl;
+  options.progress = counting(common);
+  std::string text;
+  const study::SweepReport report = study::run_sweep(sweep, files, options, text);
+  std::vector<io::Json> rows;
+  std::string_view lines = text;
+  lines.remove_prefix(lines.find('\n') + 1);
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    rows.push_back(io::parse_json(lines.substr(0, end), ""));
+    lines.remove_prefix(end + 1);
+  }
+  print_report(report, common);
+  const std::vector<std::int64_t> ranks = ranks_of_rows(sweep, rows);
+  const study::Ranking ranking = study::rank_rows(rows, ranks);
+  write_output(common, tables_in(format_of(common, Format::table),
+                                 record_tables({rows, sweep.grid.field_names(), ranking, ranks})));
+  return finish(report);
+}
+
+int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
+                  Format format, const Common& common) {
+  options.format = format == Format::csv ? study::RecordFormat::csv : study::RecordFormat::jsonl;
+  options.progress = counting(common);
+  const study::SweepReport report = study::run_sweep(sweep, files, options);
+  common.work.end();
+  print_report(report, common);
+  if (options.output != "-" && report.interrupted) {
+    print_note(options.output +
+                   ": interrupted, finished points are written; continue with --resume",
+               common);
+  } else if (options.output != "-") {
+    const std::string before =
+        report.resumed > 0 ? ", " + std::to_string(report.resumed) + " of them from before" : "";
+    print_note(options.output + ": " + base::counted(report.points, "point") + before, common);
+  }
+  return finish(report);
+}
+
+// --resume and --force decide about an existing output; without both, an existing file is an error.
+void add_flags(CLI::App& app, SweepFlags& flags) {
+  app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario with --over")->required();
+  add_over_flag(app, flags.over);
+  add_scenario_flags(app, flags.scenario);
+  constexpr const char* kGroup = "Work";
+  app.add_option("--jobs", flags.jobs, "threads; default the number of cores")
+      ->type_name("N")
+      ->group(kGroup);
+  app.add_option(
+         "--shard", flags.shard,
+         "points k with k mod n = i only; auto reads the variables of Slurm arrays and MPI "
+         "launchers. The name of -o gets .shard-i-of-n, or the place {shard} in it is filled")
+      ->type_name("i/n|auto")
+      ->group(kGroup);
+  app.add_flag("--resume", flags.resume,
+               "continues an unfinished -o; failed points are tried again")
+      ->group(kGroup);
+  app.add_flag("--force", flags.force, "overwrites an existing -o")->group(kGroup);
+  app.add_flag("--dry-run", flags.dry_run,
+               "only says how many points there are and how long they may take")
+      ->group(kGroup);
+}
+
+} // namespace
+
+// The file that is compared with the inputs is the shard's own, since its name differs from -o.
+// Ctrl-C is caught only once points are running: before, there is nothing to keep.
+int sweep(const Invocation& invocation) {
+  SweepFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  if (!parse(app, kSweepText, invocation, common)) {
+    return kOk;
+  }
+  if (flags.resume && flags.force) {
+    throw UsageError("--resume and --force exclude each other");
+  }
+  study::SweepOptions options;
+  options.jobs = parse_jobs(flags.jobs);
+  options.if_exists = flags.resume  ? study::IfExists::resume
+                      : flags.force ? study::IfExists::overwrite
+                                    : study::IfExists::refuse;
+  if (flags.shard == "auto") {
+    options.shard = study::shard_from_environment(environment());
+  } else if (!flags.shard.empty()) {
+    options.shard = study::parse_shard(flags.shard);
+  }
+  options.output = study::shard_file_name(common.output, options.shard);
+  options.tool = "stepsim " + std::string(version());
+  options.interrupted = interrupted;
+  options.max_seconds = max_seconds(flags.scenario);
+  const bool to_file = common.output != "-";
+  const Format format = format_of(common, to_file ? Format::jsonl : Format::table);
+  if (to_file && format == Format::json && common.output.ends_with(".json")) {
+    throw UsageError("-o " + common.output + ": a sweep writes JSON Lines (.jsonl) or CSV (.csv)");
+  }
+  const study::Sweep sweep = read_sweep(flags);
+  if (io::same_file(std::string(sweep.base.file()), options.output)) {
+    throw UsageError("-o " + base::shown_value(options.output, 200) +
+                     ": is an input too; a result does not replace what it was made from");
+  }
+  study::Files files(invocation.data_folder, {options.output});
+  try {
+    if (flags.dry_run) {
+      return dry_run(sweep, files, options, common);
+    }
+    catch_interrupts();
+    const bool as_table =
+        format == Format::table || format == Format::html || format == Format::markdown;
+    return as_table ? print_table(sweep, files, options, common)
+                    : write_records(sweep, files, options, format, common);
+  } catch (const InputError& error) {
+    rethrow_for_flags(error, sweep.base, flags.over);
+  }
+}
+
+} // namespace stepsim::cli

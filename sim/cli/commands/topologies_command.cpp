@@ -1,0 +1,178 @@
+// stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies.
+// Profiles (latency and bandwidth of a kind of network) and topologies (hosts, switches, cables)
+// lie in one folder, are named the same way and are told apart by their kind.
+#include "cli/commands/topologies_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/printable.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/text/profile_text.hpp"
+#include "cli/text/topology_text.hpp"
+#include "export/dot.hpp"
+#include "files/profile_file.hpp"
+#include "files/topology_file.hpp"
+#include "net/fabric/topology.hpp"
+#include "scenario/files.hpp"
+#include "json/file.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kTopologiesText{
+    "topologies",
+    "list | show NAME|FILE [--dot FILE]",
+    "Lists the shipped network profiles and topologies, or shows one, also from a file, with the\n"
+    "source of its numbers. --dot draws a topology: dot -Tsvg FILE > net.svg.",
+    "stepsim topologies list\n"
+    "stepsim topologies show 10gbe\n"
+    "stepsim topologies show topologies/infiniband-100g.calibration.json --json\n"
+    "stepsim topologies show leaf_spine_144 --dot -",
+    "The files are described in docs/file-formats.md (kinds network_calibration and topology).",
+    kJsonOrTable,
+};
+
+constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
+
+// "" for a key that is absent or no text: lists show what there is, `check` complains.
+std::string text_member(const io::Json& tree, std::string_view key) {
+  const io::Json* value = tree.find(key);
+  return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
+bool is_profile(const io::Json& tree) { return text_member(tree, "kind") == "network_calibration"; }
+
+// Where the numbers of a file come from, in words: its `source`, however it is written.
+std::string source_text(const io::Json& tree) {
+  const io::Json* source = tree.find("source");
+  if (source == nullptr || source->is_null()) {
+    return "";
+  }
+  if (source->is_string()) {
+    return "source: " + base::printable(source->as_string()) + "\n";
+  }
+  std::string out;
+  const auto append = [&out](const std::string& key, const io::Json& value) {
+    const std::string text = value.is_string() ? value.as_string() : io::compact(value);
+    out += "  " + base::printable(key + ": " + text) + "\n";
+  };
+  for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
+    if (value.is_object()) {
+      for (const auto& [inner_key, inner] : value.as_object()) {
+        append(inner_key, inner);
+      }
+    } else if (!value.is_null()) {
+      append(key, value);
+    }
+  }
+  return out.empty() ? out : "source:\n" + out;
+}
+
+// Files are read as trees and not parsed: one bad file must not hide the others.
+int list_files(const Invocation& invocation, const Common& common) {
+  io::Array rows;
+  Table table{{"name", "kind", "label", "note"}, {}};
+  for (const auto& [name, path] :
+       shipped_files(invocation.data_folder, study::kShippedTopologies)) {
+    const io::Json tree = io::read_json(path);
+    const std::string kind = is_profile(tree) ? "profile" : "topology";
+    const std::string note = text_member(tree, "note");
+    rows.push_back(io::Object{{"name", name},
+                              {"kind", text_member(tree, "kind")},
+                              {"label", text_member(tree, "label")},
+                              {"note", note}});
+    constexpr std::size_t kNote = 60;
+    table.rows.push_back({name, kind, text_member(tree, "label"), base::shown_value(note, kNote)});
+  }
+  if (format_of(common, Format::table) == Format::table) {
+    write_output(common, table_text(table));
+  } else {
+    write_tree(common, io::Object{{"topologies", std::move(rows)}});
+  }
+  return kOk;
+}
+
+// Shipped names have neither a folder nor an ending, so a path always is one.
+std::string find_file(const Invocation& invocation, const std::string& name) {
+  return study::is_shipped_name(name)
+             ? shipped_file(invocation.data_folder, study::kShippedTopologies, name)
+             : name;
+}
+
+// The drawing, to a file or instead of everything else to standard output ("-").
+void write_drawing(const Common& common, const std::string& file, const net::Topology& topology) {
+  const std::string text = io::dot_text(net::fabric_of(topology), topology.name);
+  if (file == "-") {
+    write_output(common, text);
+  } else {
+    write_named(file, text);
+  }
+}
+
+// JSON output is the file itself; text is made from the parsed values. A drawing on standard output
+// takes the place of both.
+int show(const Invocation& invocation, const Common& common, const std::string& name,
+         const std::string& dot) {
+  const io::Json tree = io::read_json(find_file(invocation, name));
+  if (is_profile(tree)) {
+    if (!dot.empty()) {
+      throw UsageError("--dot: " + base::shown_value(name) +
+                       " is a network profile; only topologies can be drawn");
+    }
+    const std::string text = profile_text(io::parse_profile(tree));
+    format_of(common, Format::table) == Format::table
+        ? write_output(common, text + source_text(tree))
+        : write_tree(common, tree);
+    return kOk;
+  }
+  const net::Topology topology = io::parse_topology(tree);
+  if (!dot.empty()) {
+    write_drawing(common, dot, topology);
+  }
+  if (dot == "-") {
+    return kOk;
+  }
+  format_of(common, Format::table) == Format::table
+      ? write_output(common, topology_text(topology, text_member(tree, "note")) + source_text(tree))
+      : write_tree(common, tree);
+  return kOk;
+}
+
+} // namespace
+
+// --dot belongs to `show`: a list draws nothing.
+int topologies(const Invocation& invocation) {
+  std::string action;
+  std::string name;
+  CLI::App app;
+  app.add_option("ACTION", action, "list or show")->required();
+  app.add_option("NAME", name, "of a shipped profile or topology, or a FILE of such a kind");
+  std::string dot;
+  app.add_option("--dot", dot, "write a topology as a Graphviz drawing (- = to standard output)")
+      ->type_name("FILE");
+  Common common;
+  if (!parse(app, kTopologiesText, invocation, common)) {
+    return kOk;
+  }
+  require_word("ACTION", action, kTopologyActions);
+  if (action == "list") {
+    if (!dot.empty()) {
+      throw UsageError("--dot: needs topologies show NAME|FILE");
+    }
+    return list_files(invocation, common);
+  }
+  if (name.empty()) {
+    throw UsageError("topologies show: give a NAME or FILE; see stepsim topologies list");
+  }
+  return show(invocation, common, name, dot);
+}
+
+} // namespace stepsim::cli

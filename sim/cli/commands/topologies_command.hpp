@@ -1,0 +1,12 @@
+#pragma once
+// stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies with the
+// sources of their numbers; --dot draws one.
+#include "cli/shell/app.hpp"
+
+namespace stepsim::cli {
+
+// Returns kOk. Throws UsageError for an unknown name (with the nearest) and for a drawing of a
+// network profile, InputError for a file that cannot be read.
+[[nodiscard]] int topologies(const Invocation& invocation);
+
+} // namespace stepsim::cli

@@ -1,0 +1,311 @@
+// stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
+// What is tried is decided by ask/tune_values.hpp and shown by --dry-run; here the curve, the
+// references and the best value become a text or a tree.
+#include "cli/commands/tune_command.hpp"
+
+#include "ask/tune.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/flat_records.hpp"
+#include "cli/shell/help.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/unit_text.hpp"
+#include "sweep/sweep.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kTuneText{
+    "tune",
+    "SCENARIO",
+    "Finds the value of one knob with the shortest iteration, draws the curve, and says how much\n"
+    "the present value, the default and the best possible merge differ from it.",
+    "stepsim tune scenario.json --knob bucket_bytes\n"
+    "stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes "
+    "--dry-run\n"
+    "stepsim tune examples/two-layers.scenario.json --knob schedule",
+    "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
+};
+
+struct TuneFlags {
+  std::string file;
+  std::string knob;
+  std::string baseline; // "" = not given
+  bool dry_run = false;
+  ScenarioFlags scenario;
+};
+
+constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
+
+// The knobs are listed from their table, below the options.
+void add_flags(CLI::App& app, TuneFlags& flags) {
+  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
+  app.add_option("--knob", flags.knob, "one of those below")->type_name("NAME")->required();
+  app.add_option("--baseline", flags.baseline,
+                 "of density: dense training that exchanges after backward (sequential, the "
+                 "default) or behind it (overlapped: /communication/compression/baseline)")
+      ->type_name("WORD");
+  app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
+  add_scenario_flags(app, flags.scenario);
+  std::vector<HelpRow> rows;
+  for (const study::KnobRow& row : study::knobs()) {
+    rows.emplace_back(row.name, row.summary);
+  }
+  app.footer(help_list("Knobs", rows));
+}
+
+// In the unit of the knob; words as they are, "-" for a reference that has no such knob.
+std::string knob_text(const study::TuneProblem& problem, const io::Json& value) {
+  if (value.is_null()) {
+    return "-";
+  }
+  const std::string_view name = study::row(problem.knob).name;
+  return value.is_number() ? value_text(name, value.as_double()) : io::Json(value).as_string();
+}
+
+// Some of the curve: the best, its neighbours, and others at equal distances.
+std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
+  constexpr std::size_t kMostCurveRows = 16;
+  const std::size_t count = tuning.curve.size();
+  const std::size_t rows = std::min(count, kMostCurveRows);
+  std::vector<const study::TunePoint*> shown;
+  std::vector<bool> chosen(count, count <= kMostCurveRows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    chosen[rows < 2 ? 0 : r * (count - 1) / (rows - 1)] = true;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_best = tuning.best && tuning.curve[i].value == tuning.best->value;
+    if (chosen[i] || is_best) {
+      shown.push_back(&tuning.curve[i]);
+    }
+  }
+  return shown;
+}
+
+// A number of the records that the curve shows.
+struct Column {
+  std::string_view key; // of the record
+  ColumnUnit unit;
+};
+
+// All knobs show time and efficiency; density also what it is compared with.
+std::vector<Column> columns_of(study::Knob knob) {
+  std::vector<Column> columns;
+  const auto add = [&](std::string_view key) { columns.push_back({key, column_unit(key)}); };
+  add("iteration_time_s");
+  add("exposed_communication_s");
+  add("scaling_efficiency");
+  if (knob == study::Knob::density) {
+    add("k");
+    add("speedup_vs_dense_sequential");
+    add("speedup_vs_dense_overlapped");
+  }
+  return columns;
+}
+
+// k is a count of entries and is written out in full: six digits would merge neighbours.
+std::string curve_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
+  const std::vector<Column> columns = columns_of(problem.knob);
+  const std::vector<const study::TunePoint*> shown = shown_points(tuning);
+  std::vector<io::Json> values;
+  for (const study::TunePoint* point : shown) {
+    values.push_back(point->value);
+  }
+  const ValueColumn knob = value_column(study::row(problem.knob).name, values);
+  Table table{{knob.heading}, {}};
+  for (const Column& column : columns) {
+    table.headings.push_back(column.unit.heading);
+  }
+  const bool width = problem.knob == study::Knob::pipeline_width;
+  if (width) {
+    table.headings.emplace_back("staleness");
+  }
+  table.headings.emplace_back("");
+  for (const study::TunePoint* point : shown) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back(knob.cells[table.rows.size() - 1]);
+    for (const Column& column : columns) {
+      const auto value = study::number_in(point->record, column.key);
+      row.push_back(column.key == "k" && value
+                        ? base::shortest(*value)
+                        : cell(value ? std::optional(*value * column.unit.factor) : std::nullopt));
+    }
+    if (width) {
+      row.push_back(std::to_string(point->value.as_integer() - 1));
+    }
+    const bool is_best = tuning.best && point->value == tuning.best->value;
+    row.push_back(!point->error.empty() ? "error: " + point->error : is_best ? "best" : "");
+  }
+  const std::size_t count = tuning.curve.size();
+  return table_text(table) + (shown.size() < count ? std::to_string(shown.size()) + " of " +
+                                                         std::to_string(count) + " values\n"
+                                                   : "");
+}
+
+// How much longer an iteration of each reference takes than one of the best value.
+std::string references_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
+  Table table{
+      {"reference", std::string(study::row(problem.knob).name), "iteration [ms]", "longer by [%]"},
+      {}};
+  const bool density = problem.knob == study::Knob::density;
+  if (density) {
+    table.headings.emplace_back("as fast with k up to");
+  }
+  for (const study::TuneReference& reference : tuning.references) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {reference.name == study::kBestMerge ? std::string("best merge, one message at a time")
+                                               : reference.name,
+           knob_text(problem, reference.point.value),
+           milliseconds_cell(reference.point.iteration_time_s),
+           cell(reference.regret ? std::optional(*reference.regret * 100) : std::nullopt)};
+    if (density) {
+      row.push_back(reference.largest_k ? std::to_string(*reference.largest_k) : "-");
+    }
+  }
+  return table_text(table);
+}
+
+// The last part of the sentence says how sure the value is: no better one exists, or how much the
+// values tried next to it differ.
+std::string best_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
+  const std::string name(study::row(problem.knob).name);
+  if (!tuning.best) {
+    return "no " + name + " is as fast as dense\n";
+  }
+  std::string text = "best " + name + " " + knob_text(problem, tuning.best->value) + ": " +
+                     value_text("iteration_time_s", *tuning.best->iteration_time_s) +
+                     " per iteration";
+  if (problem.knob == study::Knob::pipeline_width) {
+    text += "; the smallest within " + base::significant(tuning.tolerance * 100, 2) +
+            " % of the widest";
+  } else if (problem.knob == study::Knob::density) {
+    text += "; the largest that is as fast as dense";
+  } else {
+    text += tuning.exact ? "; no other value is better"
+                         : "; values tried next to it differ by " +
+                               base::significant(tuning.tolerance * 100, 2) + " %";
+  }
+  return text + "\n";
+}
+
+// The points of the curve as flat records; the references are in JSON only.
+std::vector<io::Object> curve_records(const io::Json& tree) {
+  std::vector<io::Object> records;
+  for (const io::Json& point : tree.find("curve")->as_array()) {
+    records.push_back(point.as_object());
+  }
+  return records;
+}
+
+// The answer first, then what it is compared with, then the curve.
+std::string text_in(Format format, const study::TuneProblem& problem, const study::Tuning& tuning) {
+  const io::Json tree = study::tuning_tree(problem, tuning);
+  require_finite(tree);
+  switch (format) {
+  case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
+    return best_text(problem, tuning) + "\n" + references_text(problem, tuning) + "\n" +
+           curve_text(problem, tuning);
+  case Format::json:
+    return io::pretty(tree);
+  case Format::jsonl:
+    return jsonl_text(curve_records(tree));
+  case Format::csv:
+    return csv_text(curve_records(tree));
+  }
+  return {};
+}
+
+// The estimate times a few values of the same sweep that would run, with the same number of
+// threads.
+int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, study::Files& files,
+            const study::RowsOptions& options, const Common& common) {
+  const study::KnobRow& row = study::row(problem.knob);
+  if (format_of(common, Format::table) != Format::table) {
+    write_tree(common, io::Object{{"knob", row.name},
+                                  {"pointer", row.pointer},
+                                  {"values", io::Array(values.values.begin(), values.values.end())},
+                                  {"exact", values.exact}});
+    return kOk;
+  }
+  constexpr std::size_t kMost = 40;
+  std::string text = std::to_string(values.values.size()) + " values of " +
+                     std::string(row.pointer) +
+                     (problem.knob == study::Knob::density ? ", then bisection"
+                      : values.refine                      ? ", then some around the best"
+                                                           : "") +
+                     ":";
+  for (std::size_t i = 0; i < std::min(kMost, values.values.size()); ++i) {
+    text += (i == 0 ? " " : ", ") + knob_text(problem, values.values[i]);
+  }
+  text += values.values.size() > kMost ? ", ... " + knob_text(problem, values.values.back()) + "\n"
+                                       : "\n";
+  study::SweepOptions sweep_options;
+  sweep_options.jobs = options.jobs;
+  const study::Sweep sweep =
+      study::sweep_over(values.scenario, {{std::string(row.pointer), values.values}});
+  text += "about " + value_text("time_s", study::estimate_seconds(sweep, files, sweep_options)) +
+          ", from timing three values\n";
+  write_output(common, text);
+  return kOk;
+}
+
+} // namespace
+
+// Notes tell what was changed in the scenario to make the knob count; they are printed before the
+// runs start.
+int tune(const Invocation& invocation) {
+  TuneFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  if (!parse(app, kTuneText, invocation, common)) {
+    return kOk;
+  }
+  const Format format = format_of(common, Format::table);
+  study::TuneProblem problem;
+  problem.knob = study::parse_knob(flags.knob);
+  if (!flags.baseline.empty()) {
+    require_word("--baseline", flags.baseline, kBaselines);
+    if (problem.knob != study::Knob::density) {
+      throw UsageError("--baseline: has no meaning for --knob " + flags.knob +
+                       ", only for density");
+    }
+  }
+  problem.baseline = flags.baseline == kBaselines[1] ? train::DenseBaseline::overlapped
+                                                     : train::DenseBaseline::sequential;
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario);
+  study::Files files(invocation.data_folder, {common.output});
+  const study::TuneValues values = study::tune_values(problem, files);
+  for (const std::string& note : values.notes) {
+    print_note(note, common);
+  }
+  study::RowsOptions options;
+  options.jobs = default_jobs();
+  if (flags.dry_run) {
+    return dry_run(problem, values, files, options, common);
+  }
+  options.max_seconds = max_seconds(flags.scenario);
+  options.progress = counting(common);
+  const study::Tuning tuning = study::tune(problem, values, files, options);
+  print_warnings(tuning.warnings, common);
+  write_output(common, text_in(format, problem, tuning));
+  if (!tuning.best) {
+    return report_error("no density is as fast as dense training", kTargetNotMet, common.color);
+  }
+  return kOk;
+}
+
+} // namespace stepsim::cli

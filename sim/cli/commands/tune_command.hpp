@@ -1,0 +1,12 @@
+#pragma once
+// stepsim tune SCENARIO --knob NAME: the best value of one knob of training, the curve around it,
+// and what the present value, the default and the best possible merge lose against it.
+#include "cli/shell/app.hpp"
+
+namespace stepsim::cli {
+
+// Returns kOk, or kTargetNotMet if no density beats dense training. Throws UsageError for a knob
+// that the scenario cannot have, InputError for the scenario, SimulationError if every value fails.
+[[nodiscard]] int tune(const Invocation& invocation);
+
+} // namespace stepsim::cli

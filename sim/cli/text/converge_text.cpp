@@ -1,0 +1,214 @@
+// Curves of different lengths are compared at the time at which the first of them ends; each also
+// shows its own last loss.
+#include "cli/text/converge_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/flat_records.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/unit_text.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+// The time at which the first of the curves ends: until then all can be compared.
+double common_time(const Curves& found) {
+  double time = HUGE_VAL;
+  for (const NamedCurve& named : found.curves) {
+    if (named.error.empty()) {
+      time = std::min(time, named.curve.points.back().time_s);
+    }
+  }
+  return time;
+}
+
+// At most eleven points at equal distances, the first and last among them.
+std::string points_text(const study::Curve& curve) {
+  Table table{{"iteration", "time [s]", "loss"}, {}};
+  constexpr std::size_t kShown = 10;
+  const std::size_t last = curve.points.size() - 1;
+  const std::size_t rows = std::min(last, kShown);
+  for (std::size_t i = 0; i <= rows; ++i) {
+    const std::size_t point = rows == 0 ? 0 : i * last / rows;
+    table.rows.push_back(
+        {std::to_string(point), cell(curve.points[point].time_s), cell(curve.points[point].loss)});
+  }
+  return table_text(table);
+}
+
+// The value of a varied field as a word, "-" where it is not varied.
+std::string varied_word(const NamedCurve& named, std::string_view field) {
+  for (const auto& [key, value] : named.varied) {
+    if (key.ends_with(field) && value.is_string()) {
+      return value.as_string();
+    }
+  }
+  return "-";
+}
+
+// What is known of a curve without its varied fields, in the order of `headings_of`.
+std::vector<std::string> cells_of(const NamedCurve& named, const study::CurveOptions& options,
+                                  double time) {
+  const study::Curve& curve = named.curve;
+  if (!named.error.empty()) {
+    std::vector<std::string> cells(options.target_loss ? 9 : 7, "-");
+    cells[0] = varied_word(named, "algorithm");
+    cells[1] = varied_word(named, "method");
+    cells.push_back("error: " + named.error);
+    return cells;
+  }
+  const bool complete = static_cast<std::int64_t>(curve.points.size()) == options.iterations + 1;
+  std::vector<std::string> cells{curve.algorithm,
+                                 curve.method,
+                                 std::to_string(curve.workers),
+                                 milliseconds_cell(curve.iteration_time_s),
+                                 cell(curve.staleness_mean),
+                                 cell(study::loss_at(curve, time)),
+                                 complete ? cell(curve.points.back().loss) : "out of range"};
+  if (options.target_loss) {
+    cells.push_back(curve.iterations_to_target ? std::to_string(*curve.iterations_to_target) : "-");
+    cells.push_back(cell(curve.time_to_target_s));
+  }
+  cells.emplace_back(); // no error
+  return cells;
+}
+
+// The headings of the columns after those of the varied fields.
+std::vector<std::string> headings_of(const study::CurveOptions& options, double time) {
+  std::vector<std::string> headings{"algorithm",
+                                    "compression",
+                                    "workers",
+                                    "iteration [ms]",
+                                    "staleness",
+                                    "loss at " + base::readable_seconds(time),
+                                    "loss after " + std::to_string(options.iterations)};
+  if (options.target_loss) {
+    const std::string target = base::shortest(*options.target_loss);
+    headings.push_back("iterations to " + target);
+    headings.push_back("time to " + target + " [s]");
+  }
+  headings.emplace_back();
+  return headings;
+}
+
+// Algorithm and compression have columns of their own, also where they are varied. A single curve
+// is followed by some of its points.
+std::string table_of(const Curves& found, const study::CurveOptions& options) {
+  const double time = common_time(found);
+  Table table;
+  std::vector<std::size_t> shown; // varied fields without a column of their own
+  for (std::size_t a = 0; a < found.varied.size(); ++a) {
+    if (found.varied[a] != "algorithm" && !found.varied[a].ends_with("method")) {
+      shown.push_back(a);
+      table.headings.push_back(column_unit(found.varied[a]).heading);
+    }
+  }
+  std::ranges::copy(headings_of(options, time), std::back_inserter(table.headings));
+  for (const NamedCurve& named : found.curves) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    for (const std::size_t a : shown) {
+      row.push_back(named.varied_cells[a]);
+    }
+    std::ranges::copy(cells_of(named, options, time), std::back_inserter(row));
+  }
+  std::string text = std::string(study::kStandInNote) + "\n\n" + table_text(table);
+  if (found.curves.size() == 1) {
+    text += "\n" + points_text(found.curves.front().curve);
+  }
+  return text;
+}
+
+// A curve that failed has its error and its varied fields, so that a reader of JSON Lines can place
+// it.
+io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
+  io::Json tree = named.error.empty() ? study::curve_tree(named.curve, options)
+                                      : io::Json(io::Object{{"error", named.error}});
+  for (const auto& [key, value] : named.varied) {
+    if (tree.find(key) == nullptr) { // "algorithm" says more than the field of that name
+      tree.set(key, value);
+    }
+  }
+  return tree;
+}
+
+// One row per point.
+// Varied fields that the columns do not have already.
+std::string points_csv(const Curves& found) {
+  std::vector<io::Object> records;
+  for (const NamedCurve& named : found.curves) {
+    for (std::size_t i = 0; i < named.curve.points.size(); ++i) {
+      io::Json record{io::Object{{"algorithm", named.curve.algorithm},
+                                 {"compression", named.curve.method},
+                                 {"iteration", static_cast<std::int64_t>(i)},
+                                 {"time_s", named.curve.points[i].time_s},
+                                 {"loss", named.curve.points[i].loss}}};
+      for (const auto& [key, value] : named.varied) {
+        if (record.find(key) == nullptr) {
+          record.set(key, value);
+        }
+      }
+      records.push_back(record.as_object());
+    }
+  }
+  return csv_text(records);
+}
+
+} // namespace
+
+void sort_best_first(Curves& found) {
+  const double time = common_time(found);
+  std::ranges::stable_sort(found.curves, [&](const NamedCurve& a, const NamedCurve& b) {
+    if (!a.error.empty() || !b.error.empty()) {
+      return a.error.empty() && !b.error.empty();
+    }
+    const double of_a = a.curve.time_to_target_s.value_or(HUGE_VAL);
+    const double of_b = b.curve.time_to_target_s.value_or(HUGE_VAL);
+    return of_a != of_b ? of_a < of_b
+                        : study::loss_at(a.curve, time) < study::loss_at(b.curve, time);
+  });
+}
+
+// JSON of a single curve is the curve itself, without a list around it.
+std::string curves_text(Format format, const Curves& found, const study::CurveOptions& options,
+                        const std::vector<std::string>& warnings) {
+  switch (format) {
+  case Format::table:
+  case Format::html: // refused by `parse`
+  case Format::markdown:
+    return table_of(found, options);
+  case Format::csv:
+    return points_csv(found);
+  case Format::jsonl: {
+    std::vector<io::Object> records;
+    for (const NamedCurve& named : found.curves) {
+      records.push_back(tree_of(named, options).as_object());
+    }
+    return jsonl_text(records);
+  }
+  case Format::json:
+    break;
+  }
+  const io::Array list(warnings.begin(), warnings.end());
+  if (found.varied.empty()) {
+    io::Json tree = tree_of(found.curves.front(), options);
+    tree.set("warnings", list);
+    return io::pretty(tree);
+  }
+  io::Array curves;
+  for (const NamedCurve& named : found.curves) {
+    curves.push_back(tree_of(named, options));
+  }
+  return io::pretty(io::Object{{"problem", "logistic"},
+                               {"note", std::string(study::kStandInNote)},
+                               {"curves", std::move(curves)},
+                               {"warnings", list}});
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,30 @@
+#pragma once
+// The choice of `auto` (COL 9), and the price of one algorithm as the choice and the crossover
+// search compare them.
+#include <optional>
+#include <vector>
+
+#include "coll/collective.hpp"
+
+namespace stepsim::coll {
+
+// Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: its exact
+// closed form if ranks and links are alike and there is one, else max_plus (COL 9); on a fabric by
+// events.
+[[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
+
+// The asked candidates, or the defaults of the operation.
+[[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
+
+// The cheapest candidate; ties (relative 1e-12) go to the first in the list.
+struct Choice {
+  AlgorithmId chosen{};
+  double chosen_s{};
+  std::optional<AlgorithmId> runner_up; // empty with a single candidate
+  std::optional<double> runner_up_s;
+};
+[[nodiscard]] Choice choose_algorithm(const Collective& collective);
+// The same collective with `automatic` replaced by the choice; any other is returned as it is.
+[[nodiscard]] Collective with_chosen_algorithm(const Collective& collective);
+
+} // namespace stepsim::coll

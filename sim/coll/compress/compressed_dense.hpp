@@ -1,0 +1,21 @@
+#pragma once
+// The stages of methods that send every value, in fewer bits or as factors (SPA 11; PIP 6).
+#include "coll/compress/exchange_builder.hpp"
+
+namespace stepsim::coll {
+
+// FLOP of powersgd: two products with the gradient's matrix, and making one factor orthogonal.
+//     6 r n c + 2 n r^2 per n x c matrix of rank r; one-dimensional tensors cost nothing
+[[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
+
+// All-reduces of the n x r left factors, of the c x r right ones, and of one-dimensional tensors.
+void add_powersgd(const ExchangeBuilder& build);
+// qsgd, signsgd: everybody's whole gradient in `bytes_per_rank`, gathered around a ring.
+void add_packed(const ExchangeBuilder& build, double bytes_per_rank);
+// fp16: the dense all-reduce with values of at most 2 bytes.
+void add_fp16(const ExchangeBuilder& build);
+// truncate16, quantize8, custom: the dense all-reduce of M / ratio bytes; every hop decodes, adds
+// and encodes again, which counts as the cost of adding.
+void add_codec(const ExchangeBuilder& build);
+
+} // namespace stepsim::coll

@@ -1,0 +1,26 @@
+#pragma once
+// What max_plus and events answer: when every rank has finished, and what it took to find out.
+//     seconds = max over ranks of finish_s, counted from time 0, not from the first entry
+#include <cstdint>
+#include <vector>
+
+#include "net/flow/link_use.hpp"
+
+namespace stepsim::coll {
+
+// The times of all ranks after one evaluation.
+struct RankTimes {
+  std::vector<double> finish_s; // end of the last send, receive or addition; enter if none
+  std::vector<double>
+      transfer_s; // union of busy send, receive and reduction time; empty if not asked
+};
+
+struct Evaluation {
+  double seconds{}; // latest finish, from time 0
+  std::uint64_t messages{};
+  std::uint64_t events{}; // events processed, 0 for max_plus
+  RankTimes ranks;
+  std::vector<net::LinkUse> links; // [link] of the fabric, where the collective has one
+};
+
+} // namespace stepsim::coll

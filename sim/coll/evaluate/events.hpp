@@ -1,0 +1,17 @@
+#pragma once
+// The evaluator of collectives that knows contention: the transfers of the schedule go through a
+// network model one by one (event_run.hpp).
+//     links alike, or one by one      a transfer takes latency + bytes * per_byte
+//     two levels                      the interfaces of a node are shared max-min fairly
+//     fabric                          flows over the routes of the fabric, max-min fairly
+// One event per transfer and per addition that ends; memory O(ranks).
+#include "coll/collective.hpp"
+#include "coll/evaluate/evaluation.hpp"
+
+namespace stepsim::coll {
+
+// Throws SimulationError naming the pair where a link is missing. With transfer times
+// `ranks.transfer_s` is filled in. On a fabric `links` says what every link carried.
+[[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false);
+
+} // namespace stepsim::coll

@@ -1,0 +1,30 @@
+#pragma once
+// The symbols in which the formulas of COL 5 are written, as numbers of one collective.
+#include <cstdint>
+
+#include "coll/collective.hpp"
+
+namespace stepsim::coll {
+
+struct Symbols {
+  double P{};         // ranks
+  double n{};         // bytes
+  double L{};         // ceil(log2 P)
+  double K{};         // floor(log2 P)
+  double F{};         // 1 if P is not a power of two, else 0
+  double f{};         // (P-1)/P
+  double fq{};        // (q-1)/q, q = 2^K
+  double alpha{};     // s per message
+  double alpha_blk{}; // s per follow-up block
+  double beta{};      // s per byte
+  double gamma{};     // s per byte added
+  bool serial{};      // reduction_mode
+};
+// Needs `homogeneous()` (asserted): one alpha, beta and gamma for all.
+[[nodiscard]] Symbols symbols(const Collective& collective);
+
+// Both are 0 for 0 and 1 ranks.
+[[nodiscard]] std::uint32_t ceil_log2(std::uint32_t ranks);
+[[nodiscard]] std::uint32_t floor_log2(std::uint32_t ranks);
+
+} // namespace stepsim::coll

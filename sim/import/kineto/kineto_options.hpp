@@ -1,0 +1,28 @@
+#pragma once
+// What the user says about Kineto traces that the files do not say.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/units.hpp"
+#include "files/import_options.hpp"
+#include "train/workload/model_table.hpp"
+
+namespace stepsim::io {
+
+enum class TimeBasis { kernel, wall };
+
+struct KinetoOptions {
+  ImportOptions common;
+  std::optional<std::int64_t> batch_size;      // not in the file
+  std::int64_t skip_steps = 1;                 // warm-up
+  std::optional<std::string> step_annotation;  // regular expression for steps
+  std::optional<std::string> model;            // table with the gradient sizes
+  TimeBasis time = TimeBasis::kernel;          // wall: scaled to the step's wall time
+  std::optional<Seconds> measured_step;        // scaled to this unprofiled step time
+  std::optional<double> backward_ratio;        // backward = ratio x forward, forward-only traces
+  std::span<const train::ModelTable> models{}; // tables to choose from
+};
+
+} // namespace stepsim::io

@@ -1,0 +1,15 @@
+#pragma once
+// The text form of nccl-tests logs (IO 6.1), with what launchers and NCCL print in between.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/nccl/nccl_tests_table.hpp"
+
+namespace stepsim::io {
+
+// One table per program in the log; none if no line looks like a row. Throws InputError
+// `FILE:LINE: message` for rows whose numbers are cut off or out of range.
+[[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file);
+
+} // namespace stepsim::io

@@ -1,0 +1,28 @@
+#include "net/packet/thresholds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace stepsim::net {
+
+namespace {
+
+// Grows with the bandwidth unless given.
+std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least, double at_10_gbit,
+                        double bandwidth_Bps) {
+  return given ? *given
+               : static_cast<std::uint32_t>(
+                     std::max(least, std::round(at_10_gbit * bandwidth_Bps / 1.25e9)));
+}
+
+} // namespace
+
+Thresholds thresholds(const PacketOptions& options, double bandwidth_Bps) {
+  return {.mark = threshold(options.mark_packets, 20, 65, bandwidth_Bps),
+          .droppable = threshold(options.drop_droppable, 6, 20, bandwidth_Bps),
+          .middle = threshold(options.drop_middle, 15, 50, bandwidth_Bps),
+          .protected_ = options.drop_protected.value_or(kNoThreshold)};
+}
+
+} // namespace stepsim::net

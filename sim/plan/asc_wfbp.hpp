@@ -1,0 +1,20 @@
+#pragma once
+// ASC-WFBP: merging for a channel that carries several messages at once (MER 6.1).
+#include "plan/problem.hpp"
+
+namespace stepsim::plan {
+
+struct ScheduleOptions;
+struct Sending;
+struct SendInput;
+struct SendTimes;
+
+// Groups for `concurrency` messages at once; a linear cost. A local search: it can miss the best
+// plan. O(items^2) evaluations of a plan at most.
+[[nodiscard]] Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
+
+// At most `concurrency` messages at once, started in launch order; while k of them move data each
+// takes 1 + contention (k - 1) times as long (MER 6.1).
+void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
+
+} // namespace stepsim::plan

@@ -1,0 +1,24 @@
+#pragma once
+// What no plan of a problem can beat, and when a plan is known to be the best one.
+#include "plan/problem.hpp"
+
+namespace stepsim::plan {
+
+struct ScheduleOptions;
+
+// Lower bound of `finish` over all contiguous groupings: max(r_n + T(p_n), max(F_0, r_1) + T(S_n));
+// the second term only where the cost is known to be sub-additive. Source: MER 3 (derived).
+[[nodiscard]] Seconds finish_lower_bound(const Problem& problem);
+
+// Lower bound of `finish` over all contiguous groupings, linear cost, with `concurrency` messages
+// at once: data moves at most at k / (1 + contention (k - 1)) times the rate of one, k <= K.
+// Source: MER 3 (derived).
+[[nodiscard]] Seconds finish_lower_bound_at_once(const Problem& problem,
+                                                 const ScheduleOptions& options);
+// min over k <= concurrency of (1 + contention (k - 1)) / k.
+[[nodiscard]] double least_slowdown(const ScheduleOptions& options);
+
+// No waiting merge and a linear cost: the published greedy is then optimal. Source: MER 8, fact 4.
+[[nodiscard]] bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan);
+
+} // namespace stepsim::plan

@@ -1,0 +1,14 @@
+#pragma once
+// The buckets of PyTorch's DistributedDataParallel (MER 5.2): gradients fill a bucket until it has
+// bucket_bytes, per element type; buckets are launched in order, none before an earlier one is
+// ready.
+#include "plan/problem.hpp"
+
+namespace stepsim::plan {
+
+struct ScheduleOptions;
+
+// Groups need not be contiguous with several element types. O(items log items).
+[[nodiscard]] Plan plan_ddp(const Problem& problem, const ScheduleOptions& options);
+
+} // namespace stepsim::plan

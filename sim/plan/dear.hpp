@@ -1,0 +1,20 @@
+#pragma once
+// DeAR (MER 6.3): the reduce-scatters of the buckets run behind backward, their all-gathers
+// interleave with the next forward.
+#include "plan/problem.hpp"
+
+namespace stepsim::plan {
+
+struct ScheduleOptions;
+struct Sending;
+struct SendInput;
+struct SendTimes;
+
+// Buckets of bucket_bytes, or of dear_layers layers. O(items).
+[[nodiscard]] Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
+
+// Reduce-scatters in launch order, all-gathers after the last of them, interleaved with the next
+// forward (MER 6.3).
+void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
+
+} // namespace stepsim::plan

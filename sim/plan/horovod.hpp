@@ -1,0 +1,14 @@
+#pragma once
+// Tensor fusion of Horovod (MER 5.3): a background thread wakes up every cycle_s and sends what has
+// become ready since, in messages of at most fusion_bytes and one element type.
+#include "plan/problem.hpp"
+
+namespace stepsim::plan {
+
+struct ScheduleOptions;
+
+// `ready` of a group is the tick that sends it; a blocking cycle begins when the last message of
+// the one before has ended. O(items + ticks).
+[[nodiscard]] Plan plan_horovod(const Problem& problem, const ScheduleOptions& options);
+
+} // namespace stepsim::plan

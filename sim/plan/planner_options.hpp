@@ -1,0 +1,50 @@
+#pragma once
+// The options of the planners, as plain values: which key belongs to which planner stands in its
+// row of the table (planners.cpp).
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+namespace stepsim::plan {
+
+inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
+
+enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
+enum class PriorityPreset { bytescheduler, p3, tictac };
+enum class Prefetch { all, one };
+inline constexpr auto kDdpModes =
+    base::words<DdpMode>({{DdpMode::rebuilt, "rebuilt"},
+                          {DdpMode::first_iteration, "first_iteration"},
+                          {DdpMode::unused_parameters, "unused_parameters"},
+                          {DdpMode::last_small, "last_small"}});
+inline constexpr auto kPriorityPresets =
+    base::words<PriorityPreset>({{PriorityPreset::bytescheduler, "bytescheduler"},
+                                 {PriorityPreset::p3, "p3"},
+                                 {PriorityPreset::tictac, "tictac"}});
+inline constexpr auto kPrefetches =
+    base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
+
+// Keys of `communication` beside `schedule` (MER 5). A key is read by the schedules named with it.
+struct ScheduleOptions {
+  Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
+  // ddp, >= 1; 1 MiB where bucket_bytes has its default value, else bucket_bytes
+  std::optional<Bytes> first_bucket_bytes;
+  DdpMode ddp_mode = DdpMode::rebuilt;
+  Bytes fusion_bytes{128 * 1024 * 1024}; // horovod, >= 0; 0 = no fusion
+  Seconds cycle{1e-3};                   // horovod, >= 0
+  Seconds phase{0};                      // horovod; first tick, from the start of backward
+  bool blocking = false;                 // horovod
+  std::int64_t concurrency = 2;          // asc_wfbp, >= 1
+  double contention = 0.5;               // asc_wfbp, >= 0
+  PriorityPreset preset = PriorityPreset::bytescheduler; // priority
+  // priority, >= 1; with the defaults of a preset filled in by `with_preset`. Empty = unlimited.
+  std::optional<Bytes> partition_bytes = Bytes{4'000'000};
+  Bytes credit_bytes{16'000'000};
+  std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group instead of bucket_bytes
+  Prefetch prefetch = Prefetch::all;       // dear
+  std::int64_t buckets = 4;                // fixed_count, >= 1
+};
+
+} // namespace stepsim::plan

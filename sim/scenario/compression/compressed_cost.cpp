@@ -1,0 +1,103 @@
+// Planners ask for the cost of many sizes: a formula where there is one, else one evaluation per
+// size.
+#include "scenario/compression/compressed_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/method.hpp"
+#include "train/step/exchange_times.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Channel seconds of a bucket of `bytes` dense bytes, by formula where there is one.
+double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const coll::CompressedExchange exchange = coll::compressed_exchange(
+      compression, part_of_bytes(bytes, scenario.workload.bytes_per_value()), base);
+  double wire = 0;
+  if (const auto form = coll::closed_form_seconds(exchange)) {
+    wire = *form;
+  } else {
+    const coll::Method method = base.links.fabric ? coll::Method::events : coll::Method::max_plus;
+    wire = coll::exchange_time(exchange, compression, method).seconds;
+  }
+  const ChannelTimes times = channel_times(scenario, exchange, wire, bytes);
+  return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
+}
+
+// powersgd sends the factors of whole tensors: the time of all of them, shared by bytes.
+plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base) {
+  const plan::Group all = all_gradients(scenario);
+  const auto seconds = [&](coll::Collective collective) {
+    const coll::Compression& compression = scenario.communication.compression;
+    const coll::CompressedExchange exchange =
+        coll::compressed_exchange(compression, gradient_part(scenario, all), collective);
+    if (base.links.fabric) {
+      return coll::exchange_time(exchange, compression, coll::Method::events).seconds;
+    }
+    const std::optional<double> form = coll::closed_form_seconds(exchange);
+    return form ? *form
+                : coll::exchange_time(exchange, compression, coll::Method::max_plus).seconds;
+  };
+  coll::Collective latency = base;
+  latency.links.all.per_byte_s = 0;
+  if (latency.links.two_level) {
+    latency.links.two_level->intra.per_byte_s = 0;
+  }
+  latency.reduction_s_per_byte = 0;
+  const double startup = base.links.fabric ? 0 : seconds(latency);
+  const auto bytes = static_cast<double>(all.bytes.value);
+  return {.base = plan::LinearCost{startup,
+                                   bytes > 0 ? std::max(0.0, seconds(base) - startup) / bytes : 0}};
+}
+
+} // namespace
+
+ChannelTimes channel_times(const Scenario& scenario, const coll::CompressedExchange& exchange,
+                           double wire_s, double dense_bytes) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
+  const plan::LinearCost extra = extra_cost(scenario);
+  return {.staging_s = work.staging_s + extra.per_byte_s * dense_bytes,
+          .wire_s = wire_s + (ranks > 1 ? extra.startup_s : 0),
+          .merge_s = work.merge_s,
+          .scatter_s = work.scatter_s};
+}
+
+plan::Cost compressed_cost(const Scenario& scenario) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const coll::Collective base = exchange_of(scenario);
+  if (!exchanges(scenario)) {
+    return {.base = plan::LinearCost{}};
+  }
+  if (compression.method == coll::CompressionMethod::powersgd) {
+    return low_rank_cost(scenario, base);
+  }
+  const auto seconds = [scenario, base](double bytes) {
+    return bytes > 0 ? planned_seconds(scenario, base, bytes) : 0.0;
+  };
+  if (base.links.fabric) {
+    return train::sampled_cost(seconds);
+  }
+  const coll::CompressionKind kind = coll::row(compression.method).kind;
+  if (kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec) {
+    // a + b m, where two equal steps of the bytes make equal steps of the time.
+    constexpr double kStep = 1 << 20;
+    const double one = seconds(kStep);
+    const double two = seconds(2 * kStep);
+    const double three = seconds(3 * kStep);
+    if (std::abs(three - two - (two - one)) <= 1e-12 * three) {
+      const double per_byte = (three - one) / (2 * kStep);
+      return {.base = plan::LinearCost{std::max(0.0, one - per_byte * kStep), per_byte}};
+    }
+  }
+  return {.base = plan::CurveCost{seconds}};
+}
+
+} // namespace stepsim::study

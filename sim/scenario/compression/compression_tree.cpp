@@ -1,0 +1,71 @@
+// /communication/compression back to io's tree, and the dense run that it is compared with.
+#include "scenario/compression/compression_tree.hpp"
+
+#include <utility>
+
+#include "net/profile/profile.hpp"
+#include "scenario/compression/compression_words.hpp"
+
+namespace stepsim::study {
+
+io::Json compression_baseline(const io::Json& json) {
+  const io::Json* given = json.find("baseline");
+  if (given != nullptr && given->is_object()) {
+    return *given;
+  }
+  return io::Object{{"schedule", "ddp"}, {"bucket_bytes", std::int64_t{26'214'400}}};
+}
+
+// Whether the method reads a key is asked of its row for every key, so that a new method needs no
+// line here.
+io::Json compression_tree(const coll::Compression& compression) {
+  const coll::CompressionRow& row = coll::row(compression.method);
+  io::Json tree{io::Object{{"method", row.name}}};
+  const auto set = [&](std::string_view key, io::Json value) {
+    if (coll::has_key(row, key)) {
+      tree.set(key, std::move(value));
+    }
+  };
+  set("ratio", compression.ratio);
+  set("encode_Bps", compression.encode_Bps);
+  set("decode_Bps", compression.decode_Bps);
+  set("count_scale_bytes", compression.count_scale_bytes);
+  set("scale_agreement", compression.scale_agreement);
+  if (compression.density) {
+    set("density", *compression.density);
+  }
+  if (compression.k) {
+    set("k", *compression.k);
+  }
+  set("index_bytes", compression.index_bytes);
+  set("value_bytes", compression.value_bytes);
+  set("allgather", coll::kSparseAllgathers[compression.allgather]);
+  set("broadcast", coll::kSparseBroadcasts[compression.broadcast]);
+  set("residual_mask", coll::kResidualMasks[compression.residual_mask]);
+  set("select_stream", coll::kSelectStreams[compression.select_stream]);
+  set("split_values_indices", compression.split_values_indices);
+  set("round_barriers", compression.round_barriers);
+  if (!compression.density_warmup.empty()) {
+    io::Array warmup(compression.density_warmup.begin(), compression.density_warmup.end());
+    set("density_warmup", std::move(warmup));
+    set("iterations_per_epoch", compression.iterations_per_epoch);
+  }
+  const coll::CompressCosts& costs = compression.costs;
+  io::Json cost_tree{io::Object{{"form", net::kSelectForms[costs.n_log_n ? 1 : 0]}}};
+  for (const auto& [key, value] : kCostKeys) {
+    if (in_form(key, costs.n_log_n)) {
+      cost_tree.set(key, costs.*value);
+    }
+  }
+  set("costs", std::move(cost_tree));
+  set("selected_ratio", compression.selected_ratio);
+  set("support_overlap", coll::kSupportOverlaps[compression.support_overlap]);
+  set("bits", compression.bits);
+  set("bucket", compression.bucket);
+  set("rank", compression.rank);
+  set("block", compression.block);
+  set("dense_warmup_iterations", compression.dense_warmup_iterations);
+  return tree;
+}
+
+} // namespace stepsim::study

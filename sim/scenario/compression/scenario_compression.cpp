@@ -1,0 +1,318 @@
+// /communication/compression from io's tree (SPA 1, 11, 14; PIP 6, 16).
+#include "scenario/compression/scenario_compression.hpp"
+
+#include <array>
+#include <bit>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/profile/profile.hpp"
+#include "plan/planners.hpp"
+#include "scenario/compression/compression_words.hpp"
+#include "scenario/keys/compression_keys.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using coll::CompressCosts;
+using coll::Compression;
+using coll::CompressionKind;
+using coll::CompressionMethod;
+using coll::CompressionRow;
+
+// Whether every cost is 0; the form says nothing then.
+bool is_free(const CompressCosts& costs) {
+  CompressCosts linear = costs;
+  linear.n_log_n = false;
+  return linear == CompressCosts{};
+}
+
+// Values of the file override those of the profile one by one.
+CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
+                          const CompressCosts& defaults) {
+  const io::Json* json = fields.any("costs");
+  if (json == nullptr || json->is_null()) {
+    return defaults;
+  }
+  CompressCosts costs = defaults;
+  io::Fields inner(*json, context.problems, fields.row("costs"));
+  costs.n_log_n =
+      inner.word_or("form", net::kSelectForms[defaults.n_log_n ? 1 : 0]) == net::kSelectForms[1];
+  const std::string where = "form " + std::string(net::kSelectForms[costs.n_log_n ? 1 : 0]);
+  for (const auto& [key, value] : kCostKeys) {
+    costs.*value = inner.number_or(key, defaults.*value);
+    context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);
+  }
+  inner.no_more();
+  return costs;
+}
+
+// Words name published lists: DGC falls from 0.25 by factors of four, the tuned one has a single
+// epoch.
+std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context) {
+  const io::Json* json = fields.any("density_warmup");
+  if (json != nullptr && json->is_string()) {
+    const bool dgc = fields.word("density_warmup", keys::kDensityWarmups, 0) == 0;
+    return dgc ? std::vector<double>{0.25, 0.0625, 0.015625, 0.004} : std::vector<double>{0.004};
+  }
+  std::vector<double> densities;
+  if (json != nullptr && json->is_array() && json->as_array().empty()) {
+    context.problems.add(*json, "needs at least one density");
+  }
+  for (const io::Json& each : fields.array("density_warmup", false)) {
+    const io::Range range = keys::kDensity.front().range;
+    if (const auto density = io::checked_number(each, range, context.problems)) {
+      densities.push_back(*density);
+    }
+  }
+  return densities;
+}
+
+void parse_codec(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
+                 Compression& out) {
+  const double by_default = coll::codec_ratio(row.method, use.bytes_per_value);
+  out.ratio = fields.number_or("ratio", by_default);
+  out.encode_Bps = fields.number("encode_Bps");
+  out.decode_Bps = fields.number("decode_Bps");
+  out.count_scale_bytes = fields.boolean("count_scale_bytes");
+  out.scale_agreement = fields.boolean("scale_agreement");
+}
+
+// fp16 sends values of 2 bytes, so in training, where the gradient's type says how large its own
+// values are, nothing is left to choose.
+void parse_value_bytes(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
+                       Compression& out) {
+  const bool half = row.method == CompressionMethod::fp16 && use.elements;
+  out.value_bytes = fields.integer_or("value_bytes", half ? 2 : 4);
+  if (half && out.value_bytes != 2) {
+    fields.problems().add(fields.json(), "value_bytes",
+                          "must be 2: fp16 sends values of 2 bytes, got " +
+                              std::to_string(out.value_bytes));
+  }
+}
+
+// Elements of the whole gradient, where they are known and whole.
+std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& out,
+                                        const CompressionUse& use) {
+  if (use.elements || !use.gradient_bytes) {
+    return use.elements;
+  }
+  const std::int64_t bytes = *use.gradient_bytes;
+  if (bytes % out.value_bytes != 0) {
+    fields.problems().add(fields.json(), std::to_string(bytes) +
+                                             " bytes is not a whole number of " +
+                                             std::to_string(out.value_bytes) + "-byte values");
+    return std::nullopt;
+  }
+  return bytes / out.value_bytes;
+}
+
+void parse_selection(io::Fields& fields, const ParseContext& context, Compression& out) {
+  out.density = fields.optional_number("density");
+  out.k = fields.optional_integer("k", io::Range{});
+  out.index_bytes = fields.integer("index_bytes");
+  out.density_warmup = parse_warmup(fields, context);
+  out.iterations_per_epoch = fields.optional_integer("iterations_per_epoch").value_or(0);
+  out.selected_ratio = fields.number("selected_ratio");
+}
+
+// What goes together in a sparse method, and how many entries there can be.
+void check_selection(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
+                     const Compression& out) {
+  const auto elements = elements_of(fields, out, use);
+  if (fields.has("density") == fields.has("k")) {
+    context.problems.add(fields.json(), "give exactly one of density and k");
+  }
+  const std::int64_t most = elements.value_or(std::numeric_limits<std::int64_t>::max());
+  if (out.k && (*out.k < 1 || *out.k > most)) {
+    const std::string range =
+        elements ? "in [1, " + std::to_string(most) + "]" : std::string(">= 1");
+    context.problems.add(fields.json(), "k",
+                         "must be " + range + ", got " + std::to_string(*out.k));
+  }
+  if (fields.has("k") && use.schedule != plan::Schedule::single) {
+    context.problems.add(fields.json(), "k", "k is only defined for schedule single; use density");
+  }
+  constexpr std::int64_t kLargestIndexed = std::int64_t{1} << 32;
+  if (elements && *elements > kLargestIndexed && out.index_bytes <= 4) {
+    context.problems.add(fields.json(), "index_bytes",
+                         std::to_string(*elements) + " elements need index_bytes 8");
+  }
+  if (!out.density_warmup.empty() && !fields.has("iterations_per_epoch")) {
+    context.problems.add(fields.json(), "iterations_per_epoch", "required by density_warmup");
+  }
+  if (fields.has("iterations_per_epoch") && out.density_warmup.empty()) {
+    context.needs_meaning(fields, "iterations_per_epoch", false, "a constant density");
+  }
+  if (!out.density_warmup.empty() && fields.has("k")) {
+    context.problems.add(fields.json(), "density_warmup", "needs density, not k");
+  }
+}
+
+void parse_own_keys(io::Fields& fields, Compression& out) {
+  out.allgather = fields.word("allgather", coll::kSparseAllgathers);
+  out.split_values_indices = fields.boolean("split_values_indices");
+  out.select_stream = fields.word("select_stream", coll::kSelectStreams);
+  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts);
+  out.residual_mask = fields.word("residual_mask", coll::kResidualMasks);
+  out.round_barriers = fields.boolean("round_barriers");
+  out.support_overlap = fields.word("support_overlap", coll::kSupportOverlaps);
+  out.bits = fields.integer("bits");
+  out.bucket = fields.integer("bucket");
+  out.rank = fields.optional_integer("rank").value_or(0);
+  out.block = fields.optional_integer("block").value_or(0);
+  out.dense_warmup_iterations = fields.integer("dense_warmup_iterations");
+}
+
+// The keys that have a meaning for a method, and the others.
+// Both halves keep the place of the object in its file, so that problems point there.
+std::pair<io::Json, io::Json> split_keys(const io::Json& json, const CompressionRow& row) {
+  std::pair<io::Json, io::Json> parts{io::Object{}, io::Object{}};
+  for (const auto& [key, value] : json.as_object()) {
+    const bool own = key == "method" || coll::has_key(row, key);
+    (own ? parts.first : parts.second).set(key, value);
+  }
+  parts.first.set_origin(json.file_pointer(), json.pointer(), json.line());
+  parts.second.set_origin(json.file_pointer(), json.pointer(), json.line());
+  return parts;
+}
+
+// Each key has its default here, also those of other methods: they have no effect.
+Compression read_values(io::Fields& fields, const ParseContext& context, const CompressionRow& row,
+                        const CompressCosts& defaults, const CompressionUse& use) {
+  Compression out;
+  out.method = row.method;
+  parse_codec(fields, row, use, out);
+  parse_value_bytes(fields, row, use, out);
+  out.costs = parse_costs(fields, context, defaults);
+  parse_selection(fields, context, out);
+  parse_own_keys(fields, out);
+  return out;
+}
+
+// What only the number of ranks or the training algorithm forbids.
+void check_ranks(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
+                 const CompressionRow& row, const Compression& compression) {
+  if (use.ranks && coll::has_key(row, "allgather") &&
+      compression.allgather == coll::SparseAllgather::recursive_doubling &&
+      !std::has_single_bit(static_cast<std::uint64_t>(*use.ranks))) {
+    context.problems.add(fields.json(), "allgather",
+                         "recursive_doubling needs a power-of-two rank count, got " +
+                             std::to_string(*use.ranks) + "; use bruck, ring or auto");
+  }
+  if (row.method == CompressionMethod::hierarchical_topk && use.ranks &&
+      (use.gpus_per_node < 2 || *use.ranks < 2 * use.gpus_per_node)) {
+    context.problems.add(fields.json(), "method",
+                         "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
+  }
+  if (use.algorithm != TrainingAlgorithm::sync_sgd &&
+      (row.kind == CompressionKind::sparse || row.kind == CompressionKind::encoded)) {
+    context.problems.add(fields.json(), "method",
+                         "compression " + std::string(row.name) +
+                             " needs training algorithm sync_sgd");
+  }
+}
+
+// The row of the method; null after a problem.
+const CompressionRow* parse_method(const io::Json& json, const ParseContext& context) {
+  const io::Json* word = json.is_object() ? json.find("method") : &json;
+  if (word == nullptr || (json.is_object() && word->is_null())) {
+    return &coll::row(CompressionMethod::none);
+  }
+  if (!word->is_string()) {
+    context.problems.add(*word,
+                         "must be the name of a compression method, got " + io::shown(*word));
+    return nullptr;
+  }
+  const CompressionRow* row = coll::find_compression(word->as_string());
+  if (row == nullptr) {
+    context.problems.add(*word, coll::unknown_compression(word->as_string()));
+  }
+  return row;
+}
+
+void add_warnings(const CompressionRow& row, const Compression& compression,
+                  std::vector<std::string>& warnings) {
+  if (row.kind == CompressionKind::sparse && is_free(compression.costs)) {
+    warnings.emplace_back("compression is free: no select cost given");
+  }
+  if (row.kind == CompressionKind::encoded && is_free(compression.costs)) {
+    warnings.emplace_back("encoding is free: no costs given");
+  }
+  if (row.method == CompressionMethod::gtopk_tree &&
+      compression.residual_mask == coll::ResidualMask::per_round) {
+    warnings.emplace_back(
+        "per_round mask on a tree assumes truncation feedback that is not charged");
+  }
+}
+
+} // namespace
+
+CompressionMethod compression_method(const io::Json& json) {
+  const io::Json* word = json.is_object() ? json.find("method") : &json;
+  const CompressionRow* row =
+      word != nullptr && word->is_string() ? coll::find_compression(word->as_string()) : nullptr;
+  return row != nullptr ? row->method : CompressionMethod::none;
+}
+
+// Unknown keys are found first, on all of the object. Keys of other methods are then read apart
+// from the method's own: their values must be valid, but nothing follows from them.
+Compression parse_compression(const io::Json& json, const ParseContext& context,
+                              const CompressCosts& defaults, const CompressionUse& use,
+                              std::vector<std::string>& warnings) {
+  Compression out;
+  const CompressionRow* row = parse_method(json, context);
+  if (row == nullptr) {
+    return out;
+  }
+  io::Json object = json; // a word is an object with `method` alone
+  if (json.is_string()) {
+    object = io::Object{{"method", json}};
+    object.set_origin(json.file_pointer(), json.pointer(), json.line());
+  }
+  io::Fields fields(object, context.problems, keys::kCompressionObject);
+  fields.know_all();
+  fields.no_more();
+  if (!fields.has("method")) { // an empty object is no compression
+    for (const auto& [key, value] : object.as_object()) {
+      if (fields.has(key)) {
+        context.problems.add(fields.json(), key, key + " needs a method beside it");
+      }
+    }
+    return out;
+  }
+  // Values of keys without a meaning are read as well: a leftover is ignored, but it is valid.
+  const auto [own, others] = split_keys(object, *row);
+  io::Fields rest(others, context.problems, keys::kCompressionObject);
+  (void)read_values(rest, context, coll::row(CompressionMethod::none), {}, {});
+  const std::string where = "compression " + std::string(row->name);
+  for (const auto& [key, value] : others.as_object()) {
+    const bool waits = row->method == CompressionMethod::none;
+    context.needs_meaning(rest, key, waits, where);
+  }
+  io::Fields values(own, context.problems, keys::kCompressionObject);
+  out = read_values(values, context, *row, defaults, use);
+  for (const auto& [key, kind] :
+       {std::pair{"ratio", "a number"}, {"rank", "an integer"}, {"block", "an integer"}}) {
+    const bool by_default =
+        row->kind == CompressionKind::codec && row->method != CompressionMethod::custom;
+    if (coll::has_key(*row, key) && !by_default && !values.has(key)) {
+      context.problems.add(fields.json(), key, "required (" + std::string(kind) + ")");
+    }
+  }
+  if (row->kind == CompressionKind::sparse) {
+    check_selection(values, context, use, out);
+  }
+  if (const io::Json* baseline = fields.any("baseline");
+      baseline != nullptr && !baseline->is_object() && !baseline->is_null()) {
+    context.problems.add(*baseline, "must be an object, got " + io::shown(*baseline));
+  }
+  check_ranks(values, context, use, *row, out);
+  add_warnings(*row, out, warnings);
+  return out;
+}
+
+} // namespace stepsim::study

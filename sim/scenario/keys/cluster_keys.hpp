@@ -1,0 +1,157 @@
+#pragma once
+// The keys of /cluster of a scenario: machines, network and topology.
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "files/keys/cost_keys.hpp"
+#include "scenario/keys/packet_keys.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study::keys {
+
+inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
+// Ranks are 32-bit numbers; a million of them is more than any evaluator can take.
+inline constexpr double kMaxRanks = 1 << 20;
+
+// At the root of every file that has networks.
+inline constexpr io::Key kAllowUnusual =
+    boolean("allow_unusual",
+            "Accepts bandwidths below 1 kB/s or above 1e14 B/s and latencies above 10 s, which "
+            "otherwise count as numbers that lack their unit.")
+        .by_default(false);
+
+inline constexpr std::array kIntraKeys{
+    number("latency_s", "Time per message, s. Required without a calibration.")
+        .in(io::at_least(0))
+        .example("5e-6"),
+    number("bandwidth_Bps", "Bytes per second and direction. Required without a calibration.")
+        .in(io::above(0))
+        .example("5e10"),
+    text("calibration", "File of kind network_calibration, or the name of a shipped one. Its link "
+                        "class nvlink, pcie "
+                        "or host counts, else its network; latency_s and bandwidth_Bps next to it "
+                        "replace its values.")
+        .example(R"("nvlink-a100")")};
+
+// A word is a name or file, as for the network between nodes.
+inline constexpr std::array kIntraForms{
+    object("intra_network", kIntraKeys, "The network inside a node.")
+        .at_least_one("calibration|latency_s,bandwidth_Bps"),
+    text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
+
+inline constexpr std::array kCost{
+    number("startup_s", "Time of an empty message, s.").in(io::at_least(0)).example("0.000908"),
+    number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10"),
+    io::keys::kCostTable};
+
+// Problem files and scenarios share this object; inline_cost reads it.
+inline constexpr io::Key kCostObject =
+    object("cost", kCost, "Time of one exchange by its bytes: linear, or measured points.")
+        .exactly_one("startup_s,per_byte_s|table")
+        .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})");
+
+inline constexpr std::array kCostForms{
+    kCostObject, text("cost", "File of kind cost.").example(R"("../traces/allreduce.cost.json")")};
+
+// Latency and bandwidth have no default: which of the other keys replaces them is a rule of
+// scenario_cluster.cpp.
+inline constexpr std::array kNetwork{
+    word("model", kNetworkModels,
+         "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
+         "on "
+         "them; packet: every packet.")
+        .by_default("alpha_beta"),
+    number("latency_s", "Time per message, s. Required without a topology, calibration or cost.")
+        .in(io::at_least(0))
+        .example("5e-5"),
+    number("bandwidth_Bps",
+           "Bytes per second and direction. Required without a topology, calibration or cost.")
+        .in(io::above(0))
+        .example("1.25e9"),
+    number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.")
+        .in(io::at_least(0))
+        .by_default(0),
+    number("block_latency_s",
+           "Time per further block of a pipelined message, s. The default is latency_s.")
+        .in(io::at_least(0))
+        .example("5e-6"),
+    number("efficiency", "Share of the bandwidth that messages reach.")
+        .in(io::above_to(0, 1))
+        .by_default(1)
+        .example("0.9"),
+    integer("copy_engines", "Directions in which a rank can send at once; 1 is not supported.")
+        .in(io::between(1, 2))
+        .by_default(2),
+    text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
+                        "and bandwidth_Bps "
+                        "next to it replace its values.")
+        .example(R"("../topologies/10gbe.calibration.json")"),
+    either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
+        .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
+    boolean("count_headers", "Messages have the bytes on the wire instead of the payload.")
+        .by_default(false),
+    kPacketObject};
+
+inline constexpr std::array kNetworkForms{
+    object("network", kNetwork, "The network between nodes.")
+        .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
+    text("network", "Name or file of a calibration.").example(R"("10gbe")")};
+
+inline constexpr std::array kTopologyFile{
+    text("file", "File of kind topology, or the name of a shipped one.")
+        .example(R"("star_16")")
+        .required()};
+
+// The third form holds a whole topology, whose keys are those of its own kind of file.
+inline constexpr std::array kTopologyForms{
+    text("topology", "File of kind topology, or the name of a shipped one.")
+        .example(R"("star_16")"),
+    object("topology", kTopologyFile, "The file as an object.").example(R"({"file": "star_16"})"),
+    object("topology", {}, "The topology itself, with the keys of a file of kind topology.")
+        .open()
+        .example(
+            R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})")};
+
+// Hosts have names in topologies and numbers in presets.
+inline constexpr std::array kHost{any("rank_placement", "Name or number of a host.").example("0")};
+inline constexpr std::array kPlacementForms{
+    word("rank_placement", kRankOrders,
+         "Ranks fill host after host, or the first switches evenly."),
+    list("rank_placement", kHost,
+         "Hosts by name or number: one per node or per rank, then one per dedicated server.")
+        .example("[0, 1, 2, 3]")};
+
+// nodes is the only number without which no cluster exists.
+inline constexpr std::array kCluster{
+    integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
+    integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node.")
+        .in(io::between(1, kMaxRanks))
+        .by_default(1)
+        .example("8"),
+    integer("nics_per_node", "Network interfaces per machine, which its GPUs share.")
+        .in(io::between(1, kMaxRanks))
+        .by_default(1)
+        .example("4"),
+    either(
+        "intra_network", kIntraForms,
+        "Network inside a node, or the name or file of its calibration. Several GPUs per node need "
+        "one, unless a calibration, a cost or a topology describes it.")
+        .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
+    either("network", kNetworkForms,
+           "The network between nodes, or the name or file of its calibration. One node may do "
+           "without.")
+        .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
+    either(
+        "topology", kTopologyForms,
+        "Hosts, switches and links. The default is a star of the nodes with the cables of network "
+        "(half its latency each).")
+        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})"),
+    either(
+        "rank_placement", kPlacementForms,
+        "Hosts of the ranks: packed in the order of the topology, spread over its first switches, "
+        "or listed.")
+        .by_default("packed")
+        .example(R"("spread")")};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,54 @@
+// The words of a key follow from the table of algorithms: an algorithm that is added there is a
+// word here.
+#include "scenario/keys/communication_keys.hpp"
+
+#include <algorithm>
+
+#include "coll/algorithms.hpp"
+
+namespace stepsim::study::keys {
+
+namespace {
+
+using coll::AlgorithmId;
+
+// auto is no algorithm and is added where it is a word.
+template <class Take> std::vector<std::string_view> names(Take take) {
+  std::vector<std::string_view> words;
+  for (const AlgorithmId algorithm : coll::valid_algorithms(coll::Op::allreduce)) {
+    if (algorithm != AlgorithmId::automatic && take(algorithm)) {
+      words.push_back(coll::name(algorithm));
+    }
+  }
+  return words;
+}
+
+} // namespace
+
+std::vector<std::string_view> candidates() {
+  return names([](AlgorithmId) { return true; });
+}
+
+std::vector<std::string_view> collectives() {
+  std::vector<std::string_view> words = candidates();
+  words.push_back(coll::name(AlgorithmId::automatic));
+  words.push_back(kCalibrated);
+  return words;
+}
+
+// A two-level collective reduces to one rank of a node and broadcasts from it.
+std::vector<std::string_view> algorithms_in_node() {
+  return names([](AlgorithmId algorithm) {
+    return coll::find_algorithm(coll::Op::reduce, algorithm) != nullptr &&
+           coll::find_algorithm(coll::Op::broadcast, algorithm) != nullptr;
+  });
+}
+
+std::vector<std::string_view> algorithms_between_nodes() {
+  return names([](AlgorithmId algorithm) {
+    return coll::find_algorithm(coll::Op::allreduce, algorithm)->candidate ==
+           coll::Candidate::always;
+  });
+}
+
+} // namespace stepsim::study::keys

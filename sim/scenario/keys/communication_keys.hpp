@@ -1,0 +1,85 @@
+#pragma once
+// The keys of /communication of a scenario: collective, schedule and compression.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "coll/algorithms.hpp"
+#include "scenario/keys/compression_keys.hpp"
+#include "scenario/keys/schedule_keys.hpp"
+#include "train/step/step.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
+inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
+// No algorithm: the measured curve of a library.
+inline constexpr std::string_view kCalibrated = "calibrated";
+
+// The all-reduce algorithms of `auto`, those and `auto` itself and calibrated, and the algorithms
+// of the two levels of the hierarchical ones.
+[[nodiscard]] std::vector<std::string_view> candidates();
+[[nodiscard]] std::vector<std::string_view> collectives();
+[[nodiscard]] std::vector<std::string_view> algorithms_in_node();
+[[nodiscard]] std::vector<std::string_view> algorithms_between_nodes();
+
+inline constexpr std::array kCandidate{word("candidates", candidates, "An all-reduce algorithm.")};
+
+inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
+// "optimal" depends on the bytes of each message, so that it cannot be written as a number.
+inline constexpr std::array kBlockForms{
+    integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
+    word("block_bytes", kBestBlock, "The block with the shortest time.")};
+
+// The keys of /communication but those of schedules, which scenario_keys.hpp adds.
+inline constexpr std::array kCollectiveKeys{
+    word("collective", collectives,
+         "All-reduce algorithm; auto takes the fastest, calibrated a measured curve.")
+        .by_default("ring"),
+    list("candidates", kCandidate,
+         "Algorithms that auto chooses from. The default is all that fit.")
+        .sizes(1)
+        .example(R"(["ring", "lp"])"),
+    either("block_bytes", kBlockForms, "Block of the pipelined algorithms, bytes.")
+        .by_default("optimal"),
+    word("reduction_mode", coll::kReductionModes, "Whether ranks add while they receive, or after.")
+        .by_default("overlapped"),
+    word("chunking", coll::kChunkings,
+         "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
+         "real, "
+         "or integer in a simulated network.")
+        .example(R"("real")"),
+    integer("element_bytes", "Bytes of an element, the smallest part of a chunk.")
+        .in(io::at_least(1))
+        .by_default(1)
+        .example("4"),
+    word("cost_form", coll::kCostForms,
+         "Times of the schedule itself (exact), as a paper prints them, or with free pipelining.")
+        .by_default("exact"),
+    word("ring_startup", kRingStartups, "Start-ups of the ring that are counted.")
+        .by_default("2(P-1)"),
+    boolean("lp_last_hop", "The last hop of the linear pipeline is counted.").by_default(true),
+    boolean("exchange_sizes", "Ranks exchange sizes before sparse data.").by_default(false),
+    word("intra_algorithm", algorithms_in_node, "Algorithm inside a node.").by_default("mst"),
+    word("inter_algorithm", algorithms_between_nodes, "Algorithm between nodes.")
+        .by_default("ring"),
+    word("exchange", kExchanges, "One all-reduce, or a reduce and a broadcast.")
+        .by_default("allreduce"),
+    boolean("overlap_backward", "Buckets are sent while the backward pass still runs.")
+        .by_default(true),
+    word("next_forward", train::kNextForwards,
+         "Whether a layer of the next forward pass waits for its own gradients, or for all.")
+        .by_default("per_layer"),
+    number("copy_bandwidth_Bps",
+           "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
+        .in(io::above(0))
+        .nullable()
+        .example("1e11"),
+    either("compression", kCompressionForms, "Compression of gradients.")
+        .by_default("none")
+        .example(R"({"method": "gtopk_tree", "density": 0.001})")};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,115 @@
+#pragma once
+// The keys of /communication/compression of a scenario, which break-even and semantics problems
+// have as well (SPA 14).
+#include <array>
+#include <string_view>
+
+#include "coll/compress/compression.hpp"
+#include "files/keys/compression_cost_keys.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr std::array<std::string_view, 2> kDensityWarmups{"dgc", "tuned"};
+inline constexpr double kMaxRank = 1 << 20;
+inline constexpr double kMostRatio = 1000; // entries sent over entries asked for
+
+// The rows of costs, which are 0 in a scenario unless a calibration says otherwise.
+inline constexpr auto kCompressionCosts = [] {
+  std::array<io::Key, io::keys::kCompressionCosts.size() + 1> rows;
+  for (std::size_t i = 0; i < io::keys::kCompressionCosts.size(); ++i) {
+    rows[i] = io::keys::kCompressionCosts[i].by_default(0);
+  }
+  rows.back() = io::keys::kSelectForm;
+  return rows;
+}();
+
+inline constexpr std::array kDensity{
+    number("density_warmup", "Density of an epoch.").in(io::above_to(0, 1)).example("0.25")};
+// A list of densities by epoch, or the name of a published one.
+inline constexpr std::array kDensityWarmupForms{
+    list("density_warmup", kDensity, "Densities of the first epochs, in order.")
+        .sizes(1)
+        .example("[0.25, 0.0625]"),
+    word("density_warmup", kDensityWarmups, "A published list of densities.")};
+
+// Which method reads which key is in the table of coll/compress, not here: a key that the chosen
+// method does not read is refused when the scenario is read.
+inline constexpr std::array kCompression{
+    word("method", coll::compression_names, "Compression method.").by_default("none"),
+    number("ratio", "Compression ratio of a codec. The default is that of the method.")
+        .in(io::at_least(1))
+        .example("2"),
+    number("encode_Bps", "Speed of encoding, uncompressed bytes/s; 0 means that it takes no time.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("1e10"),
+    number("decode_Bps", "Speed of decoding, uncompressed bytes/s; 0 means that it takes no time.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("1e10"),
+    boolean("count_scale_bytes", "Every message has 4 more bytes for its scale.").by_default(false),
+    boolean("scale_agreement", "Workers agree on scales by an all-reduce first.").by_default(false),
+    number("density", "Share of the elements that is selected.")
+        .in(io::above_to(0, 1))
+        .example("0.001"),
+    integer("k", "Number of selected entries, instead of density; for one bucket.")
+        .in(io::at_least(1))
+        .example("1000"),
+    integer("index_bytes", "Bytes of an index.").in(io::at_least(1)).by_default(4).example("8"),
+    integer("value_bytes",
+            "Bytes of a value as it is sent, in an entry or a factor. The number of values of a "
+            "gradient follows from its dtype. The default is 4, or 2 for fp16.")
+        .in(io::at_least(1))
+        .example("4"),
+    word("allgather", coll::kSparseAllgathers, "Algorithm that gathers the entries.")
+        .by_default("auto"),
+    word("broadcast", coll::kSparseBroadcasts, "How the result returns to all ranks.")
+        .by_default("mst"),
+    word("residual_mask", coll::kResidualMasks, "Which entries return to the residual.")
+        .by_default("final"),
+    word("select_stream", coll::kSelectStreams, "Stream on which selections run.")
+        .by_default("compute"),
+    boolean("split_values_indices", "Values and indices are gathered one after the other.")
+        .by_default(false),
+    boolean("round_barriers", "All ranks wait for each other after every round.").by_default(false),
+    either("density_warmup", kDensityWarmupForms, "Densities of the first epochs.")
+        .example(R"("dgc")"),
+    integer("iterations_per_epoch", "Iterations of an epoch of the density warm-up.")
+        .in(io::at_least(1))
+        .example("100"),
+    object("baseline", {},
+           "Schedule keys of the dense run that speedup_vs_dense_overlapped compares with.")
+        .open()
+        .by_default(R"({"schedule": "ddp", "bucket_bytes": 26214400})")
+        .example(R"({"schedule": "optimal"})"),
+    object("costs", kCompressionCosts,
+           "What compression costs. The default is a calibration's values, or nothing.")
+        .example(R"({"select_s_per_element": 1e-10})"),
+    number("selected_ratio",
+           "Entries that an approximate selector sends, divided by those asked for.")
+        .in(io::above_to(0, kMostRatio))
+        .by_default(1)
+        .example("1.2"),
+    word("support_overlap", coll::kSupportOverlaps, "How the selections of the ranks overlap.")
+        .by_default("random"),
+    integer("bits", "Bits of a value.").in(io::between(1, 32)).by_default(8).example("4"),
+    integer("bucket", "Values that share a scale.").in(io::at_least(1)).by_default(512),
+    integer("rank", "Rank of the factors.").in(io::between(1, kMaxRank)).example("4"),
+    integer("block", "Values of a block.").in(io::at_least(1)).example("256"),
+    integer("dense_warmup_iterations", "Dense iterations at the start.")
+        .in(io::at_least(0))
+        .by_default(512)};
+
+// The object alone, however it is written.
+inline constexpr io::Key kCompressionObject =
+    object("compression", kCompression, "What is sent instead of the dense gradient.")
+        .example(R"({"method": "topk", "density": 0.001})");
+
+inline constexpr std::array kCompressionForms{
+    word("compression", coll::compression_names, "A method with its defaults."),
+    kCompressionObject};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,260 @@
+#pragma once
+// The keys of the packet block: /cluster/network/packet of a scenario, /network/packet of a list of
+// flows (PKT).
+#include <array>
+
+#include "net/packet/options.hpp"
+#include "scenario/packet/packet_settings.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr double kMostPacketBytes = 65535;
+inline constexpr double kMostPackets = 1e9; // of a buffer or threshold
+inline constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
+
+// Which of the keys count follows from the scope (rules.cpp).
+inline constexpr std::array kBuffer{
+    word("scope", net::kBufferScopes,
+         "Whether each port has a buffer, a switch shares one, or none is full.")
+        .by_default("port"),
+    integer("packets", "Packets that a port holds, with the one in service (scope port).")
+        .in(io::between(1, kMostPackets))
+        .by_default(100),
+    integer(
+        "bytes",
+        "Bytes that a port holds, instead of packets (scope port), or bytes that a switch holds "
+        "(scope shared; default 16000000).")
+        .in(io::between(1, io::kMostExact))
+        .example("16000000"),
+    number("alpha", "A queue may hold alpha times what is left of a shared buffer.")
+        .in(io::above(0))
+        .by_default(1)};
+
+// Three classes with thresholds of their own: packets whose loss matters least go first.
+inline constexpr std::array kDropPackets{
+    integer("droppable",
+            "Packets in the queue from which on droppable packets are lost. Null means never; the "
+            "default follows from the bandwidth of the port.")
+        .in(io::between(1, kMostPackets))
+        .nullable()
+        .example("20"),
+    integer("middle",
+            "Packets in the queue from which on packets of the middle class are lost. Null means "
+            "never; the default follows from the bandwidth of the port.")
+        .in(io::between(1, kMostPackets))
+        .nullable()
+        .example("50"),
+    integer("protected",
+            "Packets in the queue from which on protected packets are lost. Null means never.")
+        .in(io::between(1, kMostPackets))
+        .nullable()
+        .example("90")};
+
+// A link by number or by name.
+inline constexpr std::array kLink{
+    integer("link", "Number of the link.").in(io::at_least(0)).example("0"),
+    text("link", "Name of the link.").example(R"("h0>switch")")};
+
+inline constexpr double kMostCount = 0xfffffffe;
+
+inline constexpr std::array kLossKeys{
+    either("link", kLink, "The link, by number or name.").example("0").required(),
+    number("probability", "Probability that a packet is lost at the end of its transmission.")
+        .in(io::below_from(0, 1))
+        .example("0.001")
+        .required()};
+
+inline constexpr std::array kDropOnceKeys{
+    either("link", kLink, "The link, by number or name.").example("0").required(),
+    integer("flow", "Number of the flow.").in(io::between(0, kMostCount)).example("0").required(),
+    integer("seq", "Number of the packet in its flow, from 0.")
+        .in(io::between(0, kMostCount))
+        .example("9")
+        .required(),
+    integer("nth", "Which transmission of the packet is lost.")
+        .in(io::between(1, kMostCount))
+        .by_default(1)};
+
+inline constexpr std::array kLosses{object("link_loss", kLossKeys, "A link that loses packets.")
+                                        .example(R"({"link": 0, "probability": 0.001})")};
+inline constexpr std::array kDropsOnce{
+    object("drop_packets_once", kDropOnceKeys, "One transmission that is lost.")
+        .example(R"({"link": 0, "flow": 0, "seq": 9})")};
+
+inline constexpr std::array kFaults{
+    list("link_loss", kLosses, "Links that lose packets at random.")
+        .example(R"([{"link": 0, "probability": 0.001}])"),
+    list("drop_packets_once", kDropsOnce, "Single transmissions that are lost.")
+        .example(R"([{"link": 0, "flow": 0, "seq": 9}])")};
+
+inline constexpr double kMostFlowBytes = 1e12;
+
+inline constexpr std::array kCdfNumber{
+    number("cdf", "Bytes, then the share of flows of at most so many bytes.")
+        .in(io::at_least(0))
+        .plain()
+        .example("1000")};
+inline constexpr std::array kCdfPoint{
+    list("cdf", kCdfNumber, "[bytes, share of flows of at most so many bytes]")
+        .sizes(2, 2)
+        .example("[1000, 0.5]")};
+
+inline constexpr std::array kBackground{
+    number("load", "Share of the bandwidth of every host.")
+        .in(io::below_from(0, 1))
+        .example("0.3")
+        .required(),
+    number("size_bytes", "Size of every flow. Either this or cdf is given.")
+        .in(io::between(1, kMostFlowBytes))
+        .example("100000"),
+    list("cdf", kCdfPoint,
+         "Distribution of the sizes of flows, linear between the points; the last share is 1.")
+        .example("[[1000, 0.5], [1000000, 1]]"),
+    word("transport", net::kTransportKinds,
+         "Transport of these flows: pfabric if and only if the network has it. The default is "
+         "dctcp, "
+         "or pfabric next to it.")
+        .example(R"("dlcp")")};
+
+inline constexpr std::array kBoundOfLayer{number("loss_bound_per_layer", "Loss bound of the layer.")
+                                              .in(io::below_from(0, 1))
+                                              .example("0.05")};
+
+inline constexpr std::array kTransport{
+    word("kind", net::kTransportKinds, "Transport of every message.").required(),
+    integer("window_packets", "Packets under way at once.")
+        .in(io::between(1, kMostPackets))
+        .by_default(32),
+    integer("initial_window", "Packets of the first window.")
+        .in(io::between(1, kMostPackets))
+        .by_default(10),
+    integer("dup_acks", "Duplicate acknowledgements that mean a loss.")
+        .in(io::between(1, kMostPackets))
+        .by_default(3),
+    number("rto_min_s", "Shortest retransmission timeout, s.")
+        .in(io::above_to(0, kMostTimeout))
+        .by_default(0.01)
+        .example("0.2"),
+    number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.")
+        .in(io::above_to(0, kMostTimeout))
+        .by_default(0.01),
+    boolean("sack", "Selective acknowledgements tell the sender every lost packet.")
+        .by_default(false),
+    boolean("restart_after_idle",
+            "The window falls back to the first one after an idle time above the timeout.")
+        .by_default(false),
+    number("g", "Weight of the newest sample of marked packets.")
+        .in(io::above_to(0, 1))
+        .by_default(0.0625),
+    number("alpha0", "Share of marked packets that is assumed at the start.")
+        .in(io::between(0, 1))
+        .by_default(1),
+    boolean("retransmissions_ect",
+            "Retransmissions are ECN-capable; otherwise they are lost where others are marked.")
+        .by_default(true),
+    number("loss_bound_push",
+           "Share of the packets of a message that may be lost; in a list of flows, of every flow.")
+        .in(io::below_from(0, 1))
+        .by_default(0.1),
+    number("loss_bound_pull", "Share of the packets of returning parameters that may be lost.")
+        .in(io::below_from(0, 1))
+        .by_default(0),
+    map("loss_bound_per_layer", kBoundOfLayer,
+        "Bounds of single layers, {layer: bound}, instead of loss_bound_push; a flow has layer 0.")
+        .example(R"({"0": 0.05})"),
+    boolean("early_stop", "The receiver ends a message as soon as enough of it has arrived.")
+        .by_default(true),
+    boolean("priority", "Packets go to the queues of a port by layer.").by_default(true),
+    word("priority_map", kPriorityMaps,
+         "Whether the queues have equal numbers of layers or of bytes.")
+        .by_default("layer"),
+    boolean("selective_drop", "Packets are lost by layer and by the size of their values.")
+        .by_default(true),
+    number("front_fraction", "Share of the layers that count as front layers.")
+        .in(io::between(0, 1))
+        .by_default(0.5),
+    number("large_fraction", "Share of the packets that hold large values.")
+        .in(io::between(0, 1))
+        .by_default(0.5),
+    boolean("protect_large", "Large values are protected in all layers.").by_default(false),
+    word("rate_control", net::kRateControls, "How a connection finds its rate.")
+        .by_default("dctcp"),
+    integer("feedback_packets", "Packets that arrive between two messages of feedback.")
+        .in(io::between(1, kMostPackets))
+        .by_default(8),
+    number("rate_floor", "Lowest rate, as a share of the line rate.")
+        .in(io::above_to(0, 1))
+        .by_default(0.015625),
+    word("loss_fill", kLossFills, "What replaces lost values.").by_default("zero"),
+    boolean("rescale", "Sums with lost values are scaled up; recorded in the result only.")
+        .by_default(false),
+    boolean("control_lossy", "Control packets can be lost in full buffers.").by_default(false)};
+
+inline constexpr std::array kTransportForms{
+    word("transport", net::kTransportKinds, "A transport with its defaults."),
+    object("transport", kTransport, "A transport with its options.")
+        .example(R"({"kind": "dlcp", "loss_bound_push": 0.1})")};
+
+inline constexpr std::array kPacket{
+    integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
+        .in(io::between(1, kMostPacketBytes))
+        .by_default(1500)
+        .example("9000"),
+    integer("header_bytes", "Bytes of the header of a data packet.")
+        .in(io::between(0, kMostPacketBytes))
+        .by_default(40),
+    integer("wire_overhead_bytes",
+            "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.")
+        .in(io::between(0, kMostPacketBytes))
+        .by_default(0)
+        .example("20"),
+    integer("control_bytes", "Bytes of a control packet.")
+        .in(io::between(1, kMostPacketBytes))
+        .by_default(64),
+    integer("ack_bytes", "Bytes of an acknowledgement.")
+        .in(io::between(1, kMostPacketBytes))
+        .by_default(40),
+    integer("queues", "Priority queues of a port; queue 0 is for control packets.")
+        .in(io::between(2, 8))
+        .by_default(8),
+    number("switch_latency_s", "Forwarding time of a switch, s.")
+        .in(io::between(0, 1))
+        .by_default(0)
+        .example("5e-7"),
+    object("buffer", kBuffer, "What the port of a switch holds.")
+        .example(R"({"scope": "port", "packets": 100})"),
+    integer("mark_packets",
+            "Packets in the queue from which on packets are marked (ECN). Null means never; the "
+            "default follows from the bandwidth of the port.")
+        .in(io::between(1, kMostPackets))
+        .nullable()
+        .example("65"),
+    object("drop_packets", kDropPackets, "Packets in the queue from which on a class is lost.")
+        .example(R"({"droppable": 20})"),
+    word(
+        "load_balancing", net::kLoadBalancings,
+        "How a path is chosen among the shortest: by connection, packet by packet, or as each flow "
+        "says.")
+        .by_default("ecmp"),
+    word("spray_offset", net::kSprayOffsets, "Path that a host uses first.").by_default("host"),
+    word("queue_discipline", net::kQueueDisciplines, "Order of packets within a queue.")
+        .by_default("fifo"),
+    object("faults", kFaults, "Losses that are put in by hand.")
+        .example(R"({"link_loss": [{"link": 0, "probability": 0.001}]})"),
+    object(
+        "background", kBackground,
+        "Further flows that start at random times, from every host to every other. They load the "
+        "network and are not listed in results.")
+        .example(R"({"load": 0.3, "size_bytes": 100000})"),
+    either("transport", kTransportForms, "Transport of the messages; the packet level needs one.")
+        .example(R"("dctcp")")};
+
+inline constexpr io::Key kPacketObject =
+    object("packet", kPacket,
+           "The packet level. The flow level takes paths, headers and the loss bound from it.")
+        .example(R"({"transport": "dctcp"})");
+
+} // namespace stepsim::study::keys

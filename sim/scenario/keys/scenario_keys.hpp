@@ -1,0 +1,57 @@
+#pragma once
+// The keys of a scenario file: the root of the tables of this folder.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "scenario/keys/cluster_keys.hpp"
+#include "scenario/keys/communication_keys.hpp"
+#include "scenario/keys/training_keys.hpp"
+#include "scenario/keys/variability_keys.hpp"
+#include "scenario/keys/workload_keys.hpp"
+#include "json/fields/schema.hpp"
+
+namespace stepsim::study::keys {
+
+// auto stands before the evaluators: it takes the cheapest that is exact.
+[[nodiscard]] inline std::vector<std::string_view> evaluators() {
+  return {"auto", coll::name(coll::Method::closed_form), coll::name(coll::Method::max_plus),
+          coll::name(coll::Method::events)};
+}
+
+inline constexpr std::array kLimits{
+    number("simulated_s", "Longest simulated time, s.").in(io::above(0)).by_default(1000)};
+
+// The order is that of docs/scenario-keys.md and of `stepsim keys`.
+inline constexpr std::array kScenarioKeys{
+    either("workload", kWorkloadForms,
+           "What one worker computes: exactly one of trace, model, layers. Or a list of jobs that "
+           "share a simulated network, each with its nodes.")
+        .example(R"({"trace": "../traces/resnet50.json"})")
+        .required(),
+    object("cluster", kCluster, "Machines and network.")
+        .example(R"({"nodes": 16, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}})")
+        .required(),
+    object("training", kTraining, "Training algorithm and iterations.")
+        .example(R"({"iterations": 10})"),
+    object("communication", kCollectiveKeys, "How gradients are exchanged.")
+        .and_also(kScheduleKeys)
+        .example(R"({"collective": "ring", "schedule": "mg_wfbp"})"),
+    object("variability", kVariability,
+           "How workers differ: random factors with mean 1, and slow workers.")
+        .example(R"({"compute_cv": 0.1})"),
+    integer("seed", "Seed of all random streams.").in(io::between(0, io::kMostExact)).by_default(1),
+    word("method", evaluators, "Evaluator of collectives.").by_default("auto"),
+    object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),
+    kAllowUnusual};
+
+inline constexpr io::Key kScenario =
+    io::rows::object("scenario", kScenarioKeys,
+                     "One training run to predict: workload, cluster, training, communication. "
+                     "Times are in seconds, "
+                     "sizes in bytes, speeds in bytes/s; a file name is relative to this file.");
+
+// The kind of file with its root and its examples, from which the schema is made.
+[[nodiscard]] io::FileKind scenario_file();
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,15 @@
+#include "scenario/keys/schedule_keys.hpp"
+
+#include "plan/planners.hpp"
+
+namespace stepsim::study::keys {
+
+std::vector<std::string_view> schedules() {
+  std::vector<std::string_view> words;
+  for (const plan::Planner& planner : plan::planners()) {
+    words.push_back(planner.name);
+  }
+  return words;
+}
+
+} // namespace stepsim::study::keys

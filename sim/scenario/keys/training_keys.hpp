@@ -1,0 +1,118 @@
+#pragma once
+// The keys of /training of a scenario (PIP 2).
+#include <array>
+#include <string_view>
+
+#include "scenario/scenario.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
+inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
+inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
+// Words of two values each, which a boolean member holds.
+inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
+
+// A width, or the search for one.
+inline constexpr std::array kPipelineWidthForms{
+    integer("pipeline_width", "Width K.").in(io::at_least(1)).example("2"),
+    word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
+
+// A line through two points: no extra epochs up to x1, beta times more at x2.
+inline constexpr std::array kConvergence{
+    number("epochs_lossless", "Epochs to convergence without loss.")
+        .in(io::above(0))
+        .example("90")
+        .required(),
+    integer("iterations_per_epoch", "Iterations of an epoch.")
+        .in(io::at_least(1))
+        .example("5005")
+        .required(),
+    number("x1", "Largest loss fraction without effect.").in(io::at_least(0)).by_default(0.01),
+    number("x2", "Largest loss fraction that converges; above x1.")
+        .in(io::at_least(0))
+        .example("0.3")
+        .required(),
+    number("beta", "Further epochs at x2, divided by epochs_lossless.")
+        .in(io::at_least(0))
+        .example("1")
+        .required()};
+
+// Keys of all training algorithms stand here; which of them count is in the table of rules.
+inline constexpr std::array kTraining{
+    word("algorithm", kTrainingAlgorithms,
+         "Training algorithm: synchronous, pipelined (Pipe-SGD), or with parameter servers.")
+        .by_default("sync_sgd"),
+    integer("iterations", "Iterations to simulate.").in(io::between(1, 1e6)).by_default(10),
+    integer(
+        "discard_iterations",
+        "First iterations that the means leave out. The default is 1 where periods differ, else 0.")
+        .in(io::at_least(0))
+        .example("1"),
+    number("update_s",
+           "Time of the weight update, s. The default is the trace's time of update and framework.")
+        .in(io::at_least(0))
+        .example("0.0007"),
+    number("input_s", "Time to read a batch, s.").in(io::at_least(0)).by_default(0).example("0.01"),
+    boolean("input_pipelined", "The next batch is read during the step.").by_default(true),
+    number("exchange_s", "Time of every exchange, s; it replaces the network.")
+        .in(io::at_least(0))
+        .example("0.06"),
+    number("sync_s", "Time of synchronisation that is added to every exchange, s.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("0.0001"),
+    number("host_copy_Bps",
+           "Speed of copies through host memory before and after every exchange, bytes/s; 0 means "
+           "that there are none.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("1.2e10"),
+    either("pipeline_width", kPipelineWidthForms,
+           "Iteration t waits for the exchange of iteration t - K.")
+        .by_default(2),
+    integer("max_width", "Largest width that optimal tries.").in(io::at_least(1)).by_default(16),
+    number("width_tolerance",
+           "How much slower than max_width the optimal width may be, as a ratio.")
+        .in(io::at_least(0))
+        .by_default(0.01),
+    integer("warmup_iterations", "Synchronous iterations before the pipeline starts.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("20"),
+    word("warmup_switch", train::kWarmupSwitches, "How the pipeline starts after the warm-up.")
+        .by_default("skip"),
+    boolean("drain", "Gradients that are still under way at the end are applied.")
+        .by_default(false),
+    number("compute_slowdown", "Factor on the time of computing while an exchange runs.")
+        .in(io::at_least(1))
+        .by_default(1)
+        .example("1.1"),
+    word("mode", kServerSteps, "Whether all workers train in step, or nobody waits.")
+        .by_default("sync"),
+    integer(
+        "servers",
+        "Number of parameter servers. The default is 1; with placement sharded it is the number "
+        "of workers.")
+        .in(io::between(1, 1048576))
+        .example("1"),
+    word("placement", coll::kPlacements,
+         "Where servers run: on machines of their own, next to workers, or one on every worker.")
+        .by_default("dedicated"),
+    word("server_mode", kServing,
+         "Asynchronous servers receive, add and send in parallel, or one after the other.")
+        .by_default("pipelined"),
+    word("server_split", kServerSplits,
+         "Every tensor is cut into one part per server, or dedicated servers have whole tensors in "
+         "turn.")
+        .by_default("even"),
+    object("convergence", kConvergence,
+           "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to (1 + "
+           "beta) times that at x2, and no convergence above.")
+        .nullable()
+        .example(R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})")};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,43 @@
+#pragma once
+// The keys of /variability of a scenario (PIP 9).
+#include <array>
+
+#include "train/workload/variability.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr std::array kFactor{
+    number("factors", "A factor on the time of an iteration.").in(io::above(0)).example("1")};
+
+inline constexpr std::array kStraggler{
+    integer("worker", "Number of the worker, from 0.").in(io::at_least(0)).example("3").required(),
+    number("factor", "Factor on all compute times of the worker.")
+        .in(io::above(0))
+        .example("2")
+        .required()};
+// A straggler is slower by a constant factor, on top of the random ones.
+inline constexpr std::array kStragglers{
+    object("stragglers", kStraggler, "One slow worker.").example(R"({"worker": 3, "factor": 2})")};
+
+// 0 means no jitter: a run is then the same for every seed.
+inline constexpr std::array kVariability{
+    number("compute_cv", "Coefficient of variation of compute times.")
+        .in(io::between(0, 1e3))
+        .by_default(0)
+        .example("0.1"),
+    number("exchange_cv", "Coefficient of variation of exchange times.")
+        .in(io::between(0, 1e3))
+        .by_default(0)
+        .example("0.1"),
+    word("distribution", train::kJitterLaws, "Distribution of the random factors; their mean is 1.")
+        .by_default("lognormal"),
+    list("factors", kFactor, "Factors of the empirical distribution.")
+        .sizes(1)
+        .example("[0.9, 1.1]"),
+    list("stragglers", kStragglers, "Workers that are always slower.")
+        .example(R"([{"worker": 3, "factor": 2}])")};
+
+} // namespace stepsim::study::keys

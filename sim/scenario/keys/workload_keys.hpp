@@ -1,0 +1,139 @@
+#pragma once
+// The keys of /workload of a scenario, and of a job where it is a list.
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "files/keys/trace_keys.hpp"
+#include "train/workload/model_table.hpp"
+#include "train/workload/trace.hpp"
+#include "train/workload/workload.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+// As traces have them.
+[[nodiscard]] inline std::vector<std::string_view> dtypes() {
+  const auto words = train::dtype_words();
+  return {words.begin(), words.end()};
+}
+// Half and single precision.
+inline constexpr std::array<std::int64_t, 2> kValueSizes{2, 4};
+
+inline constexpr std::array kDimension{
+    integer("shape", "Number of elements along a dimension.").in(io::at_least(1)).example("64")};
+
+// The keys of a layer of a trace that a prediction needs.
+inline constexpr std::array kLayer{
+    text("name", "Name of the layer.").example(R"("conv1")").required(),
+    number("forward_s", "Time of the forward pass, s.")
+        .in(io::at_least(0))
+        .example("0.001")
+        .required(),
+    number("backward_s", "Time of the backward pass, s.")
+        .in(io::at_least(0))
+        .example("0.002")
+        .required(),
+    integer("gradient_bytes", "Bytes of the layer's gradients; 0 if it has none.")
+        .in(io::between(0, io::kMostExact))
+        .example("37632")
+        .required(),
+    word("dtype", io::keys::dtypes,
+         "Element type of the gradients. Values of unknown type count "
+         "as 4 bytes each.")
+        .example(R"("float32")"),
+    list("shape", kDimension, "Shape of the weight, which low-rank compression needs.")
+        .example("[64, 3, 7, 7]")};
+
+inline constexpr std::array kLayers{object("layers", kLayer, "One layer, as in a trace.")};
+
+inline constexpr std::array kDevice{
+    number("flops_Ps", "Peak speed of the device, FLOP/s.")
+        .in(io::above(0))
+        .example("2e13")
+        .required(),
+    number(
+        "utilization",
+        "Share of the peak speed that is reached. The default is the median of 115 measured GPUs.")
+        .in(io::above_to(0, 1))
+        .by_default(train::kUsualUtilization)
+        .example("0.5")};
+
+// Either the two passes or their sum.
+inline constexpr std::array kMeasured{
+    number("forward_s", "Time of all forward passes, s.").in(io::at_least(0)).example("0.03"),
+    number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),
+    number("compute_s", "Time of both together, s, which backward_factor splits.")
+        .in(io::above(0))
+        .example("0.09")};
+
+// One of trace, model and layers says where the times come from; the other keys belong to one of
+// them.
+inline constexpr std::array kWorkload{
+    text("trace", "Trace file, relative to this file.").example(R"("../traces/resnet50.json")"),
+    text("model", "Name of a shipped model table, or a file.").example(R"("resnet50")"),
+    list("layers", kLayers, "Layers in forward order.")
+        .sizes(1)
+        .example(
+            R"([{"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}])"),
+    integer("batch_size",
+            "Samples per worker and iteration. A trace gives the default; a model needs the key.")
+        .in(io::at_least(1))
+        .nullable()
+        .example("64"),
+    object("device", kDevice, "Speed of the device, which gives the times of a model's layers.")
+        .example(R"({"flops_Ps": 2e13, "utilization": 0.5})"),
+    object("measured", kMeasured,
+           "Measured totals that are spread over a model's layers: forward_s and backward_s, or "
+           "compute_s.")
+        .example(R"({"forward_s": 0.03, "backward_s": 0.06})"),
+    number("backward_factor", "Backward time of a model's layer, divided by its forward time.")
+        .in(io::at_least(0))
+        .by_default(2)
+        .example("2.5"),
+    number("layer_overhead_s", "Time added to the forward pass of each layer of a model, s.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("1e-5"),
+    integer("sequence_length", "Tokens per sample. The model table gives the default.")
+        .in(io::at_least(1))
+        .nullable()
+        .example("128"),
+    integer("value_bytes", "Bytes of one gradient element of a model: 2 or 4.")
+        .in(io::at_least(1))
+        .only(kValueSizes)
+        .by_default(4)
+        .example("2"),
+    word("granularity", train::kGranularities,
+         "What a planner merges. The default is the granularity of the trace, else tensor.")
+        .example(R"("tensor")"),
+    number("scale_backward_to_s", "Sum to which all backward times are scaled, s.")
+        .in(io::above(0))
+        .nullable()
+        .example("0.1")};
+
+inline constexpr std::array kJobNodes{
+    integer("nodes", "Nodes of this job. All jobs together have the nodes of the cluster.")
+        .in(io::at_least(1))
+        .example("8")
+        .required()};
+
+// A job is a workload with nodes of its own.
+inline constexpr std::array kJobs{
+    object("workload", kWorkload, "One of several jobs, which have the nodes in their order.")
+        .and_also(kJobNodes)
+        .exactly_one("trace|model|layers")
+        .example(R"({"trace": "../traces/resnet50.json", "nodes": 8})")};
+
+inline constexpr std::array kWorkloadForms{
+    object("workload", kWorkload, "What one worker computes.")
+        .exactly_one("trace|model|layers")
+        .example(R"({"trace": "../traces/resnet50.json"})"),
+    list("workload", kJobs, "Jobs that share the network.")
+        .sizes(1)
+        .example(R"([{"trace": "../traces/resnet50.json", "nodes": 8}])")};
+
+} // namespace stepsim::study::keys

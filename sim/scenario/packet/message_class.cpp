@@ -1,0 +1,52 @@
+#include "scenario/packet/message_class.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepsim::study {
+
+MessageClasses::MessageClasses(const PacketSettings& settings, std::vector<double> bytes)
+    : settings_(settings), before_(std::move(bytes)) {
+  for (double& each : before_) {
+    const double own = each;
+    each = total_;
+    total_ += own;
+  }
+}
+
+// Queue 0 is that of control packets. The share is below 1 for every layer, the minimum guards
+// against rounding.
+std::uint8_t MessageClasses::queue(std::uint32_t layer) const {
+  const BoundedLoss& bounded = settings_.bounded_loss;
+  if (!bounded.priority) {
+    return 1;
+  }
+  const double data_queues = settings_.options.queues - 1;
+  const bool by_bytes = bounded.priority_map == PriorityMap::bytes && total_ > 0;
+  const double share = by_bytes ? before_[layer] / total_
+                                : static_cast<double>(layer) / static_cast<double>(before_.size());
+  return static_cast<std::uint8_t>(1 + std::min(std::floor(data_queues * share), data_queues - 1));
+}
+
+// Other transports have one class for all packets.
+train::MessageClass MessageClasses::of_layer(std::uint32_t layer) const {
+  train::MessageClass result;
+  if (!settings_.has_transport || settings_.options.transport.kind != net::TransportKind::dlcp) {
+    return result;
+  }
+  const BoundedLoss& bounded = settings_.bounded_loss;
+  result.queue = queue(layer);
+  result.loss_bound_push = bounded.bound_push_of(layer);
+  result.loss_bound_pull = bounded.bound_pull;
+  result.large_fraction = bounded.large_fraction;
+  if (bounded.selective_drop) {
+    const bool front =
+        static_cast<double>(layer) < bounded.front_fraction * static_cast<double>(before_.size());
+    result.small = front ? net::DropClass::droppable : net::DropClass::middle;
+    result.large =
+        front && !bounded.protect_large ? net::DropClass::middle : net::DropClass::protected_;
+  }
+  return result;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,134 @@
+// `background` of the packet block (PKT 7.5).
+#include "scenario/packet/packet_background.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "base/units.hpp"
+#include "scenario/keys/packet_keys.hpp"
+#include "scenario/parse_context.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// [[bytes, F], ...]: both ascending, the last F is 1.
+std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problems& problems) {
+  std::vector<std::pair<double, double>> cdf;
+  const auto rows = fields.array("cdf", false);
+  for (const io::Json& row : rows) {
+    if (!row.is_array() || row.as_array().size() != 2) {
+      problems.add(row, "must be [bytes, F], got " + io::shown(row));
+      return {};
+    }
+    const auto bytes =
+        io::checked_number(row.as_array()[0], io::between(0, keys::kMostFlowBytes), problems);
+    const auto part = io::checked_number(row.as_array()[1], io::between(0, 1), problems);
+    if (!bytes || !part) {
+      return {};
+    }
+    if (!cdf.empty() && (*bytes < cdf.back().first || *part <= cdf.back().second)) {
+      problems.add(row, "must be above the row before, in bytes and in F");
+      return {};
+    }
+    cdf.emplace_back(*bytes, *part);
+  }
+  if (cdf.empty() || cdf.back().second != 1) {
+    problems.add(rows.empty() ? *fields.any("cdf") : rows.back(),
+                 "the last F must be 1" +
+                     (cdf.empty() ? "" : ", got " + base::shortest(cdf.back().second)));
+    return {};
+  }
+  return cdf;
+}
+
+// A host that would get more than its links carry: the queue before it would grow without end.
+std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
+  std::vector<double> out(fabric.hosts, 0); // of the fastest link, as the background counts it
+  std::vector<double> in(fabric.hosts, 0);
+  for (const net::FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from)) {
+      out[link.from] = std::max(out[link.from], link.bandwidth_Bps);
+    }
+    if (fabric.is_host(link.to)) {
+      in[link.to] += link.bandwidth_Bps;
+    }
+  }
+  double all = 0;
+  for (const double each : out) {
+    all += each;
+  }
+  for (net::NodeId host = 0; host < fabric.hosts && fabric.hosts > 1; ++host) {
+    if (load * (all - out[host]) / (fabric.hosts - 1) >= in[host]) {
+      return host;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+// Ports of pfabric serve the smallest remaining size first, which needs a size in every packet:
+// either all flows have that transport or none. A single size is a distribution with one step.
+void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
+                      PacketSettings& settings) {
+  const io::Json* json = fields.any("background");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields own(*json, context.problems, fields.row("background"));
+  net::BackgroundOptions& background = settings.background;
+  background.load = own.number("load");
+  if (const auto host = overloaded(fabric, background.load)) {
+    context.problems.add(*json, "load",
+                         "host " + fabric.node_names[*host] +
+                             " would be sent more than its links carry");
+  }
+  const net::TransportKind main = settings.options.transport.kind;
+  const bool ordered = main == net::TransportKind::pfabric; // ports serve by remaining size
+  background.transport = *net::kTransportKinds.find(
+      own.word_or("transport", net::kTransportKinds[ordered ? main : net::TransportKind::dctcp]));
+  if (ordered != (background.transport == net::TransportKind::pfabric) && settings.has_transport) {
+    context.problems.add(*json, "transport",
+                         "pfabric changes the ports: all flows have it, or none");
+  }
+  if (background.transport == net::TransportKind::window &&
+      settings.options.buffer.scope != net::BufferScope::unlimited) {
+    context.problems.add(*json, "transport", "transport window needs an unlimited buffer");
+  }
+  if (own.has("size_bytes") == own.has("cdf")) {
+    context.problems.add(*json, own.has("cdf") ? "cdf" : "size_bytes",
+                         "required: either size_bytes or cdf");
+    (void)own.any("size_bytes");
+    (void)own.any("cdf");
+  } else if (own.has("size_bytes")) {
+    background.cdf = {{own.required_number("size_bytes"), 1.0}};
+  } else {
+    background.cdf = parse_cdf(own, context.problems);
+    if (!background.cdf.empty() && net::mean_bytes(background) <= 0) {
+      context.problems.add(*json, "cdf", "the mean size must be > 0");
+    }
+  }
+  own.no_more();
+}
+
+// One size is written as size_bytes again.
+io::Json background_tree(const net::BackgroundOptions& background) {
+  io::Json tree;
+  tree.set("load", background.load);
+  tree.set("transport", net::kTransportKinds[background.transport]);
+  if (background.cdf.size() == 1) {
+    tree.set("size_bytes", background.cdf.front().first);
+  } else {
+    io::Array rows;
+    for (const auto& [bytes, part] : background.cdf) {
+      rows.push_back(io::Array{bytes, part});
+    }
+    tree.set("cdf", std::move(rows));
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

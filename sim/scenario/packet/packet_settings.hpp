@@ -1,0 +1,67 @@
+#pragma once
+// The `packet` block of a network: sizes, buffers, thresholds, faults and the transport (PKT 3.8,
+// 5; interface /cluster/network/packet). Lists of flows and scenarios have the same block. Lists
+// use of `dlcp` only the push bound; the rest of BoundedLoss says how a training job sorts its
+// packets.
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/words.hpp"
+#include "net/fabric/fabric.hpp"
+#include "net/packet/background.hpp"
+#include "net/packet/options.hpp"
+#include "json/json.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+struct ParseContext;
+
+enum class PriorityMap { layer, bytes };
+enum class LossFill { zero, stale };
+inline constexpr auto kPriorityMaps =
+    base::words<PriorityMap>({{PriorityMap::layer, "layer"}, {PriorityMap::bytes, "bytes"}});
+inline constexpr auto kLossFills =
+    base::words<LossFill>({{LossFill::zero, "zero"}, {LossFill::stale, "stale"}});
+
+struct BoundedLoss {
+  double bound_push = 0.10, bound_pull = 0;      // fraction of the packets of a message
+  std::map<std::int64_t, double> bound_of_layer; // overrides bound_push
+  bool priority = true;                          // queues by layer; else all in queue 1
+  PriorityMap priority_map = PriorityMap::layer;
+  bool selective_drop = true;  // drop classes by layer and size; else all protected
+  double front_fraction = 0.5; // of the layers
+  double large_fraction = 0.5; // of the packets
+  bool protect_large = false;
+  LossFill loss_fill = LossFill::zero;
+  bool rescale = false; // recorded only (PKT A25)
+
+  [[nodiscard]] double bound_push_of(std::int64_t layer) const {
+    const auto own = bound_of_layer.find(layer);
+    return own == bound_of_layer.end() ? bound_push : own->second;
+  }
+};
+
+struct PacketSettings {
+  net::PacketOptions options; // its seed and limit of time are set elsewhere
+  bool has_transport = false;
+  BoundedLoss bounded_loss;
+  net::BackgroundOptions background;
+  std::vector<std::string> warnings; // of thresholds that cannot work
+};
+
+// `value_bytes`: a packet holds whole values of so many bytes. Links are given by number or name. A
+// transport is required at the packet level; without one, or with an absent block (null),
+// everything has its default.
+[[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
+                                          const net::Fabric& fabric, std::uint32_t value_bytes = 1);
+// By number or name; reports `unknown link "x"` and the like.
+[[nodiscard]] std::optional<std::uint32_t>
+named_or_numbered(const io::Json& value, std::string_view noun,
+                  const std::vector<std::string>& names, std::size_t count, io::Problems& problems);
+
+} // namespace stepsim::study

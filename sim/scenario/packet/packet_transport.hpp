@@ -1,0 +1,18 @@
+#pragma once
+// `transport` of the packet block: which protocol carries the messages, with its keys (PKT 3.8, 5).
+#include <string_view>
+#include <vector>
+
+#include "scenario/packet/packet_settings.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+// Reads `transport`, a word or an object. A key that the transport does not have is a problem,
+// unless leftovers are ignored.
+void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
+
+// The transports for which a key of the transport block has a meaning.
+[[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);
+
+} // namespace stepsim::study

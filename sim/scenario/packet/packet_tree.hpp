@@ -1,0 +1,12 @@
+#pragma once
+// The packet block back as a tree.
+#include "net/fabric/fabric.hpp"
+#include "scenario/packet/packet_settings.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// Resolved. Thresholds that follow from the bandwidth of each link are left out where links differ.
+[[nodiscard]] io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric);
+
+} // namespace stepsim::study

@@ -1,0 +1,23 @@
+#pragma once
+// What every part of the reader of a scenario needs: the place to report problems, the files that
+// the scenario names, and how to treat keys without a meaning. Lists of flows, merge problems and
+// break-even problems are read with it as well.
+#include <string_view>
+
+#include "scenario/scenario.hpp"
+#include "json/reader.hpp"
+
+namespace stepsim::study {
+
+struct ParseContext {
+  io::Problems& problems;
+  Files& files;
+  Leftovers leftovers;
+
+  // Reports `key` of `fields` if it is present, has no meaning here and leftovers are refused:
+  // "cycle_s has no meaning for schedule ddp".
+  void needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
+                     std::string_view where) const;
+};
+
+} // namespace stepsim::study

@@ -1,0 +1,19 @@
+#pragma once
+// /cluster of a scenario: machines, the links between and inside them, and the profiles and
+// measured curves that give their numbers.
+#include "scenario/parse_context.hpp"
+
+namespace stepsim::study {
+
+// Reads the object; values of a calibration fill what the file leaves open.
+void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+
+// After cluster and communication are known: the measured curve that stands for the evaluators.
+void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// GPUs of one node need a network inside it: given, or of the calibration (its link class nvlink,
+// pcie or host). Nothing is needed where a curve, exchange_s or a topology stands for the links.
+void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// What the profile says of itself, and of ranks and densities that it was not fitted to.
+void add_profile_warnings(Scenario& scenario);
+
+} // namespace stepsim::study

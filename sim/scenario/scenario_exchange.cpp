@@ -1,0 +1,163 @@
+// A codec's time is on the compute thread and not in the exchange; synchronisation and host copies
+// are in the exchange and not on the wire. Copies count twice, into and out of host memory, and
+// carry compressed bytes.
+#include "scenario/scenario_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "net/profile/dense_inflation.hpp"
+#include "plan/planners.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Of the gradients of a group; of all of them where it is a size alone.
+double bytes_per_value(const Scenario& scenario, const plan::Group& group) {
+  std::int64_t bytes = 0;
+  std::int64_t values = 0;
+  for (const std::uint32_t item : group.items) {
+    if (item < scenario.workload.gradients.size()) { // else one that sends nothing
+      bytes += scenario.workload.gradients[item].bytes.value;
+      values += scenario.workload.gradients[item].values();
+    }
+  }
+  return values > 0 ? static_cast<double>(bytes) / static_cast<double>(values)
+                    : scenario.workload.bytes_per_value();
+}
+
+// What a profile found dense ring all-reduces to take longer than the network explains (SPA 9).
+double inflation(const Scenario& scenario) {
+  const auto& profile = scenario.cluster.network.profile;
+  const bool dense =
+      coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::dense;
+  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
+  return profile && dense && ring ? net::dense_inflation(*profile, scenario.cluster.ranks()) : 1;
+}
+
+// Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
+bool stops_early(const Scenario& scenario) {
+  const PacketSettings& packet = scenario.cluster.network.packet;
+  const net::TransportOptions& transport = packet.options.transport;
+  const BoundedLoss& bounded = packet.bounded_loss;
+  return packet.has_transport && transport.kind == net::TransportKind::dlcp &&
+         transport.dlcp.early_stop &&
+         (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
+}
+
+} // namespace
+
+bool exchanges(const Scenario& scenario) {
+  const coll::Options& options = scenario.communication.options;
+  const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
+                      options.placement == coll::Placement::dedicated;
+  return scenario.cluster.ranks() > 1 || server;
+}
+
+bool is_compressed(const Scenario& scenario) {
+  return scenario.communication.compression.method != coll::CompressionMethod::none;
+}
+
+plan::Group all_gradients(const Scenario& scenario) {
+  plan::Group all;
+  for (std::uint32_t i = 0; i < scenario.workload.gradients.size(); ++i) {
+    all.items.push_back(i);
+    all.bytes += scenario.workload.gradients[i].bytes;
+  }
+  return all;
+}
+
+// A rate of 0 means free.
+CodecTimes codec_times(const Scenario& scenario, double bytes) {
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
+  if (!coded || !exchanges(scenario)) {
+    return {};
+  }
+  const auto seconds = [bytes](double rate) { return rate > 0 ? bytes / rate : 0; };
+  return {seconds(compression.encode_Bps), seconds(compression.decode_Bps)};
+}
+
+plan::LinearCost extra_cost(const Scenario& scenario) {
+  if (!exchanges(scenario)) {
+    return {};
+  }
+  const Training& training = scenario.training;
+  const double ratio = std::max(1.0, scenario.communication.compression.ratio);
+  return {.startup_s = training.sync.value,
+          .per_byte_s = training.host_copy_Bps > 0 ? 2 / (training.host_copy_Bps * ratio) : 0};
+}
+
+coll::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
+  return {.elements = static_cast<std::int64_t>(std::ceil(bytes / bytes_per_value)),
+          .shapes = {},
+          .bytes = bytes};
+}
+
+// Low-rank methods need the shapes; a tensor of unknown shape is a single column, which is sent as
+// it is.
+coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group) {
+  const coll::Compression& compression = scenario.communication.compression;
+  coll::GradientPart part =
+      part_of_bytes(static_cast<double>(group.bytes.value), bytes_per_value(scenario, group));
+  if (compression.method == coll::CompressionMethod::powersgd) {
+    for (const std::uint32_t item : group.items) {
+      if (item >= scenario.workload.gradients.size()) {
+        continue; // one that sends nothing
+      }
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      if (gradient.shapes.empty()) {
+        part.shapes.push_back({gradient.values(), 1});
+      }
+      part.shapes.insert(part.shapes.end(), gradient.shapes.begin(), gradient.shapes.end());
+    }
+  }
+  return part;
+}
+
+bool simulates_messages(const Scenario& scenario) {
+  const NetworkModel model = scenario.cluster.network.model;
+  const Communication& communication = scenario.communication;
+  return model == NetworkModel::packet ||
+         (model == NetworkModel::flow &&
+          (communication.collective == coll::AlgorithmId::parameter_server ||
+           communication.schedule == plan::Schedule::priority || stops_early(scenario) ||
+           !scenario.other_jobs.empty()));
+}
+
+coll::Op exchange_op(const Communication& communication) {
+  return communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+}
+
+// The inflation of a profile scales the whole link, latency too: it was fitted to whole all-
+// reduces. On a fabric the links of `all` are unused.
+coll::Collective exchange_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Network& network = cluster.network;
+  coll::Collective collective;
+  collective.op = exchange_op(scenario.communication);
+  collective.algorithm = scenario.communication.collective;
+  collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
+  const double rate = network.bandwidth_Bps * network.efficiency;
+  if (cluster.fabric) {
+    collective.links.fabric = cluster.fabric; // which alone counts
+  } else {
+    collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
+  }
+  if (const double gamma = inflation(scenario); gamma != 1) {
+    collective.links.all.latency_s *= gamma;
+    collective.links.all.block_latency_s *= gamma;
+    collective.links.all.per_byte_s *= gamma;
+  }
+  if ((cluster.intra || cluster.fabric) && cluster.gpus_per_node > 1) {
+    collective.links.two_level = coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),
+                                                static_cast<std::uint32_t>(cluster.nics_per_node),
+                                                cluster.intra.value_or(coll::LinkCost{})};
+  }
+  collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
+  collective.options = scenario.communication.options;
+  return collective;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,14 @@
+#pragma once
+// /workload of a scenario as a list: several training jobs that share one fabric, each with `nodes`
+// of its own. The first has the first nodes of the cluster, and so on.
+#include "scenario/parse_context.hpp"
+
+namespace stepsim::study {
+
+// Reads the list. The first job becomes the scenario's workload, the others `other_jobs`.
+void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario);
+// The jobs fill the cluster and fit its collective. After everything else is known; for one job it
+// only gives that job all nodes.
+void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario);
+
+} // namespace stepsim::study

@@ -1,0 +1,12 @@
+#pragma once
+// A scenario back as a tree: what a result shows, and what a sweep hashes.
+#include "scenario/scenario.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// All keys with their resolved values; what does not apply is left out, so that `parse_scenario`
+// reads the tree as the same scenario.
+[[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
+
+} // namespace stepsim::study

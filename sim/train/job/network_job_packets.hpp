@@ -1,0 +1,42 @@
+#pragma once
+// The messages of jobs at the packet level, beside the flows of the background. The interface is
+// that of network_job_flows.hpp.
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "net/packet/packet_network.hpp"
+#include "train/job/network_job.hpp"
+
+namespace stepsim::train {
+
+class PacketMessages {
+public:
+  PacketMessages(const JobNetwork& network, std::span<const NetworkJob> jobs);
+
+  std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
+  double advance(double until, std::vector<std::uint32_t>& done);
+  [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == net::kNeverPs; }
+  void drain(); // what is on its way after the last completion
+  void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
+  void fill(JobsResult& result) const;
+
+private:
+  [[nodiscard]] net::ConnectionId connection(std::uint32_t job, std::uint32_t src,
+                                             std::uint32_t dst);
+  [[nodiscard]] bool no_more_arrivals() const { return arrivals_.none() || packets_.blocked(); }
+  [[nodiscard]] net::Picoseconds next_arrival() const;
+  void take_arrival();
+
+  const JobNetwork& network_;
+  std::span<const NetworkJob> jobs_;
+  std::vector<std::uint64_t> first_connections_;
+  net::PacketNetwork packets_;
+  net::BackgroundArrivals arrivals_;
+  std::unordered_map<std::uint64_t, net::ConnectionId> connections_; // by number; looked up only
+  std::vector<net::MessageId> background_;                           // ascending
+  std::uint64_t next_connection_; // number of the next flow of the background
+};
+
+} // namespace stepsim::train

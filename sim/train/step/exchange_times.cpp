@@ -1,0 +1,249 @@
+#include "train/step/exchange_times.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "coll/algorithms.hpp"
+#include "coll/choose.hpp"
+#include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/events.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/server_flows.hpp"
+#include "coll/evaluate/traffic.hpp"
+#include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "coll/method.hpp"
+
+namespace stepsim::train {
+
+namespace {
+
+// The closed form, also where it is an upper bound; max_plus where there is none (MER 4.1), or what
+// is known to equal it.
+double planned_seconds(const coll::Collective& collective) {
+  if (collective.homogeneous()) {
+    if (const auto form = coll::closed_form(collective)) {
+      return form->seconds;
+    }
+    if (const auto seconds = coll::lp_slow_additions_seconds(collective)) {
+      return *seconds;
+    }
+  }
+  return coll::max_plus_defined(collective) ? coll::max_plus(collective).seconds
+                                            : coll::events(collective).seconds;
+}
+
+// Streams of blocks without a formula: each size costs a search for its block and thousands of
+// transfers. So does a choice among algorithms that such streams are two of.
+bool is_costly(const coll::Collective& collective) {
+  if (collective.algorithm == coll::AlgorithmId::automatic) {
+    return std::ranges::any_of(coll::candidates_of(collective), [&](coll::AlgorithmId candidate) {
+      coll::Collective tried = collective;
+      tried.algorithm = candidate;
+      return is_costly(tried);
+    });
+  }
+  return coll::algorithm(collective.algorithm).block_streams > 0 &&
+         !(collective.homogeneous() &&
+           (coll::closed_form(collective) || coll::lp_slow_additions_seconds(collective)));
+}
+
+// One worker that pushes to servers of their own sends as any other.
+bool works_alone(const coll::Collective& collective) {
+  return collective.algorithm == coll::AlgorithmId::parameter_server &&
+         collective.options.placement == coll::Placement::dedicated;
+}
+
+class SampledTimes {
+public:
+  explicit SampledTimes(std::function<double(double)> seconds) : simulate_(std::move(seconds)) {}
+
+  double operator()(double bytes) {
+    std::size_t above = 1;
+    while (kFirstBytes * std::exp2(above) < bytes) {
+      ++above;
+    }
+    while (seconds_.size() <= above) {
+      add_sample();
+    }
+    const double high = kFirstBytes * std::exp2(above);
+    const double low = high / 2;
+    const double slope = (seconds_[above] - seconds_[above - 1]) / (high - low);
+    const double line = seconds_[above - 1] + slope * (bytes - low);
+    return bytes < low ? std::max(line, seconds_[0] * bytes / low) : line; // positive
+  }
+
+private:
+  static constexpr double kFirstBytes = 1024;
+
+  void add_sample() {
+    const double time = simulate_(kFirstBytes * std::exp2(seconds_.size()));
+    seconds_.push_back(seconds_.empty() ? time : std::max(time, seconds_.back()));
+  }
+
+  std::function<double(double)> simulate_;
+  std::vector<double> seconds_;
+};
+
+// A convex, piecewise linear function of whole numbers of bytes, exact at all of them.
+class ConvexTimes {
+public:
+  explicit ConvexTimes(std::function<double(double)> seconds) : evaluate_(std::move(seconds)) {}
+
+  double operator()(double bytes) {
+    while (corners_.empty() || corners_.back().bytes < bytes) {
+      extend();
+    }
+    const auto above = std::ranges::lower_bound(corners_, bytes, {}, &Corner::bytes);
+    if (above == corners_.begin() || above->bytes == bytes) {
+      return above->seconds;
+    }
+    return chord(*(above - 1), *above, bytes);
+  }
+
+private:
+  struct Corner {
+    double bytes{}, seconds{};
+  };
+  static constexpr double kFirstBytes = 1 << 20;
+
+  static double chord(const Corner& low, const Corner& high, double bytes) {
+    const double share = (bytes - low.bytes) / (high.bytes - low.bytes);
+    return low.seconds + share * (high.seconds - low.seconds);
+  }
+  [[nodiscard]] Corner corner(double bytes) const { return {bytes, evaluate_(bytes)}; }
+
+  // Doubles the range that is known.
+  void extend() {
+    if (corners_.empty()) {
+      corners_.push_back(corner(1));
+    }
+    const Corner low = corners_.back();
+    add_corners(low, corner(low.bytes < kFirstBytes ? kFirstBytes : 2 * low.bytes));
+  }
+
+  // Appends the corners behind `low` up to `high`: a point on the chord says that there is none
+  // between them.
+  void add_corners(const Corner& low, const Corner& high) {
+    constexpr double kRounding = 1e-13;
+    const double middle = std::floor((low.bytes + high.bytes) / 2);
+    if (middle > low.bytes) {
+      const Corner between = corner(middle);
+      if (between.seconds < chord(low, high, middle) * (1 - kRounding)) {
+        add_corners(low, between);
+        add_corners(between, high);
+        return;
+      }
+    }
+    corners_.push_back(high);
+  }
+
+  std::function<double(double)> evaluate_;
+  std::vector<Corner> corners_; // by bytes
+};
+
+} // namespace
+
+plan::Cost sampled_cost(std::function<double(double bytes)> seconds) {
+  return {.base = plan::CurveCost{[times = std::make_shared<SampledTimes>(std::move(seconds))](
+                                      double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+}
+
+plan::Cost planner_cost(const coll::Collective& collective) {
+  if (collective.ranks == 1 && !works_alone(collective)) {
+    return {.base = plan::LinearCost{}};
+  }
+  coll::Collective probe = collective;
+  probe.options.chunking = coll::Chunking::real;
+  if (collective.links.fabric) {
+    return sampled_cost([probe](double bytes) {
+      coll::Collective asked = probe;
+      asked.bytes = bytes;
+      return coll::events(coll::with_chosen_algorithm(asked)).seconds;
+    });
+  }
+  probe.bytes = 1; // one that sends nothing has no links to differ in
+  if (collective.algorithm != coll::AlgorithmId::automatic && probe.homogeneous()) {
+    const auto form = coll::closed_form(probe);
+    if (form && form->startup_s && form->per_byte_s) {
+      return {.base = plan::LinearCost{*form->startup_s, *form->per_byte_s}};
+    }
+  }
+  const auto seconds = [probe](double bytes) {
+    coll::Collective asked = probe;
+    asked.bytes = bytes;
+    return planned_seconds(coll::with_chosen_algorithm(asked));
+  };
+  coll::Collective large = probe;
+  large.bytes = 1 << 20;
+  if (is_costly(large)) {
+    return sampled_cost(seconds);
+  }
+  return {.base = plan::CurveCost{
+              [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
+}
+
+plan::Cost merge_cost(const coll::Collective& collective, std::optional<coll::Method> method) {
+  constexpr std::uint32_t kMostRanks = 1 << 14; // more take too long to evaluate often
+  plan::Cost cost = planner_cost(collective);
+  const bool linear = std::holds_alternative<plan::LinearCost>(cost.base);
+  if (!linear || collective.ranks == 1 || collective.ranks > kMostRanks ||
+      method == coll::Method::closed_form) {
+    return cost;
+  }
+  coll::Collective probe = collective;
+  probe.options.chunking = coll::Chunking::real;
+  probe.bytes = 1;
+  if (!coll::closed_form(probe)->upper_bound || !coll::max_plus_defined(probe)) {
+    return cost;
+  }
+  const auto seconds = [probe](double bytes) {
+    coll::Collective asked = probe;
+    asked.bytes = bytes;
+    return coll::max_plus(asked).seconds;
+  };
+  cost.base = plan::CurveCost{[times = std::make_shared<ConvexTimes>(seconds)](double bytes) {
+    return bytes > 0 ? (*times)(bytes) : 0.0;
+  }};
+  return cost;
+}
+
+ExchangeTimes::ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
+                             std::optional<plan::Cost> curve)
+    : collective_(std::move(collective)), asked_(method), curve_(std::move(curve)) {}
+
+const Exchange& ExchangeTimes::operator()(Bytes bytes) {
+  const auto [place, is_new] = known_.try_emplace(bytes.value);
+  Exchange& exchange = place->second;
+  if (!is_new) {
+    return exchange;
+  }
+  collective_.bytes = static_cast<double>(bytes.value);
+  const coll::Collective collective = coll::with_chosen_algorithm(collective_);
+  exchange.algorithm = collective.algorithm;
+  if (collective.ranks > 1 && bytes.value > 0) {
+    exchange.max_bytes_sent = coll::traffic(collective).max_per_rank;
+  }
+  if (curve_) {
+    exchange.seconds = curve_->seconds(collective_.bytes, 1);
+    return exchange;
+  }
+  const coll::Method method = asked_ ? *asked_ : coll::automatic_method(collective);
+  used_ = std::max(used_, method);
+  if (method == coll::Method::events) {
+    coll::Evaluation evaluation = coll::events(collective);
+    events_ += evaluation.events;
+    exchange.seconds = evaluation.seconds;
+    exchange.links = std::move(evaluation.links);
+  } else {
+    exchange.seconds = coll::seconds(collective, method);
+  }
+  return exchange;
+}
+
+} // namespace stepsim::train

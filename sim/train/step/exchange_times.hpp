@@ -1,0 +1,64 @@
+#pragma once
+// How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
+// planners see: the closed form of the chosen collective with parts of exactly n / P (max_plus
+// where there is no closed form; on a fabric by events, and streams of blocks without a formula by
+// max_plus, at powers of two and linear in between), or a cost or calibration curve where one is
+// given (MER 4.1).
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coll/collective.hpp"
+#include "net/flow/link_use.hpp"
+#include "plan/cost.hpp"
+
+namespace stepsim::train {
+
+// The cost function for planners. `collective` carries everything but the bytes. On a fabric copies
+// of the cost share the sizes simulated so far: not thread-safe.
+[[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
+
+// `seconds` of a message, which costs a simulation each, at 1 KiB, 2 KiB, 4 KiB, ..: linear between
+// two of them and below the first two, never falling. A size asked for has all sizes up to the next
+// of them simulated, once. Copies of the cost share what is known.
+[[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
+
+// The same for planners that need no a + b m, by the evaluator of the run (`method` as asked for):
+// max_plus where the closed form is an upper bound. Such times are the largest of several a + b m,
+// so they are linear between the few sizes where another one becomes the largest; those are found
+// by halving, and whole bytes between them cost nothing.
+[[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
+                                    std::optional<coll::Method> method);
+
+struct Exchange {
+  double seconds{};
+  coll::AlgorithmId algorithm{};     // the chosen one with `auto`
+  double max_bytes_sent{};           // by the rank that sends most
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, where the exchange has one
+};
+
+// Costs of messages by size, each size evaluated once. Not thread-safe.
+class ExchangeTimes {
+public:
+  // `method` as asked for; `curve` (a measured cost) stands for the evaluators where given.
+  ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
+                std::optional<plan::Cost> curve);
+
+  [[nodiscard]] const Exchange& operator()(Bytes bytes);
+  // The most faithful evaluator used so far; closed_form before any use.
+  [[nodiscard]] coll::Method method() const { return used_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  coll::Collective collective_;
+  std::optional<coll::Method> asked_;
+  std::optional<plan::Cost> curve_;
+  coll::Method used_ = coll::Method::closed_form;
+  std::uint64_t events_{};
+  std::map<std::int64_t, Exchange> known_;
+};
+
+} // namespace stepsim::train
