@@ -33,6 +33,8 @@ bool few_interfaces(const Collective& collective) {
 
 } // namespace
 
+// Formulas know parts of n / k bytes. Where n is no multiple some parts are one element longer, and
+// the schedule takes longer by up to one element per step.
 bool parts_divide(const Collective& collective) {
   const Options& options = collective.options;
   if (options.chunking == Chunking::real || !collective.sizes.empty()) {
@@ -101,6 +103,8 @@ std::optional<std::string> idle_interfaces(const Collective& collective) {
          (collective.op == Op::allreduce ? "; hierarchical uses them all" : "");
 }
 
+// From the cheapest to the dearest: a formula that is equal to the schedule, a sweep that is exact
+// because no two transfers share anything, events.
 Method automatic_method(const Collective& asked) {
   if (asked.links.fabric) {
     return Method::events;

@@ -54,6 +54,7 @@ void fill_forms(CollectiveRecord& record, const Collective& collective) {
     return found ? std::optional(found->seconds) : std::nullopt;
   };
   const std::optional<double> exact = seconds_of(CostForm::exact);
+  // A printed form that says the same as the exact one would only be read as news.
   const auto if_different = [&](std::optional<double> seconds) {
     const bool same = seconds && exact && std::abs(*seconds - *exact) <= 1e-12 * *exact;
     return same ? std::nullopt : seconds;
@@ -187,6 +188,8 @@ double bus_factor(Op op, std::uint32_t ranks) {
   return 1;
 }
 
+// Forms and bounds first, which every record has, then the evaluators that were asked for or are
+// needed for the times of ranks; the most faithful one gives `seconds`.
 CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, bool with_ranks) {
   CollectiveRecord record;
   Collective collective = asked_for;

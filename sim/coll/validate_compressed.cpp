@@ -35,6 +35,7 @@ void check_elements(Findings& findings, const Compression& compression, double b
   }
 }
 
+// Shapes cut the gradient into matrices; together they are all of it.
 void check_shapes(Findings& findings, const std::vector<MatrixShape>& shapes,
                   std::int64_t elements) {
   std::int64_t values = 0;
@@ -47,6 +48,7 @@ void check_shapes(Findings& findings, const std::vector<MatrixShape>& shapes,
   }
 }
 
+// What depends on the ranks and nodes, so that no schema can say it.
 void check_method(Findings& findings, const Compression& compression, const Collective& base) {
   const CompressionRow& method = row(compression.method);
   if (has_key(method, "allgather") &&
@@ -75,6 +77,7 @@ void check_method(Findings& findings, const Compression& compression, const Coll
 std::vector<Finding> validate(const Compression& compression,
                               const std::vector<MatrixShape>& shapes, const Collective& base,
                               AskedMethod asked) {
+  // Of an impossible base nothing more is said: the checks of the method divide by its values.
   Findings findings = validate(base);
   if (!findings.empty()) {
     return findings;
@@ -92,6 +95,7 @@ std::vector<Finding> validate(const Compression& compression,
   if (!findings.empty()) {
     return findings;
   }
+  // Whether the asked method can answer, with what to ask instead.
   if (base.links.fabric && !simulated) {
     findings.push_back({"method", name + " is a formula, which knows no topology"});
   } else if (base.links.fabric && asked != AskedMethod::automatic && asked != AskedMethod::events) {

@@ -1,3 +1,6 @@
+// The constants are seconds of one core per transfer. What they are multiplied with is counted
+// exactly where a phase can say how much it sends, and estimated where a search over block sizes
+// comes first.
 #include "coll/work.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The queues that the models use, compiled once here, so that the header is known to compile for
+// both.
 #include "engine/event_queue.hpp"
 #include "engine/timeline.hpp"
 

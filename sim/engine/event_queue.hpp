@@ -70,6 +70,7 @@ private:
     return run_is_next() ? run_[run_head_] : heap_.front();
   }
 
+  // To the end of the run, a ring buffer whose size is a power of two.
   void append(const Event<Time>& event) {
     if (run_size_ == run_.size()) {
       grow();
@@ -87,6 +88,8 @@ private:
     run_mask_ = run_.size() - 1;
   }
 
+  // The heap has four children per node: half the levels of a binary one, and the children of a
+  // node lie in one or two cache lines.
   void sift_up(const Event<Time>& event) {
     std::size_t place = heap_.size();
     heap_.push_back(event);
@@ -101,6 +104,7 @@ private:
     heap_[place] = event;
   }
 
+  // The last entry sinks from the top to its place.
   void drop_top() {
     const Event<Time> moved = heap_.back();
     heap_.pop_back();

@@ -1,3 +1,6 @@
+// Logs of the S-SGD branch of Caffe, which dumps one row per blob of parameters, [id, elements,
+// backward_us, communication_us], with ids that rise by one. Of several dumps the last one with
+// times is used.
 #include "import/import_caffe_log.hpp"
 
 #include <algorithm>
@@ -39,6 +42,7 @@ std::optional<std::string_view> bracketed(std::string_view line) {
   return line.substr(open + 1, close - open - 1);
 }
 
+// Between commas, blanks trimmed.
 std::vector<std::string_view> fields_of(std::string_view text) {
   std::vector<std::string_view> fields;
   while (true) {
@@ -51,6 +55,7 @@ std::vector<std::string_view> fields_of(std::string_view text) {
   }
 }
 
+// The times of communication are checked but not used: they are those of the logged cluster.
 CaffeRow parse_row(std::string_view text, const std::string& file, const std::string& line) {
   const std::vector<std::string_view> fields = fields_of(text);
   if (fields.size() != 4 && fields.size() != 5) {
@@ -83,6 +88,7 @@ CaffeRow parse_row(std::string_view text, const std::string& file, const std::st
   return row;
 }
 
+// An id that does not rise begins another dump; one that is left out means that rows are missing.
 std::vector<Dump> read_dumps(LineReader& input) {
   std::vector<Dump> dumps;
   for (TextLine line; input.next(line);) {
@@ -116,6 +122,8 @@ struct BlobName {
   std::string layer;
   std::string tensor;
 };
+// Caffe pads every blob to a multiple of 64 elements: a table fits if its tensors, padded, are the
+// rows one by one.
 std::vector<BlobName> names_from(const train::ModelTable& table, const Dump& dump) {
   std::vector<BlobName> names;
   for (const std::size_t i : table.execution_order()) {
@@ -130,6 +138,7 @@ std::vector<BlobName> names_from(const train::ModelTable& table, const Dump& dum
   return names.size() == dump.size() ? names : std::vector<BlobName>();
 }
 
+// Names are a convenience: without a table that fits, layers are numbered.
 std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& options,
                                  const std::string& file, std::vector<std::string>& warnings) {
   if (options.model) {
@@ -152,6 +161,8 @@ std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& option
   return {};
 }
 
+// The blobs of a layer were logged with the same backward time: neighbours with one time are one
+// layer. Blobs without time are parameters that are not trained.
 std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName>& names) {
   std::vector<train::Layer> layers;
   for (std::size_t first = 0, end = 0; first < dump.size(); first = end) {

@@ -1,3 +1,5 @@
+// A format is told by words that only it has, in the first megabyte. Files that look like those of
+// other tools get an error that says what to export instead.
 #include "import/import_detect.hpp"
 
 #include <algorithm>
@@ -33,8 +35,10 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+// Recognised, but not read: `what` says what to export instead.
 DetectedFormat not_supported(std::string what) { return {std::nullopt, std::move(what)}; }
 
+// The tree is not parsed: files may be larger than memory, and the head ends in the middle of one.
 DetectedFormat detect_json(std::string_view head) {
   if (contains(head, "\"NEGOTIATE_")) {
     return not_supported("Horovod timelines are not supported; export a PyTorch profiler trace");
@@ -78,6 +82,7 @@ bool is_osu_row(std::string_view line) {
   return parse_whole(size) && parse_real(words[1]);
 }
 
+// A CSV header with a column of names and one of sizes.
 bool is_table_header(std::string_view line) {
   std::string padded = ",";
   for (const char c : line) {
@@ -90,6 +95,7 @@ bool is_table_header(std::string_view line) {
          (contains(padded, ",params,") || contains(padded, ",bytes,"));
 }
 
+// Unmistakable words first, then the shape of the first lines that are no comments.
 DetectedFormat detect_text(std::string_view head) {
   if (contains(head, "# Collective test starting") || contains(head, "# nThread")) {
     return {ImportFormat::nccl_tests, ""};
@@ -149,6 +155,7 @@ DetectedFormat detect_format(std::string_view head) {
   }
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   const char first = begin == std::string_view::npos ? ' ' : head[begin];
+  // Texts have no zero bytes.
   if (contains(head.substr(0, 4096), std::string_view("\0", 1))) {
     return not_supported("binary files (Chakra, ONNX) are not supported; export a PyTorch profiler "
                          "trace or a layer table (CSV)");
@@ -172,6 +179,7 @@ std::string import_first(ImportFormat format) {
   return "this is " + what + ": stepsim import " + word + " FILE -o T.json";
 }
 
+// Of a gzip file the inflated head.
 std::string head_of(const std::string& path) {
   std::string head;
   std::error_code error;

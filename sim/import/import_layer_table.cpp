@@ -1,3 +1,5 @@
+// Columns are found by name, in any order; the name of a column of times says its unit. One row is
+// one layer. All bad rows are reported together, as in every file of many rows.
 #include "import/import_layer_table.hpp"
 
 #include <algorithm>
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 
+// What a column can hold; several names may mean one.
 enum class Column { name, params, bytes, forward, backward, dtype, tensors };
 
 struct ColumnName {
@@ -46,6 +49,7 @@ constexpr std::array kColumns{
     ColumnName{"backward_us", Column::backward, -6},
 };
 
+// An element type and its size, by which elements become bytes.
 struct ItemType {
   std::string_view word;
   std::int64_t bytes{};
@@ -71,6 +75,7 @@ struct RowProblem {
   std::string message;
 };
 
+// Throws InputError for columns that are unknown, missing or there twice.
 Header read_header(const CsvRow& row, const std::string& file) {
   const std::string line = std::to_string(row.line);
   Header header;
@@ -107,6 +112,7 @@ Header read_header(const CsvRow& row, const std::string& file) {
 
 std::string quoted(std::string_view text) { return '"' + base::shown_value(text) + '"'; }
 
+// One row to one layer; what is wrong with it leaves as a RowProblem, and the next row goes on.
 class RowReader {
 public:
   RowReader(const Header& header, const CsvRow& row) : header_(header), row_(row) {}
@@ -130,9 +136,11 @@ public:
       throw RowProblem{"give params or bytes"};
     }
     if (elements && bytes && *bytes != *elements * type.bytes) {
+      // Two columns that contradict each other: no telling which of them is right.
       throw RowProblem{"bytes " + std::to_string(*bytes) + " but params " +
                        std::to_string(*elements) + " x " + std::to_string(type.bytes)};
     }
+    // Either column is enough.
     layer.gradient_bytes = Bytes{bytes ? *bytes : *elements * type.bytes};
     add_tensors(layer, type);
     return layer;
@@ -148,6 +156,7 @@ private:
     return std::string(header_.names[*header_.at(column)]->text);
   }
 
+  // By the unit in the name of the column, exactly: digits are moved, not multiplied.
   [[nodiscard]] Seconds time(Column column) const {
     const std::string_view field = *text(column);
     const auto value = parse_scaled(field, header_.names[*header_.at(column)]->exponent);
@@ -160,6 +169,7 @@ private:
     return {*value};
   }
 
+  // Bounded so that bytes stay exact in a double.
   [[nodiscard]] std::int64_t whole(std::string_view field, const std::string& name,
                                    std::int64_t item_bytes) const {
     const auto value = parse_whole(field);
@@ -183,6 +193,7 @@ private:
     return whole(*field, name_of(column), item_bytes);
   }
 
+  // float32 where the table does not say.
   [[nodiscard]] ItemType item_type() const {
     const std::string_view word = text(Column::dtype).value_or("");
     if (word.empty()) {
@@ -216,6 +227,7 @@ private:
       }
       return; // more: their sizes are unknown, the layer's is not
     }
+    // "4096;64": the sizes of the layer's tensors, which have to be all of it.
     std::int64_t sum = 0;
     while (true) {
       const std::size_t end = list.find(';');
@@ -251,6 +263,7 @@ train::Trace import_layer_table(const std::string& file, const ImportOptions& op
   }
   train::Trace trace;
   trace.name = result_name(options, file);
+  // The source says which file and which tool, so that the trace can be made again.
   trace.source = make_source("layer-table", options);
   trace.granularity = train::Granularity::tensor; // the rows list them, or are one each
   trace.source->files.push_back(input.file);

@@ -1,3 +1,6 @@
+// Logs of the OSU micro-benchmarks: a title that names the operation, then rows of a size and times
+// in microseconds. Output of the job between the rows is passed over once a title was seen; without
+// one, every line has to be a row.
 #include "import/import_osu.hpp"
 
 #include <algorithm>
@@ -30,6 +33,7 @@ struct Title {
   bool seen = false;
 };
 
+// The word before "Latency" is the operation; of point-to-point tests it is "MPI" or "MPI-CUDA".
 Title read_title(std::string_view line, const std::string& file) {
   if (line.find("Bandwidth") != std::string_view::npos) {
     throw InputError(file, "", "osu_bw reports bandwidth, not times; use osu_latency");
@@ -54,6 +58,7 @@ Title read_title(std::string_view line, const std::string& file) {
   return {"", true};
 }
 
+// A point, with the ranks where the row names them.
 struct OsuRow {
   OsuPoint point;
   std::optional<std::int64_t> ranks;
@@ -132,16 +137,19 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
       throw InputError(input.name(), std::to_string(line.number),
                        std::to_string(*row->ranks) + " ranks, expected " + std::to_string(*ranks));
     }
+    // Rows "8,4096 12.5" name the ranks; they have to agree with each other and with the option.
     ranks = row->ranks ? row->ranks : ranks;
     log.points.push_back(row->point);
   }
   if (log.points.empty()) {
     throw InputError(input.name(), "", "no result rows found");
   }
+  // What the user says goes before the title.
   log.op = options.op.value_or(title.op);
   if (log.op.empty()) {
     throw InputError(input.name(), "", "the file does not say which operation: give --op");
   }
+  // A ping-pong test has two ranks by its nature.
   if (!ranks && log.op == "pingpong") {
     ranks = 2;
   }

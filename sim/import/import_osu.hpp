@@ -17,6 +17,7 @@ namespace stepsim::io {
 
 enum class OsuValue { average, min, max };
 
+// What the log does not say, or says otherwise.
 struct OsuOptions {
   ImportOptions common;
   std::optional<std::string> op; // our word; default: from the title

@@ -1,3 +1,5 @@
+// Numbers may be written with a unit, "25 Gbit/s", where the key says what is measured: the end of
+// a key tells its unit (`_s`, `_bytes`, `_Bps`).
 #include "json/checked.hpp"
 
 #include <cmath>
@@ -49,6 +51,7 @@ std::string not_a_number(const Json& value, const std::string& rule) {
 
 } // namespace
 
+// The last key of a pointer decides; elements of a list are of the list's kind.
 std::optional<base::QuantityKind> kind_of_place(std::string_view pointer) {
   const auto is_index = [](std::string_view token) {
     return !token.empty() && token.find_first_not_of("0123456789-") == std::string_view::npos;
@@ -74,6 +77,7 @@ std::string shown(const Json& value) {
   return base::shown_value(compact(value));
 }
 
+// Sizes are whole bytes, all other quantities are real.
 std::optional<Json> quantity_at(std::string_view pointer, std::string_view text) {
   const auto parsed = quantity_in(pointer, text);
   const double* number = std::get_if<double>(&parsed);
@@ -94,6 +98,7 @@ std::optional<double> number_of(const Json& value) {
   return value.is_number() ? std::optional(value.as_double()) : std::nullopt;
 }
 
+// The tree with quantities as plain numbers in SI units, each with the origin of its text.
 Json with_numbers(Json tree) {
   if (tree.is_array()) {
     for (Json& element : tree.as_array()) {
@@ -125,6 +130,7 @@ std::optional<double> checked_number(const Json& value, Range range, Problems& p
   return number;
 }
 
+// 16.0 and 1e6 are integers: tools that know doubles only write them so.
 std::optional<std::int64_t> checked_integer(const Json& value, Range range, Problems& problems) {
   // A percentage is no integer, not even 200%.
   const bool percent =

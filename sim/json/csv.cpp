@@ -1,3 +1,4 @@
+// RFC 4180 with what spreadsheets and tools add to it: tabs, a byte order mark, comment lines.
 #include "json/csv.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace stepsim::io {
 
 namespace {
 
+// What is left of the text is a view: nothing is copied but the fields.
 class CsvParser {
 public:
   CsvParser(std::string_view text, const std::string& file) : text_(text), file_(file) {
@@ -27,6 +29,7 @@ public:
         continue;
       }
       if (rows.empty()) {
+        // The first line decides: tabs if it has no comma.
         const bool tabs = line.find('\t') != std::string_view::npos;
         separator_ = tabs && line.find(',') == std::string_view::npos ? '\t' : ',';
       }
@@ -74,6 +77,7 @@ private:
     return std::string(field);
   }
 
+  // A quote within quotes is doubled; lines may break inside.
   std::string quoted(std::int64_t first_line) {
     std::string field;
     for (std::size_t i = 1; i < text_.size(); ++i) {
@@ -103,6 +107,7 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) {
   return CsvParser(text, file).rows();
 }
 
+// Quoted where a reader would need it.
 void append_csv_cell(std::string& out, std::string_view text) {
   const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
   out.append(quoted ? "\"" : "");

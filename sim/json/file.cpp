@@ -1,3 +1,5 @@
+// Reading by chunks of a fixed size, of which a gzip stream makes chunks of another. A file may
+// hold several gzip members one after the other, as `cat a.gz b.gz` makes.
 #include "json/file.hpp"
 
 #include <fcntl.h>
@@ -49,6 +51,7 @@ struct ByteSource::State {
     if (stream_open) {
       inflateEnd(&stream);
     }
+    // Standard input, 0, belongs to the caller.
     if (descriptor > 0) {
       ::close(descriptor);
     }
@@ -57,6 +60,7 @@ struct ByteSource::State {
   [[noreturn]] void fail(const std::string& message) const { throw InputError(name, "", message); }
 
   // Appends to the unread part; false at the end of the file.
+  // One system call; interrupted ones are repeated.
   bool fill() {
     if (raw_at_end) {
       return false;
@@ -84,6 +88,7 @@ struct ByteSource::State {
     return true;
   }
 
+  // By content, since a name may say anything.
   void detect() {
     while (raw_end - raw_begin < 2 && fill()) {}
     const bool gzip =
@@ -96,6 +101,7 @@ struct ByteSource::State {
   }
 
   void open_member() {
+    // zlib: the largest window, and gzip headers only.
     constexpr int kGzipOnly = 15 + 16;
     const int result = stream_open ? inflateReset(&stream) : inflateInit2(&stream, kGzipOnly);
     if (result != Z_OK) {
@@ -120,6 +126,8 @@ struct ByteSource::State {
     return false;
   }
 
+  // The limit on bytes holds for what comes out, so that a small file that inflates to terabytes
+  // ends in an error at once.
   std::string_view inflate_some() {
     while (member_open || next_member()) {
       if (raw_begin == raw_end && !fill()) {
@@ -163,6 +171,7 @@ ByteSource::~ByteSource() = default;
 ByteSource::ByteSource(ByteSource&&) noexcept = default;
 ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
 
+// Never more than one chunk of the file and one of the inflated bytes is in memory.
 std::string_view ByteSource::next() {
   State& s = *state_;
   if (s.format == State::Format::unknown) {

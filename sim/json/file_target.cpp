@@ -46,6 +46,7 @@ int descriptor_number(const std::string& path) {
   return -1;
 }
 
+// The file that a chain of symbolic links ends at: replacing a link would cut others off.
 std::string behind_links(const Target& target) {
   constexpr int kMostLinks = 40; // as the system
   fs::path place = target.path;
@@ -60,6 +61,7 @@ std::string behind_links(const Target& target) {
   target.fail(ELOOP);
 }
 
+// In the same folder, so that the rename stays on one file system.
 std::string temporary_name(const Target& target, int number) {
   constexpr std::size_t kLongestName = 255;
   const fs::path place(target.place);
@@ -137,6 +139,7 @@ void Target::fail(int error) const {
   throw SimulationError(path + ": write failed: " + std::generic_category().message(error));
 }
 
+// What is written later is decided here once: nothing is opened or changed.
 Target find_target(const std::string& path) {
   Target target;
   target.path = path == "-" ? "standard output" : path;
@@ -165,6 +168,8 @@ Target find_target(const std::string& path) {
   return target;
 }
 
+// Locks without waiting. An error other than "held by another" means that the file system knows no
+// locks.
 bool try_lock(int descriptor, Lock lock) {
   const int operation = (lock == Lock::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
   int result = -1;
@@ -218,6 +223,7 @@ Temporary make_temporary(const Target& target, Lock lock) {
   }
 }
 
+// Numbers are given from 1 on, so that the first name without a file ends the search.
 void remove_abandoned(const Target& target) {
   int number = 1;
   while (remove_if_abandoned(temporary_name(target, number))) {
@@ -225,12 +231,14 @@ void remove_abandoned(const Target& target) {
   }
 }
 
+// A full disk may be reported only now.
 void sync_content(const Target& target, int descriptor) {
   if (::fsync(descriptor) != 0 && !has_no_sync(errno)) {
     target.fail(errno);
   }
 }
 
+// The entry of a new name is content of its folder.
 void sync_folder(const Target& target) {
   const fs::path parent = fs::path(target.place).parent_path();
   const Descriptor folder(

@@ -54,6 +54,8 @@ struct Target {
 // links.
 [[nodiscard]] Target find_target(const std::string& path);
 
+// Shared: whoever replaces a file lets others replace it too. Exclusive: a growing file has one
+// writer.
 enum class Lock { shared, exclusive };
 // False if another process holds the file. True where the file system has no locks.
 [[nodiscard]] bool try_lock(int descriptor, Lock lock);

@@ -65,6 +65,7 @@ struct OutputFile::State {
     }
   }
 
+  // Devices, pipes and descriptors have no content to protect.
   void open_direct() {
     // A descriptor of the caller is not closed with ours.
     output = Descriptor(target.kind == Target::Kind::descriptor
@@ -75,6 +76,7 @@ struct OutputFile::State {
     }
   }
 
+  // Locked as long as it is written, so that another process knows that it is not abandoned.
   void open_temporary() {
     Temporary made = make_temporary(target, mode == Mode::grow ? Lock::exclusive : Lock::shared);
     temporary = std::move(made.path);
@@ -105,6 +107,7 @@ struct OutputFile::State {
     }
   }
 
+  // All of it: the system may take less at a time, or be interrupted by a signal.
   void put(const char* bytes, std::size_t size) {
     while (size > 0) {
       const ssize_t done = ::write(output.get(), bytes, size);
@@ -120,6 +123,7 @@ struct OutputFile::State {
     }
   }
 
+  // zlib gives output until there is none left for this input.
   void compress_buffer(int flush) {
     std::array<char, kChunk> out;
     stream.next_in = zlib_bytes(buffer.data());
@@ -142,6 +146,7 @@ struct OutputFile::State {
   }
 
   // The temporary file takes the place of the target, and its descriptor stays open.
+  // Content first, then the name, then the folder: after each step a crash leaves a whole file.
   void put_in_place() {
     sync_content(target, output.get());
     if (std::rename(temporary.c_str(), target.place.c_str()) != 0) {
@@ -180,6 +185,7 @@ OutputFile::~OutputFile() = default;
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 
+// A growing file is written at once, so that readers see whole records.
 void OutputFile::write(std::string_view bytes) {
   State& s = *state_;
   if (s.mode == Mode::grow) {
@@ -196,6 +202,7 @@ void OutputFile::write(std::string_view bytes) {
   }
 }
 
+// Until here the target is as it was.
 void OutputFile::commit() {
   State& s = *state_;
   assert(s.output.is_open() && "a file is committed once");
@@ -219,6 +226,7 @@ std::uint64_t OutputFile::size() const {
   return known ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
+// Takes back what a killed process had written in part.
 void OutputFile::cut(std::uint64_t size) {
   const State& s = *state_;
   assert(s.mode == Mode::grow && "what replaces a file is only added to");
@@ -237,6 +245,7 @@ void OutputFile::sync() {
   }
 }
 
+// Of a growing file whose beginning changes: the copy takes its place in one step.
 OutputFile OutputFile::begin_rewrite() const {
   assert(state_->mode == Mode::grow && !is_direct(state_->target) && "only a growing file has one");
   auto copy = std::make_unique<State>();
@@ -257,6 +266,7 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
+// By device and inode, so that links and other spellings of a path are seen through.
 bool same_file(const std::string& a, const std::string& b) {
   struct stat one {};
   struct stat two {};

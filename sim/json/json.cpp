@@ -1,3 +1,5 @@
+// Members of an object are found by going through all of them: objects of files have few keys, and
+// keep their order.
 #include "json/json.hpp"
 #include "json/json_pointer.hpp"
 
@@ -87,6 +89,7 @@ std::string_view Json::file() const {
   return origin_ && origin_->file ? std::string_view(*origin_->file) : std::string_view();
 }
 
+// Put together when somebody asks, which is when something is wrong.
 std::string Json::pointer() const {
   std::vector<const Origin*> steps; // from the value up
   for (const Origin* at = origin_.get(); at != nullptr; at = at->parent.get()) {
@@ -107,12 +110,14 @@ std::string Json::pointer() const {
 
 std::int64_t Json::line() const { return origin_ ? origin_->line : 0; }
 
+// Of a root, or of a value that takes another's place: the whole pointer.
 void Json::set_origin(std::shared_ptr<const std::string> file, std::string pointer,
                       std::int64_t line) {
   origin_ = std::make_shared<const Origin>(
       Origin{nullptr, std::move(file), std::move(pointer), -1, line});
 }
 
+// One step: the origin of the parent is shared by all its members.
 void Json::set_origin_below(const Json& parent, std::string_view key, std::int64_t line) {
   origin_ = std::make_shared<const Origin>(
       Origin{parent.origin_, parent.file_pointer(), std::string(key), -1, line});

@@ -42,6 +42,7 @@ public:
   Json(Array value) : value_(std::move(value)) {}
   Json(Object value) : value_(std::move(value)) {}
 
+  // Which of the seven kinds a value is.
   [[nodiscard]] const Value& value() const { return value_; }
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   [[nodiscard]] bool is_bool() const { return std::holds_alternative<bool>(value_); }

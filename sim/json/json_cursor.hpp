@@ -80,6 +80,7 @@ public:
   }
 
 private:
+  // The word before is kept, because the lexer may have read one character too many.
   void begin_word() {
     previous_ = word_;
     word_ = here_;
@@ -92,6 +93,7 @@ private:
     delimiter_ = true;
     in_word_ = false;
   }
+  // Whether a quote ends the text: an odd number of backslashes before it escapes it.
   void follow_string(char c) {
     if (escaped_) {
       escaped_ = false;

@@ -42,6 +42,7 @@ private:
 
 // Receives nlohmann's events and builds our tree. Open containers are the last elements of their
 // parents, so the pointers in the stack stay valid.
+// Events return true to go on; what is wrong leaves by an exception with its place.
 class TreeBuilder {
 public:
   TreeBuilder(Cursor& cursor, Json& root)
@@ -50,6 +51,7 @@ public:
   bool null() { return put(nullptr, cursor_.word()); }
   bool boolean(bool value) { return put(value, cursor_.word()); }
   bool number_integer(std::int64_t value) { return put(value, cursor_.word(true)); }
+  // Whole numbers beyond 2^63 are kept as doubles.
   bool number_unsigned(std::uint64_t value) {
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       return put(static_cast<double>(value), cursor_.word(true));
@@ -64,6 +66,7 @@ public:
   bool end_object() { return close(); }
   bool end_array() { return close(); }
 
+  // JSON leaves repeated keys open; here they are errors, since one of two values would be ignored.
   bool key(std::string& name) {
     Level& level = levels_.back();
     Object& object = level.container->as_object();
@@ -91,6 +94,7 @@ public:
                             says("invalid number") || says("number overflow");
     const Place word = cursor_.word(one_behind);
     const std::string& text = cursor_.text(one_behind);
+    // The library's messages name tokens of its grammar; users read what is wrong in their file.
     if (says("number overflow")) {
       cursor_.fail(word, "number out of range: " + base::shown_value(text));
     }
@@ -129,6 +133,8 @@ private:
     std::unordered_set<std::string> keys;
   };
 
+  // Into the container that is open, with the place in the file. Values are counted, because a
+  // small file can hold very many.
   Json& add(Json value, Place place) {
     if (++values_ > cursor_.limits().max_values) {
       cursor_.fail(place, "more than " + std::to_string(cursor_.limits().max_values) + " values");
@@ -156,6 +162,7 @@ private:
     return true;
   }
 
+  // Depth is bounded because destructors and writers recurse.
   template <class Container> bool open(Container container) {
     if (levels_.size() >= cursor_.limits().max_depth) {
       cursor_.fail(cursor_.word(),

@@ -10,6 +10,7 @@
 
 namespace stepsim::io {
 
+// What a text may hold before it is refused: a small file can describe a very large tree.
 struct ParseLimits {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // inflated
   std::size_t max_depth = 256;

@@ -22,6 +22,7 @@ std::optional<std::size_t> array_index(std::string_view token) {
   return index;
 }
 
+// As messages call the types, in the order of the variant.
 std::string_view type_name(const Json& value) {
   static constexpr std::string_view kNames[] = {"null",   "true or false", "a number", "a number",
                                                 "a text", "a list",        "an object"};
@@ -56,6 +57,7 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
   for (std::size_t i = 0; i < pointer.size(); ++i) {
     if (pointer[i] == '/') {
       tokens.emplace_back();
+      // "~1" is "/", "~0" is "~"; a lone "~" stays, as users write it.
     } else if (pointer[i] == '~' && i + 1 < pointer.size() &&
                (pointer[i + 1] == '0' || pointer[i + 1] == '1')) {
       tokens.back() += pointer[++i] == '0' ? '~' : '/';

@@ -1,3 +1,5 @@
+// Writers append to one string. Strings are written as ASCII and valid UTF-8, whatever they hold:
+// what no reader could take, or would steer a terminal, is escaped or replaced.
 #include "json/json_text.hpp"
 
 #include <algorithm>
@@ -17,6 +19,7 @@ bool is_plain(char c) {
   return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
 }
 
+// Short escapes where JSON has one, else by number.
 void append_escaped(std::string& out, char c) {
   switch (c) {
   case '"':
@@ -46,6 +49,7 @@ void append_escaped(std::string& out, char c) {
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
+    // Runs of plain characters are copied at once.
     const auto* const stop = std::find_if_not(text.begin(), text.end(), is_plain);
     const auto plain = static_cast<std::size_t>(stop - text.begin());
     out.append(text.substr(0, plain));
@@ -116,6 +120,7 @@ void new_line(std::string& out, std::size_t depth) {
   out.append(2 * depth, ' ');
 }
 
+// Empty lists and objects stay on one line.
 void append_pretty(std::string& out, const Json& value, std::size_t depth) {
   if (value.is_array() && !value.as_array().empty()) {
     char separator = '[';

@@ -1,3 +1,5 @@
+// A file with thousands of bad values would print thousands of lines: the first 20 are kept, the
+// rest counted.
 #include "json/problems.hpp"
 #include "json/json_pointer.hpp"
 

@@ -1,3 +1,4 @@
+// A range says in one wording what values it has: files, flags and schemas share it.
 #include "json/range.hpp"
 
 #include <cmath>

@@ -1,3 +1,6 @@
+// Reading goes on after a problem, with the lowest allowed value in place of the wrong one, so that
+// one run names all problems of a file. Every key that is asked for is noted: what is left is
+// unknown.
 #include "json/reader.hpp"
 
 #include <algorithm>
@@ -31,6 +34,7 @@ Fields::Fields(const Json& json, Problems& problems) : json_(json), problems_(pr
   }
 }
 
+// Of a row with several forms the one that is an object has the keys.
 Fields::Fields(const Json& json, Problems& problems, const Key& object) : Fields(json, problems) {
   object_ = &object;
   if (object.kind == KeyKind::either) {
@@ -39,6 +43,7 @@ Fields::Fields(const Json& json, Problems& problems, const Key& object) : Fields
   }
 }
 
+// Keys are mostly read in the order of their rows: the search begins behind the last one found.
 const Key& Fields::row(std::string_view key) const {
   assert(object_ != nullptr && "the object has rows");
   if (object_->kind == KeyKind::map) {
@@ -63,6 +68,7 @@ const Key& Fields::row(std::string_view key) const {
   return object_->keys.front();
 }
 
+// The form of a key that is a number: some keys take a number or an object.
 const Key& Fields::number_row(std::string_view key) const {
   const Key& found = row(key);
   if (found.kind != KeyKind::either) {
@@ -111,6 +117,7 @@ std::optional<double> Fields::optional_number(std::string_view key) {
   return optional_number(key, number_row(key).range);
 }
 
+// Rows may list the few values that are possible.
 std::int64_t Fields::integer(std::string_view key) {
   const Key& row = number_row(key);
   const double* fallback = std::get_if<double>(&this->row(key).fallback);
@@ -145,6 +152,7 @@ bool Fields::boolean(std::string_view key) {
   return boolean(key, std::get<bool>(row(key).fallback));
 }
 
+// The word itself, so that the caller looks it up in the table of its enum.
 std::string_view Fields::word(std::string_view key) {
   const auto* fallback = std::get_if<std::string_view>(&row(key).fallback);
   return word_or(key, fallback != nullptr ? *fallback : std::string_view());
@@ -200,6 +208,7 @@ std::span<const Json> Fields::list(std::string_view key, std::string_view elemen
   return elements;
 }
 
+// Absent or wrong: the problem is noted, and a value of the range stands in.
 double Fields::number(std::string_view key, Range range) {
   const Json* value = required(key, "a number");
   const auto number = value != nullptr ? checked_number(*value, range, problems_) : std::nullopt;
@@ -275,6 +284,7 @@ std::size_t Fields::word(std::string_view key, std::span<const std::string_view>
   if (found != words.end()) {
     return static_cast<std::size_t>(found - words.begin());
   }
+  // Only the nearest of the words are named, all of them if nothing is near.
   auto near = text ? base::nearest_words(value->as_string(), words) : std::vector<std::string>();
   std::erase_if(near, [&, best = near.empty() ? std::string() : near.front()](const auto& word) {
     const std::string& given = value->as_string();
@@ -292,6 +302,7 @@ std::size_t Fields::word(std::string_view key, std::span<const std::string_view>
   return fallback.value_or(0);
 }
 
+// Elements carry their pointers, so that checks of them name the right place.
 std::span<const Json> Fields::array(std::string_view key, bool is_required) {
   const Json* value = is_required ? required(key, "a list") : any(key);
   if (value == nullptr || (!is_required && value->is_null())) {
@@ -304,6 +315,7 @@ std::span<const Json> Fields::array(std::string_view key, bool is_required) {
   return value->as_array();
 }
 
+// Newer files are refused rather than half understood.
 void Fields::header(std::string_view kind, bool kind_required) {
   if (!json_.is_object()) { // one line, not one more for everything that is missing in it
     problems_.throw_if_any();
@@ -332,6 +344,7 @@ void Fields::know_all() {
   }
 }
 
+// The last step of reading an object.
 void Fields::no_more() {
   if (!json_.is_object()) {
     return;

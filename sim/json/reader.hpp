@@ -105,9 +105,11 @@ public:
   [[nodiscard]] Problems& problems() { return problems_; }
 
 private:
+  // The value, or null and a problem that says what is expected.
   const Json* required(std::string_view key, std::string_view expected);
 
   const Json& json_;
+  // The row of the key, or of its form that is a number.
   [[nodiscard]] const Key& number_row(std::string_view key) const;
 
   const Key* object_ = nullptr;

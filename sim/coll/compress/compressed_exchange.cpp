@@ -14,6 +14,7 @@ namespace {
 
 using Compressor = CompressionMethod;
 
+// Whole bytes, or buckets, rounded up.
 double divided_up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
 
 // max(1, floor(density m / shards)); of a given k, its share.
@@ -79,6 +80,7 @@ CompressedExchange compressed_exchange(const Compression& compression, const Gra
   exchange.ranks = base.ranks;
   exchange.elements = gradient.elements;
   exchange.dense_bytes = dense_bytes(compression, gradient);
+  // With hierarchical_topk a rank selects from the shard of the sum that its node gave it.
   const std::uint32_t shards = selecting_shards(compression, base);
   exchange.searched = (gradient.elements + shards - 1) / shards;
   if (row(compression.method).kind == CompressionKind::sparse) {

@@ -1,3 +1,6 @@
+// Formulas of methods whose messages depend on where entries fall: the number of entries is an
+// expectation over random positions, and the time is that of the published cost model with these
+// numbers.
 #include "coll/compress/compressed_formulas.hpp"
 
 #include <algorithm>
@@ -41,10 +44,12 @@ double held_bytes(const Compression& compression, const CompressedExchange& exch
                   exchange.dense_bytes);
 }
 
+// 1 - (1 - D)^block without cancelling for small densities.
 double nonzero_blocks(double density, std::int64_t block) {
   return -std::expm1(static_cast<double>(block) * std::log1p(-density));
 }
 
+// A probe collective that always has something to send tells whether ranks and links are alike.
 std::optional<UniformCost> formula_cost(const Collective& base) {
   Collective probe = base;
   probe.op = Op::allreduce;

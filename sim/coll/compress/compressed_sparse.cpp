@@ -118,6 +118,7 @@ void add_sparcml(const ExchangeBuilder& build) {
       std::llround(held_entries(build.compression, build.exchange, build.base.ranks));
 }
 
+// Three stages on parts of the ranks: groups of a node's ranks, then groups of equal local ranks.
 void add_hierarchical(const ExchangeBuilder& build) {
   const std::uint32_t gpus =
       build.base.links.two_level ? build.base.links.two_level->gpus_per_node : 1;

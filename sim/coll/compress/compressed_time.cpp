@@ -52,6 +52,8 @@ std::optional<double> closed_form_of(const Collective& collective) {
   return form ? std::optional(form->seconds) : std::nullopt;
 }
 
+// Stages follow each other, so that seconds and bytes of links add up; the method reported is the
+// most faithful that any stage used.
 void add_stage(ExchangeTime& time, const Collective& asked, std::optional<Method> method) {
   const Collective collective = with_chosen_algorithm(asked);
   const Method used = method.value_or(automatic_method(collective));

@@ -114,6 +114,9 @@ private:
     double addition_begin_s = 0;
   };
 
+  // Whether everything that the next send of the rank passes on has arrived and has been added.
+  // Positions are compared, not counted: what the rank has not received yet stands later in program
+  // order than the send, or the send has to wait.
   [[nodiscard]] bool data_is_there(const Rank& rank) const {
     const Position unready = adds_later_ ? rank.unready.position : rank.reception.position;
     if (rank.send.needs == Needs::all) {
@@ -123,11 +126,16 @@ private:
            (rank.send.needs == Needs::own || written_[rank.send.stream] > rank.send.block);
   }
 
+  // On to the next send or reception of the rank; `open_` counts the cursors that are not at their
+  // end.
   template <class Next> void go_on(std::uint32_t rank, Next& cursor) {
     walk_.advance(rank, cursor);
     open_ -= cursor.position == kEndOfSchedule ? 1 : 0;
   }
 
+  // Starts the next send of the rank if both ports are free, the receiver expects this very
+  // transfer next, and the data is there. Whoever frees a port or brings data calls it again, so
+  // that no transfer is forgotten.
   void try_start(std::uint32_t src) {
     Rank& sender = ranks_[src];
     const NextSend& send = sender.send;
@@ -165,6 +173,7 @@ private:
     }
   }
 
+  // Before a rank enters both of its ports count as busy: it can neither send nor receive.
   void enter(std::uint32_t rank) {
     ranks_[rank].sending = ranks_[rank].receiving = false;
     try_start_to(rank);
@@ -244,12 +253,15 @@ private:
     try_start(rank);
   }
 
+  // A block of a stream is ready: sends that need it compare its number with this count.
   void write_stream(const NextReception& reception) {
     if (reception.stream != NextReception::kNoStream) {
       ++written_[reception.stream];
     }
   }
 
+  // No event is left but some cursors are not at their end: ranks wait for each other, or for a
+  // transfer that nobody sends. Names the first of them.
   void refuse_deadlock() const {
     constexpr std::size_t kShown = 5;
     std::size_t blocked = 0;

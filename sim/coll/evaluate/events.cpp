@@ -1,3 +1,5 @@
+// The choice of links and network model for `EventRun`: the template is compiled for every kind of
+// link cost, so that the loop over events asks no question about it.
 #include "coll/evaluate/events.hpp"
 
 #include "coll/evaluate/evaluation.hpp"
@@ -11,6 +13,8 @@
 namespace stepsim::coll {
 namespace {
 
+// The network between nodes: one port per interface and direction, at the rate of the outer link.
+// Transfers inside a node have no port, and so the rate of the inner link.
 net::FairPorts interfaces(const TwoLevelLinks& links) {
   return net::FairPorts(std::vector<double>(links.ports(), 1 / links.between_nodes().per_byte_s));
 }

@@ -1,3 +1,5 @@
+// The slowest hop of a ring stands for all of them: in a pipeline every block passes every hop, so
+// that the slowest one sets the pace.
 #include "coll/evaluate/fabric_links.hpp"
 
 #include "net/flow/flow_network.hpp"
@@ -16,6 +18,7 @@ LinkCost ring_cost(const Links& links, RankRow ranks) {
     cost.latency_s += path.latency_s;
     cost.block_latency_s += path.latency_s;
     for (std::size_t link = 0; link < path.links.size(); ++link) {
+      // A sprayed path puts only a part of its bytes on each of its branches.
       const double part = path.parts.empty() ? 1 : path.parts[link];
       const double rate = fabric.fabric().links[path.links[link]].bandwidth_Bps;
       cost.per_byte_s = std::max(cost.per_byte_s, part * fabric.headers.per_byte() / rate);

@@ -8,6 +8,8 @@
 
 namespace stepsim::coll {
 
+// Pairs are sorted by source, so that `row_` finds those of a source at once and a binary search
+// finds the destination among them: O(log P) per look-up, O(pairs + P) memory.
 PairLinks::PairLinks(const Links& links, std::uint32_t ranks)
     : pairs_(links.pairs), row_(std::size_t{ranks} + 1, 0), all_(links.all),
       pairs_only_(links.pairs_only) {
@@ -48,6 +50,8 @@ TwoLevelLinks::TwoLevelLinks(const Links& links, std::uint32_t ranks)
       nodes_((ranks + levels_.gpus_per_node - 1) / levels_.gpus_per_node) {}
 
 const LinkCost& TwoLevelLinks::cost(std::uint32_t src, std::uint32_t dst) const {
+  // A listed pair has a wire of its own, also inside a node: it neither costs what the level costs
+  // nor shares an interface.
   const LinkCost* own = any_pairs_ ? pairs_.listed(src, dst) : nullptr;
   if (own != nullptr) {
     return *own;

@@ -1,3 +1,5 @@
+// The sweep itself is max_plus_sweep.hpp; here it is run with an observer that keeps nothing, one
+// that collects busy times, or one that keeps the first transfers.
 #include "coll/evaluate/max_plus.hpp"
 
 #include <algorithm>
@@ -62,6 +64,7 @@ SweepState sweep(const Collective& collective, const Schedule& schedule, Observe
       any_links);
 }
 
+// A rank has finished when its ports are free and its last addition is done.
 Evaluation result_of(const SweepState& state) {
   Evaluation result;
   result.messages = state.messages;

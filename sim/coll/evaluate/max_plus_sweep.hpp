@@ -65,6 +65,9 @@ private:
   };
   static constexpr std::size_t kNoCell = ~std::size_t{0};
 
+  // Step by step: first all sends of the step are collected, then timed on the state before the
+  // step, then applied. Two loops, because a rank that sends and receives in one step must not see
+  // the other half of the step already done.
   template <class R> void run_phase(const Phase& phase, const R& rule) {
     if constexpr (!Observer::kWatches && std::same_as<R, RingPass>) {
       run_ring(phase, rule);
@@ -148,6 +151,9 @@ private:
     return cost.per_byte_s;
   }
 
+  // The equations of the evaluator. With serial additions the receive port is held until the
+  // addition ends; with overlapped ones the reduction engine of a rank works in order behind the
+  // port.
   void time(Pending& pending, std::uint32_t nic_share) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);

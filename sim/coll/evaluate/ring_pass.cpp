@@ -1,3 +1,6 @@
+// How the loops stay vector loops: rank i reads the end of rank i - 1 from the step before, which
+// stands one place to the left in an array with a copy of the last value in front. So no loop has
+// an index that wraps around, and none depends on the values that it writes.
 #include "coll/evaluate/ring_pass.hpp"
 
 #include <algorithm>
@@ -117,6 +120,7 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
   Ends ends(size);
   std::vector<double> data(size); // time at which the part received last is ready
 
+  // The first step is the general equation with all three terms; afterwards two of them are one.
   for (std::size_t i = 0; i < size; ++i) {
     const double receiver = state.rx[i + 1 < size ? i + 1 : 0];
     ends.next[i + 1] = std::max(std::max(state.tx[i], receiver), state.ready[i]) + costs.cost()[i];
@@ -137,6 +141,7 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
       break;
     }
   }
+  // Costs change from step to step only where parts differ in size.
   for (std::size_t step = 1; step + 1 < size; ++step) {
     if (!same_costs) {
       costs.fill(step);

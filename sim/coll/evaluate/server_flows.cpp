@@ -1,3 +1,6 @@
+// How the events run: a worker that enters submits its pushes, one per server; a server counts them
+// down, adds once all are there, and submits its pulls. Every flow is one transfer of the network
+// model, so that ports are shared as the model says.
 #include "coll/evaluate/server_flows.hpp"
 
 #include <algorithm>
@@ -22,6 +25,7 @@
 namespace stepsim::coll {
 namespace {
 
+// Who pushes to whom. Servers that are ranks keep their own part, which crosses no port.
 struct Servers {
   std::uint32_t workers{};
   std::uint32_t servers{};
@@ -35,6 +39,7 @@ struct Servers {
   [[nodiscard]] std::uint32_t pushes() const { return dedicated ? workers : workers - 1; }
 };
 
+// Throws SimulationError for operations, links and counts that a parameter server cannot have.
 Servers servers_of(const Collective& collective) {
   const Options& options = collective.options;
   if (collective.op != Op::allreduce) {
@@ -72,6 +77,8 @@ Evaluation nothing_to_do(const Collective& collective, bool with_transfer_times)
   return result;
 }
 
+// One run on a network of its own. Ids of timers below the number of workers are entries, the
+// others are servers whose additions end.
 template <class Links, net::NetworkModel Network> class ServerRun {
 public:
   ServerRun(const Collective& collective, const Servers& servers, const Links& links,
@@ -136,6 +143,8 @@ private:
                                  .receive_port = ports.receive,
                                  .src = src,
                                  .dst = dst};
+    // Busy time begins when bytes begin to flow: the latency holds no port. On a fabric the path
+    // adds its own.
     double latency = link.latency_s;
     if constexpr (std::same_as<Network, net::FlowNetwork>) {
       latency = network_.latency_s(transfer);
@@ -250,6 +259,8 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
                           "; use events");
   }
   if (with_transfer_times) {
+    // The end needs a sum only; when each push was on the wire depends on who shared the port with
+    // it.
     // Pushes share the port of the server, so that their busy times need the flows.
     Evaluation result = parameter_server_events(collective, true);
     result.events = 0;
@@ -269,6 +280,8 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
   for (const double arrival : arrivals) {
     pushed = std::max(pushed, arrival) + collective.bytes * link.per_byte_s;
   }
+  // All pushes are through, the server adds them one after the other, and all pulls leave its port
+  // together: the last of them ends after all bytes have left.
   const double all = servers.pushes() * collective.bytes;
   time = std::max(time, pushed) + all * reduction_at(collective, servers, 0) + link.latency_s +
          all * link.per_byte_s;
@@ -307,6 +320,8 @@ bool max_plus_defined(const Collective& collective) {
   if (collective.algorithm != AlgorithmId::parameter_server || is_empty(collective)) {
     return true;
   }
+  // With a single server every transfer goes through its port, so that the order of arrival alone
+  // decides when the last one ends, whether bytes are served in turn or at once.
   // One port that all transfers share: a node's interfaces see fewer of them, never more.
   const Servers servers = servers_of(collective);
   return servers.servers == 1 && (!collective.links.two_level || servers.dedicated);

@@ -1,3 +1,5 @@
+// Counts what the rules of a schedule send. No message is listed: every phase is asked rank by
+// rank, and rings, whose ranks send all parts but one, are not even asked step by step.
 #include "coll/evaluate/traffic.hpp"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// How slots are given: every port serves at most two edges, one of each tree, so that the edges
+// that share ports form paths and even cycles, which two colours suffice for. An edge of colour c
+// then works in slots of parity c. Going down from the root (for the broadcast) and up from the
+// leaves (for the reduce) each edge takes the first slot of its parity after the one that brings
+// its data.
 #include "coll/schedule/double_tree.hpp"
 
 #include <algorithm>
@@ -10,6 +15,9 @@ namespace {
 
 constexpr std::uint32_t kNoParent = ~std::uint32_t{0};
 
+// The in-order binary tree over 1 .. P-1 with 0 above its root: the lowest set bit of a rank is its
+// height, and its parent differs in that bit and the next. Ranks beyond P do not exist; whoever
+// would be their child goes one level further up.
 std::uint32_t first_tree_parent(std::uint32_t rank, std::uint32_t ranks) {
   if (rank == 0) {
     return 0;

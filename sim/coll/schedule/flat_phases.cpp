@@ -124,6 +124,7 @@ bool double_tree_phases(FlatPhases& phases, Op op) {
   if (op != Op::allreduce) {
     return false;
   }
+  // Tree 0 carries the larger half where the elements do not divide by two.
   double half = phases.list().bytes / 2;
   if (phases.list().options.chunking == Chunking::integer) {
     const auto element = static_cast<double>(phases.list().options.element_bytes);
@@ -135,6 +136,7 @@ bool double_tree_phases(FlatPhases& phases, Op op) {
   return true;
 }
 
+// The table knows the function; this is the only place that calls it.
 void add_flat_phases(PhaseList& list, Op op, AlgorithmId id) {
   const Algorithm& row = algorithm(id);
   FlatPhases phases(list);

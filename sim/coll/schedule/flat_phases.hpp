@@ -49,6 +49,8 @@ public:
     list_.first_step = phase.first_step + phase.steps();
     list_.phases.push_back(std::move(phase));
   }
+  // The splits that phases use: everything as one part, one part per contribution of a growing
+  // message, `count` parts, or the blocks of two sections.
   [[nodiscard]] Partition whole() const {
     return Partition::equal(list_.split ? list_.split->total() : list_.bytes, 1, list_.options);
   }
@@ -61,6 +63,8 @@ public:
     return Partition::blocks({first, second}, list_.block_bytes);
   }
 
+  // The phases that several algorithms share, over all ranks of the group, or over its largest
+  // power of two.
   void tree(Direction direction) {
     const TreeShape shape = list_.options.tree;
     if (shape == TreeShape::flat) {

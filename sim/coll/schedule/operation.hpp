@@ -15,6 +15,7 @@ inline constexpr Index kNobody = -1;
 //   block  own, and block `block` of the stream `stream`
 enum class Needs : std::uint8_t { all, own, block };
 
+// What a rank sends in a step; `peer` kNobody if it sends nothing.
 struct Send {
   Index peer = kNobody;
   Index first = 0; // parts first .. first + count - 1, modulo the number of parts

@@ -64,6 +64,7 @@ double Partition::begin(Index part) const {
   return 0;
 }
 
+// Sums of given sizes are differences of prefix sums, also around the end of the list.
 double Partition::other_bytes(Index first, Index count) const {
   if (kind_ == Kind::sizes) {
     const auto at = [&](Index part) { return begin_[static_cast<std::size_t>(part)]; };

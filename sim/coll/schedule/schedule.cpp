@@ -1,3 +1,5 @@
+// Which phases an algorithm has is said elsewhere (flat_phases.cpp, two_level_phases.cpp); here a
+// collective gets its layout of ranks, its split into parts and its size of blocks.
 #include "coll/schedule/schedule.hpp"
 #include "coll/algorithms.hpp"
 
@@ -16,6 +18,8 @@
 namespace stepsim::coll {
 namespace {
 
+// Rules count ranks from the root or the head of the chain. The layout turns such local ranks into
+// the ranks of the collective: by rotating them, or by the order of a given chain.
 Layout all_ranks(const Collective& collective) {
   const auto ranks = static_cast<Index>(collective.ranks);
   Layout layout{.size = ranks, .modulus = ranks};
@@ -106,6 +110,8 @@ Schedule make_schedule(const Collective& collective) {
     return schedule;
   }
   PhaseList phases{schedule.phases, all_ranks(resolved), resolved.options};
+  // Nobody knows the sizes of the others yet, so that they are gathered first, by the same
+  // algorithm.
   if (resolved.op == Op::allgatherv && resolved.options.exchange_sizes) {
     Options bytes = resolved.options;
     bytes.element_bytes = 1;

@@ -54,6 +54,7 @@ struct Layout {
     const Index member = local + shift < modulus ? local + shift : local + shift - modulus;
     return base + group * group_stride + member * rank_stride;
   }
+  // The inverse of `rank`: where the rank stands in the groups. O(1).
   [[nodiscard]] Place place(Index rank) const;
 };
 

@@ -1,3 +1,5 @@
+// Cursors look for the next step in which their rank has something to do by asking the rule step by
+// step. Phases in which the rank takes no part are skipped at once, by its place in their layout.
 #include "coll/schedule/schedule_cursor.hpp"
 
 #include <algorithm>

@@ -40,11 +40,14 @@ struct NextReception : Cursor {
   std::size_t stream = kNoStream; // which the reception completes by a block
 };
 
+// Moves cursors over one schedule, which outlives it. Streams of all phases are numbered one after
+// the other; there are `streams()`.
 class ScheduleWalk {
 public:
   explicit ScheduleWalk(const Schedule& schedule);
 
   [[nodiscard]] std::size_t streams() const { return streams_; }
+  // To the next send or reception of the rank, or to kEndOfSchedule. Amortised O(1) per step.
   void advance(std::uint32_t rank, NextSend& send) const;
   void advance(std::uint32_t rank, NextReception& reception) const;
   // Bytes that the receiver adds; negative if it only takes them over.

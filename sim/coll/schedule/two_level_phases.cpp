@@ -91,6 +91,8 @@ void add_node_phases(Schedule& schedule, const Collective& collective, const Lev
   }
 }
 
+// hierarchical_leader: only one rank of a node talks to other nodes, so that interfaces are not
+// shared.
 void add_leader_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels) {
   add_node_phases(schedule, collective, levels, Op::reduce);
   if (levels.nodes > 1) {
@@ -107,6 +109,9 @@ void add_leader_phases(Schedule& schedule, const Collective& collective, const L
   add_node_phases(schedule, collective, levels, Op::broadcast);
 }
 
+// hierarchical: after the reduce-scatter local rank l of every node holds shard l of the sum over
+// its node. The ranks of one local index then all-reduce their shard among nodes, all indices at
+// once.
 void add_shard_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels) {
   if (levels.last_node != levels.per_node) {
     throw SimulationError("hierarchical needs equal ranks per node, got " +

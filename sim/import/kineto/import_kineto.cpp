@@ -1,3 +1,5 @@
+// File after file to ranks, ranks to one trace, then names, sources and options are added, so that
+// the trace says how it was made.
 #include "import/kineto/import_kineto.hpp"
 
 #include "base/error.hpp"
@@ -12,6 +14,7 @@ namespace stepsim::io {
 
 namespace {
 
+// Before any file is read: files may take minutes.
 void check_options(const std::vector<std::string>& files, const KinetoOptions& options) {
   if (files.empty()) {
     throw UsageError("import kineto: needs at least one file");
@@ -75,6 +78,7 @@ train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOp
   std::vector<KinetoRank> ranks;
   for (const std::string& file : files) {
     ByteSource bytes(file, options.common.max_bytes, true);
+    // One recording at a time is in memory; what is kept of it is a few numbers per layer and step.
     const KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
     source.files.push_back(source_file(file, bytes.file_bytes(), bytes.digest()));
     ranks.push_back(reduce_rank(recording, options.step_annotation, options.skip_steps));

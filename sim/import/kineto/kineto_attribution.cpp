@@ -1,3 +1,6 @@
+// What launched each kernel, and in which step and operator it did: a kernel is tied to its launch
+// by a correlation number, and the launch lies, on its thread, within one outermost operator. All
+// searches are over sorted lists, O(log events) per kernel.
 #include "import/kineto/kineto_attribution.hpp"
 
 #include <algorithm>
@@ -71,6 +74,8 @@ void sort_operators(const KinetoRecording& recording, std::vector<Operator>& ope
   });
 }
 
+// Sorted by thread and start, an operator is an outermost one iff it begins after the last such one
+// of its thread has ended.
 void find_tops(const KinetoRecording& recording, Attribution& result) {
   for (std::size_t i = 0; i < recording.events.size(); ++i) {
     if (recording.events[i].category == KinetoCategory::cpu_operator) {
@@ -95,6 +100,7 @@ struct Launch {
   std::int32_t thread{};
 };
 
+// Of several launches with one number the first counts.
 std::vector<Launch> launches_by_correlation(const KinetoRecording& recording) {
   std::vector<Launch> launches;
   for (const KinetoEvent& event : recording.events) {
@@ -107,6 +113,7 @@ std::vector<Launch> launches_by_correlation(const KinetoRecording& recording) {
   return launches;
 }
 
+// Kernels of NCCL are called ncclKernel.., ncclDevKernel.. or NCCL.., by version.
 bool contains_any_case(std::string_view text, std::string_view lower) {
   const auto same = [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b;
@@ -133,6 +140,8 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
                                     ? std::string_view()
                                     : recording.name(recording.events[static_cast<std::size_t>(
                                           result.tops[static_cast<std::size_t>(item.top)].event)]);
+    // The thread that marks the steps is the one that runs forward; backward has threads of its
+    // own.
     const bool forward_thread = launch.thread == steps[static_cast<std::size_t>(item.step)].thread;
     if (interval_at(updates, launch.thread, launch.begin) >= 0) {
       return WorkClass::update;
@@ -155,6 +164,7 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
 
   for (std::size_t i = 0; i < recording.events.size(); ++i) {
     const KinetoEvent& event = recording.events[i];
+    // Kernels, copies and fills: whatever keeps the device busy.
     if (!on_device(event.category)) {
       continue;
     }
@@ -166,10 +176,12 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
         std::ranges::lower_bound(launches, event.correlation, {}, &Launch::correlation);
     if (event.correlation >= 0 && launch != launches.end() &&
         launch->correlation == event.correlation) {
+      // Work belongs to the step in which it was launched, also where the device comes to it later.
       item.launched = launch->begin;
       item.step = step_at(steps, launch->begin);
       item.top = interval_at(result.tops, launch->thread, launch->begin);
     }
+    // Communication is told by the kernel, all other work by who launched it.
     if (event.category == KinetoCategory::kernel &&
         is_nccl[static_cast<std::size_t>(event.name)] != 0) {
       item.work = WorkClass::communication;

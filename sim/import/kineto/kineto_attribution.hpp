@@ -33,11 +33,13 @@ struct TopOperator {
   std::int32_t thread{};
 };
 
+// An operator at any depth, by the outermost one that it lies in.
 struct Operator {
   std::int32_t event{};
   std::int32_t top{}; // index into tops
 };
 
+// One kernel, copy or fill, with what launched it.
 struct DeviceItem {
   Nanoseconds begin{};
   Nanoseconds end{};

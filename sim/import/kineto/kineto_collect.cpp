@@ -1,3 +1,5 @@
+// One event of the file to one of a fixed size: names and threads become numbers, and of the
+// arguments only those of collectives and gradients are kept, beside the event.
 #include "import/kineto/kineto_collect.hpp"
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace {
 constexpr std::int64_t kMostElements = std::int64_t{1} << 50; // bytes stay exact in a double
 constexpr Nanoseconds kLargestTime = std::numeric_limits<Nanoseconds>::max();
 
+// Categories that say where time goes; others (Python stacks, memory) are not kept.
 std::optional<KinetoCategory> category_of(std::string_view text) {
   struct Row {
     std::string_view text;
@@ -37,6 +40,7 @@ std::optional<KinetoCategory> category_of(std::string_view text) {
   return row == kRows.end() ? std::nullopt : std::optional(row->category);
 }
 
+// Why a time could not be read.
 std::string time_message(const RawTime& time) {
   if (time.state == RawTime::State::missing) {
     return "required, in microseconds";
@@ -50,6 +54,7 @@ std::string time_message(const RawTime& time) {
 
 } // namespace
 
+// Times are microseconds with decimals, kept as whole nanoseconds.
 void RawTime::set(std::string_view literal) {
   if (const auto read = nanoseconds_from_microseconds(literal)) {
     state = State::good;
@@ -59,6 +64,7 @@ void RawTime::set(std::string_view literal) {
   }
 }
 
+// Whole microseconds, as older profilers write them.
 void RawTime::set_integer(std::int64_t microseconds) {
   if (microseconds < 0 || microseconds > kLargestTime / 1000) {
     set_bad(std::to_string(microseconds));
@@ -80,12 +86,14 @@ void RawEvent::clear() {
   shape_elements = -1;
 }
 
+// The product of dimensions, without overflow.
 void RawEvent::add_dimension(std::int64_t size) {
   const std::int64_t before = shape_elements < 0 ? 1 : shape_elements;
   const bool fits = size >= 0 && (size == 0 || before <= kMostElements / size);
   shape_elements = fits ? before * size : 0; // 0 elements: no usable shape
 }
 
+// A recording has millions of events and a few thousand names.
 std::int32_t KinetoCollector::name_number(const std::string& name) {
   const auto next = static_cast<std::int32_t>(recording_.names.size());
   const auto [row, added] = names_.try_emplace(name, next);
@@ -95,6 +103,7 @@ std::int32_t KinetoCollector::name_number(const std::string& name) {
   return row->second;
 }
 
+// Threads are told apart by process and thread; the separator keeps "1", "23" from "12", "3".
 std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
   thread_key_.assign(raw.pid).push_back('\0');
   thread_key_ += raw.tid;
@@ -102,6 +111,7 @@ std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
   return threads_.try_emplace(thread_key_, next).first->second;
 }
 
+// The position of what only collectives and gradients have; -1 for other events.
 std::int32_t KinetoCollector::detail_number(const RawEvent& raw) {
   if (!raw.collective.empty() && raw.elements <= kMostElements &&
       raw.name == "record_param_comms") {
@@ -116,6 +126,7 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw) {
   return -1;
 }
 
+// Events of other phases and categories are dropped without looking at their times.
 KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
   const auto category = raw.complete ? category_of(raw.category) : std::nullopt;
   if (!category) {

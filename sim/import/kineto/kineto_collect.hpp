@@ -11,6 +11,7 @@
 
 namespace stepsim::io {
 
+// A time as it stood in the file: what is wrong with it only matters if the event is kept.
 struct RawTime {
   enum class State : std::uint8_t { missing, good, bad } state = State::missing;
   Nanoseconds value{};
@@ -21,6 +22,7 @@ struct RawTime {
   void set_bad(std::string_view text) { *this = {State::bad, 0, std::string(text)}; }
 };
 
+// The members of one event that any category needs, as texts.
 struct RawEvent {
   enum class Shape : std::uint8_t { missing, open, done };
 
@@ -36,6 +38,7 @@ struct RawEvent {
   void add_dimension(std::int64_t size);
 };
 
+// Adds events to a recording, which outlives it.
 class KinetoCollector {
 public:
   explicit KinetoCollector(KinetoRecording& recording) : recording_(recording) {}

@@ -1,3 +1,5 @@
+// PyTorch names element types in two ways, "c10::BFloat16" and "float"; both become the words of
+// traces.
 #include "import/kineto/kineto_events.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sorted lists, so that reading a step needs no pass over the whole recording.
 #include "import/kineto/kineto_index.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace {
 
 std::int32_t number(std::size_t i) { return static_cast<std::int32_t>(i); }
 
+// Autograd's names: a node that accumulates a gradient is the last one of its parameter.
 NodeKind kind_of(std::string_view name) {
   if (!name.starts_with(kBackwardPrefix)) {
     return NodeKind::none;
@@ -55,6 +57,8 @@ KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const Kinet
     forward_.push_back({position(step.thread, step.begin), position(step.thread, step.end)});
   }
 
+  // Operators with a number that are not in backward nodes are forward's; the collectives' calls
+  // are operators too.
   for (std::size_t i = 0; i < attribution.operators.size(); ++i) {
     const Operator& op = attribution.operators[i];
     const KinetoEvent& e = event(op.event);
@@ -91,11 +95,15 @@ std::span<const DeviceItem> KinetoIndex::items(std::size_t step) const {
   return {range.begin(), range.end()};
 }
 
+// Operators are sorted by their outermost ones.
 std::span<const Operator> KinetoIndex::inside(std::int32_t top) const {
   const auto range = std::ranges::equal_range(attribution_.operators, top, {}, &Operator::top);
   return {range.begin(), range.end()};
 }
 
+// Autograd numbers operators as they run; a backward node has the number of its operator. The same
+// number may come again in another step or on another thread: the last one within the step's
+// forward counts.
 std::int32_t KinetoIndex::forward_of(std::size_t step, std::int64_t sequence) const {
   const Range& range = forward_[step];
   const auto after = std::ranges::lower_bound(
@@ -111,6 +119,7 @@ std::int32_t KinetoIndex::forward_of(std::size_t step, std::int64_t sequence) co
   return attribution_.operators[static_cast<std::size_t>(last.position)].top;
 }
 
+// A collective may launch several kernels.
 std::optional<Nanoseconds> KinetoIndex::kernel_time(std::int64_t external_id) const {
   const auto range = std::ranges::equal_range(kernels_, external_id, {}, &KernelTime::external_id);
   if (external_id < 0 || range.empty()) {

@@ -12,6 +12,7 @@ namespace stepsim::io {
 
 enum class NodeKind : std::uint8_t { none, backward, gradient };
 
+// Made once per recording, which outlives it as `attribution` does: O(events log events).
 class KinetoIndex {
 public:
   KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,

@@ -1,3 +1,6 @@
+// One step to layers: a layer is an operator of the forward thread that some backward node matches,
+// by its sequence number. Device time is charged to the layer whose operator launched it; what lies
+// between layers goes to the next one.
 #include "import/kineto/kineto_layers.hpp"
 
 #include <algorithm>
@@ -37,6 +40,7 @@ Nanoseconds covered(const std::vector<std::pair<Nanoseconds, Nanoseconds>>& inte
   return sum;
 }
 
+// Kernels of several streams overlap: sums say how much work there was, unions how long it took.
 StepTimes step_times(const StepReader& reader, const KinetoStep& step) {
   StepTimes times;
   times.wall = step.end - step.begin;
@@ -73,6 +77,7 @@ std::size_t forward_layer(const StepReader& reader, const std::vector<std::int32
       std::min<std::ptrdiff_t>(next - layers.begin(), std::ssize(layers) - 1));
 }
 
+// With record_shapes=True the operator that accumulates a gradient has its dimensions.
 std::optional<KinetoGradient> recorded_shape(const StepReader& reader, std::int32_t node) {
   for (const Operator& op : reader.index.inside(node)) {
     const KinetoEvent& event = reader.event(op.event);
@@ -84,6 +89,8 @@ std::optional<KinetoGradient> recorded_shape(const StepReader& reader, std::int3
   return std::nullopt;
 }
 
+// An all-reduce inside a gradient's node closes a bucket: it was launched when its last gradient
+// was ready, so that all gradients since the last bucket are in it.
 void read_collectives(const StepReader& reader, const std::map<std::int32_t, std::size_t>& gradient,
                       StepSample& sample) {
   std::size_t first = 0; // gradient not yet in a bucket
@@ -92,6 +99,7 @@ void read_collectives(const StepReader& reader, const std::map<std::int32_t, std
     const KinetoEvent& event = reader.event(op.event);
     const KinetoCollective& call =
         reader.recording.collectives[static_cast<std::size_t>(event.detail)];
+    // These calls carry no data.
     if (call.op == "wait" || call.op == "init" || call.elements < 0) {
       continue;
     }
@@ -102,6 +110,7 @@ void read_collectives(const StepReader& reader, const std::map<std::int32_t, std
       sample.collectives.push_back(std::move(collective));
       continue;
     }
+    // All gradients up to this one that no earlier bucket has.
     for (; first <= node->second; ++first) {
       sample.gradients[first].bucket = static_cast<std::int32_t>(sample.buckets.size());
       ++collective.gradients;
@@ -129,6 +138,8 @@ std::vector<std::int32_t> matched_operators(const StepReader& reader, StepSample
   return layers;
 }
 
+// Backward nodes of a thread in their order: one that matches no forward operator belongs to the
+// layer of the node before, and so does a gradient, which becomes ready behind its layer's node.
 void read_backward(const StepReader& reader, const std::vector<std::int32_t>& layers,
                    StepSample& sample) {
   const auto last = static_cast<std::int32_t>(layers.size()) - 1;
@@ -183,9 +194,12 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
   std::vector<StepSample> samples;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepReader reader{recording, attribution, index, i, steps[i].thread};
+    // The step's layers, then the device time of each, then its gradients and buckets.
     StepSample sample;
     sample.times = step_times(reader, steps[i]);
+    // Operators without parameters that backward visits are layers too: their time is real.
     std::vector<std::int32_t> layers = matched_operators(reader, sample);
+    // Inference, or a profile of the forward pass alone.
     const bool forward_only = index.nodes(i).empty();
     if (forward_only) {
       layers = operators_with_work(reader);

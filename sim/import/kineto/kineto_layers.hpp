@@ -13,6 +13,7 @@
 
 namespace stepsim::io {
 
+// Device time of one layer in one step.
 struct LayerSample {
   std::string operation; // "aten::conv2d"
   std::int64_t gradients{};
@@ -20,6 +21,7 @@ struct LayerSample {
   Nanoseconds backward{};
 };
 
+// One parameter's gradient: the layer it belongs to, the bucket that carries it.
 struct GradientSample {
   std::int32_t layer{};
   std::int32_t bucket = -1;
@@ -40,6 +42,7 @@ struct StepTimes {
   [[nodiscard]] Nanoseconds sum(WorkClass c) const { return work[static_cast<std::size_t>(c)]; }
 };
 
+// All that later stages see of a step.
 struct StepSample {
   StepTimes times;
   std::vector<LayerSample> layers;

@@ -11,8 +11,10 @@
 
 namespace stepsim::io {
 
+// Whether layer times are the kernels' own or also the gaps between them.
 enum class TimeBasis { kernel, wall };
 
+// Empty options stand for what the file says, or for unknown.
 struct KinetoOptions {
   ImportOptions common;
   std::optional<std::int64_t> batch_size;      // not in the file

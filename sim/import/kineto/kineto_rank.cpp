@@ -1,3 +1,5 @@
+// One file to one rank: its steps are sampled, idle ones and warm-up are dropped, and of the rest
+// those whose layers are equal are kept. What was dropped, and what looks wrong, becomes a warning.
 #include "import/kineto/kineto_rank.hpp"
 
 #include <algorithm>
@@ -21,6 +23,7 @@ std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+// At least one step stays, however many are to be skipped.
 void choose_steps(KinetoRank& rank, std::int64_t skip_steps) {
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
     if (has_work(rank.steps[i])) {
@@ -64,6 +67,7 @@ void keep_largest_group(KinetoRank& rank) {
   rank.used = *largest;
 }
 
+// What makes times of this file doubtful.
 void warn_about_times(KinetoRank& rank) {
   std::vector<std::size_t> shorter; // of all steps: the trace lists those left out too
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
@@ -93,6 +97,7 @@ void warn_about_times(KinetoRank& rank) {
 }
 
 void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank) {
+  // Kernels of NCCL are there, but perhaps not what they carried.
   const bool communicates = std::ranges::any_of(rank.used, [&](std::size_t i) {
     return rank.steps[i].times.sum(WorkClass::communication) > 0;
   });
@@ -114,6 +119,7 @@ void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank
 
 } // namespace
 
+// Equal operators in equal order with equally many gradients; times may differ.
 bool same_layers(const StepSample& a, const StepSample& b) {
   return std::ranges::equal(a.layers, b.layers, [](const LayerSample& x, const LayerSample& y) {
     return x.operation == y.operation && x.gradients == y.gradients;
@@ -141,6 +147,7 @@ KinetoRank reduce_rank(const KinetoRecording& recording,
     rank.unattributed_fraction = static_cast<double>(attribution.outside_steps) /
                                  static_cast<double>(attribution.device_time);
   }
+  // First the steps that can be used, then of these the largest group of equal ones.
   choose_steps(rank, skip_steps);
   keep_largest_group(rank);
   if (rank.first().layers.empty()) {

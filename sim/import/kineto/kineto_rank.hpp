@@ -12,6 +12,7 @@
 
 namespace stepsim::io {
 
+// One file: all its steps, and which of them count.
 struct KinetoRank {
   std::string file;
   std::optional<std::string> device;

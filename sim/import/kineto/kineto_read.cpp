@@ -1,3 +1,5 @@
+// nlohmann's parser pulls characters one at a time through this iterator, so that only the current
+// chunk of the file is in memory. It keeps a whole string, whose length is therefore limited.
 #include "import/kineto/kineto_read.hpp"
 
 #include <cstddef>
@@ -33,6 +35,7 @@ private:
       values_ = sax_.values();
       without_value_ = 0;
     }
+    // A string without end would be collected for ever: bytes are counted since the last value.
     without_value_ += chunk.size();
     if (without_value_ > kLongestValue + chunk.size()) {
       throw InputError(file_, "", "a string is longer than 16 MiB");

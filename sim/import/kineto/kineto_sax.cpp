@@ -1,3 +1,6 @@
+// Traces may have gigabytes: they are read as a stream of parser events, of which only the members
+// that later stages need are kept. `depth_` and the last key tell where in the tree an event
+// stands.
 #include "import/kineto/kineto_sax.hpp"
 
 #include <array>
@@ -52,6 +55,7 @@ void KinetoSax::count_element() {
   }
 }
 
+// An object or an array begins.
 void KinetoSax::open() {
   ++values_;
   count_element();
@@ -77,6 +81,7 @@ bool KinetoSax::start_object(std::size_t) {
   return true;
 }
 
+// A trace is an object with "traceEvents", or the bare list of events.
 bool KinetoSax::start_array(std::size_t) {
   if (RawTime* time = time_field()) {
     time->set_bad("an array");
@@ -97,6 +102,7 @@ bool KinetoSax::start_array(std::size_t) {
   return true;
 }
 
+// The end of an event hands it to the collector; its keys may come in any order.
 bool KinetoSax::close() {
   if (in_event()) {
     collector_.add(raw_, [this] { return event_pointer(); });
@@ -114,6 +120,7 @@ bool KinetoSax::close() {
   return true;
 }
 
+// A key means something only at its level: "name" of an event is not "name" in its arguments.
 bool KinetoSax::key(std::string& name) {
   key_ = KinetoKey::other;
   if (in_args()) {
@@ -132,6 +139,7 @@ bool KinetoSax::key(std::string& name) {
 
 // Values
 
+// The time that the current key names; null elsewhere.
 RawTime* KinetoSax::time_field() {
   if (!in_event()) {
     return nullptr;
@@ -139,6 +147,7 @@ RawTime* KinetoSax::time_field() {
   return key_ == KinetoKey::ts ? &raw_.ts : key_ == KinetoKey::dur ? &raw_.dur : nullptr;
 }
 
+// A value that no field takes; a time that is no number is remembered for its error.
 bool KinetoSax::scalar(std::string_view shown) {
   ++values_;
   count_element();
@@ -148,6 +157,7 @@ bool KinetoSax::scalar(std::string_view shown) {
   return true;
 }
 
+// Times are taken from their digits: a double of microseconds since 1970 has lost the nanoseconds.
 bool KinetoSax::number_float(double, const std::string& literal) {
   ++values_;
   count_element();
@@ -157,6 +167,7 @@ bool KinetoSax::number_float(double, const std::string& literal) {
   return true;
 }
 
+// Beyond 2^63 only a time can tell what is wrong with it, by its digits.
 bool KinetoSax::number_unsigned(std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return number_float(0, std::to_string(value));
@@ -181,6 +192,7 @@ bool KinetoSax::number_integer(std::int64_t value) {
   return true;
 }
 
+// Numbers in "args" that tie events to each other, or say how much a collective carries.
 void KinetoSax::set_argument(std::int64_t value) {
   if (key_ == KinetoKey::correlation) {
     raw_.event.correlation = value;
@@ -193,6 +205,7 @@ void KinetoSax::set_argument(std::int64_t value) {
   }
 }
 
+// The text that the current key names; null for all others, whose values are dropped.
 std::string* KinetoSax::text_field() {
   if (in_event()) {
     return key_ == KinetoKey::cat    ? &raw_.category

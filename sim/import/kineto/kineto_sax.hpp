@@ -34,6 +34,8 @@ enum class KinetoKey : std::uint8_t {
   dtype
 };
 
+// A state of a few flags and a depth, not a tree: members of no interest cost nothing but the
+// parser's time.
 class KinetoSax {
 public:
   explicit KinetoSax(KinetoRecording& recording) : recording_(recording), collector_(recording) {}
@@ -77,6 +79,7 @@ private:
   void set_argument(std::int64_t value);
   void count_element(); // before a value directly inside the array of events
   [[noreturn]] void syntax_error(std::string_view text) const;
+  // "/traceEvents/17", for errors.
   [[nodiscard]] std::string event_pointer() const;
 
   KinetoRecording& recording_;

@@ -1,3 +1,6 @@
+// A trace names no parameters: sizes come from recorded shapes, from a model table that the user
+// names, or from the one table whose tensors fit layers and buckets of the trace. Measured buckets
+// check any of them, since DDP's buckets hold the elements of their gradients.
 #include "import/kineto/kineto_sizes.hpp"
 
 #include <algorithm>
@@ -56,6 +59,7 @@ std::string bucket_difference(const StepSample& step, const std::vector<Gradient
 
 constexpr DtypeWord kFloat32{"float32", 4};
 
+// Gradients have the type in which they are exchanged; float32 where no bucket says.
 DtypeWord bucket_dtype(const StepSample& step) {
   return step.buckets.empty() ? kFloat32
                               : dtype_of_pytorch(step.buckets[0].dtype).value_or(kFloat32);
@@ -67,6 +71,7 @@ struct TableFit {
 };
 
 // One table layer per layer with gradients, with as many tensors as gradients.
+// Layers with gradients are taken in forward order, and so are the table's.
 TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
   const auto parameters = parameter_layers(table);
   const auto with_gradients = std::ranges::count_if(
@@ -100,6 +105,7 @@ TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
   return fit;
 }
 
+// Only if every gradient has one: a size that is missing cannot be guessed.
 std::optional<std::vector<GradientSize>> recorded_shapes(const StepSample& step) {
   std::vector<GradientSize> sizes;
   for (const GradientSample& gradient : step.gradients) {
@@ -113,10 +119,12 @@ std::optional<std::vector<GradientSize>> recorded_shapes(const StepSample& step)
   return sizes;
 }
 
+// Names do not count: two tables of one network may call their layers differently.
 bool same_elements(const std::vector<GradientSize>& a, const std::vector<GradientSize>& b) {
   return std::ranges::equal(a, b, {}, &GradientSize::elements, &GradientSize::elements);
 }
 
+// Two tables that fit with the same sizes are as good as one; with different sizes neither is used.
 GradientSizes match_tables(const StepSample& step, std::span<const train::ModelTable> tables) {
   std::int64_t measured = 0;
   for (const CollectiveSample& bucket : step.buckets) {
@@ -158,6 +166,7 @@ GradientSizes match_tables(const StepSample& step, std::span<const train::ModelT
   return result;
 }
 
+// Kinds of layers with parameters, as operators of PyTorch and rows of tables name them.
 enum class Kind { other, convolution, linear, normalisation };
 
 Kind size_kind_of(std::string_view text) {
@@ -186,8 +195,10 @@ const train::ModelTable& table_named(std::span<const train::ModelTable> tables,
                    base::did_you_mean(name, names));
 }
 
+// In the order of trust. What the user names has to fit; what was only found may be left.
 GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
                          const std::string& file) {
+  // What the user names and the buckets contradict is an error, not a note.
   const auto must_fit = [&](const std::vector<GradientSize>& sizes, const std::string& from) {
     if (const std::string difference = bucket_difference(step, sizes, from); !difference.empty()) {
       throw InputError(file, "", difference);
@@ -224,6 +235,8 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
 }
 
 std::vector<std::vector<GradientSize>>
+// Of forward-only traces, which have no gradients: operators with parameters, in their order,
+// against the layers of the table.
 sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std::string& file) {
   const auto parameters = parameter_layers(table);
   std::vector<std::vector<GradientSize>> sizes(step.layers.size());

@@ -1,3 +1,5 @@
+// Where the training steps of a recording begin and end: by the profiler's own marks, by an
+// annotation that the user names, or, without either, from one optimizer step to the next.
 #include "import/kineto/kineto_steps.hpp"
 
 #include <algorithm>
@@ -13,11 +15,13 @@ namespace {
 
 constexpr std::size_t kLongestAnnotation = 1000; // std::regex recurses once per character
 
+// Ties go by end and name, so that the order of events in the file means nothing.
 bool by_start(const KinetoStep& a, const KinetoStep& b) {
   return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
 }
 
 template <class Matches>
+// Those whose name matches, by start.
 std::vector<KinetoStep> annotations(const KinetoRecording& recording, const Matches& matches) {
   std::vector<KinetoStep> found;
   for (const KinetoEvent& event : recording.events) {
@@ -29,6 +33,7 @@ std::vector<KinetoStep> annotations(const KinetoRecording& recording, const Matc
   return found;
 }
 
+// The part before the first optimizer step may be the rest of a step, and is left out.
 std::vector<KinetoStep> between_optimizer_steps(const std::vector<KinetoStep>& updates) {
   std::vector<KinetoStep> steps;
   for (std::size_t k = 1; k < updates.size(); ++k) {
@@ -56,6 +61,7 @@ std::vector<KinetoStep> innermost(const std::vector<KinetoStep>& matches) {
   return steps;
 }
 
+// Annotations nest: an epoch may match as well as its steps, and the steps are meant.
 std::vector<KinetoStep> matching(const KinetoRecording& recording, const std::string& expression) {
   std::regex pattern;
   try {
@@ -72,6 +78,7 @@ std::vector<KinetoStep> matching(const KinetoRecording& recording, const std::st
   }));
 }
 
+// Names a few annotations of the file: one of them may be what to look for.
 [[noreturn]] void no_step(const KinetoRecording& recording, bool with_annotation) {
   std::set<std::string> seen;
   for (const KinetoEvent& event : recording.events) {

@@ -1,3 +1,5 @@
+// What ranks and steps have in common: medians over steps, then over ranks, for computing; minima
+// for collectives, since their kernels wait inside for the slowest rank.
 #include "import/kineto/kineto_summary.hpp"
 
 #include <algorithm>
@@ -15,6 +17,7 @@ double number(Nanoseconds time) { return static_cast<double>(time); }
 Seconds seconds(double nanoseconds) { return {nanoseconds / 1e9}; }
 Seconds seconds(Nanoseconds time) { return seconds(number(time)); }
 
+// A value of every used step.
 std::vector<double> values(const KinetoRank& rank, const StepValue& value) {
   std::vector<double> result;
   for (const std::size_t i : rank.used) {
@@ -23,8 +26,10 @@ std::vector<double> values(const KinetoRank& rank, const StepValue& value) {
   return result;
 }
 
+// Communication while nothing else runs: what the device does more than computing.
 Nanoseconds exposed(const StepTimes& times) { return times.busy - times.compute_busy; }
 
+// Device time of all classes but communication; overlapping streams count twice.
 Nanoseconds compute_sum(const StepTimes& times) {
   Nanoseconds sum = 0;
   for (const Nanoseconds work : times.work) {
@@ -33,6 +38,7 @@ Nanoseconds compute_sum(const StepTimes& times) {
   return sum - times.sum(WorkClass::communication);
 }
 
+// Equal in sizes, types and numbers of gradients; times may differ.
 bool same_buckets(const StepSample& a, const StepSample& b) {
   return std::ranges::equal(
       a.buckets, b.buckets, [](const CollectiveSample& x, const CollectiveSample& y) {
@@ -68,6 +74,7 @@ struct Payload {
   Bytes bytes;
 };
 
+// Bytes are known only with the type.
 Payload payload(const CollectiveSample& sample) {
   const auto word = dtype_of_pytorch(sample.dtype);
   return word ? Payload{std::string(word->word), {sample.elements * word->bytes}} : Payload{};
@@ -75,6 +82,7 @@ Payload payload(const CollectiveSample& sample) {
 
 } // namespace
 
+// First over the steps of a rank, so that a rank with more steps does not count for more.
 double median_over_ranks(std::span<const KinetoRank> ranks, const StepValue& value) {
   std::vector<double> medians;
   for (const KinetoRank& rank : ranks) {
@@ -91,6 +99,8 @@ double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& val
   return base::median(all);
 }
 
+// Times of kernels leave out the gaps between them. What a step takes, less the communication that
+// nothing hides, is the time of computing with its gaps; the factor spreads the gaps evenly.
 double wall_factor(std::span<const KinetoRank> ranks, std::optional<Seconds> measured_step) {
   const double wall = measured_step ? measured_step->value * 1e9
                                     : median_over_steps(ranks, [](const StepSample& step) {
@@ -115,6 +125,7 @@ std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> rank
       const StepTimes& times = rank.steps[i].times;
       train::MeasuredStep step;
       step.name = rank.step_names[i];
+      // Steps that were left out are listed too: a user can see why.
       step.used = std::ranges::binary_search(rank.used, i);
       step.wall = seconds(times.wall);
       step.gpu_busy = seconds(times.busy);
@@ -134,6 +145,8 @@ std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> rank
   return steps;
 }
 
+// DDP rebuilds its buckets after the first iterations: steps with other buckets than the last do
+// not count.
 std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
                                                     std::vector<std::string>& notes) {
   const StepSample& last = ranks.front().steps[ranks.front().used.back()];
@@ -171,6 +184,8 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
   return buckets;
 }
 
+// Calls with the same operation, type and size are one row, counted in the first used step of the
+// first rank.
 std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks) {
   struct Group {
     std::size_t first{}; // order of appearance
@@ -207,6 +222,7 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
   return result;
 }
 
+// Numbers by which a user sees whether the import can be trusted.
 train::Checks measured_checks(std::span<const KinetoRank> ranks) {
   train::Checks checks;
   std::vector<double> compute;

@@ -24,6 +24,7 @@ using StepValue = std::function<double(const StepSample&)>;
 [[nodiscard]] double wall_factor(std::span<const KinetoRank> ranks,
                                  std::optional<Seconds> measured_step);
 
+// The times of every step of every rank, used or not.
 [[nodiscard]] std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
 
 // The bucket list of the last used step of the first rank, with the times of all steps that have
@@ -34,6 +35,7 @@ using StepValue = std::function<double(const StepSample&)>;
 [[nodiscard]] std::vector<train::MeasuredCollective>
 measured_collectives(std::span<const KinetoRank> ranks);
 
+// How much of the device time was understood, and how far ranks differ.
 [[nodiscard]] train::Checks measured_checks(std::span<const KinetoRank> ranks);
 
 } // namespace stepsim::io

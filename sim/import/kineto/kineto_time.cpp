@@ -1,3 +1,5 @@
+// Decimal digits are counted as text: 1700000000123456.789 microseconds have more digits than a
+// double keeps.
 #include "import/kineto/kineto_time.hpp"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// Layers and their times are common to all ranks; gradients are read from the last used step of the
+// first rank, whose buckets are those that DDP has settled on.
 #include "import/kineto/kineto_trace.hpp"
 
 #include <algorithm>
@@ -25,6 +27,7 @@ std::string_view plain_operation(std::string_view operation) {
   return operation;
 }
 
+// Ranks of data-parallel training run the same model: medians over ranks need equal layers.
 void require_equal_layers(std::span<const KinetoRank> ranks) {
   for (const KinetoRank& rank : ranks.subspan(1)) {
     if (!same_layers(rank.first(), ranks.front().first())) {
@@ -33,6 +36,7 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
   }
 }
 
+// Layers are named by their operator and a running number: "conv2d_3".
 std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
   std::vector<train::Layer> layers;
   std::map<std::string_view, int> numbers;
@@ -84,6 +88,8 @@ void add_tensor(train::Layer& layer, train::Tensor tensor) {
   layer.tensors.push_back(std::move(tensor));
 }
 
+// The gradients of one step in the order in which they were ready, with sizes where these are
+// known.
 void add_gradients(const KinetoRank& rank, const KinetoOptions& options, train::Trace& trace,
                    std::vector<std::string>* remarks) {
   const StepSample& step = rank.steps[rank.used.back()];
@@ -131,6 +137,7 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, train
   }
 }
 
+// Factors far from 1 say that the profiler, or something else, took part in the measurement.
 void scale_times(train::Trace& trace, double factor) {
   trace.time_scale = factor;
   for (train::Layer& layer : trace.layers) {
@@ -147,6 +154,7 @@ void scale_times(train::Trace& trace, double factor) {
   }
 }
 
+// An idle GPU waits for the host: kernel times then say less about the step.
 void warn_if_idle(train::Trace& trace) {
   const double busy = trace.checks->gpu_busy_fraction.value_or(1);
   if (busy < 0.8) {
@@ -172,6 +180,7 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   trace.provenance = train::Provenance::imported;
   trace.device = first.device;
   trace.ranks = first.world_size;
+  // Without a world size in the files there are at least as many ranks as files.
   if (!trace.ranks && ranks.size() > 1) {
     trace.ranks = std::ssize(ranks);
   }
@@ -189,6 +198,7 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
       trace.warnings.emplace_back("--backward-ratio ignored: the file has a backward pass");
     }
   }
+  // A step that was measured without the profiler implies the wall: its time holds the gaps.
   const bool wall = options.time == TimeBasis::wall || options.measured_step;
   trace.time_basis = wall ? "wall" : "kernel";
   trace.granularity = train::Granularity::tensor;

@@ -1,3 +1,6 @@
+// Tables of rows, from either form of log, to one set of samples per operation. Bandwidths in the
+// log follow from sizes and times; they are compared with what is computed here, because a
+// difference means that the log was read wrongly.
 #include "import/nccl/import_nccl_tests.hpp"
 
 #include <algorithm>
@@ -39,6 +42,7 @@ void compare_busbw(const NcclTable& table, const SampleSet& set,
   }
 }
 
+// Rows with wrong results are left out: their times are those of something else.
 void append_rows(const NcclTable& table, NcclColumn column, const std::string& file, SampleSet& set,
                  std::vector<std::string>& warnings) {
   const auto wanted = static_cast<std::size_t>(column);
@@ -97,6 +101,7 @@ double bus_factor(std::string_view op, std::int64_t ranks) {
 Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options) {
   const ImportedText input = read_import(file, options.common.max_bytes);
   const std::size_t begin = input.text.find_first_not_of(" \t\r\n");
+  // By content: both forms have names that end in anything.
   const bool is_json = begin != std::string::npos && input.text[begin] == '{';
   const std::vector<NcclTable> tables =
       is_json ? read_nccl_json(input.text, input.name) : read_nccl_text(input.text, input.name);

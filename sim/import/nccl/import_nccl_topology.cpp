@@ -1,3 +1,7 @@
+// The file of NCCL_TOPO_DUMP_FILE lists a tree of PCI devices under each CPU. Here the tree becomes
+// a topology: GPUs and networks are hosts, bridges and CPUs are switches, every edge of the tree is
+// a cable, and cables between CPUs and NVLinks are added, which the tree cannot hold. What the file
+// does not tell is assumed, and a warning says what.
 #include "import/nccl/import_nccl_topology.hpp"
 
 #include <algorithm>
@@ -66,6 +70,7 @@ private:
            (kind == NcclKind::nic && !has_children_[i]);
   }
 
+  // Marks the nodes on which others hang, among those that are kept.
   void find_children() {
     std::int64_t left_out = 0;
     has_children_.assign(system_.nodes.size(), false);
@@ -87,6 +92,7 @@ private:
     return "pcie:" + system_.nodes[gpu].id;
   }
 
+  // GPUs first and in the order of ranks: rank i runs on host i.
   void add_nodes(const std::vector<std::size_t>& gpus) {
     net::Topology& topology = result_.topology;
     for (const std::size_t gpu : gpus) {
@@ -110,6 +116,7 @@ private:
     }
   }
 
+  // For the summary of the import.
   void count(NcclKind kind) {
     NcclTopology::Counts& counts = result_.counts;
     switch (kind) {
@@ -161,6 +168,7 @@ private:
                                    node.lanes.value_or(options_.pcie_default.lanes)},
                                   options_.pcie_efficiency.value_or(kPcieEfficiency));
     const bool assumed = unknown || !options_.pcie_latency;
+    // A GPU on the NVSwitch has its PCIe link behind a switch of its own, see port_of().
     std::string below = node.id;
     if (nvlinks_.to_switch.contains(i)) {
       below = port_of(i);
@@ -170,6 +178,7 @@ private:
     ++result_.counts.pcie_cables;
   }
 
+  // Speed and latency as the file has them, unless the user says otherwise.
   void join_network(const NcclNode& net, const std::string& above) {
     const bool by_file = net.latency_us && !options_.network_latency;
     const bool by_default = !net.latency_us && !options_.network_latency;
@@ -181,6 +190,8 @@ private:
     network_latency_assumed_ |= by_default;
   }
 
+  // Every pair of CPUs has a cable; NCCL knows its rate by the makes of both, and the lower one
+  // counts.
   void join_cpus() {
     const std::vector<NcclNode>& nodes = system_.nodes;
     for (std::size_t a = 0; a < nodes.size(); ++a) {
@@ -194,6 +205,7 @@ private:
     }
   }
 
+  // The links of a pair are one cable of their summed rate. The slower generation of two sets it.
   void join_nvlinks() {
     const auto rate = [&](std::size_t gpu) {
       const NcclNode& node = system_.nodes[gpu];
@@ -215,6 +227,7 @@ private:
     }
   }
 
+  // Warnings stand in the topology, so that whoever uses it later sees them.
   void warn(std::string text) { result_.topology.warnings.push_back(std::move(text)); }
 
   static std::string rates_text(const std::set<double>& rates) {
@@ -280,6 +293,7 @@ private:
   NcclTopology result_;
 };
 
+// Values that were assumed are recorded like those given: the result can be made again from them.
 void record_options(const NcclTopologyOptions& options, train::Source& source) {
   std::string gpus;
   for (const std::string& gpu : options.gpus) {

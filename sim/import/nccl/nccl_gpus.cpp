@@ -1,3 +1,5 @@
+// Which devices are GPUs, in which order, and how many NVLinks join them. GPUs are ordered by rank
+// if all have one, else by device number, else as in the file.
 #include "import/nccl/nccl_gpus.hpp"
 
 #include <algorithm>
@@ -29,6 +31,7 @@ bool sort_by(Places& gpus, const NcclSystem& system, std::string_view what,
   return true;
 }
 
+// Ranks are used only if every GPU has one: a part of an order is none.
 Places gpus_of_file(const NcclSystem& system, const std::string& file,
                     std::vector<std::string>& warnings) {
   Places gpus;
@@ -57,6 +60,7 @@ Places gpus_of_file(const NcclSystem& system, const std::string& file,
 
 } // namespace
 
+// With names the user says which devices are GPUs: some dumps have no classes.
 Places order_gpus(NcclSystem& system, const std::vector<std::string>& names,
                   const std::string& file, std::vector<std::string>& warnings) {
   if (names.empty()) {
@@ -84,6 +88,7 @@ Places order_gpus(NcclSystem& system, const std::vector<std::string>& names,
                        base::did_you_mean(name, known));
     }
     NcclNode& node = system.nodes[at->second];
+    // A bridge cannot be made a GPU: what hangs on it would be cut off.
     if (node.kind != NcclKind::gpu && parents.contains(at->second)) {
       throw UsageError(flag + "is no GPU, other devices hang on it");
     }
@@ -96,6 +101,7 @@ Places order_gpus(NcclSystem& system, const std::vector<std::string>& names,
   return gpus;
 }
 
+// Each GPU lists its links; a pair is listed from both ends, which should agree.
 NvlinkCounts count_nvlinks(const NcclSystem& system, std::vector<std::string>& warnings) {
   std::map<std::string, std::size_t> gpus;
   std::set<std::string> switches;
@@ -124,6 +130,7 @@ NvlinkCounts count_nvlinks(const NcclSystem& system, std::vector<std::string>& w
       }
     }
   }
+  // Where both ends list the pair the smaller of their counts holds.
   std::int64_t unequal = 0;
   for (const auto& [ends, links] : one_way) {
     const auto back = one_way.find({ends.second, ends.first});

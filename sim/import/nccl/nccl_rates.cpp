@@ -1,3 +1,4 @@
+// Rates that NCCL assumes by generation, where dumps name the hardware only.
 #include "import/nccl/nccl_rates.hpp"
 
 namespace stepsim::io {

@@ -1,3 +1,6 @@
+// The XML tree to plain nodes, with the checks of every attribute. Names of elements and attributes
+// are those of NCCL's and RCCL's dumps; elements that say nothing about the machine are counted,
+// and reported once.
 #include "import/nccl/nccl_system.hpp"
 
 #include <algorithm>
@@ -38,6 +41,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+// By the first digits of the PCI class: base class and subclass; the rest is the programming
+// interface.
 std::optional<NcclKind> kind_of_class(std::string_view text) {
   const std::string word = lower(text);
   const auto* row = std::ranges::find_if(
@@ -45,6 +50,7 @@ std::optional<NcclKind> kind_of_class(std::string_view text) {
   return row == kClasses.end() ? std::nullopt : std::optional(row->kind);
 }
 
+// Empty also where the attribute is absent: dumps write "" for what they do not know.
 std::string_view text_of(const XmlElement& element, std::string_view attribute) {
   const std::string* text = element.find(attribute);
   return text == nullptr ? std::string_view() : trimmed(*text);
@@ -55,6 +61,7 @@ bool has_child(const XmlElement& element, std::string_view name) {
                              [&](const XmlElement& child) { return child.name == name; });
 }
 
+// Walks the document from the CPUs down; parents are added before their children.
 class SystemReader {
 public:
   explicit SystemReader(const std::string& file) : file_(file) {}
@@ -76,6 +83,7 @@ public:
   }
 
 private:
+  // Reading goes on, so that one run names the first 20 problems of the file.
   void problem(const XmlElement& at, const std::string& message) {
     if (problems_.size() < kMostSystemProblems) {
       problems_.push_back({file_, std::to_string(at.line), message});
@@ -94,6 +102,7 @@ private:
     const auto value = text.empty() ? std::nullopt : checked(element, attribute, text, range, true);
     return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
   }
+  // The number, or a problem that names the attribute and its range.
   std::optional<double> checked(const XmlElement& element, std::string_view attribute,
                                 std::string_view text, Range range, bool whole) {
     const auto value = parse_real(text);
@@ -108,6 +117,7 @@ private:
     return std::nullopt;
   }
 
+  // Nodes refer to their parents by index: references end with the next one added.
   NcclNode& add(const XmlElement& element, NcclKind kind, std::string id,
                 std::optional<std::size_t> parent) {
     if (!id.empty() && !ids_.insert(bus_key(id)).second) {
@@ -121,6 +131,7 @@ private:
     return node;
   }
 
+  // A file of several machines would join them by links that do not exist.
   void cpu(const XmlElement& element) {
     const std::string_view host = text_of(element, "host_hash");
     if (cpus_ > 0 && host != host_) {
@@ -154,6 +165,7 @@ private:
     }
   }
 
+  // By what the element holds, then by its PCI class.
   NcclKind kind_of(const XmlElement& element) const {
     if (has_child(element, "gpu")) {
       return NcclKind::gpu;
@@ -165,6 +177,7 @@ private:
     return has_child(element, "pci") ? NcclKind::bridge : by_class.value_or(NcclKind::device);
   }
 
+  // A device and all behind it. A bus id names it everywhere else.
   void pci(const XmlElement& element, std::size_t parent) {
     const std::string id(text_of(element, "busid"));
     if (id.empty() || id.find_first_not_of(kBusIdCharacters) != std::string::npos) {
@@ -200,6 +213,7 @@ private:
 
   [[nodiscard]] bool has_gpu(std::size_t node) const { return gpu_of_.contains(node); }
 
+  // What is known of a GPU, and its NVLinks or xGMI links; -1 stands for unknown.
   void gpu(const XmlElement& element, std::size_t self) {
     gpu_of_.insert(self);
     NcclNode& node = system_.nodes[self];
@@ -222,6 +236,7 @@ private:
     }
   }
 
+  // A network interface has a node per network behind it.
   void nic(const XmlElement& element, std::size_t parent) {
     for (const XmlElement& child : element.children) {
       if (child.name != "net" || text_of(child, "net") == "0") { // "0": joined to others
@@ -255,6 +270,7 @@ private:
 
 } // namespace
 
+// "0000:1B:00.0" and "1b:00.0" are one device: case and leading zeros do not count.
 std::string bus_key(std::string_view bus_id) {
   const std::string key = lower(bus_id);
   return key.substr(std::min(key.find_first_not_of('0'), key.size()));

@@ -27,6 +27,7 @@ std::optional<double> number_of(const Json& tree, std::string_view key) {
 }
 
 // Seconds of a time that the log gives in microseconds.
+// Times that no program can have measured are errors, as in every file of samples.
 double measured_seconds(const Json& place, std::optional<double> microseconds) {
   const double seconds = microseconds.value_or(0) * 1e-6;
   if (!measured_times().contains(seconds)) {
@@ -36,6 +37,7 @@ double measured_seconds(const Json& place, std::optional<double> microseconds) {
   return seconds;
 }
 
+// Out-of-place or in-place, which some programs do not have.
 NcclHalf read_half(const Json& row, std::string_view key) {
   NcclHalf half;
   const Json* json = row.find(key);
@@ -61,6 +63,7 @@ NcclHalf read_half(const Json& row, std::string_view key) {
   return half;
 }
 
+// One entry per rank.
 void read_devices(const Json& tree, NcclTable& table) {
   const Json* config = tree.find("config");
   const Json* devices = config != nullptr ? config->find("devices") : nullptr;
@@ -82,6 +85,7 @@ void read_devices(const Json& tree, NcclTable& table) {
 std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& file) {
   const Json tree = parse_json(text, file);
   NcclTable table;
+  // The name of the program is the last part of its path.
   if (const Json* arguments = tree.find("args"); arguments != nullptr && arguments->is_array() &&
                                                  !arguments->as_array().empty() &&
                                                  arguments->as_array().front().is_string()) {

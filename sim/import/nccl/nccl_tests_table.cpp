@@ -1,3 +1,4 @@
+// Programs of nccl-tests and the operations that they measure.
 #include "import/nccl/nccl_tests_table.hpp"
 
 #include <algorithm>

@@ -56,6 +56,8 @@ std::string_view untagged(std::string_view line) {
   }
 }
 
+// Columns of a row: size, count, type, then redop and root where the operation has them, then time,
+// algbw, busbw and #wrong once per half; with minimum and maximum a half has eight.
 struct Layout {
   std::size_t prefix{}; // columns before the first time
   std::size_t per_half = 4;
@@ -89,6 +91,8 @@ std::optional<Layout> guessed_layout(std::size_t words) {
   }
 }
 
+// Lines come one by one: a line with '#' says what the rows below it are, a line with enough
+// numbers is a row, all others are the job's.
 class TextReader {
 public:
   explicit TextReader(const std::string& file) : file_(file) {}
@@ -103,6 +107,7 @@ public:
     while (words.size() > 2 && (is_time(words.back()) || is_date(words.back()))) {
       words.pop_back();
     }
+    // A row starts with a size and has a word, its type, in third place.
     if (words.size() >= 9 && parse_whole(words[0]) && !parse_real(words[2])) {
       row(words, line.number);
     }
@@ -115,6 +120,7 @@ private:
     constexpr std::string_view kStarting = "Collective test starting:";
     if (const std::size_t at = text.find(kStarting); at != std::string_view::npos) {
       begin(trimmed(text.substr(at + kStarting.size())));
+      // Older versions print no title: this line then begins a table.
     } else if (!words.empty() && words[0] == "nThread") {
       if (!titled_) {
         begin("");
@@ -183,11 +189,13 @@ private:
     NcclHalf half;
     half.present = true;
     half.times_s.push_back(*seconds);
+    // Long times are printed as 1.2e+06, with two digits.
     half.rounded = time.find('e') != std::string_view::npos;
     half.wrong = static_cast<std::int64_t>(parse_real(wrong).value_or(0)); // "N/A": not checked
     return half;
   }
 
+  // A log may hold several programs, each with a header of its own.
   void begin(std::string_view title) {
     tables_.emplace_back().title = title;
     titled_ = !title.empty();

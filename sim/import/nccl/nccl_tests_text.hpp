@@ -9,7 +9,7 @@
 namespace stepsim::io {
 
 // One table per program in the log; none if no line looks like a row. Throws InputError
-// `FILE:LINE: message` for rows whose numbers are cut off or out of range.
+// `FILE:LINE: message` for rows that do not fit their header, or with sizes or times out of range.
 [[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file);
 
 } // namespace stepsim::io

@@ -1,3 +1,5 @@
+// The part of XML that topology dumps need: elements, attributes, comments, the five entities. No
+// DTD, so that no entity can expand without limit, and depth, elements and attributes are bounded.
 #include "import/nccl/xml.hpp"
 
 #include <algorithm>
@@ -47,12 +49,14 @@ public:
   }
 
 private:
+  // At the current line, or at the one where something began that has no end.
   [[noreturn]] void fail(const std::string& message) const { fail_at(line_, message); }
   [[noreturn]] void fail_at(std::int64_t line, const std::string& message) const {
     throw InputError(file_, std::to_string(line), message);
   }
   static std::string shown(std::string_view text) { return base::shown_value(text); }
 
+  // Counts lines, which all errors name.
   void skip(std::size_t count) {
     line_ += std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(count), '\n');
     text_.remove_prefix(count);
@@ -103,6 +107,7 @@ private:
     }
   }
 
+  // A name at the place where `what` is expected.
   std::string name(std::string_view what) {
     if (text_.empty()) {
       fail("unexpected end of input");
@@ -128,6 +133,7 @@ private:
          "; known are &amp; &lt; &gt; &quot; &apos;");
   }
 
+  // In either quote; blanks of all kinds become spaces, as XML has it.
   std::string value(const std::string& attribute) {
     const char quote = text_.empty() ? '\0' : text_.front();
     if (quote != '"' && quote != '\'') {
@@ -211,6 +217,7 @@ private:
     }
   }
 
+  // Until the closing tag of the parent, which has to be of its name.
   void children(XmlElement& parent, std::size_t depth) {
     while (true) {
       skip_between();

@@ -1,3 +1,5 @@
+// Nodes are numbered hosts first, then switches level by level; cables in the order of their lower
+// ends. Results name nodes and links, so that this order is part of what users see.
 #include "net/fabric/presets.hpp"
 
 #include <cassert>
@@ -86,6 +88,8 @@ Fabric torus(const std::vector<std::uint32_t>& sizes, LinkSpeed link) {
       const std::uint32_t at = host / stride % size;
       if (at + 1 < size) {
         add_cable(fabric, host, host + stride, link);
+        // The cable that closes the ring of a dimension; of two hosts it would be the first cable
+        // again.
       } else if (size > 2) {
         add_cable(fabric, host, host - at * stride, link);
       }
@@ -97,6 +101,8 @@ Fabric torus(const std::vector<std::uint32_t>& sizes, LinkSpeed link) {
 
 Fabric fat_tree(std::uint32_t ports, LinkSpeed link) {
   assert(ports % 2 == 0 && "a fat tree needs an even number of ports");
+  // A k-port fat tree (Al-Fares et al., 2008): k pods of k/2 edge and k/2 aggregation switches,
+  // k^2/4 core switches, k^3/4 hosts; each level can carry what the level below it can send.
   const std::uint32_t half = ports / 2;
   const std::uint32_t per_level = ports * half; // edge or aggregation switches
   Fabric fabric;
@@ -139,6 +145,8 @@ Fabric dragonfly(const Dragonfly& shape) {
       }
     }
   }
+  // Every pair of groups has one cable; a router has the cables to a run of the groups behind its
+  // own, so that they spread evenly over the routers.
   const std::uint32_t per_router = (groups - 1 + routers - 1) / routers;
   const auto router = [&](std::uint32_t group, std::uint32_t other) {
     return first + group * routers + ((other + groups - group) % groups - 1) / per_router;
@@ -151,6 +159,8 @@ Fabric dragonfly(const Dragonfly& shape) {
   return fabric;
 }
 
+// A GPU has a cable to the switch of its machine and one by PCIe to a network interface, which
+// several may share. On rails the interfaces of one number share a switch across machines.
 Fabric gpu_machines(const GpuMachines& shape) {
   assert((shape.nics > 0 || shape.machines == 1) && "several machines need a way out");
   assert(shape.nics <= shape.gpus && "a GPU uses one network interface");
@@ -199,6 +209,7 @@ Fabric gpu_machines(const GpuMachines& shape) {
       add_cable(fabric, outside + i, spine + j, shape.uplink);
     }
   }
+  // Rails without spines meet inside the machines only: traffic between rails passes through a GPU.
   fabric.hosts_forward = shape.rails && shape.nics > 1 && shape.spines == 0;
   return fabric;
 }

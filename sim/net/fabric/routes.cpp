@@ -1,3 +1,6 @@
+// Tables of next hops on all shortest paths, by one breadth-first search per destination. A host
+// with a single cable needs no row of its own: whoever sends to it sends to its switch, and the
+// last hop is its cable. So a fat tree with many hosts per switch has rows for its switches only.
 #include "net/fabric/routes.hpp"
 
 #include <algorithm>
@@ -35,6 +38,7 @@ struct MayPass {
   }
 };
 
+// Sorted by neighbour, so that a choice by number is the same whatever the order of cables.
 std::vector<std::vector<LinkId>> links_out(const Fabric& fabric) {
   std::vector<std::vector<LinkId>> out(fabric.nodes());
   for (LinkId link = 0; link < fabric.links.size(); ++link) {
@@ -60,6 +64,8 @@ Routes::Routes(const Fabric& fabric) : hosts_(fabric.hosts) {
   require_ways(fabric);
 }
 
+// `root_` is where the routes to a host end: its switch, or itself if it has several cables. Rows
+// are destinations, columns all nodes that are not behind a root.
 void Routes::number_nodes(const Fabric& fabric) {
   up_.assign(hosts_, kNoLink);
   down_.assign(hosts_, kNoLink);
@@ -102,6 +108,8 @@ void Routes::number_nodes(const Fabric& fabric) {
   }
 }
 
+// A link leads nearer to the destination iff its far end is one hop nearer. Hosts that do not
+// forward may be an end of a path, never a node within it.
 void Routes::fill(const Fabric& fabric) {
   const std::uint64_t columns = columns_.size();
   if (roots_.size() * columns > kMaxEntries) {
@@ -144,6 +152,7 @@ void Routes::fill(const Fabric& fabric) {
   }
 }
 
+// A fabric in pieces is an error at once, not when the first flow finds no way.
 void Routes::require_ways(const Fabric& fabric) const {
   for (std::size_t row = 0; row < roots_.size(); ++row) {
     for (NodeId src = 0; src < hosts_; ++src) {
@@ -186,6 +195,8 @@ std::uint32_t Routes::distance(NodeId node, NodeId dst) const {
   return between == kNoWay ? kNoWay : between + (is_leaf(node) ? 1 : 0) + (is_leaf(dst) ? 1 : 0);
 }
 
+// Every switch picks among its next hops by a hash of connection and switch, as hardware does by a
+// hash of addresses and ports: a connection keeps its path, and connections spread.
 std::vector<LinkId> Routes::ecmp_path(NodeId src, NodeId dst, std::uint64_t connection,
                                       std::uint64_t seed) const {
   std::vector<LinkId> path;
@@ -198,6 +209,7 @@ std::vector<LinkId> Routes::ecmp_path(NodeId src, NodeId dst, std::uint64_t conn
   return path;
 }
 
+// Level by level towards the destination: the paths to a node are the sum over the nodes before it.
 double Routes::path_count(NodeId src, NodeId dst) const {
   std::vector<std::pair<NodeId, double>> level{{src, 1}}; // nodes equally far from dst, ascending
   while (level.size() != 1 || level.front().first != dst) {

@@ -1,3 +1,5 @@
+// Presets are rows: a name and its parameters, from which readers, help and schema take them. What
+// a preset makes is bounded before it is made, by the number of its hosts and cables.
 #include "net/fabric/topology.hpp"
 
 #include <algorithm>
@@ -100,6 +102,8 @@ private:
   const Topology& topology_;
 };
 
+// Network interfaces of a machine where the file does not say: one per GPU on rails, else one, or
+// none for a machine alone.
 double nics(const Values& values, Shape shape) {
   const bool rails = shape == Shape::rail_optimised;
   const double otherwise = rails                        ? values.number("gpus_per_node")
@@ -189,6 +193,8 @@ Fabric preset_fabric(const Topology& topology) {
   return {};
 }
 
+// Hosts first, then switches, in the order of the file; each cable makes two links, one per
+// direction, next to each other.
 Fabric graph_fabric(const Topology& topology) {
   Fabric fabric;
   fabric.hosts = static_cast<std::uint32_t>(topology.hosts.size());
@@ -204,6 +210,8 @@ Fabric graph_fabric(const Topology& topology) {
   const auto add = [&](const TopologyLink& cable, const std::string& from, const std::string& to) {
     assert(node.contains(from) && node.contains(to) && "links join known nodes");
     fabric.links.push_back({node[from], node[to], cable.latency_s, cable.bandwidth_Bps});
+    // Links are named after their ends, or after a cable with a name of its own; parallel cables
+    // get a number.
     std::string name = (cable.id == cable.a + "-" + cable.b ? from : cable.id) + ">" + to;
     if (names.contains(name)) {
       name.append("#").append(std::to_string(fabric.links.size() - 1));

@@ -1,3 +1,5 @@
+// Adding and removing flows only marks links; `solve` puts everything right, by the wave below or
+// by filling anew, class by class in the order of priority.
 #include "net/flow/changing_rates.hpp"
 
 #include <algorithm>
@@ -33,6 +35,7 @@ ChangingRates::ChangingRates(std::vector<double> capacity_Bps, std::uint32_t cla
   }
 }
 
+// The flow may have another rate now; `solve` looks at it once.
 void ChangingRates::touch(std::uint32_t place) {
   if (!flows_[place].touched) {
     flows_[place].touched = true;
@@ -40,6 +43,7 @@ void ChangingRates::touch(std::uint32_t place) {
   }
 }
 
+// What the link should offer is to be found anew.
 void ChangingRates::mark(std::uint32_t link) {
   if (!links_[link].dirty) {
     links_[link].dirty = true;
@@ -47,6 +51,7 @@ void ChangingRates::mark(std::uint32_t link) {
   }
 }
 
+// The flow rises to the lowest `full` it finds; the wave then finds out whom it crowds.
 std::uint32_t ChangingRates::add(const Flow& flow) {
   assert(flow.priority < classes_ && flow.weight > 0);
   if (free_.empty()) {
@@ -57,6 +62,7 @@ std::uint32_t ChangingRates::add(const Flow& flow) {
   free_.pop_back();
   State& state = flows_[place];
   const bool listed = state.touched;
+  // A place may be used again while it is still listed in `changed_`: the mark stays.
   state = {.flow = flow, .cap_level = flow.cap_Bps / flow.weight, .alive = true};
   state.touched = listed;
   const auto path = paths.links(flow.path);
@@ -108,6 +114,8 @@ void ChangingRates::purge() {
   departed_.clear();
 }
 
+// The two lowest levels among cap and links: the lowest is the flow's own, and without the link
+// that gives it the flow would stop at the second.
 void ChangingRates::look_at_links(State& state) const {
   state.first = state.cap_level;
   state.second = state.cap_level;
@@ -125,6 +133,8 @@ void ChangingRates::look_at_links(State& state) const {
   }
 }
 
+// Filling anew: what the wave had begun is dropped, and all links get the level at which filling
+// found them full.
 void ChangingRates::solve_all(std::uint32_t priority) {
   ++full_solves_;
   for (const Entry& entry : heap_) {
@@ -188,6 +198,7 @@ void ChangingRates::hand_down(std::uint32_t priority) {
       }
       const LinkId id = index % static_cast<std::uint32_t>(capacity_.size());
       double left = capacity_[id];
+      // The loads of all classes before a class count, not only of this one.
       for (std::uint32_t later = 0; later < classes_; ++later) {
         Link& other = links_[link_of(later, id)];
         if (later > priority) {
@@ -251,6 +262,7 @@ double ChangingRates::find_aim(std::uint32_t index) {
   }
 }
 
+// The heap may hold older entries of a link; solve_changes() knows them by their level.
 void ChangingRates::renew_aims(std::uint32_t priority) {
   for (const std::uint32_t index : dirty_[priority]) {
     Link& link = links_[index];
@@ -324,6 +336,7 @@ bool ChangingRates::solve_changes(std::uint32_t priority) {
 
 std::span<const std::uint32_t> ChangingRates::solve() {
   purge();
+  // A collective's step starts and ends many flows at once: the wave would pass everywhere.
   const bool much = news_ > std::max(kFewFlows, size_ / kFewPerSize);
   news_ = 0;
   for (std::uint32_t priority = 0; priority < classes_; ++priority) {

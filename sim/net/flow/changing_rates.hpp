@@ -49,6 +49,8 @@ public:
 
 private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  // A flow and the two lowest levels that stop it, from which follows where it would stop without
+  // any one of its links.
   struct State {
     Flow flow;
     double cap_level{};
@@ -77,6 +79,7 @@ private:
     bool dirty = false; // aim to be found anew
     bool departed = false;
   };
+  // A link that is wrong, by the level up to which everything is right without it.
   struct Entry {
     double level;
     std::uint32_t link;
@@ -85,6 +88,7 @@ private:
     }
   };
 
+  // Every class has links of its own.
   [[nodiscard]] std::uint32_t link_of(std::uint32_t priority, LinkId link) const {
     return priority * static_cast<std::uint32_t>(capacity_.size()) + link;
   }

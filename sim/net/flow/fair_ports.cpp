@@ -1,3 +1,5 @@
+// The network of ports of equal interfaces. It is small, one or two ports per flow, so that all
+// rates are found anew whenever a flow begins or ends.
 #include "net/flow/fair_ports.hpp"
 
 #include <algorithm>
@@ -38,6 +40,7 @@ void FairPorts::advance(double now, std::vector<std::uint32_t>& done) {
   now_ = now;
   const double last = now;
   if (next_finish_ <= now) {
+    // Flows that share everything end at once but for rounding.
     const auto ended = [&](const Flow& flow) {
       return flow.finish - last <= kSimultaneous * (flow.finish - flow.begin);
     };
@@ -56,6 +59,7 @@ void FairPorts::advance(double now, std::vector<std::uint32_t>& done) {
   }
 }
 
+// The latency is over: from now on the flow takes a share of its ports.
 void FairPorts::begin_bytes(double now, const Transfer& transfer) {
   flows_.push_back({transfer, now, now, transfer.bytes, 0, kNever});
   stale_ = true;
@@ -74,6 +78,7 @@ void FairPorts::solve() {
       }
     }
     path_begin.push_back(static_cast<std::uint32_t>(path.size()));
+    // A flow never goes faster than its link alone, whatever its ports could carry.
     limit.push_back(flow.transfer.per_byte_s > 0 ? 1 / flow.transfer.per_byte_s : kNever);
   }
   max_min(capacities_, {path_begin, path, limit}, rate);

@@ -1,3 +1,6 @@
+// Between two instants rates are constant, so a flow is known by what was left at `since` and its
+// rate. Rates are found when somebody asks for the next time, not when flows start or end: all that
+// happens at one instant costs one solve.
 #include "net/flow/flow_level.hpp"
 #include "net/network_model.hpp"
 
@@ -20,6 +23,7 @@ FlowLevel::FlowLevel(std::vector<double> capacity_Bps, std::uint32_t classes)
   links_.resize(rates_.links());
 }
 
+// A flow without latency begins at once, with all others of this instant.
 void FlowLevel::submit(double now, const Start& start) {
   assert(now >= now_ && "flows start in time order");
   const double begin = now + (start.latency_s + rates_.paths.latency_s(start.path));
@@ -39,6 +43,7 @@ void FlowLevel::submit(double now, const Start& start) {
   begins_.push(begin, place);
 }
 
+// The earlier of the next end and the next begin; solving comes first, since it moves the ends.
 double FlowLevel::next_time() {
   if (stale_) {
     solve();
@@ -46,6 +51,7 @@ double FlowLevel::next_time() {
   return begins_.empty() ? next_finish_ : std::min(next_finish_, begins_.next_time());
 }
 
+// Ends by id, then begins; rates are found when the next time is asked for.
 void FlowLevel::advance(double now, std::vector<std::uint32_t>& done) {
   if (stale_) {
     solve();
@@ -72,6 +78,7 @@ void FlowLevel::advance(double now, std::vector<std::uint32_t>& done) {
   }
 }
 
+// Bytes of links are counted when a flow ends, and of those under way in link_use().
 void FlowLevel::end(std::uint32_t place) {
   Flow& flow = flows_[place];
   const std::uint32_t path = flow.start.path;
@@ -87,6 +94,7 @@ void FlowLevel::end(std::uint32_t place) {
   rates_.remove(place);
 }
 
+// A link is busy while at least one flow with a rate above 0 crosses it.
 void FlowLevel::count_senders(const Flow& flow, int change) {
   for (const LinkId id : rates_.paths.links(flow.start.path)) {
     Link& link = links_[id];
@@ -98,6 +106,7 @@ void FlowLevel::count_senders(const Flow& flow, int change) {
   }
 }
 
+// By id, whatever the order of the calls, so that places and sums are the same in every run.
 void FlowLevel::begin_all() {
   std::sort(beginning_.begin(), beginning_.end(), by_id);
   for (const Start& start : beginning_) {
@@ -131,6 +140,8 @@ void FlowLevel::solve() {
     flow.rate = rate;
     const double bytes = flow.start.bytes;
     const double end = flow.remaining > 0 ? now_ + flow.remaining / rate : now_;
+    // Flows that are equal by symmetry differ by rounding only; within the crumb they end together,
+    // with one event and one solve.
     const double crumb =
         std::min(kCrumb / rate, kCrumbOfFlow * bytes / rate + kClockRounding * end);
     finishes_.set(place, rate > 0 ? end - crumb : end, end);
@@ -138,6 +149,8 @@ void FlowLevel::solve() {
   next_finish_ = std::max(now_, finishes_.next());
 }
 
+// Only flows at rate 0 are left, and nothing will change that: a class before them keeps all of a
+// link.
 std::vector<FlowLevel::Start> FlowLevel::stalled() {
   std::vector<Start> starts;
   if (next_time() == kNever) {

@@ -44,6 +44,7 @@ public:
     return rates_.paths.latency_s(path);
   }
 
+  // A flow of 0 bytes ends at the instant at which it begins.
   void submit(double now, const Start& start);
   [[nodiscard]] double next_time();
   void advance(double now, std::vector<std::uint32_t>& done);
@@ -52,6 +53,8 @@ public:
   // otherwise. By id.
   [[nodiscard]] std::vector<Start> stalled();
 
+  // Bytes and busy seconds of every link up to `now`, [link]; flows under way count with what they
+  // have moved.
   [[nodiscard]] std::vector<LinkUse> link_use(double now) const;
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
   [[nodiscard]] std::uint64_t full_solves() const { return rates_.full_solves(); }

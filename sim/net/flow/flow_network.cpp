@@ -1,3 +1,6 @@
+// The flow level behind the interface of network models: transfers between ranks become flows
+// between their hosts. The path of two ranks is looked up once; its connection number, and so its
+// path by ECMP, is that of the pair.
 #include "net/flow/flow_network.hpp"
 
 #include <algorithm>
@@ -34,6 +37,7 @@ std::uint32_t FlowNetwork::path(Ranks ranks) {
 }
 
 void FlowNetwork::submit(double now, const Transfer& transfer) {
+  // Headers cost bytes on cables only: what stays in a host has none.
   const bool leaves = fabric_.hosts[transfer.src] != fabric_.hosts[transfer.dst];
   level_.submit(now, {.id = transfer.id,
                       .path = path({transfer.src, transfer.dst}),
@@ -46,6 +50,8 @@ double FlowNetwork::latency_s(const Transfer& transfer) {
   return transfer.latency_s + level_.path_latency_s(path({transfer.src, transfer.dst}));
 }
 
+// Transfers that stand still for ever are an error here, since whoever drives the model waits for
+// them.
 double FlowNetwork::next_time() {
   const double next = level_.next_time();
   if (next == kNever) {

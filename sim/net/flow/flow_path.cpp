@@ -14,6 +14,8 @@ FlowPath single_path(const Fabric& fabric, std::vector<LinkId> links) {
   return path;
 }
 
+// Every node splits what it gets evenly over its next hops; parts of a node that several branches
+// reach add up. The latency is that of the slowest branch, as the last packet counts.
 FlowPath sprayed_path(const Fabric& fabric, const Routes& routes, NodeId src, NodeId dst) {
   struct Visit {
     double part = 0;

@@ -1,3 +1,7 @@
+// How filling is fast: a heap has, per link, the level at which the link would be full if all its
+// open flows rose on. When flows stop, the links they cross become full later, so that entries of
+// the heap are too low, never too high: the top one is put right when it comes up, and no other is
+// touched.
 #include "net/flow/flow_rates.hpp"
 #include "net/network_model.hpp"
 
@@ -19,6 +23,7 @@ double share_of(const ProgressiveFilling::Flow& flow, std::size_t place) {
 
 ProgressiveFilling::ProgressiveFilling(std::size_t links) : state_(links) {}
 
+// The users of each link in one array, link after link: counted first, then placed.
 void ProgressiveFilling::index(std::span<const double> left, std::span<const Flow> flows) {
   for (const std::uint32_t link : links_) {
     state_[link].users = 0;
@@ -83,6 +88,8 @@ bool ProgressiveFilling::refresh_top(std::span<const double> level) {
   return false;
 }
 
+// The open flows of a full link get its level. They leave their links in stop_now(), all of one
+// level together, so that sums do not depend on the order of links.
 void ProgressiveFilling::stop_users(std::uint32_t link, double at, std::span<double> level) {
   const Link& state = state_[link];
   for (std::uint32_t i = 0; i < state.users; ++i) {
@@ -94,6 +101,7 @@ void ProgressiveFilling::stop_users(std::uint32_t link, double at, std::span<dou
   }
 }
 
+// The flow keeps its rate from here on: what it takes is no more to be shared.
 void ProgressiveFilling::leave(const Flow& uses, double level) {
   for (std::size_t place = 0; place < uses.links.size(); ++place) {
     Link& state = state_[uses.links[place]];
@@ -141,6 +149,8 @@ void ProgressiveFilling::begin(std::span<const double> left, std::span<const dou
   });
 }
 
+// Round by round up to the lowest level at which a link is full or a flow at its cap. Levels that
+// differ by 1e-12 are one round, since symmetric links are full together but for rounding.
 void ProgressiveFilling::fill(std::span<const double> left, std::span<const double> capacity,
                               std::span<const Flow> flows, std::span<double> level) {
   assert(level.size() == flows.size());

@@ -1,3 +1,5 @@
+// Runs a list of flows with given starts on one flow level: the next instant is the next start or
+// the next event of the network, whichever is first.
 #include "net/flow/flow_run.hpp"
 
 #include <algorithm>
@@ -15,6 +17,7 @@ std::string name(const Fabric& fabric, std::span<const FlowSpec> flows, std::siz
          fabric.node_names[flows[id].dst] + ")";
 }
 
+// The error that names the first of the flows concerned.
 [[noreturn]] void refuse(const Fabric& fabric, std::span<const FlowSpec> flows,
                          std::span<const std::uint32_t> ids, const std::string& what) {
   std::string text = what + ": ";
@@ -37,6 +40,8 @@ std::array<std::uint32_t, 256> classes_of(std::span<const FlowSpec> flows, std::
   return used;
 }
 
+// The path through the `via`-th of several next hops, wherever there is a choice; empty if there
+// are not so many.
 std::vector<LinkId> via_path(const Fabric& fabric, const Routes& routes, const FlowSpec& flow) {
   std::vector<LinkId> path;
   NodeId node = flow.src;
@@ -51,6 +56,7 @@ std::vector<LinkId> via_path(const Fabric& fabric, const Routes& routes, const F
   return path;
 }
 
+// Whether the links join up from source to destination.
 bool leads(const Fabric& fabric, std::span<const LinkId> path, NodeId src, NodeId dst) {
   NodeId node = src;
   for (const LinkId link : path) {

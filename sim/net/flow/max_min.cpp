@@ -1,3 +1,6 @@
+// Progressive filling in its plain form: all flows rise together to the lowest level at which a
+// port is full or a flow at its limit; those flows stop, and the rest rises on. At most one round
+// per flow, each O(ports + flows).
 #include "net/flow/max_min.hpp"
 
 #include <algorithm>

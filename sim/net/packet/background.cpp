@@ -1,3 +1,6 @@
+// Every host sends flows as a Poisson process of its own, at a rate that fills `load` of its link
+// on average, to any other host alike, with sizes drawn from a distribution. All draws are hashes
+// of seed, host and number of the flow: one more flow of one host changes nothing for the others.
 #include "net/packet/background.hpp"
 
 #include <algorithm>
@@ -13,6 +16,8 @@ constexpr std::uint64_t kBackgroundStream = 6;
 enum Draw : std::uint64_t { kGap, kDestination, kSize };
 } // namespace
 
+// The mean of a distribution that is linear between its points: the middle of each piece by its
+// share.
 double mean_bytes(const BackgroundOptions& options) {
   assert(!options.cdf.empty() && "a distribution has points");
   double mean = 0;
@@ -35,6 +40,7 @@ std::vector<double> offered_Bps(const Fabric& fabric, const BackgroundOptions& o
   return offered;
 }
 
+// The inverse of the distribution.
 double bytes_at(const BackgroundOptions& options, double part) {
   const auto above = std::ranges::upper_bound(options.cdf, part, {},
                                               [](const auto& point) { return point.second; });
@@ -60,6 +66,7 @@ BackgroundArrivals::BackgroundArrivals(const Fabric& fabric, const BackgroundOpt
   }
 }
 
+// An exponential gap after the flow before, by inversion: -log(1 - u) / rate.
 void BackgroundArrivals::push(double after_s, NodeId host, std::uint64_t number) {
   const double draw = base::u01(seed_, kBackgroundStream, host, number, kGap);
   next_.emplace(after_s - std::log1p(-draw) / rate_[host], host, number);
@@ -70,6 +77,7 @@ BackgroundFlow BackgroundArrivals::take() {
   next_.pop();
   push(time_s, host, number + 1);
   const std::uint64_t others = rate_.size() - 1;
+  // One of the others: numbers from its own on are moved up by one.
   const auto other = static_cast<NodeId>(
       base::pick(base::hash(seed_, kBackgroundStream, host, number, kDestination), others));
   const double bytes = bytes_at(options_, base::u01(seed_, kBackgroundStream, host, number, kSize));

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t kSprayStream = 2;
 
+// At random by a hash of all that names the packet, or in turn by its number, from an offset that
+// spreads the hosts.
 LinkId sprayed_link(const PacketCore& core, const Packet& packet) {
   const Connection& connection = core.connections[packet.connection];
   const NodeId node = packet.hop == 0 ? connection.src : core.fabric.links[packet.link].to;
@@ -32,6 +34,7 @@ LinkId sprayed_link(const PacketCore& core, const Packet& packet) {
   return links[choice];
 }
 
+// Paths lie one after the other in one array.
 Way add_way(PacketCore& core, const std::vector<LinkId>& path) {
   const Way way{static_cast<std::uint32_t>(core.paths.size()),
                 static_cast<std::uint16_t>(path.size())};

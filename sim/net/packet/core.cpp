@@ -1,3 +1,6 @@
+// One packet through one port costs two events at most: its arrival at the far end, and the end of
+// its transmission if somebody waits for the port. A packet that finds its port idle and leaves it
+// idle costs the arrival alone.
 #include "net/packet/core.hpp"
 
 #include <algorithm>
@@ -44,6 +47,7 @@ PacketCore::PacketCore(const Fabric& the_fabric, const Routes& the_routes,
   }
 }
 
+// Packets are counted by what may happen to them: data by drop class, ACKs, control.
 PacketCounts& PacketCore::flight_of(const Packet& packet) {
   switch (packet.kind) {
   case PacketKind::data:
@@ -92,6 +96,7 @@ void PacketCore::send(const Packet& packet) {
   static_cast<void>(lost);
 }
 
+// Packets of a sprayed message wait at several ports of the host.
 std::uint32_t PacketCore::purge(MessageId message) {
   const Connection& connection = connections[specs[message].connection];
   if (connection.data.path != kNone) {
@@ -104,6 +109,8 @@ std::uint32_t PacketCore::purge(MessageId message) {
   return purged;
 }
 
+// One entry of the queue stands for all packets of the message (a train): the port takes them off
+// one by one, so that a message of a million packets takes no more memory than one.
 void PacketCore::send_all(MessageId message, bool notify) {
   const std::uint32_t count = shapes[message].packets;
   Packet first = next_data(message, 0);
@@ -122,6 +129,8 @@ void PacketCore::mark_to_start(LinkId link) {
   }
 }
 
+// The packet that is dropped for it, or it itself; kNone if there is room. A transmission that
+// ended unseen leaves the occupancy first, because the rules of the port depend on it.
 std::uint32_t PacketCore::enqueue(LinkId link, std::uint32_t packet) {
   Port& port = ports[link];
   if (port.busy && !port.end_pending && port.busy_until <= now) {
@@ -151,6 +160,8 @@ std::uint32_t PacketCore::end(LinkId link) {
   return left;
 }
 
+// Faults of links: at random by a hash of link and transmission, so that another port's traffic
+// does not change them, and the n-th time a chosen packet passes.
 bool PacketCore::vanishes(LinkId link, const Packet& packet) {
   if (is_control(packet.kind)) {
     return false;
@@ -170,6 +181,7 @@ bool PacketCore::vanishes(LinkId link, const Packet& packet) {
   return gone;
 }
 
+// The port takes its next packet: it arrives after its transmission and the latency of the link.
 void PacketCore::start(LinkId link) {
   Port& port = ports[link];
   const std::uint32_t index = ports.take(link);
@@ -219,6 +231,7 @@ void PacketCore::start_ports() {
          "a port with packets is busy");
 }
 
+// At the far end of a link: lost there, delivered, or into the next port.
 Arrival PacketCore::arrive(std::uint32_t index) {
   ++packet_hops;
   Packet& packet = pool[index];
@@ -253,6 +266,7 @@ void PacketCore::push_timer(TimerKind kind, ConnectionId connection, std::uint32
 
 void PacketCore::set_timer(Timer& timer, TimerKind kind, ConnectionId connection,
                            std::uint32_t index, Picoseconds deadline) {
+  // A deadline that moves later costs no event: the one under way looks at it when it fires.
   timer.deadline = deadline;
   if (deadline < timer.event_at) {
     timer.event_at = deadline;
@@ -276,6 +290,7 @@ bool PacketCore::expired(Timer& timer, TimerKind kind, ConnectionId connection,
   return false;
 }
 
+// Data may take the given or sprayed way, PROBEs follow ECMP, and answers come back by ECMP too.
 Packet PacketCore::packet(ConnectionId id, PacketKind kind) const {
   const Connection& connection = connections[id];
   const bool data = kind == PacketKind::data;

@@ -75,6 +75,7 @@ public:
   Arrival arrive(std::uint32_t packet);
   // End of a transmission; the packet that left, kNone if nobody waits for it.
   std::uint32_t end(LinkId link);
+  // Starts the ports in `to_start`, by link, after all other events of the instant.
   void start_ports();
 
   // `index`: of the connection, or message, whose timer it is.

@@ -18,6 +18,7 @@ namespace stepsim::net {
 using ConnectionId = std::uint32_t;
 using MessageId = std::uint32_t;
 
+// What a connection is opened with.
 struct ConnectionSpec {
   NodeId src{}, dst{};
   std::uint32_t number{};              // its name in hashes, faults and the order of events
@@ -74,6 +75,7 @@ struct MessageResult {
   }
 };
 
+// The tolerance keeps 0.9 * 10 = 9.000000000000002 from asking for a packet more.
 [[nodiscard]] inline std::uint32_t packets_needed(std::uint32_t packets, double loss_bound) {
   return static_cast<std::uint32_t>(std::ceil((1 - loss_bound) * packets - 1e-9));
 }

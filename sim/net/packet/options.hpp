@@ -44,6 +44,7 @@ inline constexpr auto kRateControls = base::words<RateControl>(
 
 inline constexpr std::uint32_t kNoThreshold = std::numeric_limits<std::uint32_t>::max();
 
+// How much waits at the ports of a switch before packets are dropped.
 struct BufferOptions {
   BufferScope scope = BufferScope::port;
   std::uint32_t packets = 100; // cap of a port; kNoThreshold = by bytes
@@ -61,6 +62,8 @@ struct TcpOptions { // reno and dctcp
   bool retransmissions_ect = true; // dctcp; otherwise they are dropped over the mark threshold
 };
 
+// Bounded-loss delivery: whether a message ends as soon as enough has arrived, and its rate
+// control.
 struct DlcpOptions {
   bool early_stop = true;
   RateControl rate_control = RateControl::dctcp;
@@ -70,6 +73,7 @@ struct DlcpOptions {
   bool control_lossy = false;
 };
 
+// The options of every kind stand side by side; a kind reads its own.
 struct TransportOptions {
   TransportKind kind = TransportKind::raw;
   std::uint32_t window_packets = 32; // window
@@ -77,6 +81,7 @@ struct TransportOptions {
   DlcpOptions dlcp;
 };
 
+// Every transmission on the link is lost with this probability.
 struct LinkLoss {
   LinkId link{};
   double probability{}; // in [0, 1)

@@ -64,6 +64,7 @@ enum class EventClass : std::uint8_t { end, arrival, timer };
   return is_control(kind) ? 0 : kind == PacketKind::data ? 1 : 2;
 }
 
+// All packets of a network in one array. Freed places form a list, so that taking one costs O(1).
 class PacketPool {
 public:
   // References stay valid until the next take().

@@ -36,7 +36,8 @@ struct PacketEvent {
 
 class PacketEventQueue {
 public:
-  // `step`: the time between an event and the one it usually causes.
+  // `step`: the time between an event and the one it usually causes. Buckets are as wide as the
+  // power of two above 1/1024 of it, so that 4096 of them reach at least four steps ahead.
   explicit PacketEventQueue(Picoseconds step)
       : shift_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(step / 1024)))),
         bucket_(kBuckets, kNone), used_(kBuckets / 64, 0) {}
@@ -111,10 +112,12 @@ private:
   [[nodiscard]] const PacketEvent& next() const {
     return late_is_next() ? late_.front() : sorted_.back();
   }
+  // An event that is pushed into the open bucket may come before some that are sorted already.
   [[nodiscard]] bool late_is_next() const {
     return sorted_.empty() || (!late_.empty() && late_.front().before(sorted_.back()));
   }
 
+  // Buckets are lists through one array of nodes: no bucket has memory of its own.
   void put(const PacketEvent& event, std::uint64_t slot) {
     const std::uint64_t place = slot % kBuckets;
     std::uint32_t node = free_;
@@ -144,6 +147,7 @@ private:
     return first + static_cast<std::uint64_t>(std::countr_zero(bits));
   }
 
+  // Opens the next bucket that has events and takes what is now near out of the heap.
   void next_bucket() {
     std::uint64_t next = in_buckets_ > 0 ? next_used() : ~std::uint64_t{0};
     if (!far_.empty()) {

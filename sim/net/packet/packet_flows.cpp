@@ -1,3 +1,5 @@
+// Runs a list of flows as messages of one network, each on a connection of its own. Background
+// flows are drawn while the run lasts, since nobody knows beforehand for how long they are needed.
 #include "net/packet/packet_flows.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The loop over events, and the dispatch to transports: a connection has one kind for life, which
+// is looked up at every event instead of called through a table.
 #include "net/packet/packet_network.hpp"
 
 #include <algorithm>
@@ -16,6 +18,7 @@ void require(bool condition, const std::string& message) {
   }
 }
 
+// What readers of scenarios refuse already; a caller from code is told the same.
 PacketOptions checked(const PacketOptions& options, const Fabric& fabric) {
   require(options.mtu_wire_bytes >= options.header_bytes + std::max(1U, options.value_bytes),
           "no room for one value in a packet of " + std::to_string(options.mtu_wire_bytes) +
@@ -70,6 +73,7 @@ ConnectionId PacketNetwork::open(const ConnectionSpec& spec) {
   return id;
 }
 
+// The start is an event of its own, so that messages handed over ahead of time start in order.
 MessageId PacketNetwork::hand_over(const MessageSpec& spec) {
   const MessageId id = add_message(core_, spec);
   core_.push_timer(TimerKind::ready, spec.connection, id, spec.start);
@@ -91,6 +95,8 @@ bool PacketNetwork::advance(Picoseconds until, std::vector<MessageId>& done) {
   return any;
 }
 
+// At each instant: all events, in the order of their keys, then the ports that may start sending. A
+// port that starts makes events of later instants only.
 bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
   while (true) {
     if (!core_.events.any_at(core_.now)) {
@@ -164,6 +170,7 @@ void PacketNetwork::timer(const PacketEvent& event) {
   }
 }
 
+// A message without packets, or within one host, is complete at once.
 void PacketNetwork::ready(MessageId message) {
   const Connection& connection = core_.connections[core_.specs[message].connection];
   if (core_.results[message].packets == 0 || connection.src == connection.dst) {
@@ -193,6 +200,7 @@ void PacketNetwork::ready(MessageId message) {
   }
 }
 
+// A packet that has ended gives its place back before its transport may send others.
 void PacketNetwork::arrive(std::uint32_t index) {
   const Arrival arrival = core_.arrive(index);
   if (arrival.what == Arrival::What::forwarded) {
@@ -247,6 +255,7 @@ void PacketNetwork::lost(const Packet& packet) {
   }
 }
 
+// Nothing will happen any more. What is not complete now never will be.
 void PacketNetwork::check_end() const {
   assert(core_.nothing_in_flight() && "sent = delivered + dropped + vanished");
   assert(core_.waiting_ports_busy() && "no packet waits at an idle port");
@@ -255,6 +264,7 @@ void PacketNetwork::check_end() const {
   }
 }
 
+// The first ten of them, with how far they came.
 std::string PacketNetwork::unfinished_names() const {
   std::string text = std::to_string(core_.unfinished) + " messages are not complete:";
   std::uint64_t named = 0;

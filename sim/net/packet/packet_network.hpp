@@ -30,6 +30,7 @@ public:
   PacketNetwork(const PacketNetwork&) = delete;
   PacketNetwork& operator=(const PacketNetwork&) = delete;
 
+  // A connection keeps the state of its transport, such as a window, from message to message.
   ConnectionId open(const ConnectionSpec& spec);
   // Not before now(). Empty messages and those to oneself are complete at their start.
   MessageId hand_over(const MessageSpec& spec);

@@ -1,3 +1,5 @@
+// Queues are linked lists through the pool of packets, so that a packet is moved between ports by
+// its index. The bits of `waiting` say which queues have packets: the port serves the lowest.
 #include "net/packet/ports.hpp"
 
 #include <algorithm>
@@ -68,6 +70,8 @@ void Ports::set_limits(Port& port, const FabricLink& link, std::uint32_t switch_
   }
 }
 
+// Whether the buffer has room. A shared pool gives a queue at most alpha times what is left of it
+// (dynamic thresholds): a few queues can fill much of it, many get equal parts.
 bool Ports::fits(LinkId link, const Packet& packet) const {
   const Port& port = ports_[link];
   switch (options_.buffer.scope) {
@@ -222,6 +226,7 @@ std::uint32_t Ports::first_of(std::uint32_t& head, std::uint32_t& tail) {
   return index;
 }
 
+// The connection whose turn it is gives one packet and joins the end again if it has more.
 std::uint32_t Ports::take_turn(Queue& queue) {
   const std::uint32_t now = queue.head;
   Turn& turn = turns_[now];
@@ -277,7 +282,6 @@ void Ports::finish(LinkId link) {
 }
 
 // What takes packets from the middle of a queue: the choices of pfabric, and purges.
-
 void Ports::unlink(std::uint32_t& head, std::uint32_t& tail, std::uint32_t before,
                    std::uint32_t packet) {
   (before == kNone ? head : pool_[before].next) = pool_[packet].next;
@@ -286,6 +290,9 @@ void Ports::unlink(std::uint32_t& head, std::uint32_t& tail, std::uint32_t befor
   }
 }
 
+// pfabric serves the message with the least left. Its later packets are the more urgent ones, since
+// less was left when they were sent; of the chosen message the lowest number goes first, so that it
+// arrives in order (PKT 5.5).
 std::uint32_t Ports::take_smallest(Queue& queue) {
   std::uint32_t least = queue.head;
   for (std::uint32_t at = queue.head; at != kNone; at = pool_[at].next) {

@@ -1,3 +1,5 @@
+// 1.25e9 bytes/s are the 10 Gbit/s at which the thresholds are given; slower ports keep a least
+// number of packets, since a burst does not shrink with the bandwidth.
 #include "net/packet/thresholds.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The loop over the instants at which something happens: the network goes on to its next
+// completions or to the next timer of a job, jobs take what was delivered, and what they now want
+// to send is handed over. The template is compiled once per level of the network.
 #include "train/job/network_job.hpp"
 
 #include <algorithm>
@@ -40,6 +43,8 @@ std::string name_of(const NetworkJob& job, const JobMessage& message) {
   return text + " (iteration " + std::to_string(message.iteration) + ")";
 }
 
+// Jobs are asked by index, so that messages of one instant are handed over in the same order in
+// every run.
 // Network: FlowMessages or PacketMessages.
 template <class Network> class JobsRun {
 public:
@@ -99,6 +104,7 @@ private:
     return next;
   }
 
+  // Takes the job's new messages to the network and remembers whose they are.
   void hand_over(std::uint32_t j) {
     std::vector<JobMessage>& messages = messages_[j];
     const std::size_t before = messages.size();
@@ -116,6 +122,8 @@ private:
     return jobs_.size() > 1 ? "job " + std::to_string(j) + ": " : std::string();
   }
 
+  // With transport raw a message that lost a packet never completes; better an error now than a run
+  // that stands still.
   void refuse_if_lost(std::uint32_t id, std::uint32_t j, JobMessage& message) {
     if (options_.packet && options_.packet->transport.kind == net::TransportKind::raw) {
       network_.fill(id, j, message);
@@ -148,6 +156,8 @@ private:
                                            (count > kMostNamed ? "; ..." : ""));
   }
 
+  // After the last iteration: what is still on its way is carried to its end, so that every message
+  // knows what became of it.
   JobsResult result() {
     JobsResult result;
     network_.drain();
@@ -171,6 +181,8 @@ private:
 
   // What iterations and pieces know from their messages, which are in the order of their starts.
   static void sum_messages(JobResult& job) {
+    // Messages overlap: the time in which any is under way is the length of the union of their
+    // intervals, which in the order of starts needs the latest end only.
     std::vector<double> busy_until(job.iterations.size(), 0);
     std::vector<char> seen(job.iterations.size() + job.pieces.size(), 0);
     const auto is_first = [&](std::size_t place) { return std::exchange(seen[place], 1) == 0; };

@@ -1,3 +1,6 @@
+// The schedule of a piece is run step by step (event_run.hpp) with the job as its network: what the
+// run submits becomes a message, or a timer where both ranks are on one host. A schedule depends on
+// the bytes of a piece only and is made once per size.
 #include "train/job/network_job_collective.hpp"
 
 #include <algorithm>
@@ -12,6 +15,8 @@ namespace stepsim::train {
 
 namespace {
 
+// The job's collective on the ranks of its hosts: the network gives the times, so that no link has
+// a cost of its own but the inner one.
 coll::Collective collective_of(const NetworkJob& job, const JobNetwork& network) {
   coll::Collective collective = job.collective;
   if (collective.algorithm == coll::AlgorithmId::automatic ||
@@ -41,6 +46,7 @@ CollectiveJob::CollectiveJob(const NetworkJob& job, const JobNetwork& network)
   assert(job.hosts.size() >= job.workers && "ranks have hosts");
 }
 
+// Parts hold whole values where the bytes allow it.
 const coll::Schedule& CollectiveJob::schedule_of(std::uint32_t piece) {
   const std::int64_t bytes = job_.pieces[piece].bytes;
   collective_.bytes = static_cast<double>(bytes);
@@ -51,12 +57,14 @@ const coll::Schedule& CollectiveJob::schedule_of(std::uint32_t piece) {
              : schedules_.emplace(bytes, coll::make_schedule(collective_)).first->second;
 }
 
+// Workers, transfers inside hosts, additions of the piece on the channel.
 double CollectiveJob::next_time() const {
   double next = workers_.next_time();
   next = inside_.empty() ? next : std::min(next, inside_.next_time());
   return run_ ? std::min(next, run_->next_time()) : next;
 }
 
+// Until nothing of this instant is left: what ends may start what ends at once.
 void CollectiveJob::advance(double now) {
   while (next_time() <= now) {
     while (!inside_.empty() && inside_.next_time() <= now) {
@@ -85,6 +93,8 @@ void CollectiveJob::advance(double now) {
   }
 }
 
+// First in, first out begins a piece as soon as one rank has it, since entries may differ; by layer
+// waits for all ranks, since only then is it known which piece is the most urgent.
 void CollectiveJob::next_piece(double now) {
   const std::vector<std::uint32_t>& order = workers_.order();
   while (piece_ == kNoPiece) {
@@ -103,6 +113,7 @@ void CollectiveJob::next_piece(double now) {
   }
 }
 
+// Ranks whose gradient is ready enter now, the others when it is.
 void CollectiveJob::start(double now, std::uint32_t piece) {
   piece_ = piece;
   schedule_ = &schedule_of(piece);
@@ -119,6 +130,8 @@ void CollectiveJob::start(double now, std::uint32_t piece) {
   end_if_done(now);
 }
 
+// A piece is done when every rank has finished its schedule; it is then back at all workers at
+// once.
 void CollectiveJob::end_if_done(double now) {
   // A rank without anything to do still has to have its gradient.
   if (!run_->finished() || ready_ranks_[piece_] < job_.workers) {
@@ -145,6 +158,8 @@ std::size_t CollectiveJob::tree_of(const coll::NextSend& send) const {
              : kNoTree;
 }
 
+// How many workers' gradients the sum of this rank holds: its own and those it received. Of each
+// source the last sum counts, because it contains the ones before.
 std::uint32_t CollectiveJob::contributions(std::uint32_t rank, std::size_t tree) const {
   std::uint32_t workers = 1;
   for (const Sum& sum : received_[rank]) {
@@ -153,6 +168,7 @@ std::uint32_t CollectiveJob::contributions(std::uint32_t rank, std::size_t tree)
   return workers;
 }
 
+// Called by the run for every transfer that may start.
 void CollectiveJob::submit(double now, const net::Transfer& transfer) {
   const coll::NextSend& send = run_->sending(transfer.src);
   const std::size_t tree = tree_of(send);
@@ -184,6 +200,7 @@ void CollectiveJob::delivered(double now, const JobMessage& message) {
   next_piece(now);
 }
 
+// The transfer of this source has arrived, over the network or inside a host.
 void CollectiveJob::completed(double now, std::uint32_t src) {
   const std::uint32_t dst = run_->sending(src).dst;
   const Sum& carried = carried_[src];

@@ -34,6 +34,7 @@ public:
 
   [[nodiscard]] double next_time() const;
   void advance(double now);
+  // A message of `send` has arrived.
   void delivered(double now, const JobMessage& message);
   // Appends the messages that are handed over now.
   void send(double now, std::vector<JobMessage>& messages);

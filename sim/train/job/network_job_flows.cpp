@@ -1,3 +1,5 @@
+// A message is a flow from its hand-over to its last byte. Messages of one connection and queue
+// share a channel and follow one another on it, as they would in one TCP connection.
 #include "train/job/network_job_flows.hpp"
 
 #include <algorithm>
@@ -10,6 +12,7 @@ namespace stepsim::train {
 
 namespace {
 
+// Queues in use become classes 0, 1, .. of the flow level: it costs memory per class.
 std::vector<std::uint8_t> queues_of(std::span<const NetworkJob> jobs) {
   std::vector<std::uint8_t> queues;
   for (const NetworkJob& job : jobs) {
@@ -29,6 +32,7 @@ FlowMessages::FlowMessages(const JobNetwork& network, std::span<const NetworkJob
       queues_(queues_of(jobs)), level_(net::link_capacities(network.fabric->fabric),
                                        std::max(1U, static_cast<std::uint32_t>(queues_.size()))) {}
 
+// Made at the first message: the path is that of the connection's number, as at the packet level.
 std::uint32_t FlowMessages::channel(std::uint32_t job, const JobMessage& message) {
   const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
   const std::uint64_t number =
@@ -63,6 +67,7 @@ double FlowMessages::carried_part(std::uint32_t job, const JobMessage& message) 
          packets;
 }
 
+// Behind the message that is under way on its channel, if there is one.
 std::uint32_t FlowMessages::hand_over(double now, std::uint32_t job, const JobMessage& message) {
   const auto id = static_cast<std::uint32_t>(messages_.size());
   const std::uint32_t on = channel(job, message);
@@ -89,6 +94,7 @@ void FlowMessages::start(double now, std::uint32_t id) {
                       .priority = channel.priority});
 }
 
+// Whatever ends makes room for the next message of its channel.
 double FlowMessages::advance(double until, std::vector<std::uint32_t>& done) {
   while (done.empty()) {
     const double next = level_.next_time();
@@ -111,6 +117,7 @@ double FlowMessages::advance(double until, std::vector<std::uint32_t>& done) {
   return until;
 }
 
+// Nothing is lost at this level; what early stopping leaves out was never sent.
 void FlowMessages::fill(std::uint32_t /*id*/, std::uint32_t job, JobMessage& message) const {
   constexpr double kRounding = 1e-6; // of a byte; a part of one counts as delivered
   const double bytes = static_cast<double>(message.size_bytes) * carried_part(job, message);

@@ -7,12 +7,15 @@ namespace stepsim::train {
 
 namespace {
 
+// One limit of simulated time for jobs and network.
 net::PacketOptions options_of(const JobNetwork& network) {
   net::PacketOptions options = *network.packet;
   options.simulated_s = network.simulated_limit_s;
   return options;
 }
 
+// Which packets hold small values is drawn per iteration, worker and tensor, so that repeating a
+// run drops the same ones.
 net::DropRule drop_rule(const JobMessage& message, const MessageClass& of) {
   net::DropRule rule;
   if (of.small != net::DropClass::protected_ || of.large != net::DropClass::protected_) {
@@ -35,6 +38,7 @@ PacketMessages::PacketMessages(const JobNetwork& network, std::span<const Networ
       arrivals_(network.fabric->fabric, network.background, network.packet->seed),
       next_connection_(first_connections_.back()) {}
 
+// Opened at the first message; its window then lasts for the whole run.
 net::ConnectionId PacketMessages::connection(std::uint32_t job, std::uint32_t src,
                                              std::uint32_t dst) {
   const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
@@ -57,12 +61,15 @@ std::uint32_t PacketMessages::hand_over(double now, std::uint32_t job, const Job
                              .start = std::max(net::to_picoseconds(now), packets_.now())});
 }
 
+// The background ends with the jobs' limit, and when a message can never complete: it would go on
+// for ever.
 net::Picoseconds PacketMessages::next_arrival() const {
   return no_more_arrivals() || arrivals_.next_s() > network_.simulated_limit_s
              ? net::kNeverPs
              : net::to_picoseconds(arrivals_.next_s());
 }
 
+// Background flows have numbers behind those of all jobs: a path by hash is drawn for each anew.
 void PacketMessages::take_arrival() {
   const net::BackgroundFlow flow = arrivals_.take();
   const net::ConnectionId connection =
@@ -75,6 +82,7 @@ void PacketMessages::take_arrival() {
                                             .start = net::to_picoseconds(flow.start_s)}));
 }
 
+// Completions of background flows are not the jobs' concern.
 double PacketMessages::advance(double until, std::vector<std::uint32_t>& done) {
   const net::Picoseconds last = net::to_picoseconds(until);
   while (true) {
@@ -94,6 +102,7 @@ double PacketMessages::advance(double until, std::vector<std::uint32_t>& done) {
   }
 }
 
+// Packets that are still under way count as delivered or lost, so that the totals of links add up.
 void PacketMessages::drain() {
   std::vector<net::MessageId> done;
   while (no_more_arrivals() && packets_.advance(net::kNeverPs, done)) {

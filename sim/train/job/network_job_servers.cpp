@@ -1,3 +1,5 @@
+// Lists 0 .. W-1 are pushes of the workers, W .. 2W-1 pulls to them. A list sends in its order
+// until its credit is used up; only lists in which something changed are looked at.
 #include "train/job/network_job_servers.hpp"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ double ServerJob::next_time() const {
   return additions_.empty() ? ready : std::min(ready, additions_.next_time());
 }
 
+// Even parts in whole values, the first ones a value longer; or the whole piece on one server.
 std::int64_t ServerJob::part_bytes(std::uint32_t piece, std::uint32_t server) const {
   const std::int64_t bytes = job_.pieces[piece].bytes;
   if (job_.servers->whole) {
@@ -45,6 +48,7 @@ bool ServerJob::on_one_host(std::uint32_t worker, std::uint32_t server) const {
   return job_.hosts[worker] == job_.hosts[rank_of(server)];
 }
 
+// Gradients that become ready are pushed, sums that are complete are pulled.
 void ServerJob::advance(double now) {
   while (next_time() <= now) {
     ready_.clear();
@@ -61,6 +65,7 @@ void ServerJob::advance(double now) {
   }
 }
 
+// The part of a server on the worker's own host is there without a message.
 void ServerJob::push(double now, const JobWorkers::Ready& ready) {
   const auto [worker, piece, iteration] = ready;
   std::uint32_t& missing = missing_parts_[worker * job_.pieces.size() + piece];
@@ -80,6 +85,7 @@ void ServerJob::push(double now, const JobWorkers::Ready& ready) {
   }
 }
 
+// By layer the most urgent one leaves first, otherwise the one that waits longest.
 void ServerJob::wait(std::size_t list, Waiting waiting) {
   waiting.layer = job_.by_layer ? job_.pieces[waiting.piece].first_layer : 0;
   lists_[list].waiting.push(waiting);
@@ -130,6 +136,8 @@ void ServerJob::delivered(double now, const JobMessage& message) {
   }
 }
 
+// The last push starts the addition. A server adds one part after the other, and its own gradient,
+// if it is a worker too, is the sum's beginning.
 void ServerJob::arrived(double now, std::uint32_t piece, std::uint32_t server) {
   const std::size_t part = part_of(piece, server);
   if (++arrivals_[part] < job_.workers) {
@@ -158,6 +166,7 @@ void ServerJob::pull(double now, std::uint32_t piece, std::uint32_t server) {
   }
 }
 
+// A piece is back when all its parts are.
 void ServerJob::received(double now, std::uint32_t worker, std::uint32_t piece) {
   if (--missing_parts_[worker * job_.pieces.size() + piece] == 0) {
     workers_.received(now, worker, piece);

@@ -1,3 +1,6 @@
+// A worker is a point in its own iteration: `t` is the time up to which it has computed. A forward
+// runs on until a layer waits for a piece; whoever brings the piece goes on with it. Backward waits
+// for nothing, so its groups of pieces are known when it starts.
 #include "train/job/network_job_workers.hpp"
 
 #include <algorithm>
@@ -46,6 +49,8 @@ JobWorkers::JobWorkers(const NetworkJob& job)
   }
 }
 
+// Pieces that become ready with the same layer of backward share one event, at a fixed offset from
+// its start; without overlap there is one group, at the end.
 void JobWorkers::group_pieces() {
   const auto& pieces = job_.pieces;
   for (std::uint32_t p = 0; p < pieces.size(); ++p) {
@@ -78,6 +83,7 @@ void JobWorkers::group_pieces() {
 
 double JobWorkers::next_time() const { return timers_.empty() ? net::kNever : timers_.next_time(); }
 
+// Every iteration has a factor of its own for the whole of its computing.
 void JobWorkers::start_iteration(std::uint32_t worker, std::int64_t iteration) {
   Worker& x = workers_[worker];
   x.iteration = iteration;
@@ -86,6 +92,7 @@ void JobWorkers::start_iteration(std::uint32_t worker, std::int64_t iteration) {
   x.forward = true;
 }
 
+// Whether the next layer of forward still waits: for its own pieces, or, behind a barrier, for all.
 bool JobWorkers::blocked(std::uint32_t worker) const {
   const Worker& x = workers_[worker];
   return job_.next_forward == NextForward::barrier
@@ -93,6 +100,8 @@ bool JobWorkers::blocked(std::uint32_t worker) const {
              : missing_[worker * job_.forward_s.size() + x.layer] > 0;
 }
 
+// As far as data is there. The update of a layer comes before its forward and needs its pieces, so
+// that the first iteration has none.
 void JobWorkers::run_forward(double now, std::uint32_t worker) {
   Worker& x = workers_[worker];
   for (; x.layer < job_.forward_s.size(); ++x.layer) {
@@ -115,6 +124,8 @@ void JobWorkers::run_forward(double now, std::uint32_t worker) {
   start_backward(worker);
 }
 
+// The forward after the last iteration only marks its end. Otherwise every piece of the worker is
+// missing from here on until it comes back.
 void JobWorkers::start_backward(std::uint32_t worker) {
   Worker& x = workers_[worker];
   assert(x.missing == 0 && "forward has waited for every piece");
@@ -135,6 +146,7 @@ void JobWorkers::start_backward(std::uint32_t worker) {
   timers_.push(x.t + x.factor * groups_.front().offset_s, worker);
 }
 
+// The last group is also the end of backward, where the next forward begins.
 void JobWorkers::advance(double now, std::vector<Ready>& ready) {
   while (!timers_.empty() && timers_.next_time() <= now) {
     const auto event = timers_.pop();
@@ -163,6 +175,7 @@ void JobWorkers::received(double now, std::uint32_t worker, std::uint32_t piece)
   for (std::size_t l = job_.pieces[piece].first_layer; l <= job_.pieces[piece].last_layer; ++l) {
     --missing_[worker * layers + l];
   }
+  // A piece may come back before its worker's backward has ended.
   const std::int64_t iteration = x.forward ? x.iteration - 1 : x.iteration;
   double& end = exchange_end_s_[static_cast<std::size_t>(iteration)];
   end = std::max(end, now);

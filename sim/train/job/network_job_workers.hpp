@@ -27,6 +27,7 @@ public:
   [[nodiscard]] double next_time() const; // infinity if none
   // Goes on to `now`; pieces that become ready by then are appended.
   void advance(double now, std::vector<Ready>& ready);
+  // The piece is back at the worker, with the sum of all.
   void received(double now, std::uint32_t worker, std::uint32_t piece);
   // The forward after the last iteration is computed: all pieces have come back.
   [[nodiscard]] bool finished() const { return finished_ == job_.workers; }

@@ -1,3 +1,5 @@
+// Sums over the rows of a model table, and a table for another sequence length: parameters stay,
+// multiply-accumulates grow with the tokens or, for attention, with their square.
 #include "train/workload/model_table.hpp"
 
 #include <algorithm>

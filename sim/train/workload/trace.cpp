@@ -1,3 +1,4 @@
+// The element types that traces name, with their sizes. One list for reader, writer and schema.
 #include "train/workload/trace.hpp"
 
 #include <algorithm>

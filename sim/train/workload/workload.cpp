@@ -1,3 +1,6 @@
+// A trace and a model table become the same thing: layers with times and, per layer, the tensors in
+// the order in which their gradients are ready. Granularity then joins tensors, and the list is
+// turned round, because backward goes from the last layer to the first.
 #include "train/workload/workload.hpp"
 
 #include <algorithm>
@@ -48,6 +51,7 @@ coll::MatrixShape matrix_of(const std::vector<std::int64_t>& shape) {
 
 using LayerItems = std::vector<std::vector<TensorItem>>; // [layer][tensor], gradient-ready order
 
+// One gradient in place of several. What they do not share is unknown: elements, type, bucket.
 TensorItem joined(const std::vector<TensorItem>& items) {
   TensorItem sum = items.front();
   for (const TensorItem& item : items | std::views::drop(1)) {
@@ -97,6 +101,7 @@ void join_to_weights(LayerItems& layers) {
   }
 }
 
+// In backward order.
 void append_gradients(Workload& workload, LayerItems layers, Granularity granularity,
                       bool measured_order) {
   if (granularity == Granularity::layer) {
@@ -118,6 +123,8 @@ void append_gradients(Workload& workload, LayerItems layers, Granularity granula
   }
 }
 
+// Forward times without a measurement: 2 FLOP per multiply-accumulate at the device's rate; or a
+// measured total, shared out by multiply-accumulates.
 std::vector<Seconds> forward_times(const ModelTable& table, const std::vector<std::size_t>& order,
                                    const ProfileOptions& options) {
   const auto macs = static_cast<double>(table.macs());

@@ -1,3 +1,6 @@
+// Both ends of bounded loss. The sender counts what has not left the host: at 0 a round is over and
+// the PROBE follows. All packets of a connection go at its rate, the most urgent message first;
+// without rate control a message goes into the queue of the host at once.
 #include "net/packet/transport/dlcp.hpp"
 
 #include <algorithm>
@@ -17,6 +20,7 @@ void DlcpTransport::open(PacketCore& core, ConnectionId id) {
   states_.push_back({.rate = DlcpRate(core.options.transport.dlcp, connection.base_rtt, tau)});
 }
 
+// Sender: a new message joins those of its connection.
 void DlcpTransport::ready(PacketCore& core, MessageId message) {
   if (message >= transfers_.size()) {
     transfers_.resize(message + 1);
@@ -47,6 +51,7 @@ void DlcpTransport::add_to_send(PacketCore& core, State& state, MessageId messag
   state.to_send.insert(place, message);
 }
 
+// Sends one packet if its time has come, and waits for the next. One timer per connection.
 void DlcpTransport::pump(PacketCore& core, ConnectionId id, State& state) {
   if (state.to_send.empty() || state.pace_pending) {
     return;
@@ -66,6 +71,8 @@ void DlcpTransport::pace(PacketCore& core, ConnectionId id) {
   pump(core, id, state);
 }
 
+// The next packet of the most urgent message: lost ones first, then new ones. The gap to the packet
+// after it is its transmission time over the rate, a fraction of the line.
 void DlcpTransport::emit(PacketCore& core, ConnectionId id, State& state) {
   const MessageId message = state.to_send.front();
   Transfer& own = transfer(message);
@@ -94,6 +101,7 @@ std::uint16_t DlcpTransport::send(PacketCore& core, MessageId message, std::uint
   return packet.wire;
 }
 
+// A data packet has left the host for good.
 void DlcpTransport::transmitted(PacketCore& core, const Packet& packet) {
   const MessageId message = packet.message;
   Transfer& own = transfer(message);
@@ -105,6 +113,8 @@ void DlcpTransport::transmitted(PacketCore& core, const Packet& packet) {
   }
 }
 
+// In the queue of the data: when the PROBE arrives, all of them have arrived or are lost. It is
+// repeated only where control packets can be lost.
 void DlcpTransport::probe(PacketCore& core, MessageId message) {
   Transfer& own = transfer(message);
   const ConnectionId id = core.specs[message].connection;
@@ -202,6 +212,7 @@ void DlcpTransport::delivered(PacketCore& core, const Packet& packet) {
   }
 }
 
+// At the receiver. Packets after completion are wasted: the STOP was still on its way.
 void DlcpTransport::data(PacketCore& core, const Packet& packet) {
   MessageResult& result = core.results[packet.message];
   Transfer& own = transfer(packet.message);
@@ -226,6 +237,8 @@ void DlcpTransport::data(PacketCore& core, const Packet& packet) {
   feedback(core, packet, states_[core.connections[packet.connection].state]);
 }
 
+// Of accounting only: neither end learns of it. A packet that is sent again and arrives is taken
+// off the count.
 void DlcpTransport::lost(PacketCore& core, const Packet& packet) {
   MessageResult& result = core.results[packet.message];
   Transfer& own = transfer(packet.message);
@@ -235,6 +248,7 @@ void DlcpTransport::lost(PacketCore& core, const Packet& packet) {
   }
 }
 
+// The bits of arrivals are given back at completion, so that memory follows the messages under way.
 void DlcpTransport::finish(PacketCore& core, const Packet& packet) {
   Transfer& own = transfer(packet.message);
   std::vector<bool>().swap(own.received);
@@ -243,6 +257,7 @@ void DlcpTransport::finish(PacketCore& core, const Packet& packet) {
   reply(core, packet, PacketKind::stop);
 }
 
+// All that was sent has arrived or is lost: enough, or the list of what is missing.
 void DlcpTransport::answer_probe(PacketCore& core, const Packet& packet) {
   const MessageResult& result = core.results[packet.message];
   if (result.complete()) {
@@ -268,6 +283,8 @@ void DlcpTransport::reply(PacketCore& core, const Packet& packet, PacketKind kin
   core.send(answer);
 }
 
+// Counts of arrivals and marks go back to the rate control, every few packets and at least once per
+// round trip.
 void DlcpTransport::feedback(PacketCore& core, const Packet& packet, State& state) {
   const DlcpOptions& options = core.options.transport.dlcp;
   if (options.rate_control == RateControl::none) {

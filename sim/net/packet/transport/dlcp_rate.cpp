@@ -1,9 +1,14 @@
+// Rates are fractions of the line, from a small floor to 1, set once per window of packets: the
+// next epoch ends with the last packet sent so far, so that each decision sees the effect of the
+// one before.
 #include "net/packet/transport/dlcp_rate.hpp"
 
 #include <algorithm>
 
 namespace stepsim::net {
 
+// Feedback counts from the beginning: differences say what happened since the last one, whatever
+// feedback was lost or overtaken. Packets that did not arrive count as marked.
 void DlcpRate::feedback(const Feedback& feedback, std::uint32_t sent_so_far) {
   if (feedback.tx_index <= top_) {
     return;
@@ -35,12 +40,15 @@ void DlcpRate::feedback(const Feedback& feedback, std::uint32_t sent_so_far) {
   }
 }
 
+// As DCTCP: a cut by half the average marked part, else one packet more per round trip.
 void DlcpRate::dctcp(double fraction, double rtt) {
   alpha_ = (1 - g_) * alpha_ + g_ * fraction;
   rate_ = fraction > 0 ? std::max(floor_, rate_ * (1 - alpha_ / 2))
                        : std::min(1.0, rate_ + tau_ / std::max(base_rtt_, rtt));
 }
 
+// As TIMELY (Mittal et al., 2015): by the gradient of the round trip, within bounds of its length;
+// five rounds in which it does not grow raise the rate faster.
 void DlcpRate::timely(double rtt) {
   const double step = 1.0 / 64;
   difference_ = 0.125 * difference_ + 0.875 * (rtt_ == 0 ? 0 : rtt - rtt_);

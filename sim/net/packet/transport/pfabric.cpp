@@ -1,3 +1,6 @@
+// pfabric has next to no control of rates: a window of one bandwidth-delay product and a few
+// packets from the first moment, drops at the ports in the order of urgency, and a short time-out.
+// After five expiries in a row the sender probes with one packet at a time.
 #include "net/packet/transport/pfabric.hpp"
 
 #include <algorithm>
@@ -10,6 +13,7 @@ constexpr std::uint32_t kPatience = 5; // expiries
 constexpr std::uint8_t kDataQueue = 1;
 } // namespace
 
+// Every message has a window of its own; connections have no state.
 void PfabricTransport::ready(PacketCore& core, MessageId message) {
   if (message >= transfers_.size()) {
     transfers_.resize(message + 1);
@@ -28,6 +32,7 @@ void PfabricTransport::ready(PacketCore& core, MessageId message) {
   restart_timer(core, message);
 }
 
+// A packet carries how many packets of its message are not acknowledged: its urgency at ports.
 void PfabricTransport::pump(PacketCore& core, MessageId message) {
   Transfer& own = transfers_[message];
   const std::uint32_t window = own.expiries >= kPatience ? 1 : own.window;
@@ -53,6 +58,7 @@ void PfabricTransport::restart_timer(PacketCore& core, MessageId message) {
                  core.now + 3 * core.connections[id].base_rtt);
 }
 
+// No ACK for three round trips: all that is outstanding is to be sent again.
 void PfabricTransport::timer(PacketCore& core, MessageId message) {
   Transfer& own = transfers_[message];
   if (!core.expired(own.timer, TimerKind::expiry, core.specs[message].connection, message)) {
@@ -80,6 +86,8 @@ void PfabricTransport::delivered(PacketCore& core, const Packet& packet) {
   }
 }
 
+// At the receiver: each packet is acknowledged by itself, also the ones that come twice, whose
+// first ACK may still be on its way.
 void PfabricTransport::data(PacketCore& core, const Packet& packet) {
   Transfer& own = transfers_[packet.message];
   MessageResult& result = core.results[packet.message];

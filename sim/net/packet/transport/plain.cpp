@@ -1,3 +1,5 @@
+// Two transports without recovery. `raw` puts a message into the host's queue at once; `window`
+// keeps a fixed number of packets under way, which is right only where nothing is lost.
 #include "net/packet/transport/plain.hpp"
 
 #include <cassert>
@@ -25,6 +27,7 @@ void RawTransport::lost(PacketCore& core, const Packet& packet) {
   settle_if_last(core, packet.message);
 }
 
+// Every packet is delivered or lost: the message is complete, or it is known that it never will be.
 void RawTransport::settle_if_last(PacketCore& core, MessageId message) {
   const MessageResult& result = core.results[message];
   const State& state = state_of(message);
@@ -46,6 +49,7 @@ void WindowTransport::ready(PacketCore& core, MessageId message) {
   send(core, connection);
 }
 
+// Messages of a connection one after the other, without a gap between them.
 void WindowTransport::send(PacketCore& core, ConnectionId id) {
   State& state = states_[core.connections[id].state];
   while (state.sending < state.messages.size() &&
@@ -60,6 +64,7 @@ void WindowTransport::send(PacketCore& core, ConnectionId id) {
   }
 }
 
+// Each packet is acknowledged by itself, and each ACK makes room for one.
 void WindowTransport::delivered(PacketCore& core, const Packet& packet) {
   const ConnectionId id = packet.connection;
   if (packet.kind == PacketKind::ack) {

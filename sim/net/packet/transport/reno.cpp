@@ -1,3 +1,6 @@
+// The numbers of steps are those of PKT 5.3: 1 send what the window allows, 2 the receiver's ACK, 3
+// a new ACK, 4 a duplicate one, 5 the time-out. `una` is the first packet not acknowledged, `next`
+// the next to send, `high` the first never sent; after a time-out `next` goes back to `una`.
 #include "net/packet/transport/reno.hpp"
 
 #include <algorithm>
@@ -11,6 +14,7 @@ constexpr Picoseconds kSentTwice = -1;
 constexpr std::uint32_t kMaxBackoff = 64;
 } // namespace
 
+// A connection keeps its window from one message to the next.
 void RenoTransport::open(PacketCore& core, ConnectionId connection) {
   const TcpOptions& options = core.options.transport.tcp;
   core.connections[connection].state = static_cast<std::uint32_t>(states_.size());
@@ -24,6 +28,8 @@ void RenoTransport::open(PacketCore& core, ConnectionId connection) {
   }
 }
 
+// The message is appended to the sequence of packets. An idle connection starts with its initial
+// window again if the options ask for it: what the window was says nothing about the network now.
 void RenoTransport::ready(PacketCore& core, MessageId message) {
   const ConnectionId id = core.specs[message].connection;
   State& state = states_[core.connections[id].state];
@@ -73,6 +79,8 @@ void RenoTransport::grow(State& state) {
   state.received.swap(received);
 }
 
+// Sends packet `seq`, for the first time or again. Which message it belongs to is found from the
+// last one sent: packets mostly go in order.
 void RenoTransport::emit(PacketCore& core, ConnectionId id, State& state, std::uint32_t seq) {
   while (state.sending + 1 < state.ranges.size() && state.ranges[state.sending + 1].first <= seq) {
     ++state.sending;
@@ -139,6 +147,9 @@ void RenoTransport::restart_timer(PacketCore& core, ConnectionId id, State& stat
   core.set_timer(state.timer, TimerKind::retransmit, id, id, core.now + state.rto * state.backoff);
 }
 
+// At the receiver: every packet is answered by the first one that is missing (cumulative ACK) and
+// by whether it was marked. A message is complete when all its packets, and all before them, are
+// here.
 void RenoTransport::data(PacketCore& core, const Packet& packet, State& state) {
   const std::size_t place = packet.seq % state.received.size();
   MessageResult& result = core.results[packet.message];
@@ -175,6 +186,8 @@ void RenoTransport::sample(const TcpOptions& options, State& state, Picoseconds 
   if (seq == kNone || state.sent_at[seq % state.sent_at.size()] == kSentTwice) {
     return;
   }
+  // RFC 6298: a smoothed round trip and its mean deviation with gains 1/8 and 1/4. A packet sent
+  // twice gives no sample, because nobody knows which of the two was acknowledged.
   const auto rtt = static_cast<double>(now - state.sent_at[seq % state.sent_at.size()]);
   if (state.sampled) {
     state.rttvar += (std::abs(state.srtt - rtt) - state.rttvar) / 4;
@@ -188,6 +201,7 @@ void RenoTransport::sample(const TcpOptions& options, State& state, Picoseconds 
                        static_cast<Picoseconds>(std::llround(state.srtt + 4 * state.rttvar)));
 }
 
+// At the sender. ACKs below `una` are old: later ones overtook them.
 void RenoTransport::ack(PacketCore& core, const Packet& packet, State& state) {
   const ConnectionId id = packet.connection;
   const bool is_dctcp = core.connections[id].kind == TransportKind::dctcp;
@@ -228,12 +242,15 @@ void RenoTransport::new_ack(PacketCore& core, ConnectionId id, State& state, std
   state.backoff = 1;
   if (!state.recovery) {
     state.duplicates = 0;
+    // Slow start doubles the window per round trip; above the threshold it grows by one packet.
     state.cwnd += state.cwnd < state.ssthresh ? newly : newly / state.cwnd;
   } else if (std::int64_t{ack} > state.recover) {
     state.recovery = false;
     state.cwnd = state.ssthresh;
     state.duplicates = 0;
   } else if (!core.options.transport.tcp.sack) {
+    // A partial ACK: the next packet is lost too. NewReno sends it at once and deflates the window
+    // by what has left the network (RFC 6582).
     emit(core, id, state, state.una);
     state.cwnd = std::max(1.0, state.cwnd - newly + 1);
   }
@@ -247,6 +264,7 @@ void RenoTransport::duplicate_ack(PacketCore& core, ConnectionId id, State& stat
   }
   ++state.duplicates;
   if (state.recovery) {
+    // Each further duplicate tells that one more packet has left the network.
     state.cwnd += 1;
   } else if (state.duplicates == options.duplicate_acks &&
              std::int64_t{state.una} > state.recover) {
@@ -263,6 +281,7 @@ void RenoTransport::recover_lost(PacketCore& core, ConnectionId id, State& state
   }
 }
 
+// Halves the window once for all that was in flight: losses up to `recover` belong to this event.
 void RenoTransport::start_recovery(PacketCore& core, ConnectionId id, State& state,
                                    std::uint32_t seq) {
   state.ssthresh = std::max((state.next - state.una) / 2.0, 2.0);
@@ -310,6 +329,7 @@ void RenoTransport::timer(PacketCore& core, ConnectionId id) {
   state.duplicates = 0;
   state.recovery = false;
   state.recover = std::int64_t{state.high} - 1;
+  // The next time-out waits twice as long, until an ACK of something new.
   state.backoff = std::min(2 * state.backoff, kMaxBackoff);
   pump(core, id, state);
   restart_timer(core, id, state);

@@ -1,3 +1,6 @@
+// `edge_` moves up only: a packet is judged lost once, when enough packets above it have arrived,
+// and a packet sent again is not judged a second time before a time-out. So every packet costs
+// O(1).
 #include "net/packet/transport/scoreboard.hpp"
 
 #include <algorithm>
@@ -16,6 +19,7 @@ void Scoreboard::sent(std::uint32_t seq) {
   ++in_flight_;
 }
 
+// Reads on in the receiver's log up to where it was when the ACK left.
 std::uint32_t Scoreboard::acknowledged(std::uint32_t una, std::uint32_t arrivals) {
   std::uint32_t last = kNone;
   for (; heard_ < arrivals; ++heard_) {
@@ -52,6 +56,7 @@ void Scoreboard::find_lost() {
   }
 }
 
+// Nothing was heard for long: what is not known to be received counts as gone.
 void Scoreboard::timeout() {
   for (Status& status : status_) {
     if (status != Status::received) {
@@ -63,6 +68,7 @@ void Scoreboard::timeout() {
   in_flight_ = 0;
 }
 
+// Looks on from the last one found, since lost packets are sent again in order.
 std::uint32_t Scoreboard::first_lost() {
   if (lost_ == 0) {
     return kNone;
