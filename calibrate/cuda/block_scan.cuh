@@ -1,5 +1,6 @@
 #pragma once
-// Sums within a warp and a block of threads, for .cu files.
+// Sums, maxima and prefix sums within a warp and a block of threads, for .cu files. Every function
+// adds in a fixed order, so that a result does not change from run to run.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -9,13 +10,15 @@ namespace stepsim::calibrate::gpu {
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
 
-// Every lane gets the result; all lanes of a warp call.
+// The sum over the lanes of a warp, which every lane gets; all 32 lanes must call. In each of five
+// steps a lane adds the value of the lane whose number differs from its own in one bit.
 template <class T> __device__ T warp_sum(T value) {
   for (int distance = kWarp / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(kAllLanes, value, distance);
   }
   return value;
 }
+// The largest value over the lanes of a warp, on the same terms.
 template <class T> __device__ T warp_largest(T value) {
   for (int distance = kWarp / 2; distance > 0; distance /= 2) {
     const T other = __shfl_xor_sync(kAllLanes, value, distance);
@@ -29,7 +32,9 @@ struct Scanned {
   std::uint64_t total;
 };
 
-// All threads of a block of `Threads` call it; may be called again without a barrier between.
+// Exclusive prefix sum over the threads of a block, and the sum of all. All `Threads` threads of
+// the block call it; it may be called again without a barrier between. Each warp scans its own
+// values; every thread then adds the sums of the warps before its own, at most 31 of them.
 template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
   static_assert(Threads % kWarp == 0 && Threads <= kWarp * kWarp);
   constexpr int kWarps = Threads / kWarp;

@@ -1,4 +1,6 @@
-// What the kernels of quantisation must give, computed on the host in the same order of roundings.
+// What the kernels of quantisation must give. A kernel rounds after the division and again after
+// the product, and rounds codes to the nearest, ties to even; lrint does the same in the default
+// rounding mode, so that the results can be compared bit by bit.
 #include "calibrate/cuda/bucket_codec.hpp"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ QuantizedBuckets quantize_buckets(std::span<const float> values, int bits) {
       scale = std::max(scale, std::abs(value));
     }
     out.scales.push_back(scale);
+    // A bucket of zeros keeps the codes 0 that the words start with: there is nothing to divide by.
     for (std::size_t i = first; scale > 0 && i < first + size; ++i) {
       const auto code = static_cast<std::int32_t>(std::lrint(values[i] / scale * levels_of(bits)));
       const auto position = static_cast<int>(i % static_cast<std::size_t>(in_word));

@@ -10,12 +10,15 @@
 namespace stepsim::calibrate::gpu {
 
 struct QuantizedBuckets {
+  // One scale per bucket, the largest magnitude in it; codes side by side in words
+  // (codec_math.hpp).
   std::vector<float> scales;
   std::vector<std::uint32_t> words; // of codes
 };
 
-// Finite values (asserted); 4 or 8 bits.
+// Finite values (asserted); 4 or 8 bits. The last bucket may be shorter than kBucket.
 [[nodiscard]] QuantizedBuckets quantize_buckets(std::span<const float> values, int bits);
+// The `count` values that the codes stand for, in the order of the input.
 [[nodiscard]] std::vector<float> dequantize_buckets(const QuantizedBuckets& buckets,
                                                     std::size_t count, int bits);
 

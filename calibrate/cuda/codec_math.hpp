@@ -13,6 +13,8 @@
 
 namespace stepsim::calibrate::gpu {
 
+// Truncation of a float to its upper 16 bits. Of a NaN whose set bits are all in the lower half
+// truncation would make an infinity: its quiet bit is set first.
 [[nodiscard]] constexpr std::uint16_t upper_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool nan = (bits & 0x7fff'ffffU) > 0x7f80'0000U;
@@ -25,6 +27,8 @@ namespace stepsim::calibrate::gpu {
 inline constexpr std::int64_t kBucket = 512;
 inline constexpr int kWordBits = 32;
 
+// L of a code of `bits` bits: 7 of 4 bits, 127 of 8 bits. The code -L-1 is not used, so that the
+// codes are symmetric around 0.
 [[nodiscard]] constexpr float levels_of(int bits) {
   return static_cast<float>((1 << (bits - 1)) - 1);
 }
@@ -32,11 +36,13 @@ inline constexpr int kWordBits = 32;
   return static_cast<float>(code) / levels_of(bits) * scale;
 }
 
-// 4 bits, code -3 at position 1: 0xd0.
+// The bits of a code at its position in a word: 4 bits, code -3 at position 1 gives 0xd0.
 [[nodiscard]] constexpr std::uint32_t code_field(std::int32_t code, int bits, int position) {
   const std::uint32_t mask = (1U << bits) - 1;
   return (static_cast<std::uint32_t>(code) & mask) << (bits * position);
 }
+// The code at a position of a word. It is shifted to the top first, so that the arithmetic shift
+// back down extends its sign.
 [[nodiscard]] constexpr std::int32_t code_in(std::uint32_t word, int bits, int position) {
   const std::uint32_t top = word << (kWordBits - bits * (position + 1));
   return static_cast<std::int32_t>(top) >> (kWordBits - bits);

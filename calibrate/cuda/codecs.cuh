@@ -9,10 +9,13 @@
 
 namespace stepsim::calibrate::gpu {
 
+// The upper half of every value, and back (16 bits). Like all calls here they throw SimulationError
+// if the launch fails.
 void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream);
 void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream);
 
-// One scale for all: *scale_key = key of the largest |v|.
+// One scale for all: *scale_key = key of the largest |v|. It is computed on the device before the
+// codes, so that the host need not wait for it.
 void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
                cudaStream_t stream);
 void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
@@ -27,7 +30,8 @@ void add_buckets(const float* scales, const std::uint32_t* words, std::int64_t n
 
 // One bit per value, 1 = negative; words_for(n, 1) words.
 void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream);
-// out = the vote of `lists` lists of signs, one after the other.
+// out = the vote of `lists` lists of signs, which lie one after the other, words_for(n, 1) words
+// each.
 void vote_signs(const std::uint32_t* words, int lists, std::int64_t n, float* out,
                 cudaStream_t stream);
 

@@ -8,6 +8,9 @@
 
 namespace stepsim::calibrate::gpu {
 
+// The ways of copying that this machine has. A kernel can only store into the memory of another
+// device if every device reaches every other one; staging through the host needs buffers of its
+// own.
 [[nodiscard]] inline std::vector<Variant> usable_variants(const Measurement& measurement,
                                                           bool staging) {
   std::vector<Variant> variants{Variant::copy_engine};
@@ -20,13 +23,15 @@ namespace stepsim::calibrate::gpu {
   return variants;
 }
 
+// "allreduce ring copy_engine plain P=8 n=1000": names a case in errors and notes.
 [[nodiscard]] inline std::string text(const PlanRequest& request, Variant variant, bool graph) {
   return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
          " " + std::string(name(variant)) + (graph ? " graph" : " plain") +
          " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
 }
 
-// Vectors of so many floats on `ranks` ranks fit in half of the free memory.
+// The length at which the vectors of all ranks fit in half of the free memory [floats per vector].
+// Every rank has two, x and temp, on a device that holds at most ceil(ranks / devices) ranks.
 [[nodiscard]] inline std::int64_t fitting_capacity(const Measurement& measurement,
                                                    std::uint32_t ranks) {
   const std::int64_t per_device = (ranks + measurement.devices - 1) / measurement.devices;

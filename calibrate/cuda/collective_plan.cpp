@@ -38,6 +38,7 @@ class Accesses {
 public:
   Accesses(std::size_t pieces) : pieces_(pieces) {}
 
+  // A reader waits for the last writer only: readers do not disturb each other.
   void read(std::size_t begin, std::size_t end, std::uint32_t operation,
             std::vector<std::uint32_t>& waits) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -47,6 +48,8 @@ public:
       pieces_[i].readers.push_back(operation);
     }
   }
+  // A writer waits for the last writer and for all who have read since. Their entries are then
+  // dropped, because whoever comes later waits for this writer, and with it for them.
   void write(std::size_t begin, std::size_t end, std::uint32_t operation,
              std::vector<std::uint32_t>& waits) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -66,7 +69,8 @@ private:
   std::vector<Piece> pieces_;
 };
 
-// One Accesses per vector of a rank: x and temp have separate histories.
+// Appends operations in program order and finds what each waits for. Every rank has two histories
+// of accesses, one of x and one of temp, since they are separate memory.
 class PlanBuilder {
 public:
   explicit PlanBuilder(const PlanRequest& request, const std::vector<ElementMessage>& messages) {
@@ -121,7 +125,9 @@ private:
     };
     return {at(message.offset), at(message.offset + message.count)};
   }
-  // Only the last operation of each other stream counts.
+  // Each stream runs its operations in order, so that of all waits on one stream the latest implies
+  // the others, and a wait on the own stream is implied altogether. Going through the waits from
+  // the latest on, the first of each other stream is kept.
   void push(PlanOperation operation) {
     std::ranges::sort(operation.waits, std::greater<>());
     std::vector<std::uint32_t> streams{operation.stream()};
@@ -160,7 +166,8 @@ std::span<const PlanKind> plan_kinds() {
 CollectivePlan make_plan(const PlanRequest& request) {
   const std::vector<ElementMessage> messages = messages_of(request);
   PlanBuilder builder(request, messages);
-  // The sends of a step all start from what was there before it.
+  // The sends of a step all start from what was there before it. All copies of a step therefore
+  // come before its additions, as in an exchange, where both sides send their old values.
   for (auto begin = messages.begin(); begin != messages.end();) {
     const auto end = std::find_if(begin, messages.end(),
                                   [&](const ElementMessage& m) { return m.step != begin->step; });

@@ -75,6 +75,7 @@ inline constexpr std::int64_t kMostBlocks = 4096;
 }
 
 // `round_trips` messages of the whole vector from rank 0 to rank 1 and back, one after the other.
+// The time of one message is the time of the plan divided by 2 round_trips.
 [[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips);
 
 } // namespace stepsim::calibrate::gpu

@@ -12,6 +12,9 @@
 
 namespace stepsim::calibrate::gpu {
 
+// Throws SimulationError with the call, the text of the error and the place. A kernel that fails
+// while it runs is reported by a later call, so that the call named here need not be the one at
+// fault.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error != cudaSuccess) {
     (void)cudaGetLastError(); // an error that does not stick must not show up in the next call
@@ -21,6 +24,8 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
 }
 #define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)
 
+// Makes a device current and, when it ends, the one that was so before. The destructor cannot
+// throw.
 class DeviceGuard {
 public:
   explicit DeviceGuard(int device) {
@@ -35,7 +40,8 @@ private:
   int before_ = 0;
 };
 
-// Owns a handle that `Free` releases; movable, empty after a move.
+// Owns a handle that `Free` releases; movable, empty after a move. A failure of `Free` is ignored:
+// at that point there is nobody who could handle it.
 template <class Handle, auto Free> class Owner {
 public:
   Owner() = default;
@@ -60,6 +66,7 @@ private:
   Handle handle_{};
 };
 
+// A stream that does not wait for the default stream, else each use of that would order all ranks.
 class Stream {
 public:
   Stream() {
@@ -75,6 +82,8 @@ private:
   Owned stream_;
 };
 
+// Events that only order streams are made without a time stamp, which would cost time at each
+// record.
 class Event {
 public:
   enum class Use { order, timing };
@@ -92,7 +101,8 @@ private:
   Owned event_;
 };
 
-// Seconds from one timing event to another, both done.
+// Seconds from one timing event to another, both done. CUDA gives milliseconds in a float, with a
+// resolution of about half a microsecond: samples must last much longer than that.
 inline double seconds_between(const Event& begin, const Event& end) {
   float milliseconds = 0;
   STEPSIM_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));

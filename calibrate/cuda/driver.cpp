@@ -1,5 +1,6 @@
-// NVML and NCCL are loaded while the program runs: it starts on a machine that lacks them, and says
-// so only if they are asked for.
+// NVML and NCCL are loaded while the program runs, so that it starts on a machine that lacks them.
+// Without NVML the facts of the driver stay unknown; without NCCL only the measurement of NCCL is
+// refused. The prototypes and constants are those of the stable C interfaces of both libraries.
 #include "calibrate/cuda/driver.hpp"
 
 #include <dlfcn.h>
@@ -16,7 +17,8 @@ void* Library::symbol(const char* name) const {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
 }
 
-// NVML: results are 0 for success; a handle is an opaque pointer.
+// NVML: results are 0 for success, and a handle is an opaque pointer. Every function is looked up
+// at its use, because older drivers lack some: what is missing leaves its fact unknown.
 Nvml::Nvml() : library_("libnvidia-ml.so.1") {
   auto* init = library_.find<int()>("nvmlInit_v2");
   ready_ = init != nullptr && init() == 0;
@@ -87,7 +89,8 @@ std::optional<bool> Nvml::ecc(const std::string& pci_bus_id) const {
   return current != 0;
 }
 
-// NCCL 2: results are 0 for success; ncclFloat = 7, ncclSum = 0.
+// NCCL 2: results are 0 for success; ncclFloat = 7, ncclSum = 0. These numbers belong to the binary
+// interface of NCCL 2 and do not change within it.
 struct Nccl::Functions {
   using Comm = NcclCommunicator*;
   int (*get_version)(int*);
@@ -142,6 +145,8 @@ void Nccl::check(int result, const char* call) const {
   }
 }
 
+// One thread drives all devices. Without a group the first call would wait for ranks whose calls
+// this thread has not made yet; within a group all of them start at its end.
 void Nccl::run(Op op, const float* const* x, float* const* y, std::size_t n,
                CUstream_st* const* streams) const {
   constexpr int kFloat = 7;

@@ -12,7 +12,8 @@ struct CUstream_st;
 
 namespace stepsim::calibrate::gpu {
 
-// A shared library that stays loaded until the program ends.
+// A shared library that stays loaded until the program ends, so that functions found in it may be
+// kept without the object.
 class Library {
 public:
   explicit Library(const char* name);
@@ -27,6 +28,8 @@ private:
   void* handle_;
 };
 
+// What the driver tells of a device, found by its PCI bus address, because NVML counts devices
+// without regard to CUDA_VISIBLE_DEVICES. Unknown values are empty, never an error.
 class Nvml {
 public:
   Nvml();
@@ -52,7 +55,8 @@ public:
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
   enum class Op { allreduce, broadcast, reduce };
-  // On all devices at once: x[device] -> y[device], n floats, sum, root 0.
+  // On all devices at once: x[device] -> y[device], n floats, sum, root 0. Enqueues and does not
+  // wait. Throws SimulationError with NCCL's text for a result other than success.
   void run(Op op, const float* const* x, float* const* y, std::size_t n,
            CUstream_st* const* streams) const;
   [[nodiscard]] int version() const { return version_; }

@@ -1,6 +1,8 @@
 // gpu_bench -o FILE: verifies and times collectives and kernels on the GPUs of this machine and
 // writes JSON Lines that `stepsim-calibrate fit FILE` turns into a calibration file, here or on
-// another machine. Needs CUDA and nothing else that a machine may lack.
+// another machine. Needs CUDA and nothing else that a machine may lack. Records are flushed one by
+// one, so that an interrupted run leaves what it has measured. Exit codes: 0 done, 1 a wrong result
+// or a failed call, 2 usage, 77 no GPU, driver or library.
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -31,6 +33,7 @@ constexpr std::string_view kHelp =
     "Lines; `stepsim-calibrate fit FILE -o gpu.calibration.json` fits them. Without a GPU: exit "
     "77.\n";
 
+// A number within [least, most]; the comparison also refuses NaN. Throws UsageError otherwise.
 double number(std::string_view flag, const std::string& text, double least, double most) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -63,6 +66,8 @@ struct CommandLine {
   bool help = false;
 };
 
+// Parsed by hand, because the library that the other programs use may be missing on the machine on
+// which this one is built. Throws UsageError for the first argument that is wrong.
 CommandLine parse(int argc, char** argv) {
   CommandLine line;
   for (int i = 0; i < argc; ++i) {
@@ -127,8 +132,9 @@ int run(int argc, char** argv) {
     std::cout << kHelp;
     return EXIT_SUCCESS;
   }
-  // Before the first CUDA call: all kernels are loaded at once, and enough hardware queues that
-  // streams do not wait for each other.
+  // Set before the first CUDA call, which reads them: all kernels are loaded at once, and there are
+  // enough hardware queues that streams do not wait for each other. A value that the user has set
+  // stays.
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   std::ofstream file(line.output);

@@ -1,5 +1,5 @@
-// Only what was measured is written: a run without a GPU pair has no link, a run without kernels no
-// costs.
+// Only what was measured is written. A run of one rank has no link between ranks, ranks that share
+// a device have one of class same-device and no `network`, and a run without kernels has no costs.
 #include "calibrate/cuda/gpu_calibration.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
+// The constants of a kernel with the points they were fitted to, as one list per quantity.
 io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
   io::Json tree(io::Object{{"kernel", fit.kernel},
                            {"distribution", fit.distribution},
@@ -40,6 +41,7 @@ io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
   return tree;
 }
 
+// A link of the file. How much both directions disturb each other is not measured here: null.
 io::Json link_tree(std::string_view link_class, const Line& line) {
   return io::Object{{"class", link_class},
                     {"latency_s", line.startup_s},
@@ -48,7 +50,8 @@ io::Json link_tree(std::string_view link_class, const Line& line) {
                     {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}};
 }
 
-// Seconds per byte of x += y.
+// Seconds per byte of x += y, from seconds per element of the addition kernel. Empty where it was
+// not measured, did not fit, or is held at 0.
 std::optional<double> gamma_of(const GpuFit& fit) {
   const KernelFit* add = fit.find("reduce_add", "any");
   return add != nullptr && add->grade != Grade::fail && add->c1_s_per_element > 0
@@ -56,6 +59,9 @@ std::optional<double> gamma_of(const GpuFit& fit) {
              : std::nullopt;
 }
 
+// The class of the link follows from the bandwidth, because CUDA does not tell what connects two
+// devices: 16 lanes of PCIe 5 carry at most 63 GB/s each way. An NVLink below 80 GB/s, as between
+// many V100, is therefore called pcie, and a faster PCIe nvlink; the numbers are right in any case.
 void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
   constexpr double kFasterThanPcie = 80e9; // bytes/s
   io::Array links;
@@ -89,6 +95,7 @@ std::string note_of(const GpuSamples& samples, const io::Json& costs) {
   return note;
 }
 
+// The ranges of ranks and message sizes that were measured.
 io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
   io::Json valid(io::Object{{"ranks", io::Array{samples.ranks, samples.ranks}}});
   if (!fit.curves.empty()) {

@@ -24,6 +24,7 @@ Kernels find_all(const GpuFit& fit, std::initializer_list<std::string_view> name
   return kernels;
 }
 
+// The sum of one constant over kernels that run one after the other.
 double sum(const Kernels& kernels, double KernelFit::*constant) {
   double all = 0;
   for (const KernelFit* kernel : kernels) {
@@ -41,7 +42,8 @@ void add_select(io::Json& costs, const Kernels& kernels) {
   }
 }
 
-// An encoder goes over all elements, nothing is selected. `beside` goes over something small.
+// The costs of an encoder, which goes over all elements and selects nothing. A kernel `beside` goes
+// over something small: only its constant counts.
 void add_encode(io::Json& costs, const Kernels& kernels, const KernelFit* beside = nullptr) {
   if (!kernels.empty()) {
     costs.set("select_s",
@@ -66,8 +68,9 @@ void add_method(io::Json& costs, std::string_view method, io::Json values) {
   }
 }
 
-// Which kernel a method selects with; all were measured on Gaussian values, which gradients
-// resemble.
+// Which kernel a method selects with. Every selector was timed on Gaussian and on heavy-tailed
+// values; a scenario takes the times of the Gaussian ones. The methods that exchange selected
+// entries in different ways select with the same kernel.
 void add_selectors(io::Json& costs, const GpuFit& fit) {
   struct Selector {
     std::string_view method;

@@ -1,5 +1,6 @@
-// Collectives go through the fit of any other samples; kernels get three constants each, fitted to
-// relative errors with none below 0.
+// Collectives go through the fit of any other samples. Kernels get up to three constants each: per
+// call, per element and per selected entry, fitted to relative errors with none below 0. Which of
+// them a kernel has follows from what its work depends on.
 #include "calibrate/cuda/gpu_fit.hpp"
 
 #include <algorithm>
@@ -19,12 +20,14 @@ namespace {
 
 constexpr std::string_view kOwnVariant = "copy_engine";
 
-// The way of copying and of launching: curves of different ways are never mixed.
+// "copy_engine plain": how data is copied and how it is launched. It takes the place of the column
+// of a log, so that curves of different kinds are never mixed.
 std::string column_of(const CollectiveRecord& record) {
   return record.variant + " " + record.launch;
 }
 
-// One set per curve that has two sizes; the others are warnings.
+// One set of samples per curve that has two sizes; a curve of one size cannot be fitted and becomes
+// a warning. Times of empty messages are kept in the set but count as no size.
 io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warnings) {
   using Key = std::tuple<std::string, std::string, std::string, std::uint32_t>;
   std::map<Key, io::SampleSet> sets;
@@ -59,13 +62,15 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
   return out;
 }
 
-// Of a sorted list.
+// Percentile of a sorted list by nearest rank: the smallest value with at least `share` of the list
+// at or below it.
 double percentile(std::vector<double>& sorted, double share) { // nearest rank
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-// Passes of one size are put together; a kernel with a single size has no constants.
+// One point per size (n, k) with the median over the samples of all passes. A kernel with a single
+// size is left out: it would not determine two constants.
 std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
   using Key = std::pair<std::string, std::string>;
   struct Raw {
@@ -95,7 +100,9 @@ std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
   return fits;
 }
 
-// Merging and adding lists do not look at all n elements; of lists of n entries k is a multiple.
+// Whether the time depends on the length n of the vector. Merging and adding lists only look at
+// their entries; the decoders of whole lists count all entries of kLists lists as k = kLists n, of
+// which n is a fixed share, so that both columns together would not be independent.
 bool has_elements(const KernelFit& fit) {
   constexpr std::array<std::string_view, 5> kOfLists{"merge", "scatter_add", "qsgd4_decode",
                                                      "qsgd8_decode", "vote_signs"};
@@ -104,7 +111,9 @@ bool has_elements(const KernelFit& fit) {
 // A full sort has no k of its own.
 bool has_entries(const KernelFit& fit) { return fit.kernel != "radix_sort"; }
 
-// A size that the kernel does not depend on stays out; a single one is the second column.
+// Solves the rows for the constants with the joint fit of links, whose first column is 1 per call.
+// A size that the kernel does not depend on stays out, and a single remaining one is the second
+// column.
 void fit_kernel(KernelFit& fit) {
   const bool elements = has_elements(fit);
   const bool entries = has_entries(fit);
@@ -132,7 +141,8 @@ Line line_of(const KernelFit& fit) {
   return line;
 }
 
-// What a plain launch costs over a captured graph, where both were measured.
+// What a plain launch costs over a captured graph at the smallest size, where the work hides it
+// least. For people only: a scenario has no such number.
 std::vector<std::string> launch_lines(const std::vector<GroupFit>& curves) {
   std::vector<std::string> lines;
   for (const GroupFit& plain : curves) {
@@ -159,7 +169,9 @@ std::vector<std::string> launch_lines(const std::vector<GroupFit>& curves) {
   return lines;
 }
 
-// The point-to-point line is kept even where its curve is left out: it gives the link.
+// Fits every curve. The line of the point-to-point messages is kept even where the curve itself is
+// left out, because it gives the link: latency and bandwidth of one line are then still the best
+// that is known.
 void fit_curves(const GpuSamples& samples, const FitOptions& options, bool force, GpuFit& fit) {
   const std::vector<io::Samples> files{sets_of(samples, fit.warnings)};
   for (const Group& group : group_samples(files)) {
@@ -180,7 +192,8 @@ void fit_curves(const GpuSamples& samples, const FitOptions& options, bool force
   fit.launches = launch_lines(fit.curves);
 }
 
-// Copies to and from the host share one bus: the slower direction decides.
+// A calibration has one line for the link to the host: the direction with more seconds per byte, so
+// that neither direction is predicted faster than it was measured.
 std::optional<Line> host_line(const GpuFit& fit) {
   std::optional<Line> slower;
   for (const std::string_view kernel : {"copy_to_host_pinned", "copy_to_device_pinned"}) {

@@ -2,13 +2,12 @@
 // From the measurements of a GPU to a calibration file (CAL 5, 7.3; SPA 8.2, 8.3):
 //
 //   collectives   one curve per operation, algorithm, variant and way of launching
-//   link          t = latency + per_byte n of a message between two ranks. Ranks that share a
-//   device
-//                 give the class same-device, which no scenario takes as its network
+//   link          t = latency + per_byte n of a message between two ranks
 //   kernels       t = c0 + c1 n + c2 k, equal relative errors, nothing below 0
 //   costs         those constants under the names of `compression.costs`
 //
-// Curves of grade fail are left out and named in the warnings, unless forced.
+// Ranks that share a device give a link of class same-device, which no scenario takes as its
+// network. Curves of grade fail are left out and named in the warnings, unless forced.
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 
 namespace stepsim::calibrate::gpu {
 
+// Times [s] of one size: n elements, of which k were asked for and achieved_k were given.
 struct KernelPoint {
   std::int64_t n{};
   std::int64_t k{};
@@ -34,6 +34,8 @@ struct KernelFit {
   Grade grade = Grade::ok;
 };
 
+// Everything that was fitted. The grade is that of the worst curve; kernels that do not fit are
+// named in the warnings and do not lower it, because they are no part of the network.
 struct GpuFit {
   std::vector<GroupFit> curves;
   std::vector<std::string> launches; // plain beside graph, one line per curve with both
@@ -46,6 +48,8 @@ struct GpuFit {
   [[nodiscard]] const KernelFit* find(std::string_view kernel, std::string_view distribution) const;
 };
 
+// Fits every curve and kernel for which two sizes were measured; the others are named in the
+// warnings or left out. With `force` curves of grade fail are kept, with a warning.
 [[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options, bool force);
 
 // "allreduce ring copy_engine plain P=8"

@@ -1,5 +1,5 @@
-// The records of gpu_bench are read line by line; a last line that is cut off belongs to an
-// interrupted run.
+// The records of gpu_bench are read line by line. Each record stands for itself, so that a last
+// line which was cut off by an interruption is left out with a warning, and all others are used.
 #include "calibrate/cuda/gpu_samples.hpp"
 
 #include <algorithm>
@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr double kMostRanks = 1 << 20;
 
+// Times above 0; others are problems of the record. An empty list is allowed: a sample that the
+// clock could not resolve was left out when it was written.
 std::vector<double> times(io::Fields& fields) {
   std::vector<double> seconds;
   for (const io::Json& each : fields.array("time_s", true)) {
@@ -32,6 +34,8 @@ void skip_common(io::Fields& fields) {
   (void)fields.string("where", "");
 }
 
+// The header has keys that are for people and are not read; the keys of records are all known, and
+// an unknown one is an error.
 void read_header(const io::Json& json, GpuSamples& samples) {
   io::Problems problems;
   io::Fields fields(json, problems);
@@ -97,7 +101,8 @@ KernelRecord read_kernel(const io::Json& json) {
   return record;
 }
 
-// Other records (verified, note, end) are for people.
+// Notes become warnings of the calibration. The number of verified cases and the state of the
+// devices at the end are for people and are skipped.
 void read_record(const io::Json& json, GpuSamples& samples) {
   const io::Json* kind = json.find("record");
   const std::string word = kind != nullptr && kind->is_string() ? kind->as_string() : "";

@@ -27,9 +27,12 @@ struct GpuSamples {
   std::vector<std::string> warnings;
 };
 
-// Whether a text starts with the header.
+// Whether the first line of a text is the header of such a file; only that line is looked at.
 [[nodiscard]] bool looks_like_gpu_samples(std::string_view text);
+// The samples of a text; `file` names it in errors, which give line and key. The source is left to
+// the caller, as a text in memory has no file.
 [[nodiscard]] GpuSamples parse_gpu_samples(std::string_view text, const std::string& file);
+// The same from a file of at most 1 GiB, with its name and hash as the source.
 [[nodiscard]] GpuSamples read_gpu_samples(const std::string& path, const std::string& importer);
 
 } // namespace stepsim::calibrate::gpu

@@ -17,18 +17,23 @@ __device__ inline std::int64_t index_stride() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-// Blocks for `work` elements, no more than run at a time.
+// Blocks for `work` elements, at least one and no more than run at a time: every thread then goes
+// on by the stride of the whole grid, which costs less than starting more blocks than fit.
 inline int grid_for(std::int64_t work) {
   const std::int64_t blocks = (work + kThreads - 1) / kThreads;
   const std::int64_t most = full_grid();
   return static_cast<int>(blocks < 1 ? 1 : (blocks < most ? blocks : most));
 }
 
+// The length that a kernel before this one has left on the device, cut to n: the host never learns
+// it, so that it need not wait.
 __device__ inline std::int64_t length_of(const Input& input) {
   return input.length != nullptr && *input.length < input.n ? *input.length : input.n;
 }
 
-// Calls `see` with every element that falls to this thread of a grid.
+// Calls `see` with every element that falls to this thread of a grid. Values go four at a time from
+// the first address that is a multiple of 16 bytes on; each value is seen exactly once, in an order
+// that is not that of the vector.
 template <class See> __device__ void for_each_value(const Input& input, See see) {
   const std::int64_t n = length_of(input);
   const auto address = reinterpret_cast<std::uintptr_t>(input.values);
@@ -50,6 +55,7 @@ template <class See> __device__ void for_each_value(const Input& input, See see)
   }
 }
 
+// A thread takes four values at a time.
 inline int stream_grid(const Input& input) { return grid_for((input.n + 3) / 4); }
 
 } // namespace stepsim::calibrate::gpu

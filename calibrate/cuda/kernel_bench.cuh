@@ -17,6 +17,8 @@ inline constexpr std::array kData{Data::gaussian, Data::heavy_tailed, Data::inte
 
 inline constexpr std::int64_t kMostVerified = (1 << 20) + 1; // elements
 
+// Buffers for the largest verified vector, made once. Not for timing: verifications wait for the
+// device after every call.
 struct KernelBench {
   KernelBench();
 

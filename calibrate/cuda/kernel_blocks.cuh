@@ -18,6 +18,8 @@ inline constexpr int kLists = 8; // of other ranks that are added, or vote
 inline constexpr std::int64_t kMostFactor = std::int64_t{1} << 20; // values of a low-rank factor
 inline constexpr std::int64_t kBytesPerElement = 84; // of device memory, all buffers of an arena
 
+// All buffers of the timings, made once: allocation would otherwise fall between samples. Windows
+// of `region` elements serve inputs and targets, `entries` is the capacity of every list.
 struct Arena {
   Arena(std::int64_t most_elements, std::int64_t l2_bytes, std::uint64_t seed);
 

@@ -23,7 +23,8 @@ inline constexpr int kRadixBins = 1 << kRadixBits;
 [[nodiscard]] constexpr std::uint32_t radix_digit(std::uint32_t key, int pass) {
   return key >> (32 - kRadixBits * (pass + 1)) & (kRadixBins - 1);
 }
-// Whether the digits of earlier passes are those of `prefix`.
+// Whether the digits of earlier passes are those of `prefix`. The first pass has none, and a shift
+// by 32 bits would be undefined.
 [[nodiscard]] constexpr bool radix_matches(std::uint32_t key, std::uint32_t prefix, int pass) {
   return pass == 0 || (key ^ prefix) >> (32 - kRadixBits * pass) == 0;
 }
@@ -36,7 +37,8 @@ struct Selection {
   std::uint32_t threshold{}; // key
   std::uint32_t ties{};      // entries equal to the threshold that are taken
 };
-// Zeros are never entries.
+// Zeros are never entries. A threshold of 0 means that fewer than k values are not 0; its ties
+// would be zeros.
 [[nodiscard]] constexpr Selection exact_selection(std::uint32_t threshold, std::uint32_t ties) {
   return {threshold, threshold == 0 ? 0 : ties};
 }
@@ -46,6 +48,8 @@ struct Tally {
   std::uint32_t above{};
   std::uint32_t equal{};
 };
+// Two counts in one word, which one scan adds: a carry from the lower into the upper one would need
+// 2^32 entries.
 [[nodiscard]] constexpr std::uint64_t packed(Tally tally) {
   return std::uint64_t{tally.equal} << 32 | tally.above;
 }

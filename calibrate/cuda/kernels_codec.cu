@@ -19,7 +19,8 @@ __global__ void untruncate16_kernel(const std::uint16_t* halves, std::int64_t n,
   }
 }
 
-// Magnitudes compare like their bit patterns, for which an atomic maximum exists.
+// Bits of magnitudes rise with the magnitude (kernel_math.hpp), so that the largest is found by an
+// atomic maximum of integers, which does not depend on the order.
 __global__ void largest_key_kernel(const float* x, std::int64_t n, std::uint32_t* largest) {
   std::uint32_t mine = 0;
   for (std::int64_t i = first_index(); i < n; i += index_stride()) {
@@ -32,7 +33,8 @@ __global__ void largest_key_kernel(const float* x, std::int64_t n, std::uint32_t
   }
 }
 
-// Both steps rounded, as on the host; ties to even.
+// Division and product are rounded one after the other, as on the host; a compiler that fused or
+// reordered them would give other codes at ties. Ties to even; 0 where all values are 0.
 __device__ std::int32_t quantized(float value, float scale, int bits) {
   return scale > 0 ? __float2int_rn(__fmul_rn(__fdiv_rn(value, scale), levels_of(bits))) : 0;
 }
@@ -99,7 +101,8 @@ __global__ void add_buckets_kernel(const float* scales, const std::uint32_t* wor
   }
 }
 
-// A ballot of a warp is a word of 32 signs.
+// A ballot of a warp is a word of 32 signs, of which lane i gives bit i. All lanes of a warp have
+// to vote, so that the loop runs to a multiple of 32 and lanes beyond n vote "not negative".
 __global__ void pack_signs_kernel(const float* x, std::int64_t n, std::uint32_t* words) {
   const std::int64_t rounded = words_for(n, 1) * kWarp; // whole warps take part
   for (std::int64_t i = first_index(); i < rounded; i += index_stride()) {
@@ -111,7 +114,7 @@ __global__ void pack_signs_kernel(const float* x, std::int64_t n, std::uint32_t*
   }
 }
 
-// The majority over all lists; what a tie gives is that of `vote`.
+// The sign that most lists have, as 1 or -1, and 0 on a tie (`vote`).
 __global__ void vote_signs_kernel(const std::uint32_t* words, int lists, std::int64_t n,
                                   float* out) {
   const std::int64_t length = words_for(n, 1);

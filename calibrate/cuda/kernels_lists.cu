@@ -1,4 +1,6 @@
-// Lists: merging two, adding one to a vector, and clearing its entries.
+// Lists: merging two, adding one to a vector, and clearing its entries. Two ascending lists are
+// merged without any order between threads: every entry finds by binary search how many entries of
+// the other list precede it, and its position is that number plus its own index.
 #include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
@@ -20,6 +22,8 @@ __global__ void merge_kernel(const std::int32_t* a_indices, const float* a_value
   }
 }
 
+// Equal indices stand side by side after merging. Every thread looks at its neighbours in the
+// merged list and writes to another one, so that no value is read after it was changed.
 __global__ void combine_kernel(List merged, std::uint32_t size, float* combined) {
   for (std::int64_t i = first_index(); i < size; i += index_stride()) {
     combined[i] =
@@ -27,6 +31,8 @@ __global__ void combine_kernel(List merged, std::uint32_t size, float* combined)
   }
 }
 
+// Needs no atomic addition, since the indices of one list are distinct; two lists are added by two
+// calls, one after the other on the stream, so that the order of additions is fixed.
 __global__ void scatter_add_kernel(float* y, const std::int32_t* indices, const float* values,
                                    std::uint32_t size) {
   for (std::int64_t i = first_index(); i < size; i += index_stride()) {
@@ -34,6 +40,8 @@ __global__ void scatter_add_kernel(float* y, const std::int32_t* indices, const 
   }
 }
 
+// How many entries were sent is only known on the device; a list that overflowed holds no more than
+// its capacity.
 __global__ void clear_entries_kernel(float* residual, const std::int32_t* indices,
                                      const std::uint32_t* length, std::uint32_t capacity) {
   const std::uint32_t size = *length < capacity ? *length : capacity;

@@ -21,6 +21,8 @@ __device__ float factor_value(const float* factor, int rank, std::int64_t begin,
   return row < height && k < rank ? factor[(begin + row) * rank + k] : 0.0F;
 }
 
+// Rows that a warp takes at a time. More rows use each loaded factor more often and need rows x R
+// sums in registers: 4 rows up to R = 8, then fewer, so that the sums stay at 32 or less.
 constexpr int rows_of_warp(int width) { return width <= 8 ? 4 : 32 / width; }
 
 // Warps take rows of the matrix, lanes every 32nd column.
@@ -118,7 +120,8 @@ __global__ void right_kernel(LowRankShape shape, const float* matrix, const floa
   }
 }
 
-// In a fixed order, so that the sum is the same in every run.
+// out[i] = the sum of its parts in the order of the parts, so that it is the same in every run;
+// atomic additions would not be.
 __global__ void add_partials_kernel(const float* partial, int parts, std::int64_t count,
                                     float* out) {
   for (std::int64_t i = first_index(); i < count; i += index_stride()) {
@@ -130,7 +133,9 @@ __global__ void add_partials_kernel(const float* partial, int parts, std::int64_
   }
 }
 
-// Subtracts what the factors hold from the matrix: the rest is the residual of error feedback.
+// update = P Q^T, and the matrix keeps what the update does not hold, the residual of error
+// feedback, in the same pass. A thread keeps its row of Q in registers; rows of P come through
+// shared memory.
 template <int R>
 __global__ void restore_kernel(LowRankShape shape, const float* left, const float* right,
                                float* matrix, float* update) {
@@ -159,7 +164,8 @@ __global__ void restore_kernel(LowRankShape shape, const float* left, const floa
   }
 }
 
-// Blocks for all columns, and as many shares of the rows as fill the device, of a tile at least.
+// Blocks for all columns, and as many shares of the rows as fill the device, but none of less than
+// a tile: loading a tile for fewer rows would cost more than it saves.
 dim3 grid_of(const LowRankShape& shape) {
   const std::int64_t across = (shape.columns + kThreads - 1) / kThreads;
   const std::int64_t tiles = (shape.rows + kTile - 1) / kTile;

@@ -1,4 +1,7 @@
-// Gram-Schmidt on the columns of a thin matrix, all of them in one pass per column.
+// Gram-Schmidt on the columns of a thin matrix, in the modified form: a finished column is taken
+// out of all later ones at once. Each step fuses this with the products that the next step needs,
+// so that the matrix is read once per column instead of once per pair of columns. Between two steps
+// all blocks must have finished, and a kernel per step is that barrier.
 #include <utility>
 
 #include "calibrate/cuda/block_scan.cuh"

@@ -1,4 +1,6 @@
-// Exact selection of the k largest magnitudes, and stable compaction.
+// Exact selection of the k largest magnitudes, and stable compaction. The device is never waited
+// for: counts and thresholds stay in a SelectState that the next kernel reads. NaN and infinities
+// are counted on the way and make the caller refuse the result.
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
@@ -57,7 +59,9 @@ __global__ void histogram_kernel(Input input, int pass, SelectState* state,
   }
 }
 
-// The digit with the k-th largest key: bins from above, one per thread.
+// The digit of the k-th largest key of this pass: thread t looks at bin 255 - t, so that an
+// exclusive scan counts the keys with a larger digit. Exactly one bin reaches over `remaining`, and
+// its thread writes; all threads have read the state before the barriers within the scan.
 __global__ void pick_kernel(int pass, SelectState* state, const std::uint32_t* histograms) {
   const auto digit = static_cast<std::uint32_t>(kRadixBins - 1) - threadIdx.x;
   const std::uint32_t count = histograms[pass * kRadixBins + static_cast<int>(digit)];
@@ -75,7 +79,8 @@ __global__ void pick_kernel(int pass, SelectState* state, const std::uint32_t* h
   }
 }
 
-// What one thread reads: neighbours, in order, so that the output keeps the order of the input.
+// What one thread reads: kItems neighbours, in order. A stretch per thread, and not a stride, is
+// what keeps the output in the order of the input.
 struct Items {
   float values[kItems];
   int count;
@@ -114,7 +119,9 @@ __device__ std::uint64_t packed_tally(const Items& items, const Selection& selec
   return sum;
 }
 
-// Compaction in three steps: count per tile, scan over tiles, write.
+// Compaction in three steps: entries per tile are counted, the counts are scanned over the tiles,
+// and every tile writes behind those before it. The input is read twice; positions from an atomic
+// counter would need one reading, but give another order in every run.
 __global__ void count_tiles_kernel(Input input, const SelectState* state, std::uint64_t* tiles) {
   const Items items = load_items(input, length_of(input));
   const Scanned scanned = block_scan<kThreads>(packed_tally(items, state->selection));
@@ -123,7 +130,8 @@ __global__ void count_tiles_kernel(Input input, const SelectState* state, std::u
   }
 }
 
-// tiles[i] becomes the sum before tile i. Every thread has a stretch of tiles.
+// tiles[i] becomes the sum before tile i. One block does it: every thread adds a stretch of tiles,
+// the block scans the sums, and every thread goes through its stretch again.
 __global__ void scan_tiles_kernel(std::uint64_t* tiles, std::int64_t count, SelectState* state) {
   const std::int64_t stretch = (count + kScanThreads - 1) / kScanThreads;
   const std::int64_t begin = stretch * threadIdx.x < count ? stretch * threadIdx.x : count;
@@ -173,6 +181,7 @@ __global__ void write_tiles_kernel(Input input, const SelectState* state,
   }
 }
 
+// Everything above a given threshold; entries equal to it are not taken (no ties).
 __global__ void set_threshold_kernel(float threshold, SelectState* state) {
   *state = SelectState{};
   state->threshold = threshold;

@@ -1,4 +1,5 @@
-// The full sort, by the radix sort that comes with the toolkit.
+// The full sort, by the radix sort that comes with the toolkit (CUB). It is no selector that a
+// scenario has: its time is the bound that a selection must stay below to be worth anything.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "calibrate/cuda/kernels.cuh"
@@ -19,6 +20,8 @@ __global__ void keys_kernel(const float* x, std::int64_t n, std::uint32_t* keys,
   }
 }
 
+// With a null pointer CUB only computes how much memory it needs. The sort is stable, so that equal
+// magnitudes keep ascending indices, as selections do.
 cudaError_t sort(void* temporary, std::size_t& bytes, SortSpace& space, std::int64_t n,
                  cudaStream_t stream) {
   return cub::DeviceRadixSort::SortPairsDescending(

@@ -1,4 +1,6 @@
 // Approximate selectors: a threshold from a sample, from moments or by bisection, then compaction.
+// All decisions are made by kernels of one thread, because a host that read the counts would have
+// to wait for the device at every step, which takes longer than the step itself.
 #include "base/random.hpp"
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
@@ -9,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kSampleStride = 100;
 
-// One value of every hundred, at a place that does not repeat with the stride of a layer.
+// One value of every hundred, at a pseudo-random place within its hundred: a fixed stride could
+// always hit the same column of a layer. The places are the same in every run.
 __global__ void sample_kernel(const float* x, std::int64_t n, std::int64_t count, float* sample) {
   for (std::int64_t i = first_index(); i < count; i += index_stride()) {
     const auto jitter = static_cast<std::int64_t>(
@@ -20,7 +23,8 @@ __global__ void sample_kernel(const float* x, std::int64_t n, std::int64_t count
   }
 }
 
-// Everything that is at least the threshold of the sample.
+// Takes everything that is at least the threshold of the sample: "above" is strict, so that the key
+// below it is used.
 __global__ void take_threshold_kernel(const SelectState* from, SelectState* state) {
   const std::uint32_t key = from->selection.threshold;
   *state = SelectState{};
@@ -29,7 +33,8 @@ __global__ void take_threshold_kernel(const SelectState* from, SelectState* stat
   state->not_finite = from->not_finite;
 }
 
-// Sums in double: of 2^28 values floats would lose the small ones.
+// Sum and sum of squares in double: over 2^28 values floats would lose the small ones. Warps add
+// theirs in an order that changes, so that the last bits of the moments may differ from run to run.
 __global__ void moments_kernel(Input input, SelectState* state) {
   double sum = 0;
   double squares = 0;
@@ -55,7 +60,8 @@ __device__ void set_selection(SelectState& state, float threshold) {
   state.selection = {magnitude_key(state.threshold), 0};
 }
 
-// The threshold that a normal distribution with these moments would have.
+// The threshold mean + z sigma of a normal distribution with these moments. Rounding can make the
+// variance of nearly equal values negative: it is then 0.
 __global__ void gaussian_begin_kernel(Input input, double z, SelectState* state) {
   const auto n = static_cast<double>(length_of(input));
   const double mean = state->sum / n;
@@ -76,7 +82,9 @@ __global__ void count_above_kernel(Input input, SelectState* state) {
   }
 }
 
-// Halves or raises the threshold until between 2/3 and 4/3 of k entries lie above.
+// One correction: half of the threshold if fewer than 2/3 of k entries lie above, 1.5 times it if
+// more than 4/3 do, else it is settled and later kernels return at once. After the last correction
+// the selection is taken as it is, within these bounds or not.
 __global__ void gaussian_correct_kernel(std::uint32_t k, SelectState* state) {
   const std::uint64_t count = state->above;
   state->above = 0;
@@ -115,7 +123,9 @@ __global__ void bisection_begin_kernel(SelectState* state) {
   set_selection(*state, state->high / 2);
 }
 
-// The last step takes the lower bound, which has at least k entries above.
+// The threshold becomes the lower bound if at least k entries lie above it, else the upper one. The
+// last step takes the lower bound: it has at least k entries above, or is 0, which takes all that
+// are not 0.
 __global__ void bisection_step_kernel(std::uint32_t k, bool last, SelectState* state) {
   (state->above >= k ? state->low : state->high) = state->threshold;
   state->above = 0;
@@ -128,7 +138,10 @@ void clear(Workspace& work, cudaStream_t stream) {
 
 } // namespace
 
-// Two selections: of the sample, for a threshold, and of what passes it, for exactly k.
+// Two selections: of the sample, for a threshold, and of what passes it, for at most k. The sample
+// is asked for the same share as the vector, at least one entry. If it gives too high a threshold,
+// fewer than k pass and all of them are taken; if too low, entries beyond the capacity of `passed`
+// are lost.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream) {
   const std::int64_t count = input.n / kSampleStride > 0 ? input.n / kSampleStride : 1;

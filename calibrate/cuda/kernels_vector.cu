@@ -1,4 +1,6 @@
-// Kernels that pass once over vectors: additions, stores, sums, test data.
+// Kernels that pass once over vectors: additions, stores, sums, test data. Additions and stores are
+// bound by memory and go 128 bits at a time where both pointers have the same offset within 16
+// bytes; the few elements before and behind go one by one.
 #include "base/random.hpp"
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
@@ -60,6 +62,8 @@ __global__ void sum_magnitudes_kernel(const float* x, std::int64_t n, const std:
   }
 }
 
+// A value depends on seed and index alone, so that a vector is the same whatever the grid. u is
+// never 0, of which the logarithm and the inverse root would be infinite.
 __global__ void fill_random_kernel(float* x, std::int64_t n, Distribution distribution,
                                    std::uint64_t seed) {
   for (std::int64_t i = first_index(); i < n; i += index_stride()) {

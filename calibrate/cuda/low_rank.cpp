@@ -59,7 +59,8 @@ using Square = std::vector<std::vector<double>>; // [m][l]
 
 Square square(int rank) { return Square(size(rank), std::vector<double>(size(rank))); }
 
-// R of QR, in double.
+// R of the QR decomposition by Gram-Schmidt, in double, of linearly independent columns. It is the
+// scale by which errors of one column reach the later ones.
 Square triangle_of(std::int64_t rows, int rank, std::span<const float> columns) {
   std::vector<double> a(columns.begin(), columns.end());
   Square r = square(rank);
@@ -97,7 +98,8 @@ Square products_of(std::int64_t rows, int rank, std::span<const float> x,
   return out;
 }
 
-// Bounds of the deviations of after^T after from 1; norms: |a_l|.
+// Bounds of the deviations of after^T after from 1, to first order (low_rank.hpp). A column that is
+// nearly in the span of the earlier ones has a small R_ll, and its bound grows accordingly.
 Square deviations(double gamma, const Square& r, const std::vector<double>& norms) {
   const std::size_t rank = norms.size();
   Square off = square(static_cast<int>(rank));
@@ -188,8 +190,9 @@ std::string orthonormal_problem(std::int64_t rows, int rank, std::span<const flo
   return "";
 }
 
-// Columns of a Hadamard matrix are orthogonal and have entries 1 and -1, so that Gram-Schmidt on
-// their combinations is exact in fp32.
+// Columns of a Hadamard matrix are orthogonal with entries 1 and -1; with 4^m rows their length is
+// 2^m. All sums of their small combinations are integers below 2^24 and all quotients are exact in
+// fp32, so that Gram-Schmidt gives one result in every order of additions.
 ExactColumns exact_columns(std::int64_t rows, int rank) {
   constexpr std::int64_t kMostSupport = std::int64_t{1} << 18; // sums stay below 2^24
   std::int64_t support = 1;

@@ -1,5 +1,6 @@
 // The order is fixed: facts of the machine, verification of everything, then timing, collectives
-// and kernels sharing the time. Each record is handed out as soon as it exists.
+// and kernels sharing the time. Each record is handed out as soon as it exists. Everything is
+// verified first, so that no time of a wrong kernel is ever written.
 #include "calibrate/cuda/measure.hpp"
 
 #include <algorithm>
@@ -83,6 +84,7 @@ Header header_of(const MeasureOptions& options, const Measurement& measurement, 
   return header;
 }
 
+// All ranks have buffers of one length, so that the device with least free memory decides.
 std::int64_t least_free_memory(int devices) {
   std::size_t least = 0;
   for (int device = 0; device < devices; ++device) {

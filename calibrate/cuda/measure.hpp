@@ -31,7 +31,9 @@ class NotAvailable : public std::runtime_error {
 
 using Sink = std::function<void(const std::string&)>; // a line, with its end
 
-// `records` gets the JSON lines, `progress` lines for people.
+// `records` gets the JSON lines, the header first, and `progress` lines for people. Throws
+// NotAvailable without a device, or without NCCL where that is asked for; SimulationError for a
+// wrong result, a failed call, or, with `strict`, passes that differ.
 void measure(const MeasureOptions& options, const Sink& records, const Sink& progress);
 
 } // namespace stepsim::calibrate::gpu

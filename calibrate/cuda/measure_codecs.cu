@@ -6,6 +6,8 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
+// Decoding reads what encoding left in the arena or what it was filled with: the time does not
+// depend on the values.
 void add_halves(KernelBlocks& blocks, std::int64_t n) {
   Arena* a = &blocks.arena;
   blocks.push("truncate16_encode", "any", n, 0, [=](std::int64_t i) {

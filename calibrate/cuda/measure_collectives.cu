@@ -26,8 +26,10 @@ struct Sets {
   }
 };
 
-// As many places as it takes to touch twice the cache between two uses of one: else repetitions
-// would read from it.
+// As many places as it takes to touch twice the cache between two uses of one, at most kMostSets
+// and as far as the vectors go. With one place, repetitions of small collectives would read what
+// the last one left in the cache. Strides are multiples of 64 elements, so that every place is
+// aligned.
 Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t elements) {
   Sets sets;
   sets.stride = (elements + 63) / 64 * 64;
@@ -41,8 +43,8 @@ Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t
   return sets;
 }
 
-// What is called once per repetition.
-// Graphs are captured before timing, one per place, because a graph has its addresses built in.
+// What is called once per repetition. A graph has its addresses built in, so that one is captured
+// per place, before timing.
 struct OpenCollective {
   RankSet& ranks;
   const CollectivePlan plan;
@@ -104,7 +106,9 @@ struct CollectiveBlock {
   }
 };
 
-// Latency, seconds per byte and of adding, roughly: only the block size of `lp` hangs on it.
+// Latency, seconds per byte and seconds per added byte from one small message, one large message
+// and one addition. Only the block size of `lp` hangs on it, so that one sample after a warm-up is
+// enough. The difference of both messages is kept above 0 if noise hides it.
 void estimate_link(Measurement& measurement, RankSet& ranks, PlanRequest& request) {
   const Event begin(Event::Use::timing);
   const Event end(Event::Use::timing);
@@ -132,8 +136,8 @@ void estimate_link(Measurement& measurement, RankSet& ranks, PlanRequest& reques
                   base::significant(1e-9 / request.reduction_s_per_byte, 3) + " GB/s");
 }
 
-// The block of `lp` that is best for the estimated link.
-// 0 where the collective has no blocks.
+// The block of `lp` that is best for the estimated link [elements]; 0 where the collective has no
+// blocks. It comes from the formula that the simulator uses, so that both pipeline the same way.
 std::int64_t best_block(const PlanRequest& request) {
   coll::Collective collective;
   collective.op = request.op;

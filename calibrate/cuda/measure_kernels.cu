@@ -18,8 +18,9 @@ template <class T> void fill_bytes(const Buffer<T>& buffer, int byte, const Stre
   STEPSIM_CUDA(cudaMemsetAsync(buffer.get(), byte, buffer.size() * sizeof(T), stream.get()));
 }
 
-// Entries and share of the magnitude that one call on the first window gives.
-// Outside the timed calls: approximate selectors give more or fewer entries than asked for.
+// The number of entries and the share of the magnitudes that one call on the first window gives,
+// after the timed calls: approximate selectors give more or fewer entries than asked for. Throws
+// SimulationError for values that are not finite. The share is left out where the list overflowed.
 void measure_quality(const KernelBlock& block, KernelRecord& out) {
   block.call(0);
   SelectState got;

@@ -1,5 +1,6 @@
 // Adding vectors and lists to time: what follows a selection. Lists of k entries are selected anew
-// before each visit.
+// before each visit. Adding goes over the lists of kLists ranks, one kernel after the other, as a
+// rank does with what it has gathered.
 #include "calibrate/cuda/kernel_blocks.cuh"
 
 namespace stepsim::calibrate::gpu {

@@ -21,7 +21,9 @@ void add_sort(KernelBlocks& blocks, std::int64_t n, Distribution distribution) {
   });
 }
 
-// The exact threshold of the first window is found before each visit.
+// The threshold of the first window is found before each visit and used for all windows, as a
+// method that computes a new threshold only every few steps does. Other windows then give about k
+// entries.
 void add_threshold_reuse(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
                          Distribution distribution) {
   Arena* a = &blocks.arena;

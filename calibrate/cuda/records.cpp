@@ -170,7 +170,8 @@ std::string line(const VerifiedRecord& record, bool same_device) {
   return line.finish();
 }
 
-// Its absence shows that a run was interrupted.
+// The state of every device after the measurement. A file without this line comes from an
+// interrupted run.
 std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device) {
   Line line("end", same_device);
   line.raw("after",

@@ -67,6 +67,7 @@ struct KernelRecord {
   std::vector<double> time_s{};
 };
 
+// How many cases of a family were compared with the host before timing.
 struct VerifiedRecord {
   std::string what;
   std::int64_t cases{};
@@ -76,8 +77,9 @@ struct VerifiedRecord {
 [[nodiscard]] std::string line(const CollectiveRecord& record, bool same_device);
 [[nodiscard]] std::string line(const KernelRecord& record, bool same_device);
 [[nodiscard]] std::string line(const VerifiedRecord& record, bool same_device);
-// `after` of every device.
+// The last line: the state of every device after the measurement.
 [[nodiscard]] std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device);
+// A remark that the calibration repeats as a warning.
 [[nodiscard]] std::string note_line(const std::string& note, bool same_device);
 
 } // namespace stepsim::calibrate::gpu

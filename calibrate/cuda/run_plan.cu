@@ -52,7 +52,7 @@ std::string_view name(Variant variant) {
   return "";
 }
 
-// Row: who copies, column: from or to whom.
+// [from][to]: whether a kernel or copy on device `from` can address the memory of device `to`.
 std::vector<std::vector<bool>> peer_access(int devices) {
   std::vector<std::vector<bool>> matrix(static_cast<std::size_t>(devices));
   for (int from = 0; from < devices; ++from) {
@@ -208,7 +208,8 @@ Graph RankSet::capture(const CollectivePlan& plan, Variant variant, std::int64_t
   return Graph(captured);
 }
 
-// NaN everywhere but in x: a value that is read before it arrived spoils the result.
+// temp is filled with NaN before x is set: a temporary that is added before its data has arrived
+// makes the sum NaN. Guard words stand before and behind both vectors.
 void RankSet::fill(const std::vector<std::vector<float>>& x_of) {
   const std::vector<float>& words = guard_words();
   for (std::uint32_t rank = 0; rank < x_of.size(); ++rank) {
@@ -248,6 +249,7 @@ bool RankSet::guards_intact(std::uint32_t rank, std::int64_t n) const {
   return true;
 }
 
+// Memory that was never written may hold NaN or denormal numbers; timing starts from zeros.
 void RankSet::zero() {
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
     const DeviceGuard guard(device(rank));

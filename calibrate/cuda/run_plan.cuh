@@ -48,6 +48,7 @@ public:
   void zero(); // all vectors
 
 private:
+  // Two streams as in the plan, so that copies out of a rank and additions at it overlap.
   struct Rank {
     explicit Rank(int on_device, std::int64_t capacity, bool staging);
     int device;

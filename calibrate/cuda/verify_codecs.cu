@@ -1,4 +1,5 @@
-// Codecs beside those of the library, all bit by bit.
+// Codecs beside those of the library, all bit by bit. Lengths that are no multiple of a word, of a
+// bucket or of a vector of four values are among the sizes, since that is where packing goes wrong.
 #include <algorithm>
 
 #include "calibrate/cuda/bucket_codec.hpp"

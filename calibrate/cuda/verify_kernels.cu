@@ -1,5 +1,6 @@
 // Checks every kernel against its host reference before any timing (verification, CAL 7.3). There
-// is one file per family of kernels; kernel_bench.cuh holds what they share.
+// is one file per family of kernels; kernel_bench.cuh holds what they share. Sizes lie below, at
+// and above a tile of 2048 values; each is run with all kinds of data.
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "calibrate/cuda/measurement.cuh"
 

@@ -9,7 +9,8 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-// Any alignment of 4 bytes; words before and after stay.
+// Additions and stores at all 16 pairs of offsets from a 16-byte boundary; the words before and
+// after the vector must stay as they were.
 void verify_additions(KernelBench& bench, std::int64_t n) {
   const std::vector<float> x = bench.data(n, Data::gaussian);
   for (std::int64_t x_shift = 0; x_shift < 4; ++x_shift) {
@@ -43,6 +44,8 @@ void verify_additions(KernelBench& bench, std::int64_t n) {
   }
 }
 
+// k is 1, the length of one list, and that of both together, which the sum cannot exceed: common
+// indices make it shorter.
 void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std::int64_t n) {
   const auto sparse = [&](const HostList& list) {
     const std::vector<std::int64_t> indices(list.indices.begin(), list.indices.end());

@@ -10,6 +10,7 @@
 
 namespace stepsim::calibrate::gpu {
 
+// Blocking copies; the caller has waited for the streams that write.
 template <class T> std::vector<T> to_host(const T* from, std::size_t count) {
   std::vector<T> values(count);
   STEPSIM_CUDA(cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));

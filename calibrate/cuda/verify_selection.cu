@@ -28,8 +28,9 @@ void verify_sampled(KernelBench& bench, const Input& input, const std::vector<fl
                 host_list(coll::select_top_k(doubles(left), k)));
 }
 
-// mu + z sigma times the corrections that its counts ask for. A count beside a bound may fall on
-// either side with a mean that is summed in another order: then anything that halvings give.
+// The threshold must be mu + z sigma times the corrections that its counts ask for. The kernel sums
+// the mean in another order, so that a count next to a bound may fall on either side of it: every
+// threshold on the way of the corrections is therefore right.
 void check_gaussian_threshold(KernelBench& bench, const std::vector<float>& x, std::uint32_t k,
                               double z, float got, const std::string& what) {
   double sum = 0;

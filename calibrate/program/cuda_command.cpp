@@ -1,4 +1,7 @@
-// stepsim-calibrate cuda -o CAL: collectives and kernels measured on the local GPUs (CAL 7).
+// stepsim-calibrate cuda -o CAL: collectives and kernels measured on the local GPUs (CAL 7). The
+// records go through the same text form as those of gpu_bench, which another machine may have
+// written: there is one reader and one fit for both, and what this command prints is what `fit`
+// prints for the file.
 #include "calibrate/program/cuda_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -56,6 +59,9 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
   add("--seed", flags.seed, "N", "of the order of measurements; default 1");
 }
 
+// The options of the measurement. Throws UsageError for a word, number or block size that is not
+// allowed. Without --only both parts are measured; --ranks has no effect with --backend nccl, where
+// every device is one rank.
 gpu::MeasureOptions options_of(const CudaFlags& flags) {
   constexpr std::array<std::string_view, 2> kBackends{"own", "nccl"};
   constexpr std::array<std::string_view, 2> kParts{"collectives", "kernels"};
@@ -107,8 +113,10 @@ int cuda(const cli::Invocation& invocation) {
   options.program = std::string(kProgram) + " " + std::string(cli::version());
   options.revision = std::string(cli::git_hash());
   options.command = invocation.command_line;
-  // Before the first CUDA call: all kernels are loaded at once, and there are enough hardware
-  // queues that streams do not wait for each other.
+  // The CUDA runtime reads these variables at its first call, so they are set before it. EAGER
+  // loads all kernels at once: the first call of a kernel would otherwise include the time to load
+  // it. With 32 hardware queues streams do not wait for each other. A value that the user has set
+  // stays.
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   std::string records;
@@ -124,6 +132,8 @@ int cuda(const cli::Invocation& invocation) {
     cli::print_error_lines(std::string(error.what()) + "\n");
     return kSkipped;
   }
+  // The seed that orders the measurements also draws the resamples of the confidence intervals, so
+  // that one number repeats the whole command on given times.
   FitOptions fit;
   fit.seed = options.seed;
   gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");

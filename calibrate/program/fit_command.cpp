@@ -1,5 +1,7 @@
-// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times
-// (CAL 4.2, 4.3, 4.5).
+// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times (CAL
+// 4.2, 4.3, 4.5). All samples are grouped by operation, algorithm, ranks and column. Every group
+// gets a curve of its own; the groups whose messages can be counted then share one latency and one
+// bandwidth, the link.
 #include "calibrate/program/fit_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,6 +46,7 @@ constexpr cli::CommandText kFitText{
 };
 
 struct FitFlags { // as typed
+  // As typed; an empty text means that the flag was not given.
   std::vector<std::string> files;
   std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
   bool compare_ols = false;
@@ -85,9 +88,10 @@ void check_words(const FitFlags& flags) {
   }
 }
 
-// Known, and with counts for some operation.
-// An algorithm can be assumed if its time is linear in latency and bandwidth for some operation:
-// the eight ranks and 1 MB only stand for any.
+// Throws UsageError unless the word names an algorithm whose time is a sum of counts times latency,
+// seconds per byte and seconds per added byte, for some operation. Only such a time can be solved
+// for the link. Whether counts exist does not depend on ranks and size: 8 ranks and 1 MB stand for
+// all.
 void check_assumption(const std::string& assume) {
   constexpr std::array kOps{coll::Op::broadcast, coll::Op::reduce, coll::Op::allreduce,
                             coll::Op::reduce_scatter, coll::Op::allgather};
@@ -153,6 +157,8 @@ int fit(const cli::Invocation& invocation) {
   if (!flags.assume.empty()) {
     check_assumption(flags.assume);
   }
+  // Standard input is never looked at, because reading its first line would take it away from the
+  // reader of samples. Records of gpu_bench are therefore only taken from a file.
   if (flags.files.size() == 1 && flags.files.front() != "-" &&
       gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
     const std::string importer = std::string(kProgram) + " " + std::string(cli::version());
@@ -171,6 +177,8 @@ int fit(const cli::Invocation& invocation) {
     fits.push_back(fit_group(group, options));
   }
   const std::optional<LinkFit> link = fit_link(fits, flags.assume);
+  // An assumption that no group needed is an error: the user would believe that the numbers rest on
+  // it.
   if (!flags.assume.empty() && (!link || link->assumed.empty())) {
     throw UsageError("--assume " + flags.assume + ": no measured operation has it");
   }
@@ -183,6 +191,7 @@ int fit(const cli::Invocation& invocation) {
   tables += link ? link_text(*link, flags.assume) : "";
   cli::print_beside(tables, common);
   const bool failed = worst_grade(fits) == Grade::fail;
+  // The tables are printed before this, so that a user can see why nothing was written.
   if (!failed || flags.force) {
     cli::print_warnings(all_warnings(files, fits, link), common);
     cli::write_tree(common, calibration_tree(files, fits, link, text));

@@ -1,4 +1,6 @@
-// Tables in microseconds and percent, one block of text per group.
+// Tables in microseconds and percent, one block of text per group. The errors are those of the
+// curve that the calibration holds, and not of the single line below the table, which only serves
+// to compare links with each other.
 #include "calibrate/program/fit_text.hpp"
 
 #include <algorithm>
@@ -15,6 +17,7 @@ namespace {
 std::string percent(double ratio) { return base::significant(100 * ratio, 3) + " %"; }
 std::string microseconds(double seconds) { return base::significant(seconds * 1e6); }
 
+// "latency 5 us [4 us, 6 us]"; the interval is left out where the fit has none.
 std::string latency_text(double value, const std::optional<base::Interval>& interval) {
   std::string text = "latency " + base::readable_seconds(value);
   if (interval) {
@@ -24,7 +27,9 @@ std::string latency_text(double value, const std::optional<base::Interval>& inte
   return text;
 }
 
-// Of seconds per byte: 0 = at its bound.
+// The inverse of seconds per byte, as a rate. A fit that holds this value at 0, its bound, has
+// found no bandwidth. The interval turns round: the low end of seconds per byte is the high end of
+// the rate, and a low end of 0 has no rate at all.
 std::string bandwidth_text(double per_byte, const std::optional<base::Interval>& interval) {
   if (per_byte <= 0) {
     return "bandwidth unknown";
@@ -37,7 +42,9 @@ std::string bandwidth_text(double per_byte, const std::optional<base::Interval>&
   return text;
 }
 
-// What most tools would say: large sizes decide, and small ones may be far off.
+// What most tools would say: large sizes decide, and small ones may be far off. Ordinary least
+// squares weigh absolute errors, so that 1 % of a large message counts as much as a small message
+// that is off by a factor.
 std::string ordinary_text(const GroupFit& fit) {
   const std::vector<Datum> data = fit.group.data();
   const Line line = fit_ordinary(data);
@@ -84,7 +91,8 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
   return ordinary ? out + ordinary_text(fit) : out;
 }
 
-// Of one latency and one bandwidth for all groups.
+// The speed of adding has three cases: the data cannot separate it from the bandwidth, they do and
+// it is 0 (adding hides behind the transfer), or it is a number.
 std::string link_text(const LinkFit& link, const std::string& assume) {
   const JointFit& fit = link.fit;
   std::string out = "link";

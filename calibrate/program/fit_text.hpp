@@ -8,8 +8,13 @@
 
 namespace stepsim::calibrate {
 
-// `ordinary`: also what plain least squares would say.
+// The table of one group: a row per size with the measured median, the fitted time [us] and the
+// relative error; then the errors and the grade, the single line with its 95 % intervals, and the
+// segments where more than one was chosen. With `ordinary` one more line says what ordinary least
+// squares gives for the same points.
 [[nodiscard]] std::string fit_text(const GroupFit& fit, bool ordinary);
+// One line with latency, bandwidth and speed of adding of the link. `assume` is the word of
+// --assume; it is named if a group of the fit rests on it.
 [[nodiscard]] std::string link_text(const LinkFit& link, const std::string& assume);
 
 } // namespace stepsim::calibrate

@@ -1,3 +1,5 @@
+// The file takes its name from the output, or from the samples where the output is standard output,
+// so that a calibration that is kept can be told from others by its name.
 #include "calibrate/program/gpu_output.hpp"
 
 #include "calibrate/cuda/gpu_calibration.hpp"

@@ -5,7 +5,9 @@
 
 namespace stepsim::calibrate {
 
-// The exit code: 4 and no file where nothing can be fitted.
+// Fits, prints tables and warnings, and writes the calibration to the output of `common`. With
+// `force` curves of grade fail are kept. Returns kOk, or kTargetNotMet where neither a curve nor a
+// kernel can be fitted; then no file is written.
 [[nodiscard]] int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
                                         bool force, const cli::Common& common);
 

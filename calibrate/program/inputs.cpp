@@ -1,4 +1,5 @@
-// The kind of a file follows from its content and not from its name.
+// The kind of a file follows from its content and not from its name. Logs are often saved under any
+// name, and a name that lies would be found only by a reader that fails in the middle.
 #include "calibrate/program/inputs.hpp"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace stepsim::calibrate {
 
 namespace {
 
+// Reads one file by the importer of its kind. The ranks of the options are only used where a log
+// does not tell them.
 io::Samples read_input(const std::string& path, const InputOptions& options) {
   if (path == "-") {
     return io::read_samples(path, options.importer); // cannot be looked at first
@@ -31,6 +34,8 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
     io::OsuOptions osu;
     osu.common = common;
     osu.ranks = options.ranks;
+    // The title of a log names its operation. Passing --op on would relabel the log of another
+    // operation; without it that log keeps its own, and `select` drops it like those of nccl-tests.
     if (text.find("OSU MPI") == std::string::npos) { // else its title says the operation
       osu.op = options.op;
     }
@@ -42,7 +47,8 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
                        : detected.advice);
 }
 
-// Sets of another operation go; of two columns of one measurement the asked one stays.
+// Removes the sets of other operations. Of two sets that differ in their column alone, the one that
+// was asked for stays: both in one group would mix two experiments.
 void select(io::Samples& file, const InputOptions& options) {
   auto& sets = file.sets;
   std::erase_if(sets,

@@ -17,8 +17,10 @@ struct InputOptions {
   std::string importer;
 };
 
-// One value per file. Sets of the other column stay where the asked one was not measured. Throws
-// InputError, also for a file of another kind and where nothing is left of `op`.
+// One value per path, in the order of the paths; "-" is standard input and must be samples. A log
+// has times out of place and in place: the column that was asked for wins, and sets of the other
+// column stay where it was not measured. Throws InputError for what cannot be read, for a file of
+// another kind, and where no file has a set of the operation `op`.
 [[nodiscard]] std::vector<io::Samples> read_inputs(const std::vector<std::string>& paths,
                                                    const InputOptions& options);
 

@@ -1,4 +1,6 @@
-// stepsim-calibrate COMMAND ...: finds the command and runs it.
+// stepsim-calibrate COMMAND ...: finds the command and runs it. The table of commands is the same
+// in every build. A command whose back end was not found when the program was built is listed,
+// explains itself and ends with 77, so that a script which tries all back ends runs everywhere.
 #include <algorithm>
 #include <array>
 
@@ -63,8 +65,8 @@ std::array<Command, 5> all_commands() {
   };
 }
 
-// "CUDA (built without MPI)", "none (built without CUDA and MPI)"
-// Each back end once, though two commands need MPI.
+// "CUDA (built without MPI)", "none (built without CUDA and MPI)". Two commands need MPI, so that a
+// back end is looked for in both lists before it is added.
 std::string back_ends_text() {
   std::string present;
   std::string missing;
@@ -123,6 +125,8 @@ int run_command(const std::string& name, const cli::Invocation& invocation) {
                    (nearest.empty() ? "; see stepsim-calibrate --help" : nearest));
 }
 
+// `help COMMAND` is `COMMAND --help`. Without a command the help goes to standard error with the
+// code of a usage error: a script that lost its argument must not go on.
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
     cli::print_error_lines(help_text());

@@ -1,5 +1,8 @@
 // mpirun -np P stepsim-calibrate mpi -o CAL [--table ERRORS.jsonl]: calibrates from messages
-// between two processes alone, then predicts and measures every collective (CAL 8).
+// between two processes alone, then predicts and measures every collective (CAL 8). Every rank runs
+// the whole of it, in the same order, because every measurement needs all of them; only rank 0
+// prints and writes. Times of collectives enter none of the numbers that a scenario uses, only the
+// grade and the note: their errors are those of a prediction and not of a fit.
 #include "calibrate/program/mpi_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,6 +47,8 @@ constexpr cli::CommandText kMpiText{
     kProgram,
 };
 
+// A load average above kBusyLoad before the start is a warning: half a core or more is taken by
+// others.
 constexpr double kBusyLoad = 0.5;
 constexpr double kProbeShare = 0.25; // of the time
 
@@ -71,12 +76,15 @@ void add_flags(CLI::App& app, MpiFlags& flags) {
   add("--rate", flags.rate, "RATE", "of the links, written into the table; default unknown");
 }
 
+// Flags after checking. `max_seconds` is the time of all measurements; the table has its share of
+// it.
 struct Settings {
   TableOptions table;
   double timeout_s{}, max_seconds{};
 };
 
-// A quarter of the time goes to the probes, the rest to the collectives.
+// A quarter of the time goes to the probes, the rest to the collectives. Throws UsageError. A
+// segment is a whole number of fp32 elements, because vectors are only cut between elements.
 Settings settings_of(const MpiFlags& flags) {
   Settings settings;
   settings.timeout_s =
@@ -106,7 +114,8 @@ double load_average() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
-// The first line of a text that may name a build host further on.
+// The first line of a text that may name a build host further on. What follows the first comma or
+// line end often names the machine on which the library was built.
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
   int length = 0;
@@ -114,7 +123,9 @@ std::string library_version() {
   return text.substr(0, text.find_first_of(",\n"));
 }
 
-// What was in force: nothing that names hosts or users.
+// What was in force: nothing that names hosts or users. The variables of the library's TCP
+// transport decide when a message waits for a handshake, so that two calibrations can only be
+// compared if they agree in them; a library without them has no such key.
 io::Json transport_of(const MessageOptions& options, const Crowding& crowd, double load) {
   io::Json tree(io::Object{{"library", library_version()},
                            {"segment_bytes", options.segment_bytes},
@@ -188,7 +199,8 @@ std::string rows_text(const std::vector<ErrorRow>& rows) {
   return text;
 }
 
-// Of many small sizes some always differ: the number, and a few of them.
+// With hundreds of small measurements some passes always differ. The warning gives their number and
+// three of them: the first, the one in the middle and the last.
 std::vector<std::string> shortened(const std::vector<std::string>& unsteady) {
   constexpr std::size_t kShown = 3;
   if (unsteady.size() <= kShown) {

@@ -1,5 +1,7 @@
 // mpirun -np P stepsim-calibrate replay SCENARIO --calibration CAL: a training step executed for
-// real beside the simulator's prediction (CAL 9).
+// real beside the simulator's prediction (CAL 9). Prediction and execution have the same buckets
+// and the same planned computation, so that they differ by the model of the network and of the
+// overlap alone.
 #include "calibrate/program/replay_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -81,11 +83,14 @@ struct Row { // of one schedule
   const ReplayPlan* plan{};
   double measured_s{}, min_s{}, max_s{};
   double exposed_s{}, barrier_s{}, compute_error{};
+  // Medians over the iterations, per bucket: the times of one bucket need not come from one
+  // iteration.
   std::vector<BucketTimes> buckets;
   [[nodiscard]] double error() const { return plan->predicted_s / measured_s - 1; }
 };
 
-// Over the iterations after the warm-up.
+// Over the iterations after the warm-up. The median and not the mean: one iteration that the system
+// interrupted must not decide.
 template <class Part> double median_of(const ReplayRun& run, Part part) {
   std::vector<double> values;
   for (const IterationTimes& times : run.iterations) {
@@ -94,7 +99,9 @@ template <class Part> double median_of(const ReplayRun& run, Part part) {
   return base::median(values);
 }
 
-// What the exchange adds to computation and update is exposed, never less than 0.
+// Exposed communication is what the step takes beyond computation and update. A measured step may
+// be a little shorter than the planned computation, because timed waiting is not exact: then it is
+// 0 and not negative.
 Row row_of(const ReplayPlan& plan, const ReplayRun& run) {
   Row row;
   row.plan = &plan;
@@ -145,7 +152,8 @@ io::Json tree_of(const Row& row) {
                     {"buckets", std::move(buckets)}};
 }
 
-// Place of each row, 1 = fastest.
+// Place of each row by `time`, 1 = fastest; of equal times the earlier row comes first. A
+// prediction that is off by a constant factor still picks the right schedule if both places agree.
 template <class Time> std::vector<std::size_t> places(const std::vector<Row>& rows, Time time) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -178,6 +186,8 @@ std::string text_of(const std::vector<Row>& rows) {
   return cli::table_text(table);
 }
 
+// Warnings of all schedules without repetition. If computing itself took longer than planned, the
+// processes share cores, and the error says nothing about the network.
 std::vector<std::string> warnings_of(const std::vector<Row>& rows) {
   std::vector<std::string> warnings;
   for (const Row& row : rows) {
@@ -195,6 +205,8 @@ std::vector<std::string> warnings_of(const std::vector<Row>& rows) {
   return warnings;
 }
 
+// The part that needs all processes. Threads that wait by spinning disturb each other if there are
+// fewer cores than threads, so that waiting then sleeps unless --compute says otherwise.
 int replay_on(const ReplayFlags& flags, const ReplayScale& scale, ReplayOptions options,
               double timeout_s, const cli::Common& common, const Runtime& runtime) {
   Watchdog watchdog(runtime.rank(), timeout_s);
@@ -266,6 +278,8 @@ int replay(const cli::Invocation& invocation) {
   try {
     return replay_on(flags, scale, options, timeout_s, common, runtime);
   } catch (const std::exception& error) {
+    // An exception that left one process alone would leave the others waiting in MPI for ever. The
+    // error is printed here, and ending the job gives its exit code to mpirun.
     const bool input = dynamic_cast<const InputError*>(&error) != nullptr;
     const bool usage = dynamic_cast<const UsageError*>(&error) != nullptr;
     (void)cli::report_error(error.what(), cli::kSimulationError);

@@ -1,4 +1,7 @@
-// stepsim-calibrate report ERRORS.jsonl...: how well predictions met measurements (CAL 11).
+// stepsim-calibrate report ERRORS.jsonl...: how well predictions met measurements (CAL 11). Rows of
+// start-up and rows that the cores limit say nothing about the model of the links: the first are
+// shown without counting, the second are counted and named. Limits turn the report into a check for
+// scripts.
 #include "calibrate/program/report_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -111,7 +114,8 @@ std::string markdown_of(const ErrorReport& report, const std::string& plot) {
          markdown_of(worst_table(report));
 }
 
-// Whether a target was missed, said on standard error.
+// Whether a target was missed, said on standard error. A limit without any row that counts is
+// missed too: an empty table must not pass a check.
 bool missed(std::string_view flag, std::string_view name, const std::optional<double>& limit,
             const std::optional<double>& value) {
   if (!limit || (value && *value <= *limit)) {

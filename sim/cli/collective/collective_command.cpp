@@ -198,7 +198,7 @@ std::vector<coll::TransferRecord> transfers_of(const Point& point) {
       kMaxTransfers);
 }
 
-// The list of transfers is cut: an all-to-all of a thousand ranks has a million of them.
+// The list of transfers is cut: a ring all-reduce of 1000 ranks sends two million messages.
 io::Json full_tree(const CollectiveOptions& options, const Point& point,
                    const coll::CollectiveRecord& record) {
   io::Json tree = record_tree(record);

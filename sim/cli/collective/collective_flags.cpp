@@ -36,7 +36,7 @@ using base::QuantityKind;
 using coll::Collective;
 
 // The range of the key of a scenario that names the same thing as a flag; of a key with several
-// forms that of its number, which stands first.
+// forms that of its number, which stands first. A flag and a key then refuse the same values.
 io::Range range_of(std::string_view pointer) {
   const io::Key* key = io::key_at(study::keys::kScenario, pointer);
   assert(key != nullptr && "the pointer is one of a key");

@@ -1,4 +1,6 @@
-// Numbers of points are read as digits of a number with one digit per axis, the last axis lowest.
+// Numbers of points are read as digits of a number with one digit per axis, the last axis lowest. A
+// point is made when it is needed and forgotten afterwards, so that the memory does not grow with
+// the grid, apart from what the records need.
 #include "cli/collective/collective_grid.hpp"
 
 #include <algorithm>
@@ -11,7 +13,10 @@ namespace stepsim::cli {
 
 namespace {
 
-// Packed; dedicated servers each on a node of their own after those of the workers.
+// The host of every rank on the topology, packed in the order of its hosts: `gpus_per_node` ranks
+// share a host. Dedicated parameter servers follow, each on a node of its own after those of the
+// workers. Throws UsageError where the topology has too few hosts, or where ranks share a host
+// whose inner network was not given.
 std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const coll::Collective& collective) {
   const auto& levels = collective.links.two_level;
   const std::uint32_t gpus = levels ? levels->gpus_per_node : 1;
@@ -30,6 +35,8 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const coll::Collect
   if (shared && levels->intra.per_byte_s <= 0) {
     throw UsageError("--gpus-per-node needs --intra-latency and --intra-bandwidth");
   }
+  // Servers are placed together with the workers, so that the placement leaves the workers where
+  // they are; of each server's node its first place is taken.
   const std::vector<net::NodeId> with_servers = net::place_ranks(fabric, all, gpus, kPacked);
   for (std::size_t node = nodes; node < all; ++node) {
     hosts.push_back(with_servers[node * gpus]);
@@ -57,6 +64,7 @@ std::int64_t CollectiveGrid::points() const {
   return product;
 }
 
+// The remainder by the size of the last axis is its digit, the quotient the number for the others.
 std::vector<double> CollectiveGrid::values_at(std::int64_t point) const {
   std::vector<double> values(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
@@ -117,6 +125,7 @@ const CollectiveGrid::Axis& CollectiveGrid::axis(std::string_view flag) const {
   return *found;
 }
 
+// Reads a single digit, without making the values of all axes.
 std::optional<double> CollectiveGrid::value(std::int64_t point, std::string_view flag) const {
   std::int64_t stride = 1;
   for (std::size_t i = axes.size(); i-- > 0;) {
@@ -134,6 +143,7 @@ bool CollectiveGrid::varies(std::string_view flag) const {
   return found != axes.end() && found->values.size() > 1;
 }
 
+// The digit of the flag runs through its values while all others stay.
 std::vector<std::int64_t> CollectiveGrid::alike(std::int64_t point, std::string_view flag) const {
   std::int64_t stride = 1; // points between two neighbouring values of the flag
   for (std::size_t i = axes.size(); i-- > 0 && axes[i].flag != flag;) {

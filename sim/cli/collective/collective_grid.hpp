@@ -39,14 +39,17 @@ struct CollectiveGrid {
   bool own_ratio = true;                            // of codecs
   std::shared_ptr<const net::RoutedFabric> network; // of --topology, or null
 
+  // The product of the lengths of all axes. Throws UsageError above 10 million.
   [[nodiscard]] std::int64_t points() const;
-  // Ranks are packed on the hosts of a topology; UsageError where they have no room.
+  // The collective of a point, 0 .. points() - 1. On a topology the ranks are packed on its hosts;
+  // throws UsageError where they have no room.
   [[nodiscard]] coll::Collective at(std::int64_t point) const;
   // Empty for a dense collective. With one, `at` is the ring on its ranks and links.
   [[nodiscard]] std::optional<coll::Compression> compression_at(std::int64_t point) const;
   // The compressions among the algorithms.
   [[nodiscard]] std::vector<coll::CompressionMethod> methods() const;
   [[nodiscard]] const Axis& axis(std::string_view flag) const; // of a flag that every grid has
+  // The value of a flag at a point; empty for a flag that is no axis.
   [[nodiscard]] std::optional<double> value(std::int64_t point, std::string_view flag) const;
   [[nodiscard]] bool varies(std::string_view flag) const; // has two values or more
   // Whether the point has the first value of the flag; the points that differ from it in that flag

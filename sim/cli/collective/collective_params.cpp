@@ -141,6 +141,7 @@ std::vector<std::string_view> parts_of(std::string_view words, char at) {
   return parts;
 }
 
+// The words of a row with spaces between, as help shows them.
 std::string listed(Values values) {
   std::string text;
   for (const std::string_view value : values) {
@@ -149,6 +150,7 @@ std::string listed(Values values) {
   return text;
 }
 
+// Every name that --param takes, to find the nearest one to a name that is wrong.
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> known;
   for (const Param& each : kParams) {
@@ -189,7 +191,9 @@ std::size_t word(std::string_view name, std::string_view value, Values known) {
   return static_cast<std::size_t>(found - known.begin());
 }
 
-// "64x32,100": {64, 32}, {100, 1}; further dimensions belong to the columns. Empty if it is none.
+// "64x32,100": {64, 32}, {100, 1}. A tensor is taken as a matrix of its first dimension against all
+// others, as PowerSGD does. Empty if the text is no such list, or if a tensor has more than 2^53
+// values, beyond which a double does not count exactly.
 std::vector<coll::MatrixShape> parse_shapes(std::string_view value) {
   constexpr double kMostValues = 9007199254740992.0; // 2^53
   std::vector<coll::MatrixShape> shapes;
@@ -213,8 +217,8 @@ std::vector<coll::MatrixShape> parse_shapes(std::string_view value) {
   return shapes;
 }
 
-// Whether the name belongs to compressions.
-// Names are stored as the tables have them: they outlive the text of the flag.
+// Sets a parameter of a compression and remembers its name; false if the name is none of those.
+// Names are stored as the tables have them, because these outlive the text of the flag.
 bool apply_compression_param(CollectiveParams& params, std::string_view text, std::string_view name,
                              std::string_view value) {
   const auto* words = std::ranges::find(kCompressionWords, name, &CompressionWords::name);
@@ -272,7 +276,8 @@ void apply_param(CollectiveParams& params, std::string_view text) {
   param->apply(params.options, word(name, value, values), value);
 }
 
-// From the rows, except for the defaults, which are those of coll::Options.
+// The names and words come from the rows; the defaults are those of coll::Options, in the order of
+// the rows.
 std::string params_help() {
   std::string text = "rare switches, repeatable:";
   for (const Param& param : kParams) {

@@ -10,6 +10,8 @@
 
 namespace stepsim::cli {
 
+// What all --param flags together set. Names of compressions are kept in `given`, so that one which
+// no chosen method reads can be refused.
 struct CollectiveParams {
   coll::Options options;
   coll::Compression compression;
@@ -17,7 +19,8 @@ struct CollectiveParams {
   std::vector<std::string_view> given; // names that belong to compressions
 };
 
-// Throws UsageError with the nearest known name or word.
+// Sets one NAME=VALUE; a later one replaces an earlier one of the same name. Throws UsageError with
+// the nearest known name or word, or with the range of the number.
 void apply_param(CollectiveParams& params, std::string_view text);
 // One sentence with every name and its words.
 [[nodiscard]] std::string params_help();

@@ -1,4 +1,6 @@
-// Every record has the same keys; what does not exist is null.
+// Every record has the same keys, except for `per_rank` and `transfers`, which are there if they
+// are asked for; what does not exist is null. A reader of JSON Lines can therefore make columns
+// from the first record.
 #include "cli/collective/collective_record.hpp"
 
 #include <cmath>
@@ -8,7 +10,8 @@ namespace stepsim::cli {
 
 namespace {
 
-// Whole numbers as integers: byte counts read better without an exponent.
+// Whole numbers as integers, because byte counts read better without an exponent. From 2^53 on not
+// every integer is a double, and the number stays as it is.
 io::Json whole(double value) {
   return value == std::floor(value) && value < 9007199254740992.0
              ? io::Json(static_cast<std::int64_t>(value))
@@ -22,7 +25,8 @@ io::Json algorithm_or_null(const std::optional<coll::AlgorithmId>& algorithm) {
   return algorithm ? io::Json(coll::name(*algorithm)) : io::Json();
 }
 
-// What is known of a compressed exchange beside, and what is not known of one.
+// Keys of a compressed exchange. Lower bounds hold for dense collectives and say nothing about one
+// that sends less: they are null. So are the messages of a method that is only a formula.
 void set_compressed(io::Json& tree, const coll::CompressedRecord& record) {
   tree.set("algorithm", coll::row(record.method).name);
   tree.set("elements", record.elements);

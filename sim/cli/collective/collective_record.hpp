@@ -10,6 +10,7 @@
 
 namespace stepsim::cli {
 
+// The number, or null for an empty one.
 [[nodiscard]] io::Json or_null(const std::optional<double>& value);
 // All keys of a record, in SI units; `transfers` are added by the command.
 [[nodiscard]] io::Json record_tree(const coll::CollectiveRecord& record);

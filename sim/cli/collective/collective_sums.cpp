@@ -13,7 +13,8 @@ namespace stepsim::cli {
 
 namespace {
 
-// The keys that tell for which ranks and which link a record holds; null where links differ.
+// The keys that tell for which ranks and which link a record holds, in SI units; null where the
+// links differ from pair to pair.
 io::Json inputs_tree(std::string_view kind, const coll::Collective& collective) {
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
@@ -28,6 +29,7 @@ io::Json inputs_tree(std::string_view kind, const coll::Collective& collective) 
 
 } // namespace
 
+// A rate of 0 stands for additions that cost nothing and is no typed value to restore.
 void set_typed_rates(const CollectiveGrid& grid, std::int64_t point, io::Json& tree) {
   if (const std::optional<double> rate = grid.value(point, "--bandwidth")) {
     tree.set("bandwidth_Bps", *rate);
@@ -75,6 +77,7 @@ void add_crossovers(const CollectiveGrid& grid, std::vector<io::Json>& records) 
   }
 }
 
+// Points that differ in the operation alone are per_op apart, because the operation varies slowest.
 void add_sums(const CollectiveGrid& grid, const std::vector<Times>& times,
               std::vector<io::Json>& records) {
   const auto ops = static_cast<std::int64_t>(grid.axis("--op").values.size());

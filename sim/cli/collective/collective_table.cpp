@@ -72,6 +72,7 @@ Table collective_table(const CollectiveGrid& grid,
     } else {
       add_cells({microseconds(record.seconds), std::string(coll::name(record.method))});
     }
+    // Among the points that differ in the algorithm alone; equal times are all marked.
     bool best = grid.varies("--algorithm");
     for (const std::int64_t other : grid.alike(static_cast<std::int64_t>(i), "--algorithm")) {
       best = best && record.seconds <= records[static_cast<std::size_t>(other)].seconds;

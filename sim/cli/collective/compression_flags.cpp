@@ -1,5 +1,6 @@
-// Flags have other names than the keys of `compression` only by their dashes; which method reads
-// which key is the table's of coll/compress.
+// The flags have the names of the keys of `compression`, with dashes instead of underscores. Which
+// method reads which key is said by the table of coll/compress, so that a new method needs no line
+// here.
 #include "cli/collective/compression_flags.hpp"
 
 #include <CLI/CLI.hpp>

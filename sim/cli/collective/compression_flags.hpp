@@ -19,6 +19,7 @@ struct CompressionFlags {
   std::string density, k, index_bytes, value_bytes, allgather, broadcast;
 };
 
+// Adds the flags to `app` as one group of the help.
 void add_compression_flags(CLI::App& app, CompressionFlags& flags);
 
 // Adds an axis for every flag that is given. Throws UsageError `--density 1.5: must be in (0, 1],

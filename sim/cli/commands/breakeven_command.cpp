@@ -1,7 +1,7 @@
-// stepsim breakeven PROBLEM: the bandwidths at which compression pays (SPA 12).
-// Both baselines are shown because they answer different questions: dense training that hides its
-// exchange behind backward is what compression must beat in practice, the other is what papers
-// compare with.
+// stepsim breakeven PROBLEM: the bandwidths at which compression pays (SPA 12). Both baselines are
+// shown because they answer different questions: dense training that hides its exchange behind
+// backward is what compression must beat in practice, and dense training that exchanges afterwards
+// is what papers compare with.
 #include "cli/commands/breakeven_command.hpp"
 
 #include "lab/breakeven_result.hpp"
@@ -34,8 +34,8 @@ constexpr CommandText kBreakevenText{
     "speedup_vs_dense_overlapped=1.",
 };
 
-// Intervals in words: "below 10 Gb/s, and 40 Gb/s to 100 Gb/s". An interval from 0 or without an
-// end is open.
+// Intervals in words: "below 10 Gb/s, and 40 Gb/s to 100 Gb/s". An interval that begins at 0 or has
+// no end is open on that side.
 std::string wins_text(const std::vector<train::BandwidthInterval>& wins) {
   std::string text;
   for (const train::BandwidthInterval& each : wins) {
@@ -83,6 +83,8 @@ std::string text_of(const study::BreakEvenFile& file) {
   return text + (points.rows.empty() ? "" : "\n" + table_text(points));
 }
 
+// CSV holds the times at the bandwidths of the file and not the intervals, which are no rows of the
+// same columns. A number that is not finite is refused in every format.
 std::string text_in(Format format, const study::BreakEvenFile& file) {
   const io::Json tree = study::breakeven_tree(file);
   require_finite(tree);
@@ -108,6 +110,7 @@ std::string text_in(Format format, const study::BreakEvenFile& file) {
 
 } // namespace
 
+// Warnings of the file are printed before the result, so that they are seen above a long table.
 int breakeven(const Invocation& invocation) {
   std::string name;
   CLI::App app;

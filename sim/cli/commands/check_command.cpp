@@ -61,6 +61,7 @@ struct Checked {
 
 using Warnings = std::vector<std::string>;
 
+// Warnings of the workload come first, as in `run`.
 Warnings check_scenario(const io::Json& tree, study::Files& files) {
   const study::Scenario scenario = study::parse_scenario(tree, files);
   Warnings warnings = scenario.workload.warnings;
@@ -68,7 +69,8 @@ Warnings check_scenario(const io::Json& tree, study::Files& files) {
   return warnings;
 }
 
-// The grid, and the scenario at its first point.
+// The grid, and the scenario at its first point. The other points are not parsed, because a grid
+// may have millions; an error that only a later value causes is found when the sweep runs.
 Warnings check_sweep(const io::Json& tree, study::Files& files) {
   const study::Sweep sweep = study::parse_sweep(tree);
   if (sweep.grid.points() > 0) {
@@ -78,6 +80,8 @@ Warnings check_sweep(const io::Json& tree, study::Files& files) {
   return {};
 }
 
+// Unknown gradient sizes are a warning and no error: the trace is a valid file, and an import can
+// still complete it.
 Warnings check_trace(const io::Json& tree, study::Files&) {
   const train::Trace trace = io::parse_trace(tree);
   const auto unknown = std::ranges::count_if(
@@ -90,6 +94,8 @@ Warnings check_trace(const io::Json& tree, study::Files&) {
           "or record_shapes=True"};
 }
 
+// Planners need costs that do not fall with the size. The parser raises points that do; the user is
+// told how many.
 Warnings check_problem(const io::Json& tree, study::Files& files) {
   const study::ProblemFile file = study::parse_problem(tree, files);
   if (file.table.points_changed == 0) {
@@ -99,7 +105,8 @@ Warnings check_problem(const io::Json& tree, study::Files& files) {
           " points of the cost table are changed to make it non-decreasing"};
 }
 
-// Also runs it: that shows what no output has among the keys of `expected`.
+// Also runs the exchange, which is small: only the output shows which keys of `expected` nothing
+// can ever equal.
 Warnings check_semantics(const io::Json& tree, study::Files&) {
   const study::SemanticsFile file = study::parse_semantics(tree);
   (void)study::first_difference(file, study::semantics_tree(file, study::run_semantics(file)));
@@ -175,8 +182,9 @@ constexpr std::array kKinds{
          }},
 };
 
-// The kind that the file says; without `kind` the first row whose key is present decides. Null
-// after an error, which is then among those of `checked`.
+// The kind that the file says. Without the key `kind` the first row whose own key is present
+// decides, so that files of other programs, which may lack it, can be checked. Null after an error,
+// which is then among those of `checked`.
 const Kind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");
   if (word == nullptr) {
@@ -202,8 +210,9 @@ const Kind* kind_of(const io::Json& tree, Checked& checked) {
   return nullptr;
 }
 
-// Lists of sizes are the only files that are no objects, and records of a sweep the only ones with
-// several JSON values.
+// Checks one file and catches its errors, so that the next one is checked as well. Lists of sizes
+// are the only files that are no objects, and records of a sweep the only ones with several JSON
+// values.
 Checked check_file(const std::string& name, study::Files& files) {
   Checked checked{name, "", {}, {}};
   try {

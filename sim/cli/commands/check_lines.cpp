@@ -1,6 +1,6 @@
-// The file is read once, line by line, because the output of a sweep can be larger than memory. A
-// state machine follows: header, names of the columns (CSV), records in ascending order of their
-// points.
+// The file is read once, line by line, because the output of a sweep can be larger than memory.
+// What a line may be follows from the lines before it: the header, the names of the columns (CSV),
+// then records in ascending order of their points. After 20 errors the rest is not read.
 #include "cli/commands/check_lines.hpp"
 
 #include <algorithm>
@@ -19,7 +19,9 @@ namespace {
 // The lines of a broken file tend to be wrong in the same way: twenty show it.
 constexpr std::size_t kMostErrors = 20;
 
-// Lines of a file that may be long, one at a time; the last may lack its end.
+// Lines of a file that may be long, one at a time. Bytes come in pieces, so that a line may begin
+// in one and end in a later one; the search goes on behind what was searched before. The last line
+// may lack its end.
 class Lines {
 public:
   explicit Lines(const std::string& name) : source_(name) {}
@@ -81,7 +83,8 @@ private:
     result_.errors.push_back({name_, std::to_string(number_), message});
   }
 
-  // The line as JSON; null after an error. The parser counts its own line as the first.
+  // The line as JSON; null after an error. The parser counts its own line as the first, so that
+  // only the column of its place is of use here.
   io::Json parsed(std::string_view line) {
     try {
       return io::parse_json(line, "");
@@ -92,6 +95,7 @@ private:
     }
   }
 
+  // 0 after an error, so that the check of the records can go on.
   std::int64_t integer_in(const io::Json& tree, std::string_view key) {
     const io::Json* value = tree.find(key);
     if (value == nullptr || !value->is_integer() || value->as_integer() < 0) {

@@ -14,7 +14,8 @@ struct CheckedLines {
   std::vector<std::string> warnings;
 };
 
-// By the name (.jsonl, .jsonl.gz) or, for the output of a sweep, by its first bytes.
+// By the name (.jsonl, .jsonl.gz) or, for the output of a sweep, by its first bytes, which say so
+// in CSV as well. Standard input is never such a file, because it cannot be read twice.
 [[nodiscard]] bool is_lines_file(const std::string& name);
 
 // Errors name the line: `out.jsonl:17: unexpected end`. Throws InputError where the file cannot be

@@ -1,3 +1,5 @@
+// One row per command, with the function that runs it. Names, help and the nearest name to a
+// misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
 #include <array>

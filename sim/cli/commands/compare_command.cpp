@@ -42,7 +42,8 @@ constexpr CommandText kCompareText{
     kTableFormats,
 };
 
-// The rows as JSON Lines and CSV take them: no list around them, no ranking.
+// The rows as JSON Lines and CSV take them, without a list around them and without the ranking: a
+// reader can sort records himself.
 std::vector<io::Object> records_of(const study::Comparison& comparison) {
   std::vector<io::Object> records;
   for (const io::Json& row : comparison.rows) {
@@ -80,6 +81,8 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
 }
 
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
+// Rows are written first, because those that did not fail are the answer to the rest of the
+// question.
 void show(const study::Comparison& comparison, const Common& common, bool algorithms) {
   print_warnings(comparison.warnings, common);
   write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
@@ -117,8 +120,9 @@ struct AlgorithmFlags {
   bool break_even = false;
 };
 
-// --set is parsed a second time here: the scenario has its values already, but only the pairs show
-// whether a value given by hand contradicts what a chosen alternative sets.
+// Runs every chosen alternative at every combination of --over. --set is parsed a second time here:
+// the scenario has its values already, but only the pairs show whether a value given by hand
+// contradicts what a chosen alternative sets.
 int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
                        const std::vector<std::string>& over, const AlgorithmFlags& flags,
                        const ScenarioFlags& scenario_flags) {

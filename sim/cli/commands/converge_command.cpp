@@ -45,6 +45,8 @@ constexpr CommandText kConvergeText{
     "The problems and what a point of a curve is: docs/algorithms.md.",
 };
 
+// Flags of both problems. Those that are not given stay empty, because the defaults differ between
+// the problems and a flag of the other problem is an error.
 struct ConvergeFlags {
   std::string problem;
   std::string file;
@@ -94,7 +96,8 @@ void add_flags(CLI::App& app, ConvergeFlags& flags) {
   add_scenario_flags(app, flags.scenario);
 }
 
-// CLI11 has made the text a number; only the range is checked here.
+// Throws UsageError for a count outside [least, most]. CLI11 has made the text a number; only the
+// range is checked here.
 void require_count(std::string_view flag, std::optional<std::int64_t> value, std::int64_t least,
                    std::int64_t most) {
   if (value && (*value < least || *value > most)) {
@@ -103,7 +106,8 @@ void require_count(std::string_view flag, std::optional<std::int64_t> value, std
   }
 }
 
-// Infinity passes CLI11 as a number.
+// Infinity passes CLI11 as a number. "inf" and "nan" are numbers for it; a step of either would
+// only show as a curve that never ends.
 void require_positive(std::string_view flag, std::optional<double> value) {
   if (value && !(*value > 0 && std::isfinite(*value))) {
     throw UsageError(std::string(flag) + ": must be > 0" +

@@ -132,6 +132,8 @@ std::string semantics_text(const study::SemanticsFile& file,
 
 } // namespace
 
+// The whole result is written even where it differs from `expected`, so that a user sees both and
+// need not run it again.
 int semantics(const Invocation& invocation) {
   std::string name;
   CLI::App app;

@@ -45,6 +45,7 @@ constexpr CommandText kSolveText{
     "METRIC is a key of `summary` in schemas/result.schema.json.",
 };
 
+// As typed; without --points the search chooses the number of scanned values.
 struct SolveFlags {
   std::string file;
   std::string pointer;
@@ -119,12 +120,14 @@ std::string field_name(const study::SolveProblem& problem) {
   return io::pointer_tokens(problem.pointer).back();
 }
 
-// A number of bytes: only these integers have a unit.
+// Whether the field is a number of bytes. Counts of nodes or layers are integers too, but have no
+// unit.
 bool is_size(const study::SolveProblem& problem) {
   return column_unit(field_name(problem)).factor != 1;
 }
 
-// Integers that six digits do not tell apart from their neighbours are written out.
+// A value of the field with its unit. Six digits would not tell a large integer from its
+// neighbours, and a jump lies between two neighbours: such integers are written out.
 std::string field_text(const study::SolveProblem& problem, const io::Json& value) {
   const std::string name = field_name(problem);
   if (value.is_integer() && study::rounded_to(value.as_double(), 6) != value.as_double()) {
@@ -138,9 +141,9 @@ std::string metric_text(const study::SolveProblem& problem, std::optional<double
   return value ? value_text(problem.metric, *value) : "-";
 }
 
-// A few of the scanned points, the first and last among them.
-// Rows are taken at equal distances in the list of points, r (count - 1) / (rows - 1), so that both
-// ends are among them.
+// A few of the scanned points with the first and the last among them: rows at equal distances in
+// the list of points, r (count - 1) / (rows - 1). There are at least two points, since both bounds
+// are scanned.
 std::string curve_text(const study::SolveProblem& problem, const study::Solution& solution) {
   constexpr std::size_t kMostRows = 12;
   const std::size_t count = solution.points.size();
@@ -201,7 +204,8 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
   return text + (text.empty() ? "" : "\n") + curve_text(problem, solution);
 }
 
-// The crossings as flat records.
+// The crossings as flat records, each with the pointer and the target, so that records of several
+// searches can be put into one table.
 std::vector<io::Object> crossing_records(const io::Json& tree) {
   std::vector<io::Object> records;
   for (const io::Json& crossing : tree.find("crossings")->as_array()) {

@@ -61,9 +61,8 @@ struct SweepFlags {
 // A longer table helps nobody, and its rows are kept in memory.
 constexpr std::int64_t kMostRows = 10'000; // of a table
 
-// What `--shard auto` looks at.
-// The variables are read here because nothing below the command line may look at the environment;
-// which of them decide is known to sweep/shard.
+// The variables that `--shard auto` looks at. They are read here because nothing below the command
+// line may look at the environment; which of them decide is known to sweep/shard.
 study::Environment environment() {
   static constexpr std::array kNames{"SLURM_ARRAY_TASK_ID",
                                      "SLURM_ARRAY_TASK_MIN",
@@ -110,6 +109,7 @@ study::Sweep read_sweep(const SweepFlags& flags) {
   return study::parse_sweep(tree);
 }
 
+// Threads beyond the cores are allowed, since a machine may hide some from the program.
 int parse_jobs(const std::string& text) {
   if (text.empty()) {
     return default_jobs();
@@ -117,11 +117,14 @@ int parse_jobs(const std::string& text) {
   return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
 }
 
+// An estimate from three points is not worth seconds once it is minutes.
 std::string duration_text(double seconds) {
   return seconds < 60 ? base::readable_seconds(seconds)
                       : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
 }
 
+// Parses and times three points, but writes no record. The points of this shard alone are counted
+// for the estimate.
 int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOptions& options,
             const Common& common) {
   const std::int64_t total = sweep.grid.points();
@@ -161,6 +164,8 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   return kOk;
 }
 
+// Each warning once, with the number of points that have it: a sweep would otherwise repeat it for
+// every point.
 void print_report(const study::SweepReport& report, const Common& common) {
   std::vector<std::string> warnings;
   for (const auto& [text, points] : report.warnings) {
@@ -186,8 +191,8 @@ int finish(const study::SweepReport& report) {
   return kOk;
 }
 
-// Ranks of each row, which may be a shard's.
-// Without a batch size the throughput of a row counts its workers.
+// Ranks of each row by its point, because the rows may be those of one shard. Without a batch size
+// the throughput of a row counts its workers.
 std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
                                         const std::vector<io::Json>& rows) {
   const std::vector<std::int64_t> all = study::ranks_of_points(sweep);
@@ -198,9 +203,9 @@ std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
   return ranks;
 }
 
-// All rows at once, for people.
-// The sweep runs into a text of JSON Lines like any other and the table is made from these, so that
-// it shows what a file would hold. The first line is the header record.
+// All rows at once, for people. The sweep runs into a text of JSON Lines like any other and the
+// table is made from these, so that it shows what a file would hold. The first line is the header
+// record.
 int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                 const Common& common) {
   const std::int64_t points = options.shard.points(sweep.grid.points());
@@ -228,6 +233,8 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
   return finish(report);
 }
 
+// The normal way: records go to the file while the sweep runs, and memory does not grow with the
+// number of points.
 int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                   Format format, const Common& common) {
   options.format = format == Format::csv ? study::RecordFormat::csv : study::RecordFormat::jsonl;

@@ -48,9 +48,11 @@ std::string text_member(const io::Json& tree, std::string_view key) {
   return value != nullptr && value->is_string() ? value->as_string() : std::string();
 }
 
+// Everything that is not a profile is taken for a topology, whose parser then says what is wrong.
 bool is_profile(const io::Json& tree) { return text_member(tree, "kind") == "network_calibration"; }
 
-// Where the numbers of a file come from, in words: its `source`, however it is written.
+// Where the numbers of a file come from, in words: its `source`, which may be a text, an object, or
+// an object of objects, two levels at most.
 std::string source_text(const io::Json& tree) {
   const io::Json* source = tree.find("source");
   if (source == nullptr || source->is_null()) {

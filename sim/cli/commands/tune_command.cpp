@@ -38,6 +38,7 @@ constexpr CommandText kTuneText{
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
+// As typed. The words are checked before the scenario is read.
 struct TuneFlags {
   std::string file;
   std::string knob;
@@ -74,7 +75,7 @@ std::string knob_text(const study::TuneProblem& problem, const io::Json& value) 
   return value.is_number() ? value_text(name, value.as_double()) : io::Json(value).as_string();
 }
 
-// Some of the curve: the best, its neighbours, and others at equal distances.
+// At most 16 points of the curve at equal distances, with both ends, and the best one in any case.
 std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
   constexpr std::size_t kMostCurveRows = 16;
   const std::size_t count = tuning.curve.size();
@@ -199,7 +200,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   return text + "\n";
 }
 
-// The points of the curve as flat records; the references are in JSON only.
+// The points of the curve as flat records; the references have other keys and are in JSON only.
 std::vector<io::Object> curve_records(const io::Json& tree) {
   std::vector<io::Object> records;
   for (const io::Json& point : tree.find("curve")->as_array()) {

@@ -18,7 +18,8 @@ namespace stepsim::cli {
 
 namespace {
 
-// The time at which the first of the curves ends: until then all can be compared.
+// The time at which the first of the curves ends [s]: until then all of them have a loss, and a
+// comparison needs no extrapolation. Infinite if every curve failed.
 double common_time(const Curves& found) {
   double time = HUGE_VAL;
   for (const NamedCurve& named : found.curves) {
@@ -138,8 +139,8 @@ io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
   return tree;
 }
 
-// One row per point.
-// Varied fields that the columns do not have already.
+// One row per point. Varied fields follow unless a column has their name already. A curve that
+// failed has no points and so no row.
 std::string points_csv(const Curves& found) {
   std::vector<io::Object> records;
   for (const NamedCurve& named : found.curves) {
@@ -162,6 +163,8 @@ std::string points_csv(const Curves& found) {
 
 } // namespace
 
+// A curve that never reaches the target counts as infinitely late, so that those are compared by
+// their loss. The sort is stable: equal curves stay in the order of the grid.
 void sort_best_first(Curves& found) {
   const double time = common_time(found);
   std::ranges::stable_sort(found.curves, [&](const NamedCurve& a, const NamedCurve& b) {

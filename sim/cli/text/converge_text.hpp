@@ -22,9 +22,12 @@ struct Curves {
   std::vector<NamedCurve> curves;  // at least one
 };
 
-// By time to the target, then by the loss when the first of the curves ends; errors last.
+// Sorts by the time to the target, then by the loss when the first of the curves ends; curves that
+// failed come last.
 void sort_best_first(Curves& found);
 
+// The curves in the asked format; `warnings` are part of JSON only. JSON of a single curve has no
+// list around it.
 [[nodiscard]] std::string curves_text(Format format, const Curves& found,
                                       const study::CurveOptions& options,
                                       const std::vector<std::string>& warnings);

@@ -60,7 +60,8 @@ std::string summary(const study::FlowsResult& result) {
   return table_text(table);
 }
 
-// All flows by id, or the slowest ones, a flow that did not finish counting as 0.
+// All flows by id, or the slowest ones. A flow that did not finish has no completion time and is
+// sorted last, as if it had taken none.
 std::string flows(const study::FlowsFile& file, const study::FlowsResult& result) {
   std::vector<std::size_t> ids(result.flows.size());
   for (std::size_t id = 0; id < ids.size(); ++id) {

@@ -24,7 +24,8 @@ struct Seen {
   std::set<const io::Key*> rows;
 };
 
-// Depth first in the order of the rows. Forms of one key share its pointer, which is listed once.
+// Depth first in the order of the rows. Forms of one key share its pointer, which is listed once,
+// and a row that was placed before is skipped, because forms may share a table.
 void place(const io::Key& key, const std::string& pointer, std::vector<PlacedKey>& all,
            Seen& seen) {
   switch (key.kind) {
@@ -61,7 +62,8 @@ void place(const io::Key& key, const std::string& pointer, std::vector<PlacedKey
   }
 }
 
-// "" for numbers without a unit.
+// The unit follows from the end of the name, as everywhere; "" for counts, ratios and other numbers
+// without a unit.
 std::string_view unit_of(const io::Key& key) {
   const auto kind = io::kind_of_place("/" + std::string(key.name));
   if (key.kind == KeyKind::integer && kind != base::QuantityKind::size) {

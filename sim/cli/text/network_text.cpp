@@ -1,4 +1,5 @@
-// What alpha_beta networks lack: hosts and switches, completion times of messages, queues of links.
+// Parts of a result that only simulated networks have: hosts and switches, completion times of
+// messages, other jobs, and queues of links. An alpha_beta network leaves them empty.
 #include "cli/text/network_text.hpp"
 
 #include "base/number_text.hpp"

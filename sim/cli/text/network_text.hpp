@@ -6,12 +6,13 @@
 
 namespace stepsim::cli {
 
-// "flow level, 16 hosts, 6 switches, 88 links (leaf_spine.json); 8 ranks packed"
+// "flow level, leaf_spine.json: 16 hosts, 6 switches; ranks packed"
 [[nodiscard]] std::string fabric_text(const study::Cluster& cluster);
-// Lines of completion times and losses, and a table of the busiest links; empty without a network.
+// Lines of completion times [ms], losses and convergence; empty for a result that has none of them.
 [[nodiscard]] std::string messages_text(const study::Result& result);
-// Every job alone and beside the others; empty for one job.
+// A table of every job alone and next to the others [ms]; empty for one job.
 [[nodiscard]] std::string jobs_text(const study::Result& result);
+// A table of the five busiest links; empty without a simulated network.
 [[nodiscard]] std::string links_text(const study::Result& result);
 
 } // namespace stepsim::cli

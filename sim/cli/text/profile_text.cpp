@@ -67,7 +67,7 @@ std::string training_text(const net::NetworkProfile& profile) {
   return out + (costs.rows.empty() ? "" : "\n" + table_text(costs));
 }
 
-// The end of a segment; "-" where it is open.
+// A bound of a segment; "-" where it is open, which is 0 below and infinite above.
 std::string end_text(double bytes) {
   return bytes > 0 && std::isfinite(bytes) ? base::readable_bytes(bytes) : "-";
 }

@@ -7,6 +7,7 @@
 
 namespace stepsim::cli {
 
+// Names and notes of the file are made printable, because a file may hold control characters.
 [[nodiscard]] std::string profile_text(const net::NetworkProfile& profile);
 
 } // namespace stepsim::cli

@@ -1,4 +1,4 @@
-// A record is flat JSON; which columns a table has follows from the keys that any of its rows has,
+// A record is flat JSON. Which columns a table has follows from the keys that any of its rows has,
 // so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
@@ -249,7 +249,9 @@ Criterion criterion(const RecordRows& records) {
   return {};
 }
 
-// Both fields against the criterion; nothing where that would be a single row or too wide.
+// A table of both varied fields against the criterion. None where that would be a single row or
+// column, more than 12 columns, or where the rows are not exactly all combinations: a hole or a
+// repetition would put a wrong number into a cell.
 std::vector<Table> pivot(const RecordRows& records) {
   constexpr std::size_t kMostColumns = 12;
   if (records.varied.size() != 2) {

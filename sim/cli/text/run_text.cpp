@@ -102,8 +102,8 @@ std::string codec_text(const coll::Compression& compression) {
              : std::string(coll::row(compression.method).name) + ", ";
 }
 
-// Asynchronous, or synchronous with workers that differ: whole gradients, no buckets.
-// Such runs have no buckets to list.
+// Whether workers push whole gradients to a server instead of buckets: asynchronous ones, and
+// synchronous ones that differ from each other. Such runs have no buckets to list.
 bool is_server(const study::Result& result) {
   return result.scenario.training.algorithm == study::TrainingAlgorithm::parameter_server &&
          result.buckets.empty();

@@ -6,6 +6,8 @@
 
 namespace stepsim::cli {
 
+// Parts that the result does not have are left out, and at most 40 buckets are listed. Words that
+// users wrote are made printable.
 [[nodiscard]] std::string run_text(const study::Result& result);
 
 } // namespace stepsim::cli

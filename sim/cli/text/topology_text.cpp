@@ -21,7 +21,9 @@ std::string level_name(std::uint32_t level) {
   return level == 0 ? "hosts" : "level " + std::to_string(level);
 }
 
-// One row per kind of cable: the rows of nodes it joins, its latency and rate.
+// One row per kind of cable: the levels it joins, its latency and its rate. A cable is two links,
+// one per direction, and its upward one is taken. Rates enter the key negative, so that faster
+// cables of the same levels come first.
 std::string cables_text(const net::Fabric& fabric) {
   struct Kind {
     std::size_t cables{};

@@ -6,6 +6,8 @@
 
 namespace stepsim::cli {
 
+// Latencies in microseconds, rates in GB/s (1e9 bytes). `note` says where the topology comes from
+// and may be empty.
 [[nodiscard]] std::string topology_text(const net::Topology& topology, const std::string& note);
 
 } // namespace stepsim::cli
