@@ -132,6 +132,9 @@ std::string note_of(std::span<const io::Samples> files, const std::optional<Link
   return note;
 }
 
+// The network that a scenario uses, and the link with its intervals for people. What a fit of
+// collectives cannot tell is null: the latency of further blocks, and how much both directions
+// disturb each other.
 void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class) {
   const auto& [alpha, beta, gamma] = link.fit.values;
   if (link_class != "same-device") { // copies within one memory are no network
@@ -155,7 +158,8 @@ void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class
 } // namespace
 
 // One latency, bandwidth and speed of adding for all groups whose time is a sum of counts. Empty
-// where no group has counts or the data do not determine the bandwidth.
+// where no group has counts or the data do not determine the bandwidth. Counts are linear in the
+// three costs for every size or for none, so that the first size of a group decides.
 std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::string& assume) {
   LinkFit link;
   std::vector<JointRow> rows;
@@ -221,6 +225,7 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   return warnings;
 }
 
+// A value of 0 is named in `at_bound` of its segment.
 io::Array segments_tree(std::span<const net::CurveSegment> curve) {
   io::Array segments;
   for (const net::CurveSegment& segment : curve) {
@@ -259,6 +264,8 @@ io::Json collective_tree(const GroupFit& fit) {
   return tree;
 }
 
+// The label is "calibrated" and not "measured" where an algorithm was assumed, because latency and
+// bandwidth then depend on the assumption.
 io::Json calibration_tree(std::span<const io::Samples> files, std::span<const GroupFit> fits,
                           const std::optional<LinkFit>& link, const CalibrationText& text) {
   const bool assumed = link && !link->assumed.empty();

@@ -20,9 +20,9 @@ struct LinkFit {
   bool adds = false;                // some operation adds
 };
 
-// Over all groups whose algorithm has counts. `assume` stands for the unknown algorithm of a
-// library
-// ("" = none: such groups are left out). Empty if no group is left, or bandwidth cannot be told.
+// The link from all groups whose algorithm has counts. `assume` stands for the unknown algorithm of
+// a library ("" = none: such groups are left out). Empty if no group is left, or bandwidth cannot
+// be told.
 [[nodiscard]] std::optional<LinkFit> fit_link(std::span<const GroupFit> fits,
                                               const std::string& assume);
 
@@ -33,6 +33,8 @@ struct CalibrationText { // what the numbers do not say
   std::string link_class = "network";
 };
 
+// The whole file. `files` and `fits` have at least one element each; the grade is that of the worst
+// fit.
 [[nodiscard]] io::Json calibration_tree(std::span<const io::Samples> files,
                                         std::span<const GroupFit> fits,
                                         const std::optional<LinkFit>& link,

@@ -30,6 +30,7 @@ constexpr std::array<Look, 8> kLooks{{{"#0072b2", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0
 constexpr double kSize = 400; // of the square, px
 constexpr double kLeft = 70, kTop = 20, kLegend = 180, kBottom = 60;
 
+// Tenths of a pixel are enough, and keep the file short.
 std::string number(double value) { return base::shortest(std::round(value * 10) / 10); }
 
 std::string escaped(std::string_view text) {
@@ -132,6 +133,7 @@ private:
 
 } // namespace
 
+// With more than eight algorithms looks repeat; the title of each mark still names its algorithm.
 std::string error_plot(std::span<const ErrorRow> rows) {
   assert(!rows.empty() && "a plot shows something");
   Plot plot(rows);

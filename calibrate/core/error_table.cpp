@@ -1,3 +1,6 @@
+// Rows are read and written with the same keys, so that a table which was written can be read
+// again. A relative error that is given is compared with the one that follows from both times: a
+// table that was edited by hand must not contradict itself.
 #include "calibrate/core/error_table.hpp"
 
 #include <algorithm>

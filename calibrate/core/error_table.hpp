@@ -35,7 +35,8 @@ struct ErrorRow {
   [[nodiscard]] std::string cause() const;
 };
 
-// Throws InputError naming the line: `errors.jsonl:3: measured_s must be > 0, got 0`.
+// All rows of a file, at least one. Throws InputError naming the line: `errors.jsonl:3: measured_s
+// must be > 0, got 0`.
 [[nodiscard]] std::vector<ErrorRow> read_errors(const std::string& path);
 [[nodiscard]] io::Json to_json(const ErrorRow& row);
 
@@ -45,6 +46,8 @@ struct ErrorSummary {
   std::size_t counted{};
   std::optional<double> median, p90, most; // |error| of those that count; p90 by nearest rank
 };
+// The errors of the rows of one algorithm, or of all. Without a row that counts median, p90 and
+// most are empty.
 [[nodiscard]] ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm = "");
 
 struct ErrorReport {

@@ -25,9 +25,9 @@ constexpr std::size_t kRobustPasses = 3;
 std::string percent(double ratio) { return base::significant(ratio * 100, 3) + " %"; }
 std::string whole(double bytes) { return std::to_string(std::llround(bytes)); }
 
-// Points whose neighbours differ most in rate, and where the rate falls with size.
-// Rates are bytes over time between neighbouring sizes; a rise is a new regime, a fall is noise or
-// a change of protocol.
+// Where the rate, bytes over time of one size, rises most from a size to the next, and where it
+// falls most. A rise is a new regime; a fall of more than 5 % is noise or a change of protocol,
+// which no line with a start-up has.
 struct Rates {
   std::size_t jump = 1; // to data[jump]
   std::optional<std::size_t> drop;
@@ -70,7 +70,8 @@ std::string likely_cause(const std::vector<Datum>& data, std::size_t segments) {
   return "not a straight line (rate jumps " + rate_text(data, rates.jump) + ")";
 }
 
-// Equal times give a slope of rounding errors.
+// Whether the time grows with size. Equal times give a slope of rounding errors, which would read
+// as an enormous bandwidth.
 bool grows(const GroupFit& fit) {
   constexpr double kLeastGrowth = 1e-9;
   return fit.line.per_byte_s * fit.group.points.back().bytes > kLeastGrowth * fit.line.startup_s;
@@ -94,7 +95,8 @@ std::string failure_text(const GroupFit& fit) {
   return text + "; " + likely_cause(fit.group.data(), fit.curve.size());
 }
 
-// Large smallest messages say little about latency.
+// Warns where the smallest message takes more than kLatencyHidden times the latency to transfer, so
+// that an error of a few percent there hides the latency, and where its interval reaches 0.
 void warn_about_latency(GroupFit& fit) {
   if (!grows(fit)) {
     return;
@@ -116,8 +118,9 @@ Grade grade_of(double max_error) {
   return max_error < kGood ? Grade::ok : max_error < kUsable ? Grade::warn : Grade::fail;
 }
 
-// With repetitions the line is fitted to all samples, not to medians: the weights then know how
-// much each size scatters.
+// With Huber weights the line is fitted to all samples and not to medians: single slow samples then
+// lose weight, whereas a median has hidden them already. Segments are chosen on medians. Where one
+// segment is enough, the line takes its place, so that the file holds one answer.
 GroupFit fit_group(const Group& group, const FitOptions& options) {
   GroupFit fit;
   fit.group = group;

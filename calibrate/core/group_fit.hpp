@@ -43,8 +43,11 @@ struct GroupFit {
   std::vector<std::string> warnings;
 };
 
+// Never fails for a group of two sizes or more: what is wrong with a fit is in grade, failure and
+// warnings.
 [[nodiscard]] GroupFit fit_group(const Group& group, const FitOptions& options);
 
+// ok below 10 %, warn below 25 %, else fail; `max_error` is |relative|.
 [[nodiscard]] Grade grade_of(double max_error);
 
 } // namespace stepsim::calibrate

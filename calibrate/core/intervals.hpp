@@ -19,6 +19,7 @@ struct LineIntervals { // lower ends >= 0; empty at a bound or with less than 3 
   std::optional<base::Interval> startup_s, per_byte_s;
 };
 
+// Student's t with N - 2 degrees of freedom, where every size has one time.
 [[nodiscard]] LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data);
 
 // Needs two passes (asserted). Contains the values of `line`.

@@ -52,7 +52,8 @@ Point point_of(double bytes, const std::vector<io::Sample>& samples) {
           .count = times.size()};
 }
 
-// Repetitions numbered by `pass`, else in the order of the file.
+// Repetitions numbered by `pass`, else in the order of the file: sample i of every size then counts
+// as one pass. `passes` of the group is the least number of different passes that a size has.
 void append_repetitions(double bytes, const std::vector<io::Sample>& samples,
                         std::map<std::int64_t, std::size_t>& passes, Group& group) {
   std::vector<std::int64_t> seen;

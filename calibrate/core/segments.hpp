@@ -31,6 +31,8 @@ struct SegmentChoice {
   std::vector<double> bic; // of k = 1, 2 .. most, as far as there are points
   Segmentation chosen;
 };
+// Tries 1, 2 .. `most` segments as far as there are 3 points for each, and keeps the last one that
+// was worth it.
 [[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
                                             std::size_t most = kMostSegments);
 

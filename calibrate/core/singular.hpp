@@ -20,6 +20,8 @@ struct Singular {
   Row values{};                          // S, not sorted
 };
 
+// `columns` is at most 3 (asserted); entries of a row beyond them must be 0. Values are not sorted:
+// values[k] belongs to right[k].
 [[nodiscard]] Singular decompose(std::span<const Row> matrix, std::size_t columns);
 
 } // namespace stepsim::calibrate

@@ -40,8 +40,9 @@ enum class Sums { rounded, exact };
 //
 //   w_jl = (eta |a_l| + sum over j < m < l of (|R_ml| w_jm + u |a_l|)) / R_ll   and 4u
 //
-// their squares off 1 by gamma + 4u, and a_l is in the span of the first l + 1 but for
-// ((4l + 4) u + the size of those deviations) |a_l|. Linearly independent columns.
+// their squares off 1 by gamma + 4u, and a_l is in the span of the first l + 1 but for ((4l + 4) u
+// + the size of those deviations) |a_l|. Linearly independent columns. A column that depends on
+// earlier ones has no bound here, since R_ll is then 0.
 [[nodiscard]] std::string orthonormal_problem(std::int64_t rows, int rank,
                                               std::span<const float> before,
                                               std::span<const float> after);

@@ -9,7 +9,7 @@ namespace stepsim::calibrate::gpu {
 
 // Calls `launch` with the least R of 4, 8, 16, 32 that holds the rank, as a type. A register array
 // needs a size known to the compiler; four sizes instead of 32 keep the program small, at the price
-// of products with zeros for ranks between.
+// of products with zeros for ranks between. `rank` is at most kMostRank.
 template <class Launch> void for_rank(int rank, const Launch& launch) {
   if (rank <= 4) {
     launch(std::integral_constant<int, 4>());

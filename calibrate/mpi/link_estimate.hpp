@@ -29,6 +29,8 @@ struct ProbeTimes {
   double block_bytes{};
 };
 
+// What the probes say of a link. The duplex factors are how many times as long a byte of an
+// exchange or of a shift takes as a byte one way; 1 is a link that is free in both directions.
 struct LinkEstimate {
   double alpha{}, beta{}, gamma{}; // s, s per byte
   double block_latency_s{};        // <= alpha

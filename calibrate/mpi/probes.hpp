@@ -14,7 +14,8 @@ struct ProbeRun {
   ProbeTimes times;
   std::vector<std::string> warnings; // unsteady passes
 };
-// Needs two ranks (asserted). All ranks get the same.
+// Needs two ranks (asserted). All ranks get the same. Takes about `max_seconds`, and at least one
+// sample of every probe and size.
 [[nodiscard]] ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds);
 
 } // namespace stepsim::calibrate::mpi

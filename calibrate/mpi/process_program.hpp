@@ -43,6 +43,8 @@ struct MessageOptions {
 [[nodiscard]] std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks,
                                                std::int64_t bytes, const MessageOptions& options);
 
+// What one process does at a time. Numbers are those of the schedule; steps in which it does
+// nothing are left out.
 struct Step {
   std::int64_t number{};
   std::optional<Message> send, receive;

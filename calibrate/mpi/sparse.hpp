@@ -16,7 +16,8 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == kEntry);
 
-// k entries of a vector of 16 k, whole numbers: exact in fp32, others for every rank.
+// k entries of a vector of 16 k. Values are whole numbers, exact in fp32, and others for every
+// rank.
 [[nodiscard]] coll::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k);
 // What all ranks must hold in the end.
 [[nodiscard]] coll::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k);
@@ -24,7 +25,8 @@ static_assert(sizeof(Entry) == kEntry);
 // `program` of a sparse kind; `list` is this rank's selection before and the result after.
 void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list);
 
-// Seconds of one merge of two lists of k entries, from and to messages: median of 9.
+// Seconds of one merge of two lists of k entries, from and to messages: median of 9. No message is
+// sent; the caller decides whether other ranks merge at the same time.
 [[nodiscard]] double merge_seconds(std::uint32_t k);
 
 } // namespace stepsim::calibrate::mpi

@@ -26,8 +26,9 @@ struct Block {
   [[nodiscard]] std::vector<double> all() const;
 };
 
-// Takes part in every block on every rank; all ranks get the same times. Ends about `max_seconds`
-// after the start, but takes at least one sample of each block.
+// Takes part in every block on every rank; all ranks get the same times, written into `passes`.
+// Ends about `max_seconds` after the start, but takes at least one sample of each block. `seed`
+// decides the order of the blocks, which must be the same on all ranks.
 void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
              Watchdog& watchdog);
 

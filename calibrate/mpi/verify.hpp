@@ -8,9 +8,11 @@
 
 namespace stepsim::calibrate::mpi {
 
-// Collective over the ranks of `wire`. Throws SimulationError on the rank that is wrong:
-// `lp allreduce P=4 n=5 rank 2: element 3 is 40, expected 30`.
+// Collective over the ranks of `wire`: all must call it with the same arguments. Throws
+// SimulationError on the rank that is wrong: `lp allreduce P=4 n=5 rank 2: element 3 is 40,
+// expected 30`.
 void verify(const Kind& kind, std::int64_t elements, const MessageOptions& options, Wire& wire);
+// Every kind at every one of those sizes.
 void verify_all(const MessageOptions& options, Wire& wire);
 
 } // namespace stepsim::calibrate::mpi

@@ -7,7 +7,8 @@
 
 namespace stepsim::study {
 
-// Throws UsageError, with the nearest, unless it is a numeric key of the flat summary.
+// Throws UsageError, with the nearest key, unless it is a numeric key of the flat summary. Called
+// before anything is run.
 void require_metric(std::string_view metric);
 
 // For a metric that no point has although none failed: UsageError that says which runs have it, or

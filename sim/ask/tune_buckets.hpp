@@ -1,5 +1,6 @@
 #pragma once
-// For which values of a bucket size the buckets differ (MER 5.2, 5.3, 6.3).
+// For which values of a bucket size the buckets differ (MER 5.2, 5.3, 6.3): between two of them
+// every value makes the same plan, so that trying one of each finds the best value exactly.
 #include <cstdint>
 #include <vector>
 

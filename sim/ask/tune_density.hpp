@@ -12,7 +12,8 @@ namespace stepsim::study {
 [[nodiscard]] Tuning tune_density(const TuneProblem& problem, const TuneValues& values,
                                   Files& files, const RowsOptions& options);
 
-// The smallest density at which `entries` of `elements` are selected.
+// The smallest density at which `entries` of `elements` are selected, so that a scenario with it
+// selects exactly as many, whatever the rounding.
 [[nodiscard]] double density_of(std::int64_t entries, std::int64_t elements);
 
 } // namespace stepsim::study

@@ -12,8 +12,7 @@
 namespace stepsim::base {
 
 // One problem of one file, one line as text(): what users wrote is escaped there. `where` is a JSON
-// pointer ("/links/3/latency_s"), a position
-// ("1204:7" = line:column, "12" = line), or empty.
+// pointer ("/links/3/latency_s"), a position ("1204:7" = line:column, "12" = line), or empty.
 struct Problem {
   std::string file;
   std::string where;

@@ -8,6 +8,7 @@
 
 namespace stepsim::base {
 
+// The least number of such edits that turn `a` into `b`, counted in bytes.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // Known words at distance <= max(1, length of word / 3), and those of which it is the first part

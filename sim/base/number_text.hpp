@@ -11,6 +11,7 @@ namespace stepsim::base {
 [[nodiscard]] std::string shortest(double value);
 // Appends the same; for writers on a hot path.
 void append_shortest(std::string& out, double value);
+// The decimal digits, with a minus sign where needed.
 void append_integer(std::string& out, std::int64_t value);
 
 // `digits` significant digits, plain notation between 1e-4 and 1e9 ("18.04", "0.002345", "1234").

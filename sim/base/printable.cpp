@@ -1,3 +1,5 @@
+// ASCII goes through in one piece; anything else is looked at one character at a time. What is
+// replaced is written as an escape that a programmer recognises.
 #include "base/printable.hpp"
 
 #include <algorithm>
@@ -14,7 +16,8 @@ bool is_plain(char c) {
   return byte >= 0x20 && byte < 0x7F;
 }
 
-// Code points beyond ASCII that a terminal obeys instead of showing them.
+// Code points beyond ASCII that a terminal obeys instead of showing them, or that turn the
+// direction of the text after them: a message could then read as something else.
 bool is_control(std::uint32_t point) {
   static constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 6> kRanges{{
       {0x80, 0x9F},     // C1 controls

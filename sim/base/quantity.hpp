@@ -25,6 +25,7 @@ using QuantityResult = std::variant<double, std::string>;                  // va
 using QuantityListResult = std::variant<std::vector<double>, std::string>; // values or error
 inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // of a list
 
+// One value in SI units, or the text of what is wrong with it.
 [[nodiscard]] QuantityResult parse_quantity(std::string_view text, QuantityKind kind,
                                             BareNumber bare = BareNumber::refused);
 [[nodiscard]] QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,

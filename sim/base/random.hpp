@@ -7,6 +7,7 @@
 
 namespace stepsim::base {
 
+// A bijection of 64 bits in which every bit of the input changes about half of those of the output.
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;

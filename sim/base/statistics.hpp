@@ -8,6 +8,7 @@
 namespace stepsim::base {
 
 // Middle value, mean of the middle two for an even count. Needs at least one value (asserted).
+// Takes values in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
 struct Interval {

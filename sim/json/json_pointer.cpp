@@ -1,3 +1,5 @@
+// One walk for reading and writing. Indexes of lists are strict ("01" is none), so that a pointer
+// has one spelling.
 #include "json/json_pointer.hpp"
 
 #include <charconv>

@@ -8,7 +8,8 @@
 
 namespace stepsim::io {
 
-// The value at the pointer, null if the path does not exist.
+// The value at the pointer, null if the path does not exist. The empty pointer is the root. Throws
+// UsageError for text that is no pointer.
 [[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
 
 // Sets the value at the pointer and returns it where it now stands. Missing objects on the way are

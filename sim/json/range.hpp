@@ -5,6 +5,7 @@
 
 namespace stepsim::io {
 
+// An interval; a bound belongs to it unless it is open. NaN lies in none.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

@@ -22,6 +22,7 @@ private:
   std::uint64_t size_{}; // bytes so far; the last size_ % 64 wait in buffer_
 };
 
+// The digest of one text, 64 hex digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
 } // namespace stepsim::io

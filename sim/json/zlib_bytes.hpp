@@ -6,7 +6,7 @@ namespace stepsim::io {
 
 inline constexpr std::size_t kChunk = std::size_t{1} << 16; // bytes per call of zlib
 
-// As zlib takes them.
+// Bytes as zlib takes them: its interface knows unsigned characters only.
 inline unsigned char* zlib_bytes(char* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 
 } // namespace stepsim::io

@@ -289,9 +289,8 @@ std::string table_of(const Table& table, const std::vector<io::Json>& extra, For
   return tables_in(format, tables);
 }
 
-// Everything as text in the asked format; JSON and CSV records one by one.
-// The progress counts points; a table needs all records before the first row, because columns
-// depend on them.
+// Everything as text in the asked format, JSON and CSV records one by one. A table needs all
+// records before the first row, because its columns depend on them.
 std::string render(const CollectiveOptions& options, const CollectiveGrid& grid, Format format,
                    Output& output, const Common& common) {
   const auto progress = counting(common);

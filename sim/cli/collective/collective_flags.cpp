@@ -63,6 +63,8 @@ constexpr std::array<coll::Op, 6> kOps{coll::Op::broadcast, coll::Op::reduce,
                                        coll::Op::allreduce, coll::Op::reduce_scatter,
                                        coll::Op::allgather, coll::Op::allgatherv};
 
+// Dense algorithms and methods of compression in one list, since a grid compares both. Throws
+// UsageError with the nearest of all names.
 std::vector<double> algorithm_words(std::string_view text) {
   std::vector<std::string_view> known = algorithm_names(kOps);
   for (const coll::CompressionRow& row : coll::compression_table()) {
@@ -254,6 +256,8 @@ void read_files(CollectiveGrid& grid, const CollectiveFlags& flags) {
   }
 }
 
+// Flags without which no collective is defined. A topology or a file of links can take the place of
+// latency and bandwidth, but one of the two alone says nothing.
 void require_flags(const CollectiveFlags& flags) {
   const auto require = [](const std::string& value, const char* flag, const char* example) {
     if (value.empty()) {
@@ -278,7 +282,7 @@ void require_flags(const CollectiveFlags& flags) {
   }
 }
 
-// Routed once for the whole grid: every point shares it.
+// A shipped name or a file, routed once: every point of the grid shares it.
 std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
                                                        const std::string& data_folder) {
   const std::string path = study::is_shipped_name(name)

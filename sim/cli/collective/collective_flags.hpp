@@ -30,7 +30,8 @@ struct CollectiveFlags {
   CompressionFlags compression;
 };
 
-// Adds the flags to `app`, in groups as --help shows them.
+// Adds the flags to `app`, in groups as --help shows them. `flags` must live until the command line
+// is parsed.
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
 // Throws UsageError `--ranks 0: must be an integer >= 1, got 0`, InputError for the files.

@@ -24,6 +24,7 @@ using coll::AlgorithmId;
 
 using Values = std::span<const std::string_view>;
 
+// The order makes the index of the word the value of the switch.
 constexpr std::array<std::string_view, 2> kNoYes{"false", "true"};
 // `index` is the place of the word among the values, or the number itself where there are no words.
 struct Param {

@@ -22,7 +22,8 @@ struct CollectiveParams {
 // Sets one NAME=VALUE; a later one replaces an earlier one of the same name. Throws UsageError with
 // the nearest known name or word, or with the range of the number.
 void apply_param(CollectiveParams& params, std::string_view text);
-// One sentence with every name and its words.
+// One sentence for the help of --param, with every name, the words or the kind of number it takes,
+// and the defaults of collectives.
 [[nodiscard]] std::string params_help();
 
 } // namespace stepsim::cli

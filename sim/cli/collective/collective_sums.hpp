@@ -27,6 +27,8 @@ struct Times {
   }
 };
 
+// The times of a record, without what only the record needs, so that sums can be made at the end of
+// a large grid.
 [[nodiscard]] Times times_of(const coll::CollectiveRecord& record);
 
 // Rates as typed, in a record of the grid point: 1 / (1 / rate) may differ in the last digit.

@@ -9,6 +9,7 @@ namespace stepsim::cli {
 
 namespace {
 
+// "-" for a time that no evaluator gave.
 std::string microseconds(const std::optional<double>& seconds) {
   return seconds ? base::significant(*seconds * 1e6) : "-";
 }

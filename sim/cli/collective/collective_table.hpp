@@ -11,7 +11,9 @@
 
 namespace stepsim::cli {
 
-// `records` in the order of the grid's points. Columns: what varies, then times, bandwidths, gap.
+// `records` in the order of the grid's points. Columns: what varies, then times [us], bandwidths
+// [GB/s] and the gap to the lower bound. With `all_methods` there is a column of times per
+// evaluator.
 [[nodiscard]] Table collective_table(const CollectiveGrid& grid,
                                      const std::vector<coll::CollectiveRecord>& records,
                                      bool all_methods);

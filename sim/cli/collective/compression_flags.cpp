@@ -36,6 +36,7 @@ std::string_view key_of(std::string_view flag) {
   return found == kKeys.end() ? "" : found->second;
 }
 
+// The names of methods for an error message: "topk,gtopk_tree".
 std::string listed(std::span<const CompressionMethod> methods) {
   std::string text;
   for (const CompressionMethod method : methods) {
@@ -105,6 +106,7 @@ void add_compression_axes(CollectiveGrid& grid, const CompressionFlags& flags) {
 }
 
 // A key counts if any of the methods reads it, so that a grid may hold dense and sparse algorithms.
+// A number that a method cannot guess, such as the rank of powersgd, is required.
 void check_compression_keys(std::span<const CompressionMethod> methods, const CollectiveGrid& grid,
                             std::span<const std::string_view> given) {
   const auto means = [&](std::string_view key) {

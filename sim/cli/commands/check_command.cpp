@@ -94,8 +94,8 @@ Warnings check_trace(const io::Json& tree, study::Files&) {
           "or record_shapes=True"};
 }
 
-// Planners need costs that do not fall with the size. The parser raises points that do; the user is
-// told how many.
+// Planners need costs that do not fall with the size. Measured points that do are changed when the
+// file is read; the user is told how many.
 Warnings check_problem(const io::Json& tree, study::Files& files) {
   const study::ProblemFile file = study::parse_problem(tree, files);
   if (file.table.points_changed == 0) {

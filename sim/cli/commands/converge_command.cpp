@@ -194,8 +194,9 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
   return kOk;
 }
 
-// One curve per combination of --over. A combination that cannot be parsed or run leaves a curve
-// with its error; if all of them fail, the fault is that of the file or the flags and is thrown.
+// One curve per combination of --over, at most 1000. A combination that cannot be parsed or run
+// leaves a curve with its error; if all of them fail, the fault is that of the file or the flags,
+// and the last error is thrown.
 Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options,
                   study::Files& files) {
   const io::Json tree = read_scenario_tree(flags.file, flags.scenario);

@@ -1,3 +1,4 @@
+// All kinds of files in the order of their words, so that a list of them reads like an index.
 #include "cli/commands/file_kinds.hpp"
 
 #include "files/keys/cost_keys.hpp"

@@ -49,7 +49,8 @@ study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioF
   }
 }
 
-// In blocks, as for `run`: a packet run has millions of events.
+// Written in blocks, as for `run`: a packet run has millions of events. An interruption is held
+// back until the file is complete, so that no half of one is left.
 void write_timeline(const std::string& name, const engine::Timeline& timeline) {
   const DelayInterrupts delay;
   io::OutputFile file(name);

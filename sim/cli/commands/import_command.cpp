@@ -62,9 +62,9 @@ struct ImportFlags { // as typed
   bool allow_unknown_sizes = false;
 };
 
-// A flag that belongs to other formats is an error, not silence.
-// Each flag with the formats that read it. A format's name is looked for in the list as a word,
-// which works because no name is a part of another.
+// A flag that belongs to other formats is an error, not silence. Each row names a flag with the
+// formats that read it; a format is looked for in that text, which works because the name of no
+// format is a part of another.
 void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
   struct Row {
     std::string_view flag;
@@ -111,8 +111,8 @@ io::ImportOptions common_options(const ImportFlags& flags) {
   return options;
 }
 
-// Importers look for the table whose layers fit the measured ones: that gives gradient sizes to
-// traces without shapes.
+// All shipped layer tables. Importers look for the one whose layers fit the measured ones, which
+// gives gradient sizes to traces without shapes.
 std::vector<train::ModelTable> shipped_models(study::Files& files) {
   std::vector<train::ModelTable> tables;
   for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
@@ -220,7 +220,8 @@ Imported imported_topology(const ImportFlags& flags) {
   return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
 }
 
-// The format is known by now; kineto is what remains after all others.
+// Runs the importer of the format, which is known by now; kineto is what remains after all others.
+// `target` decides between a cost file and samples for osu alone.
 Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
   if (flags.format == "layer-table") {
     return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);

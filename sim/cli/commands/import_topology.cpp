@@ -71,6 +71,8 @@ void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) 
 
 } // namespace
 
+// Only the flags that were given are set: the importer has the defaults, and its warnings name
+// those that it used.
 io::NcclTopologyOptions topology_options(const TopologyFlags& flags) {
   io::NcclTopologyOptions options;
   if (!flags.gpus.empty()) {
@@ -91,6 +93,7 @@ io::NcclTopologyOptions topology_options(const TopologyFlags& flags) {
   return options;
 }
 
+// Kinds that the machine does not have are left out. Cables between GPUs are named by their kind.
 std::string topology_summary(const io::NcclTopology& imported) {
   const io::NcclTopology::Counts& counts = imported.counts;
   std::string text = base::printable(imported.topology.name) + ":";

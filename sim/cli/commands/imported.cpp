@@ -17,7 +17,8 @@ std::string milliseconds(double seconds) { return base::significant(seconds * 1e
 
 } // namespace
 
-// Update and framework time are one number here, as a scenario takes them.
+// Sums over the layers, with unknown times and sizes as 0. Update and framework time are one number
+// here, as a scenario takes them.
 Imported imported_trace(const train::Trace& trace) {
   double forward = 0;
   double backward = 0;

@@ -1,4 +1,6 @@
-// stepsim keys [POINTER]: what the keys of a scenario mean, and which go together.
+// stepsim keys [POINTER]: what the keys of a scenario mean, and which go together. Everything that
+// is printed comes from the rows of the keys and from the rules of scenarios, so that a new key
+// needs no line here.
 #include "cli/commands/keys_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -35,6 +37,7 @@ constexpr CommandText kKeysText{
 // A scenario file with the keys that every file of ours has.
 constexpr io::Key kRoot = study::keys::kScenario.and_also(io::kHeaderKeys);
 
+// All conditions must hold, which "; and" says.
 std::string joined(const std::vector<std::string>& conditions) {
   std::string text;
   for (const std::string& condition : conditions) {
@@ -72,9 +75,9 @@ Table rule_table(const std::vector<PlacedKey>& keys) {
   return table;
 }
 
-// The keys that the command is asked for: one alone, or one and those below it.
-// The same key in another object is a better guess than one of similar spelling: /nodes asks for
-// /cluster/nodes.
+// The keys that the command is asked for: one alone, or one and those below it. Throws UsageError
+// for a pointer without a key. The same key in another object is then a better guess than one of
+// similar spelling: /nodes asks for /cluster/nodes.
 std::vector<PlacedKey> asked_keys(const std::string& pointer) {
   std::vector<PlacedKey> all = placed_keys(kRoot);
   if (pointer.empty()) {

@@ -29,8 +29,9 @@ constexpr CommandText kMergeText{
     kRecordFormats,
 };
 
-// Records are joined as they are: another format than that of the shards is not to be had.
-// The format is told by the first byte: a header record in CSV is a comment.
+// Records are joined as they are: another format than that of the shards is not to be had. The
+// format is told by the first byte, since a header record in CSV is a comment; the first shard
+// speaks for all.
 void require_format_of_shards(const std::string& shard, const Common& common) {
   const std::string head = io::head_of(shard);
   const bool csv = head.starts_with('#');
@@ -42,7 +43,8 @@ void require_format_of_shards(const std::string& shard, const Common& common) {
   }
 }
 
-// "0-4, 7, 9-11": the first twenty ranges of missing points.
+// "0-4, 7, 9-11": the first twenty ranges of missing points, since one missing shard of many leaves
+// a range per point.
 std::string ranges_text(const study::MergeReport& report) {
   constexpr std::size_t kMost = 20;
   std::string text;

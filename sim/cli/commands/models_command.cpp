@@ -54,6 +54,7 @@ struct Row {
   std::int64_t macs{};
 };
 
+// fp32: a table holds no element type.
 constexpr std::int64_t kValueBytes = 4;
 
 // Sizes from the outermost dimension, as frameworks print them.
@@ -124,6 +125,7 @@ std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& op
   return rows;
 }
 
+// The five largest tensors, of equal ones those that are registered first.
 std::vector<Row> largest_tensors(const train::ModelTable& table) {
   std::vector<Row> tensors = rows_of(table, ModelsOptions{});
   std::stable_sort(tensors.begin(), tensors.end(),
@@ -132,6 +134,7 @@ std::vector<Row> largest_tensors(const train::ModelTable& table) {
   return tensors;
 }
 
+// A shape is null where several tensors are one row.
 io::Json row_tree(const Row& row) {
   return io::Object{{"name", row.name},
                     {"kind", row.kind},
@@ -225,8 +228,9 @@ int list_models(study::Files& files, const Common& common) {
   return kOk;
 }
 
-// --sequence-length rescales the table, so it is refused where the network has no positions or
-// fewer of them.
+// The table, at the sequence length that was asked for. --sequence-length rescales
+// multiply-accumulates and is refused where the network has no positions or fewer of them; a
+// network without a limit takes up to 2^20.
 train::ModelTable load(study::Files& files, const ModelsOptions& options) {
   const std::string& name = options.name;
   const std::string path = study::is_shipped_name(name)

@@ -31,6 +31,8 @@ std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) 
   return axes;
 }
 
+// The first problem decides. It is the flag's if it lies at or below the pointer of an axis, in the
+// scenario itself: a file that the scenario names has pointers of its own.
 void rethrow_for_flags(const InputError& error, const io::Json& scenario,
                        const std::vector<std::string>& over) {
   const base::Problem& problem = error.problems().front();

@@ -32,6 +32,7 @@ constexpr CommandText kPlanText{
     kJsonOrTable,
 };
 
+// As typed; the default list stands here, so that help can show it.
 struct PlanOptions {
   std::string file;
   std::string planners = "wfbp,single,ddp,horovod,mg_wfbp,optimal,eager";
@@ -67,6 +68,7 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
   return chosen;
 }
 
+// Planners for help, from their table.
 std::string planner_list() {
   std::vector<HelpRow> rows;
   for (const plan::Planner& planner : plan::planners()) {
@@ -77,8 +79,8 @@ std::string planner_list() {
   return help_list("Planners", rows);
 }
 
-// Groups as lists [first, last], from 1 in backward order. What is not contiguous (buckets per
-// element type) needs no rule here: problem files know no types.
+// Groups as lists [first, last], numbered from 1 in backward order. All groups are contiguous here,
+// because buckets per element type need types, which problem files do not have.
 io::Json groups_tree(const plan::Plan& plan) {
   io::Array groups;
   for (const plan::Group& group : plan.groups) {
@@ -106,8 +108,9 @@ std::string groups_text(const plan::Plan& plan) {
   return text;
 }
 
-// asc_wfbp may send several messages at once and can beat the bound for one: it has a bound of its
-// own.
+// The plans by planner, and what belongs to the problem alone: the lower bound and whether the
+// greedy plan of mg_wfbp is certainly optimal. asc_wfbp may send several messages at once and can
+// beat the bound for one: it has a bound of its own.
 io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& plans) {
   const plan::Plan greedy = plan::make_plan(file.problem, plan::Schedule::mg_wfbp);
   io::Json planners{io::Object{}};

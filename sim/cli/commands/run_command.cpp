@@ -52,6 +52,7 @@ constexpr CommandText kRunText{
 // Shorter runs end before a progress line with an estimate could be read.
 constexpr double kShownEstimate = 2; // s
 
+// As typed. Nodes and iterations are parsed once the scenario is known, which has their ranges.
 struct RunOptions {
   std::string file;
   ScenarioFlags flags;
@@ -61,9 +62,8 @@ struct RunOptions {
   std::string replications;
 };
 
-// "0,1" and "3-5", checked against the scenario.
-// Which nodes and iterations the timeline shows. Nodes are sorted and each is kept once; iterations
-// are checked here because the timeline would silently be empty outside the run.
+// Which nodes ("0,1") and iterations ("3-5") the timeline shows. Nodes are sorted and each is kept
+// once; iterations are checked here, because the timeline would silently be empty outside the run.
 study::TimelineFilter parse_filter(const RunOptions& options, const study::Scenario& scenario) {
   study::TimelineFilter filter;
   if (!options.nodes.empty()) {
@@ -100,7 +100,7 @@ study::TimelineFilter parse_filter(const RunOptions& options, const study::Scena
 }
 
 // A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
-// A warning follows where viewers are known to fail.
+// Above 200 MB a warning names the flags that make it smaller, because viewers fail near 256 MB.
 void write_timeline(const RunOptions& options, const Common& common, const study::Result& result) {
   const engine::Timeline timeline = study::timeline(result, parse_filter(options, result.scenario));
   const DelayInterrupts delay;
@@ -130,8 +130,9 @@ void check_timeline_flags(const RunOptions& options, const Common& common) {
   }
 }
 
-// The record that the sweep has of this point says the same, unless files have changed since.
-// The first difference is enough: one changed file tends to change everything.
+// Warns where the record that the sweep has of this point differs: files, or stepsim, have changed
+// since. Nothing is compared if flags change the scenario. The first difference is enough, as one
+// changed file tends to change everything.
 void warn_of_other_record(const io::Json& record, const RunOptions& options,
                           study::Result& result) {
   const bool changed = !options.flags.set.empty() || !options.flags.method.empty() ||

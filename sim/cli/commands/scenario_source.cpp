@@ -15,13 +15,13 @@ namespace stepsim::cli {
 
 namespace {
 
-// Keys of the header are sorted, so that these come first.
+// The header record of a sweep is a comment where the records are CSV.
 study::RecordFormat format_of_head(std::string_view head) {
   return head.starts_with('#') ? study::RecordFormat::csv : study::RecordFormat::jsonl;
 }
 
-// Null if the file has no record of the point.
-// Records of a CSV file are not parsed: without types their values could not be compared.
+// The record of a point, to be compared with a new run; null if the file has none. Records of a CSV
+// file are not parsed: without types their values could not be compared.
 io::Json record_of(study::RowReader& reader, study::RecordFormat format, std::int64_t point) {
   std::string_view row;
   while (reader.next(row, format)) {
@@ -58,6 +58,8 @@ ScenarioSource point_of(const std::string& file, std::string_view head, const st
 
 } // namespace
 
+// A file of another program is refused with the command that imports it, instead of with errors of
+// a parser that expects a scenario.
 ScenarioSource read_scenario_source(const std::string& file, const std::string& point) {
   if (file != "-") {
     const std::string head = io::head_of(file);

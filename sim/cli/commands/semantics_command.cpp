@@ -33,9 +33,11 @@ constexpr CommandText kSemanticsText{
     kJsonOrTable,
 };
 
+// Cells of a block of text, one inner list per line; lines may have different lengths.
 using Rows = std::vector<std::vector<std::string>>;
 
-// Left-aligned columns, two blanks between them.
+// Left-aligned columns, two blanks between them. Tables with headings (cli/shell/table.hpp) would
+// align numbers to the right, where lists of entries are hard to compare.
 std::string columns(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -71,7 +73,7 @@ std::string vector_text(const coll::SparseVector& vector) {
 }
 
 // What `rank` selected and what is neither in the update nor in its residual: `step.lost` has the
-// entries of all ranks.
+// entries of all ranks. Such entries are the error that the final mask makes.
 std::string lost_text(const coll::FeedbackStep& step, std::uint32_t rank) {
   coll::SparseVector lost;
   for (const coll::LostEntry& each : step.lost) {

@@ -240,7 +240,8 @@ std::string text_in(Format format, const study::SolveProblem& problem,
   return {};
 }
 
-// An error in the value that --between gave is the flag's.
+// An error in the value that --between gave is the flag's, all others are those of the scenario
+// file.
 [[noreturn]] void rethrow(const InputError& error, const study::SolveProblem& problem) {
   const base::Problem& first = error.problems().front();
   if (first.where == problem.pointer || first.where.starts_with(problem.pointer + "/")) {

@@ -178,7 +178,8 @@ void print_report(const study::SweepReport& report, const Common& common) {
   print_warnings(warnings, common);
 }
 
-// The exit code, or the exception that makes it.
+// The exit code, or the exception that makes it. An interruption counts first: points that were not
+// run are no failures.
 int finish(const study::SweepReport& report) {
   if (report.interrupted) {
     return kInterrupted;
@@ -254,7 +255,8 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
   return finish(report);
 }
 
-// --resume and --force decide about an existing output; without both, an existing file is an error.
+// --resume and --force decide about an existing output. Without both an existing file is an error,
+// because a sweep may have taken days.
 void add_flags(CLI::App& app, SweepFlags& flags) {
   app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario with --over")->required();
   add_over_flag(app, flags.over);

@@ -102,7 +102,8 @@ int list_files(const Invocation& invocation, const Common& common) {
   return kOk;
 }
 
-// Shipped names have neither a folder nor an ending, so a path always is one.
+// The path of a shipped name, else the name itself. Shipped names have neither a folder nor an
+// ending, so that a path is never taken for one.
 std::string find_file(const Invocation& invocation, const std::string& name) {
   return study::is_shipped_name(name)
              ? shipped_file(invocation.data_folder, study::kShippedTopologies, name)

@@ -154,7 +154,8 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
                                                    : "");
 }
 
-// How much longer an iteration of each reference takes than one of the best value.
+// How much longer an iteration of each reference takes than one of the best value [%]. For the knob
+// density also up to which k the sparse exchange is as fast as the reference.
 std::string references_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
   Table table{
       {"reference", std::string(study::row(problem.knob).name), "iteration [ms]", "longer by [%]"},

@@ -54,7 +54,9 @@ std::string varied_word(const NamedCurve& named, std::string_view field) {
   return "-";
 }
 
-// What is known of a curve without its varied fields, in the order of `headings_of`.
+// What is known of a curve without its varied fields, in the order of `headings_of`. A curve that
+// failed has "-" in all columns and its error in the last; one that left the range of numbers has
+// fewer points than iterations.
 std::vector<std::string> cells_of(const NamedCurve& named, const study::CurveOptions& options,
                                   double time) {
   const study::Curve& curve = named.curve;

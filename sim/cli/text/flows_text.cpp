@@ -136,6 +136,7 @@ std::string links(const study::FlowsFile& file, const study::FlowsResult& result
 
 } // namespace
 
+// Without flows of its own, as with background flows alone, a list has a summary and nothing else.
 std::string flows_text(const study::FlowsFile& file, const study::FlowsResult& result) {
   std::string text = heading(file) + "\n" + summary(result);
   if (!result.flows.empty()) {

@@ -88,7 +88,8 @@ std::string number_text(const io::Key& key) {
   return unit.empty() ? text : text + ", " + std::string(unit);
 }
 
-// The forms joined by "; or", equal ones once.
+// The forms joined by "; or". Forms that read the same in words, such as two objects, are said
+// once.
 std::string either_text(const io::Key& key) {
   std::vector<std::string> forms;
   for (const io::Key& form : key.keys) {

@@ -21,10 +21,11 @@ struct PlacedKey {
 
 // "integer in [1, 8]", "number >= 0, s", "one of ring, lp", "object", "list of numbers"
 [[nodiscard]] std::string values_text(const io::Key& key);
-// "10", "ring", or "" where the sentence tells or there is none.
+// The default as a file would have it: "10", "ring"; "" where the sentence tells or there is none.
 [[nodiscard]] std::string default_text(const io::Key& key);
 
-// One key with the conditions under which it has a meaning.
+// One key with the conditions under which it has a meaning. Numbers also have their range, words
+// their list.
 [[nodiscard]] io::Json key_json(const PlacedKey& key, const std::vector<std::string>& conditions);
 // The same as paragraphs for the terminal.
 [[nodiscard]] std::string key_page(const PlacedKey& key,

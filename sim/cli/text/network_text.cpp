@@ -74,7 +74,7 @@ std::string messages_text(const study::Result& result) {
   return out;
 }
 
-// The ratio is what sharing the network costs a job.
+// The ratio of both times is what sharing the network costs a job.
 std::string jobs_text(const study::Result& result) {
   if (result.jobs.empty()) {
     return "";
@@ -90,7 +90,8 @@ std::string jobs_text(const study::Result& result) {
   return "\n" + table_text(table) + "all other figures but those of links are of the first job\n";
 }
 
-// Queues exist at the packet level alone.
+// The busiest links by utilization, with queues at the packet level, where alone they exist. Drops
+// are the sum over their causes.
 std::string links_text(const study::Result& result) {
   if (result.links.empty()) {
     return "";

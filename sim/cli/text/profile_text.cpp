@@ -22,7 +22,7 @@ std::string range_text(double low, double high) {
   return base::shortest(low) + (low == high ? "" : ".." + base::shortest(high));
 }
 
-// What `valid` says, in words.
+// What `valid` says, in words; "" for a profile without limits. Outside of them a curve is a guess.
 std::string valid_text(const net::NetworkProfile& profile) {
   std::vector<std::string> parts;
   if (const auto& ranks = profile.valid_ranks) {
@@ -46,7 +46,8 @@ std::string valid_text(const net::NetworkProfile& profile) {
   return out.empty() ? out : out + "\n";
 }
 
-// Factors on dense all-reduces, and costs of compressing.
+// How much longer dense all-reduces of a training take than measured alone, by ranks, and the costs
+// of compressing by method.
 std::string training_text(const net::NetworkProfile& profile) {
   std::string out;
   Table inflation{{"ranks", "dense all-reduce takes"}, {}};
@@ -74,7 +75,8 @@ std::string end_text(double bytes) {
 
 } // namespace
 
-// Blocks that a profile does not have leave no heading behind.
+// A profile in blocks: name, note and validity, links, curves, what training adds, warnings. Blocks
+// that a profile does not have leave no heading behind.
 std::string profile_text(const net::NetworkProfile& profile) {
   std::string out = base::printable(profile.name) + ": " +
                     std::string(net::kProfileLabels[profile.label]) + " network profile" +

@@ -35,7 +35,8 @@ std::string text_of(const io::Json& row, std::string_view key) {
 // "/cluster/nodes" -> "nodes"; a name without a slash stays.
 std::string last_token(const std::string& field) { return field.substr(field.rfind('/') + 1); }
 
-// The fields as a table names them: the last token of a pointer, unless two of them have the same.
+// The fields as a table names them: the last token of a pointer, or the whole pointer where two
+// fields would have the same name.
 std::vector<std::string> names_of(std::span<const std::string> varied) {
   std::vector<std::string> names;
   for (const std::string& field : varied) {
@@ -151,7 +152,8 @@ std::string part_cell(const io::Json& row, std::string_view key) {
 }
 
 // Each optional column asks all rows once whether it has anything to show; heads and cells are
-// added under the same condition, in the same order.
+// added under the same condition, in the same order. A row that failed has its error in the last
+// column.
 Table table_of_rows(const RecordRows& records) {
   const auto& [rows, varied, ranking, ranks] = records;
   Table table;

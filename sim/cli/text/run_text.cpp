@@ -25,8 +25,8 @@ void append_line(std::string& out, std::string_view label, std::string_view text
   out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
 }
 
-// The network without a topology: one rate and one latency, which are effective ones (efficiency
-// applied).
+// The network without a topology: one rate and one latency. The rate is the effective one, with the
+// efficiency of the scenario applied.
 std::string network_text(const study::Cluster& cluster) {
   const study::Network& network = cluster.network;
   std::string text;
@@ -109,7 +109,8 @@ bool is_server(const study::Result& result) {
          result.buckets.empty();
 }
 
-// Everything that decides the result and that a user might have got wrong in the file.
+// Everything that decides the result and that a user might have got wrong in the file: scenario,
+// workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
   std::string out;
@@ -242,8 +243,8 @@ std::string verdict_text(const study::Result& result) {
   return out;
 }
 
-// The first forty in launch order. Exposed time is a share of one iteration and has no meaning
-// where iterations overlap (pipe_sgd).
+// The first forty buckets in launch order. Exposed time is a share of one iteration and has no
+// meaning where iterations overlap (pipe_sgd).
 std::string buckets_text(const study::Result& result) {
   if (result.buckets.empty()) {
     return "";
@@ -281,7 +282,8 @@ std::string buckets_text(const study::Result& result) {
   return out;
 }
 
-// What the trace itself saw, at its own number of ranks.
+// What the trace itself saw, at its own number of ranks: the only place where the model of the
+// network meets a measurement of the same exchange.
 std::string measured_text(const study::Result& result) {
   if (result.measured_exchanges.empty()) {
     return "";
@@ -301,7 +303,8 @@ std::string measured_text(const study::Result& result) {
   return "\n" + table_text(table);
 }
 
-// Values that the file leaves open and that decide the time here (scenario/defaults.hpp).
+// Values that the file leaves open and that decide the time here (scenario/defaults.hpp); "" where
+// the file gives all of them.
 std::string assumed_text(const study::Result& result) {
   const std::string text = study::defaults_text(result.defaults);
   return text.empty() ? "" : "\nassumed: " + text + "\n";

@@ -49,7 +49,8 @@ std::string cables_text(const net::Fabric& fabric) {
   return table.rows.empty() ? "" : "\n" + table_text(table);
 }
 
-// Numbers that tell a good cluster from a bad one; a single host has none of them.
+// Numbers that tell a good cluster from a bad one: bandwidth between its halves, oversubscription
+// and diameter. A single host has none of them.
 std::string summary_text(const net::Fabric& fabric) {
   const net::FabricSummary summary = net::summary_of(fabric);
   if (summary.hosts < 2) {

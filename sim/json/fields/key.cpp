@@ -1,3 +1,5 @@
+// Rows are looked up by a linear search: an object has at most a few dozen keys, and the tables are
+// constants that need no index built at the start.
 #include "json/fields/key.hpp"
 
 #include <algorithm>
@@ -8,7 +10,8 @@ namespace stepsim::io {
 
 namespace {
 
-// The row below `row` for one token of a pointer.
+// The row below `row` for one token of a pointer. Of several forms a list takes numbers only; else
+// a token that is a name would be taken for an index of the list that stands before the object.
 const Key* below(const Key& row, std::string_view token) {
   switch (row.kind) {
   case KeyKind::object:

@@ -187,10 +187,10 @@ namespace rows {
 
 } // namespace rows
 
-// The row of `name` among the keys of an object; null if there is none.
+// The row of `name` among the keys of an object, its further keys included; null if there is none.
 [[nodiscard]] const Key* find_key(const Key& object, std::string_view name);
 
-// The keys of an object in one list.
+// The keys of an object in one list, in the order in which files and pages have them.
 [[nodiscard]] std::vector<const Key*> keys_of(const Key& object);
 
 // The row that a JSON pointer names, below the root of a file: indexes of lists and names of maps

@@ -17,6 +17,7 @@ inline constexpr std::array kHeaderKeys{
     rows::text("name", "Name shown in results and tables.").example(R"("my-run")")};
 
 // A kind of file: the row of its root object, and whole files as examples, each as JSON text.
+// Readers, schemas and pages start from here.
 struct FileKind {
   std::string_view kind;
   const Key* root;
@@ -24,6 +25,8 @@ struct FileKind {
   bool has_header = true; // false: what a command writes has the keys of `root` and no others
 };
 
+// A schema that editors can use: sentences, ranges, words, defaults and required keys. Rules over
+// several keys are left to the parsers, except for the groups of which one must be given.
 [[nodiscard]] Json schema(const FileKind& file);
 
 } // namespace stepsim::io

@@ -4,9 +4,10 @@
 // other lacks.
 //
 //     constexpr auto kPoint = std::to_array<Written<Point>>({
-//         {number("time_s", "Time, s.").required(), [](const Point& p) -> Json { return p.time_s;
-//         }}, {text("note", "A remark."), [](const Point& p) { return p.note ? Json(*p.note) :
-//         Json(); }}});
+//         {number("time_s", "Time, s.").required(),
+//          [](const Point& p) -> Json { return p.time_s; }},
+//         {text("note", "A remark."),
+//          [](const Point& p) { return p.note ? Json(*p.note) : Json(); }}});
 //     constexpr std::array kPointKeys = written_keys(kPoint);
 //
 //     write(kPoint, Point{1.5, {}})      {"time_s": 1.5}
@@ -50,7 +51,7 @@ template <class Source, std::size_t N>
   return tree;
 }
 
-// Adds the members of `further` to `tree`.
+// Adds the members of `further` to `tree`; a member of the same name is replaced.
 inline void add(Json& tree, Json further) {
   for (auto& [key, value] : further.as_object()) {
     tree.set(key, std::move(value));

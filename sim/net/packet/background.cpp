@@ -72,6 +72,7 @@ void BackgroundArrivals::push(double after_s, NodeId host, std::uint64_t number)
   next_.emplace(after_s - std::log1p(-draw) / rate_[host], host, number);
 }
 
+// The earliest arrival of all hosts; the next one of its host takes its place.
 BackgroundFlow BackgroundArrivals::take() {
   const auto [time_s, host, number] = next_.top();
   next_.pop();

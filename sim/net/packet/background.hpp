@@ -36,7 +36,9 @@ struct BackgroundFlow {
   double start_s{};
 };
 
-// In the order of starts; without end if load > 0 and there are two hosts.
+// Arrivals in the order of starts; without end if load > 0 and there are two hosts. One arrival per
+// host waits in a queue, so that memory does not grow with the run. `options` must outlive this
+// object.
 class BackgroundArrivals {
 public:
   BackgroundArrivals(const Fabric& fabric, const BackgroundOptions& options, std::uint64_t seed);

@@ -1,3 +1,6 @@
+// Paths are chosen when a connection opens and kept, as ECMP does it with the header of a flow;
+// only sprayed packets choose again at every hop. Everything random is a hash of names, so that the
+// path of one packet does not depend on other traffic.
 #include "net/packet/connections.hpp"
 
 #include <algorithm>
@@ -12,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kSprayStream = 2;
 
-// At random by a hash of all that names the packet, or in turn by its number, from an offset that
-// spreads the hosts.
+// The link of a sprayed packet: at random by a hash of all that names the packet, or in turn by its
+// number, from an offset that spreads the hosts. Where only one link leads on, nothing is drawn.
 LinkId sprayed_link(const PacketCore& core, const Packet& packet) {
   const Connection& connection = core.connections[packet.connection];
   const NodeId node = packet.hop == 0 ? connection.src : core.fabric.links[packet.link].to;
@@ -106,8 +109,9 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec) {
   return static_cast<MessageId>(core.results.size() - 1);
 }
 
-// No way through is faster than: `need` packets one after the other through the slowest link, the
-// last of them alone over the others (F1, F4; packets as short as the shortest).
+// No path is faster: `need` packets one after the other through the slowest link, the last of them
+// alone over the others (F1, F4; packets as short as the shortest). 0 where the first link of a
+// sprayed packet is not known.
 Picoseconds lower_bound(const PacketCore& core, MessageId message) {
   const Connection& connection = core.connections[core.specs[message].connection];
   if (core.results[message].need == 0 || connection.data.hops == 0) {

@@ -7,10 +7,12 @@
 namespace stepsim::net {
 
 // A new connection between two hosts, with the paths of its packets, ACKs and control packets: ECMP
-// by source, destination and number, or the given path. None inside a host.
+// by source, destination and number, or the given path. None inside a host. The id is the position
+// in core.connections, whereas `number` is the name in hashes.
 ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec);
 
-// A new message of an open connection; messages come in the order of their starts.
+// A new message of an open connection; messages come in the order of their starts (asserted), each
+// in a queue from 1 on, as queue 0 is control.
 MessageId add_message(PacketCore& core, const MessageSpec& spec);
 
 // The link out of the node where the packet is. Sprayed packets take one of the shortest ways: at

@@ -10,7 +10,8 @@ namespace stepsim::net {
 
 namespace {
 
-// Hands over one arrival after the other, each when the network has come to the one before.
+// Hands over one arrival after the other, each when the network has come to the one before. The run
+// ends with the last flow of the list, so that background flows may be left unfinished.
 void run_with_background(PacketNetwork& network, BackgroundArrivals& arrivals,
                          const PacketOptions& options, const BackgroundOptions& background,
                          std::size_t flows) {
@@ -26,6 +27,7 @@ void run_with_background(PacketNetwork& network, BackgroundArrivals& arrivals,
           {.src = flow.src, .dst = flow.dst, .number = number++, .kind = background.transport});
       network.hand_over({.connection = connection, .size_bytes = flow.bytes, .start = until});
     }
+    // Messages of the list were added first, so that smaller ids are theirs.
     while (left > 0 && network.advance(until, done)) {
       left -= static_cast<std::size_t>(
           std::ranges::count_if(done, [&](MessageId message) { return message < flows; }));
@@ -36,6 +38,7 @@ void run_with_background(PacketNetwork& network, BackgroundArrivals& arrivals,
 
 } // namespace
 
+// Flows of the list are added before anything runs, with their starts in the future.
 PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
                                    const PacketOptions& options, std::span<const PacketFlow> flows,
                                    const BackgroundOptions& background) {

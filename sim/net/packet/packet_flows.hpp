@@ -23,6 +23,7 @@ struct PacketFlow {
   std::vector<LinkId> path{}; // load balancing explicit_path; empty = ECMP
 };
 
+// What became of all flows, and what the links carried, from 0 to `end`.
 struct PacketFlowsResult {
   std::vector<MessageResult> flows;                 // [flow]
   std::vector<MessageResult> background;            // in the order of starts

@@ -10,7 +10,8 @@ namespace stepsim::net {
 
 namespace {
 
-// Grows with the bandwidth unless given.
+// The given number of packets, else one that grows with the bandwidth, rounded, and not below
+// `least`.
 std::uint32_t threshold(const std::optional<std::uint32_t>& given, double least, double at_10_gbit,
                         double bandwidth_Bps) {
   return given ? *given

@@ -11,6 +11,7 @@ struct Thresholds {
   // NOLINTNEXTLINE(readability-identifier-naming): `protected` alone is a keyword
   std::uint32_t mark{}, droppable{}, middle{}, protected_{};
 };
+// Values that the options give are taken as they are, for every port.
 [[nodiscard]] Thresholds thresholds(const PacketOptions& options, double bandwidth_Bps);
 
 } // namespace stepsim::net

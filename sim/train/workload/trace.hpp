@@ -24,7 +24,8 @@ inline constexpr auto kProvenances = base::words<Provenance>({{Provenance::measu
                                                               {Provenance::synthetic, "synthetic"},
                                                               {Provenance::scaled, "scaled"}});
 
-// Words of element types, and the bytes of one value: float32 4; 0 for an unknown word.
+// Words of element types, as frameworks name them, and the bytes of one value: float32 4; 0 for an
+// unknown word, so that a caller can tell it from a type of a byte.
 [[nodiscard]] std::span<const std::string_view> dtype_words();
 [[nodiscard]] std::int64_t dtype_bytes(std::string_view dtype);
 
@@ -53,6 +54,8 @@ struct Layer {
   std::string operation; // "aten::conv2d"; empty = unknown
 };
 
+// What a framework sent as one message during the trace: its size, and the time of its exchange
+// over the steps.
 struct MeasuredBucket {
   std::int64_t elements{};
   Bytes bytes;
@@ -70,6 +73,7 @@ struct MeasuredCollective { // outside the buckets: broadcasts of buffers and th
   std::optional<Seconds> min;
 };
 
+// One step of the trace; only those with `used` enter the times of the layers.
 struct MeasuredStep {
   std::string name;
   bool used = false;
@@ -77,6 +81,7 @@ struct MeasuredStep {
   Seconds forward, backward, gradient_nodes, update, framework, input, other, communication;
 };
 
+// How well the importer understood the trace, for people who have to trust it.
 struct Checks {
   std::int64_t steps_used{};
   std::int64_t backward_nodes{};

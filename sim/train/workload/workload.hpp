@@ -62,7 +62,8 @@ struct Workload {
   [[nodiscard]] double bytes_per_value() const;
 };
 
-// Layers without times or sizes are the caller's to refuse: both must be known (asserted).
+// The layers and gradients of a trace, joined as `granularity` says. Times and sizes must be known
+// (asserted): layers without them are the caller's to refuse. Names of tensors are not kept.
 [[nodiscard]] Workload workload_from_trace(const Trace& trace, Granularity granularity);
 
 // The share of its peak that a GPU reaches in training where nothing says: the median of 115
@@ -89,7 +90,8 @@ struct ProfileOptions {
 // Labelled synthetic (device) or scaled (measured), with the warning of MOD 8.
 [[nodiscard]] Workload workload_from_model(const ModelTable& table, const ProfileOptions& options);
 
-// All backward times times one factor, so that they sum to `total` (MER D11).
+// All backward times times one factor, so that they sum to `total` (MER D11). Nothing changes where
+// they sum to 0.
 void scale_backward(Workload& workload, Seconds total);
 
 } // namespace stepsim::train
