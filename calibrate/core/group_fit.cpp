@@ -96,7 +96,8 @@ std::string failure_text(const GroupFit& fit) {
 }
 
 // Warns where the smallest message takes more than kLatencyHidden times the latency to transfer, so
-// that an error of a few percent there hides the latency, and where its interval reaches 0.
+// that an error of ten percent there hides the latency, and where the interval of the latency
+// reaches 0.
 void warn_about_latency(GroupFit& fit) {
   if (!grows(fit)) {
     return;

@@ -17,8 +17,8 @@ __device__ inline std::int64_t index_stride() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-// Blocks for `work` elements, at least one and no more than run at a time: every thread then goes
-// on by the stride of the whole grid, which costs less than starting more blocks than fit.
+// Blocks for `work` elements, at least one and no more than run at a time: threads go on by the
+// stride of the whole grid, so that any number of blocks covers all elements.
 inline int grid_for(std::int64_t work) {
   const std::int64_t blocks = (work + kThreads - 1) / kThreads;
   const std::int64_t most = full_grid();

@@ -165,7 +165,7 @@ __global__ void restore_kernel(LowRankShape shape, const float* left, const floa
 }
 
 // Blocks for all columns, and as many shares of the rows as fill the device, but none of less than
-// a tile: loading a tile for fewer rows would cost more than it saves.
+// a tile, which is what a block loads at a time.
 dim3 grid_of(const LowRankShape& shape) {
   const std::int64_t across = (shape.columns + kThreads - 1) / kThreads;
   const std::int64_t tiles = (shape.rows + kTile - 1) / kTile;

@@ -1,6 +1,6 @@
 // Exact selection of the k largest magnitudes, and stable compaction. The device is never waited
-// for: counts and thresholds stay in a SelectState that the next kernel reads. NaN and infinities
-// are counted on the way and make the caller refuse the result.
+// for: counts and thresholds stay in a SelectState that the next kernel reads. The first pass of
+// `find_threshold` also counts NaN and infinities, which make the caller refuse the result.
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
@@ -60,7 +60,7 @@ __global__ void histogram_kernel(Input input, int pass, SelectState* state,
 }
 
 // The digit of the k-th largest key of this pass: thread t looks at bin 255 - t, so that an
-// exclusive scan counts the keys with a larger digit. Exactly one bin reaches over `remaining`, and
+// exclusive scan counts the keys with a larger digit. At most one bin reaches over `remaining`, and
 // its thread writes; all threads have read the state before the barriers within the scan.
 __global__ void pick_kernel(int pass, SelectState* state, const std::uint32_t* histograms) {
   const auto digit = static_cast<std::uint32_t>(kRadixBins - 1) - threadIdx.x;

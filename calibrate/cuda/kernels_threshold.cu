@@ -1,6 +1,6 @@
 // Approximate selectors: a threshold from a sample, from moments or by bisection, then compaction.
 // All decisions are made by kernels of one thread, because a host that read the counts would have
-// to wait for the device at every step, which takes longer than the step itself.
+// to wait for the device at every step.
 #include "base/random.hpp"
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"

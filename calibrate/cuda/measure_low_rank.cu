@@ -1,6 +1,6 @@
 // Low-rank compression to time: a matrix of n elements, as square as a power of two allows, and
-// factors of n values to make orthonormal, by rank. Layers of a model have other shapes of the same
-// size; a scenario knows the size alone.
+// factors of n values to make orthonormal, by rank. Layers of a model have other shapes; the costs
+// of a scenario are per element, whatever the shape.
 #include <bit>
 
 #include "calibrate/cuda/kernel_blocks.cuh"

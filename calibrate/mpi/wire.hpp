@@ -29,8 +29,8 @@ public:
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::int64_t segment_bytes() const { return segment_bytes_; }
 
-  // Both only begin: `data` must stay as it is until wait() returns. Messages of one pair and tag
-  // arrive in the order in which they were posted.
+  // Both calls only begin: `data` must stay as it is until wait() returns. Messages of one pair and
+  // tag arrive in the order in which they were posted.
   void post_send(const void* data, std::int64_t bytes, std::uint32_t to, int tag);
   void post_receive(void* data, std::int64_t bytes, std::uint32_t from, int tag);
   void wait(); // for everything posted

@@ -42,8 +42,7 @@ constexpr CommandText kCompareText{
     kTableFormats,
 };
 
-// The rows as JSON Lines and CSV take them, without a list around them and without the ranking: a
-// reader can sort records himself.
+// The rows as JSON Lines and CSV take them, without a list around them and without the ranking.
 std::vector<io::Object> records_of(const study::Comparison& comparison) {
   std::vector<io::Object> records;
   for (const io::Json& row : comparison.rows) {

@@ -109,7 +109,7 @@ study::Sweep read_sweep(const SweepFlags& flags) {
   return study::parse_sweep(tree);
 }
 
-// Threads beyond the cores are allowed, since a machine may hide some from the program.
+// The number of --jobs, or of the cores without it. More threads than cores are allowed.
 int parse_jobs(const std::string& text) {
   if (text.empty()) {
     return default_jobs();
@@ -117,7 +117,7 @@ int parse_jobs(const std::string& text) {
   return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
 }
 
-// An estimate from three points is not worth seconds once it is minutes.
+// Whole minutes from one minute on: an estimate from three points is not worth its seconds.
 std::string duration_text(double seconds) {
   return seconds < 60 ? base::readable_seconds(seconds)
                       : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
