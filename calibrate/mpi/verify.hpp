@@ -12,7 +12,7 @@ namespace stepsim::calibrate::mpi {
 // SimulationError on the rank that is wrong: `lp allreduce P=4 n=5 rank 2: element 3 is 40,
 // expected 30`.
 void verify(const Kind& kind, std::int64_t elements, const MessageOptions& options, Wire& wire);
-// Every kind at every one of those sizes.
+// Every kind at every one of those sizes; sparse kinds end at 10,001 entries.
 void verify_all(const MessageOptions& options, Wire& wire);
 
 } // namespace stepsim::calibrate::mpi
