@@ -1,9 +1,13 @@
+// Points of a cost file as they were measured. Nothing is interpolated or smoothed here: a measured
+// curve may fall with the bytes, and plan::make_table_cost alone decides what planners see of it.
 #include "files/cost_file.hpp"
 
 #include "files/keys/cost_keys.hpp"
 
 namespace stepsim::io {
 
+// A row that cannot be read still counts as the predecessor of the next one, by its bytes where
+// they could be read, so that one wrong row makes one problem and not one per row behind it.
 std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Problems& problems) {
   std::vector<std::pair<double, double>> points;
   if (!table.is_array()) {
@@ -33,6 +37,8 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
   return points;
 }
 
+// `source` is kept as it stands, a text or an object of any form: it is only written back, so that
+// a file that is read and written again loses nothing.
 CostPoints parse_cost(const Json& json) {
   Problems problems;
   Fields fields(json, problems, keys::kCostFile);
@@ -54,6 +60,7 @@ CostPoints parse_cost(const Json& json) {
   return cost;
 }
 
+// Keys that the file left out are left out again, so that reading and writing are inverse.
 Json to_json(const CostPoints& cost) {
   Json json;
   json.set("schema_version", 1);

@@ -23,6 +23,7 @@ struct CostPoints {
 
 // Throws InputError with all problems found.
 [[nodiscard]] CostPoints parse_cost(const Json& json);
+// The file with its header; parse_cost of it gives the same value.
 [[nodiscard]] Json to_json(const CostPoints& cost);
 
 // The value of a key `table`: [[bytes, seconds], ...], also inside problems and scenarios.

@@ -10,6 +10,8 @@
 
 namespace stepsim::io {
 
+// `attribution` and `licence` are those of the data, not of the program; they travel with the
+// result, because a trace that is published again needs both.
 struct ImportOptions {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // of each input, inflated
   std::string importer = "stepsim";                 // with its version, into `source`

@@ -1,3 +1,6 @@
+// Inputs are read once, front to back, through ByteSource, which inflates gzip and computes the
+// digest of the bytes on disk as they pass, so that a pipe can be imported and the digest is that
+// of what was read. Only base names of files are kept: paths hold user names and project names.
 #include "files/import_source.hpp"
 
 #include <algorithm>
@@ -10,6 +13,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+// A line of a log has a few hundred bytes. The limit keeps a gzip file without line ends, which
+// inflates to anything, from filling the memory.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
 std::string_view base_name(std::string_view path) {
@@ -32,6 +37,8 @@ train::SourceFile source_file(const std::string& path, std::uint64_t bytes, std:
   return {std::string(base_name(path)), static_cast<std::int64_t>(bytes), std::move(digest)};
 }
 
+// Endings are taken off in the order of this list, each at most once, so that "x.pt.trace.json.gz"
+// becomes "x". A name that is nothing but an ending stays.
 std::string stem_of(std::string_view path) {
   std::string_view name = path == "-" ? std::string_view("stdin") : base_name(path);
   for (const std::string_view ending : {".gz", ".json", ".cost", ".samples", ".calibration", ".csv",
@@ -61,6 +68,8 @@ ImportedText read_import(const std::string& path, std::uint64_t max_bytes) {
   return result;
 }
 
+// The last line counts whether or not it ends with a line end; an empty text has no lines. Views
+// point into `text`.
 std::vector<TextLine> lines_of(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
@@ -78,6 +87,8 @@ std::vector<TextLine> lines_of(std::string_view text) {
   return lines;
 }
 
+// Pieces of the input end anywhere, so that a line is put together from as many of them as it
+// touches. `chunk_` keeps what stands behind the line end for the next call.
 bool LineReader::next(TextLine& line) {
   line_.clear();
   bool found = false; // the end of a line
@@ -90,6 +101,7 @@ bool LineReader::next(TextLine& line) {
     found = end != std::string_view::npos;
     line_ += chunk_.substr(0, end);
     chunk_.remove_prefix(found ? end + 1 : chunk_.size());
+    // Checked after every piece, so that at most one piece more than the limit is ever held.
     if (line_.size() > kLongestLine) {
       throw InputError(source_.name(), std::to_string(number_ + 1),
                        "line longer than " + std::to_string(kLongestLine) + " bytes");

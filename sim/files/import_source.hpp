@@ -11,6 +11,8 @@
 
 namespace stepsim::io {
 
+// `format`: the word of the importer, such as "kineto". Files are added by the caller, one for each
+// that it has read.
 [[nodiscard]] train::Source make_source(std::string_view format, const ImportOptions& options);
 
 // Base name, size and digest of one input.
@@ -62,6 +64,7 @@ private:
 };
 
 // Words between blanks and tabs; text without blanks at its ends.
+// Both give views into their argument. Blanks are spaces, tabs and carriage returns.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

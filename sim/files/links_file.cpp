@@ -1,4 +1,6 @@
 // Rates become seconds per byte here, because costs add up and rates do not.
+// A bandwidth above zero always has a finite inverse; a reduction rate of 0 means that adding is
+// free.
 #include "files/links_file.hpp"
 
 #include <algorithm>
@@ -43,6 +45,8 @@ std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& p
     pair.cost.block_latency_s = pair.cost.latency_s;
     pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps");
     link.no_more();
+    // A key that could not be read counts as 0, so that after any problem two ranks may look equal
+    // that are not.
     if (problems.empty() && pair.src == pair.dst) {
       problems.add(json, "dst", "must differ from src, got " + std::to_string(pair.dst));
     }
@@ -63,6 +67,8 @@ std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& p
   return pairs;
 }
 
+// A value that cannot be read becomes 0 and keeps its place, so that the length that is checked is
+// the length of the list as written.
 std::vector<double> parse_numbers(Fields& fields, std::string_view key, Ranks ranks,
                                   Problems& problems) {
   std::vector<double> values;
@@ -111,6 +117,7 @@ LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks) {
   return file;
 }
 
+// Sizes are whole and at most 2^53, where sums of them in doubles are still exact.
 std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks) {
   Problems problems;
   std::vector<double> sizes;

@@ -1,3 +1,6 @@
+// Measured speeds are there to be compared with what a simulation gives; no run reads them. Methods
+// must be compression methods of the simulator, so that each row can be held against a run of its
+// own.
 #include "files/measured_file.hpp"
 
 #include <algorithm>
@@ -14,6 +17,8 @@ namespace stepsim::io {
 namespace {
 
 // A whole number of at least 1 as a key: "32", not "032" or "+32".
+// A number with leading zeros is refused, because "32" and "032" would be two keys for one number
+// of ranks.
 std::optional<std::int64_t> ranks_of(std::string_view key) {
   std::int64_t ranks{};
   const auto end = key.data() + key.size();
@@ -60,6 +65,7 @@ train::MeasuredThroughput parse_method(std::string_view method, const Json& json
       row.samples_per_s_per_gpu.emplace_back(*ranks, *speed);
     }
   }
+  // Members of a JSON object have no order that means anything; tables list speeds by ranks.
   std::ranges::sort(row.samples_per_s_per_gpu);
   return row;
 }
@@ -75,6 +81,8 @@ train::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
     model.phases = parse_phases(*fields.any("phases"), problems);
   }
   (void)fields.any("phases");
+  // Keys of the inner objects are data (methods and numbers of ranks), so that `Fields`, which
+  // knows a fixed set of keys, cannot read them.
   const Json* speeds = fields.any("samples_per_s_per_gpu");
   if (speeds == nullptr || !speeds->is_object()) {
     problems.add(json, "samples_per_s_per_gpu", "required ({METHOD: {\"RANKS\": number}})");

@@ -1,3 +1,6 @@
+// A model table says what a network computes and stores, not how long that takes: shapes of tensors
+// and multiply-accumulates of layers for one sample. Each layer is read by itself; what several
+// layers decide together (names, order, totals) is checked afterwards, once all of them are whole.
 #include "files/model_file.hpp"
 
 #include <algorithm>
@@ -10,6 +13,8 @@ namespace stepsim::io {
 
 namespace {
 
+// The product of dimensions is taken in doubles, which cannot overflow; a tensor of more than 2^53
+// elements loses its shape, so that no later sum of 64-bit integers overflows either.
 train::ModelTensor parse_model_tensor(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kModelTensors.front());
   train::ModelTensor tensor;
@@ -47,6 +52,8 @@ train::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
   return layer;
 }
 
+// An input is a sequence as soon as it has a sequence length, otherwise an image; the keys of the
+// other kind are then unknown keys and reported as such.
 void parse_input(const Json& json, Problems& problems, train::ModelTable& table) {
   const Json* given = json.find("sequence_length");
   const bool sequence = given != nullptr && !given->is_null();
@@ -65,6 +72,9 @@ void parse_input(const Json& json, Problems& problems, train::ModelTable& table)
   fields.no_more();
 }
 
+// The file gives the multiply-accumulates at its own sequence length L. For another length they are
+// scaled by the ratio (tokens) or its square (attention), which stays whole only if L or L^2
+// divides them.
 void check_scaling(const Json& json, const train::ModelTable& table, Problems& problems) {
   for (std::size_t i = 0; i < table.layers.size(); ++i) {
     const train::ModelLayer& layer = table.layers[i];
@@ -86,6 +96,7 @@ void check_scaling(const Json& json, const train::ModelTable& table, Problems& p
   }
 }
 
+// Tensors are told apart by layer and tensor name together; "weight" may be in every layer.
 void check_names(const Json& json, const train::ModelTable& table, Problems& problems) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < table.layers.size(); ++i) {
@@ -99,6 +110,8 @@ void check_names(const Json& json, const train::ModelTable& table, Problems& pro
   }
 }
 
+// Layers are listed as the framework registers its parameters. Where they run in another order,
+// every layer has to say its place, from 1: with gaps or repetitions no order would follow.
 void check_execution(const Json& json, const train::ModelTable& table, Problems& problems) {
   std::set<std::int64_t> seen;
   const auto count = static_cast<std::int64_t>(table.layers.size());
@@ -118,6 +131,7 @@ void check_execution(const Json& json, const train::ModelTable& table, Problems&
   }
 }
 
+// A total that is left out counts as right: the sum itself is the default.
 void check_totals(const Json& json, const train::ModelTable& table, Problems& problems) {
   Fields fields(json, problems, *find_key(keys::kModel, "totals"));
   const auto compare = [&](std::string_view key, std::int64_t sum) {
@@ -155,6 +169,7 @@ train::ModelTable parse_model(const Json& json) {
   const Json* totals = fields.any("totals");
   fields.no_more();
   problems.throw_if_any(); // the checks below need whole layers
+  // Sums in doubles first, because the exact ones below are 64-bit integers, which could overflow.
   double elements = 0;
   double macs = 0;
   for (const train::ModelLayer& layer : table.layers) {
@@ -177,6 +192,7 @@ train::ModelTable parse_model(const Json& json) {
   return table;
 }
 
+// Totals are computed anew, so that a table that was changed in memory stays consistent.
 Json to_json(const train::ModelTable& table) {
   Json input;
   if (table.sequence) {

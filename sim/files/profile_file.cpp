@@ -1,3 +1,5 @@
+// One function per part of the file. What a run does not use is read, too: a wrong type in a
+// residual or in the name of a device shows that the file is not what it claims to be.
 #include "files/profile_file.hpp"
 
 #include <limits>
@@ -12,6 +14,8 @@ namespace stepsim::io {
 namespace {
 
 // A number, or an interval {value, low, high}.
+// Only `value` is used in runs; the interval is the uncertainty of a fit, for readers of the file.
+// A bound that is left out equals the value.
 std::optional<double> estimate(Fields& parent, std::string_view key) {
   const Json* json = parent.any(key);
   if (json == nullptr || json->is_null()) {
@@ -33,6 +37,8 @@ std::optional<double> estimate(Fields& parent, std::string_view key) {
 
 // [lowest, highest], each with the range of the list's elements.
 template <class Number, class Check>
+// Empty where the key is absent, which means that the profile makes no claim, and where it is
+// wrong, which has been reported then.
 std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_view key,
                                                   Check check) {
   const auto list = parent.list(key);
@@ -56,6 +62,8 @@ std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_vi
   return std::pair<Number, Number>(*low, *high);
 }
 
+// A text or an object; profiles from the literature say for single numbers where each of them comes
+// from.
 void parse_source(Fields& profile) {
   if (const Json* json = profile.any("source"); json != nullptr && json->is_string()) {
     return;
@@ -92,6 +100,8 @@ void parse_valid(Fields& fields, net::NetworkProfile& profile) {
   });
 }
 
+// A block latency of the profile is checked and left aside: it belongs to the program that was
+// measured, and scenarios give their own.
 void parse_network(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "network", [&](Fields& network) {
     (void)network.word("model");
@@ -111,6 +121,8 @@ void skip_at_bound(Fields& fields) {
   }
 }
 
+// Both costs are required of a link class although rows of the table call them optional: a class
+// without one of them would be a network that costs nothing.
 void parse_links(Fields& fields, net::NetworkProfile& profile) {
   for (const Json& json : fields.list("links")) {
     Fields link(json, fields.problems(), keys::kProfileLink.front());
@@ -137,6 +149,8 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
   }
 }
 
+// `after`: where the segment before ends. A segment may leave a gap to it, which the evaluation of
+// the curve bridges, but must not reach back into it; without `to_bytes` it has no end.
 net::CurveSegment parse_segment(const Json& json, double after, Problems& problems) {
   Fields fields(json, problems, keys::kCurveSegment.front());
   net::CurveSegment segment;
@@ -153,6 +167,8 @@ net::CurveSegment parse_segment(const Json& json, double after, Problems& proble
   return segment;
 }
 
+// Curves are taken for exactly the ranks that they were measured with, so that a profile may hold
+// many curves of one operation.
 void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
   for (const Json& json : fields.list("collectives")) {
     Fields collective(json, fields.problems(), keys::kCurve.front());
@@ -184,6 +200,8 @@ void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
 
 } // namespace
 
+// Parts are read in the order of the format's description. A profile with none of network, links
+// and collectives describes no network and is refused.
 net::NetworkProfile parse_profile(const Json& json) {
   Problems problems;
   Fields fields(json, problems, keys::kProfile);

@@ -7,6 +7,8 @@
 
 namespace stepsim::io {
 
+// Intervals are checked and dropped; ranges of validity are kept, so that a run can say how far it
+// leaves them. What is absent stays empty: a scenario then has to give it.
 // Throws InputError with all problems found.
 [[nodiscard]] net::NetworkProfile parse_profile(const Json& json);
 

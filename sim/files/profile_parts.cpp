@@ -1,3 +1,5 @@
+// Parts of a profile that describe computing beside the network. Costs of compression are kept by
+// the name of their row, so that a method with new costs needs no line here.
 #include "files/profile_parts.hpp"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ std::string no_costs_for(std::string_view method) {
              : "method " + std::string(method) + " has no costs";
 }
 
+// Only the costs that the file gives: a run takes the default of every other one.
 net::CompressionCosts parse_costs(Fields& fields, std::string_view method) {
   net::CompressionCosts costs{std::string(method), "", {}};
   costs.form = fields.optional_word(keys::kSelectForm.name).value_or("");
@@ -50,6 +53,9 @@ void numbers(Fields& parent, std::string_view key) {
   }
 }
 
+// Factors are one per number of ranks. A list of the wrong kind keeps its length by repeating its
+// last rank or a factor of 1, so that a single bad entry is reported once and does not also make
+// the lengths differ.
 void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "dense_inflation", [&](Fields& inflation) {
     auto& [ranks, factors] = profile.dense_inflation;
@@ -79,6 +85,8 @@ void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile) {
   });
 }
 
+// The keys are names of methods. A name without costs is asked for with `any`, which marks it as
+// seen, or it would be reported as an unknown key a second time.
 void parse_compression_costs(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "compression_costs", [&](Fields& methods) {
     if (!methods.json().is_object()) {
@@ -97,6 +105,7 @@ void parse_compression_costs(Fields& fields, net::NetworkProfile& profile) {
   });
 }
 
+// Timed kernels are raw data behind the fitted costs; nothing of them is kept.
 void check_kernels(Fields& fields) {
   for (const Json& json : fields.list("kernels")) {
     Fields kernel(json, fields.problems(), keys::kKernel.front());

@@ -23,6 +23,8 @@ template <class Read> void object(Fields& parent, std::string_view key, Read rea
 // Checks a list of numbers, if it is there.
 void numbers(Fields& parent, std::string_view key);
 
+// Each reads its own key of the file, or does nothing if it is absent, and reports problems in
+// `fields`.
 void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile);
 void parse_compression_costs(Fields& fields, net::NetworkProfile& profile);
 void check_kernels(Fields& fields);

@@ -1,3 +1,5 @@
+// Two forms of one thing. The JSON form reports all problems at once; the CSV form stops at the
+// first bad line, because a shifted column would make a problem of every line behind it.
 #include "files/samples_file.hpp"
 
 #include <algorithm>
@@ -19,6 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kColumns{"op",     "algorithm", "ranks", "bytes",
                                                    "time_s", "pass",      "column"};
 
+// Bytes must be whole numbers: they come from buffers that somebody allocated.
 SampleSet parse_set(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kSampleSet.front());
   SampleSet set;
@@ -69,6 +72,7 @@ public:
   }
 
   // "" where the file has no such column.
+  // Optional columns may be missing altogether or be empty in single rows; both read as "".
   [[nodiscard]] std::string_view text(const CsvRow& row, std::string_view column) const {
     const auto index =
         static_cast<std::size_t>(std::ranges::find(kColumns, column) - kColumns.begin());
@@ -86,6 +90,7 @@ public:
     }
     return *value;
   }
+  // The range has been checked by then and lies within 2^53, so that the cast is defined.
   [[nodiscard]] std::int64_t integer(const CsvRow& row, std::string_view column) const {
     const double value = number(row, column);
     if (value != static_cast<double>(static_cast<std::int64_t>(value))) {
@@ -104,6 +109,7 @@ private:
 };
 
 // The set that a row belongs to; sets in the order of their first rows.
+// A linear search: logs have tens of sets, and rows of one set usually follow each other.
 SampleSet& set_of(std::vector<SampleSet>& sets, SampleSet wanted) {
   const auto found = std::ranges::find_if(sets, [&](const SampleSet& set) {
     return set.op == wanted.op && set.algorithm == wanted.algorithm && set.ranks == wanted.ranks &&
@@ -135,6 +141,8 @@ Samples parse_samples(const Json& json) {
   return samples;
 }
 
+// A row belongs to a set by operation, algorithm, ranks and column, so that a file may list several
+// benchmarks mixed or one after the other. Device and element type have no columns.
 Samples parse_samples_csv(std::string_view text, const std::string& file) {
   const std::vector<CsvRow> rows = parse_csv(text, file);
   if (rows.empty()) {
@@ -169,6 +177,8 @@ Samples parse_samples_csv(std::string_view text, const std::string& file) {
   return samples;
 }
 
+// `head` may end in the middle of the file, so that nothing is parsed: the first line that is
+// neither blank nor a comment decides.
 bool looks_like_samples(std::string_view head) {
   for (const TextLine& line : lines_of(head)) {
     const std::string_view text = trimmed(line.text);
@@ -184,6 +194,7 @@ bool looks_like_samples(std::string_view head) {
   return false;
 }
 
+// A JSON file starts with a brace, a CSV header never does.
 Samples read_samples(const std::string& path, std::string_view importer) {
   ImportOptions options;
   options.importer = importer;
@@ -202,6 +213,8 @@ Samples read_samples(const std::string& path, std::string_view importer) {
   return samples;
 }
 
+// Unknown device, element type and column are null; `algorithm` and `gpus_per_node` are left out
+// instead, because their absence has a meaning to the fit.
 Json to_json(const Samples& samples) {
   Array sets;
   for (const SampleSet& set : samples.sets) {
@@ -236,6 +249,7 @@ Json to_json(const Samples& samples) {
                 {"warnings", Array(samples.warnings.begin(), samples.warnings.end())}};
 }
 
+// Numbers are the shortest texts that read back as the same double, so that no sample changes.
 std::string to_csv(const Samples& samples) {
   std::string out = "op,algorithm,ranks,bytes,time_s,pass,column\n";
   for (const SampleSet& set : samples.sets) {

@@ -26,6 +26,8 @@ struct Sample {
   std::optional<std::int64_t> pass;
 };
 
+// What was measured in one series: samples of a set may be fitted together, samples of two sets
+// never.
 struct SampleSet {
   std::string op;        // of kSampleOps
   std::string algorithm; // "" = unknown

@@ -1,3 +1,5 @@
+// Where data came from, in the same form in every kind of file that is imported: format, files with
+// digests, program and its options.
 #include "files/source_json.hpp"
 #include "json/json_text.hpp"
 
@@ -12,6 +14,7 @@ train::Source parse_source(const Json& json, Problems& problems) {
   return source;
 }
 
+// Options may have values of any type; all are kept as text, because they are only shown.
 train::Source read_source(Fields& fields) {
   train::Source source;
   source.format = fields.text("format");
@@ -36,6 +39,7 @@ train::Source read_source(Fields& fields) {
   return source;
 }
 
+// Warnings of an import belong to the data: every run that uses the file repeats them.
 std::vector<std::string> parse_warnings(Fields& fields) {
   std::vector<std::string> warnings;
   for (const Json& warning : fields.array("warnings", false)) {

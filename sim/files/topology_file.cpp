@@ -1,3 +1,5 @@
+// A topology is either a graph of hosts, switches and links, or a preset that stands for one. A
+// preset stays a preset when it is written back, so that its parameters can still be changed.
 #include "files/topology_file.hpp"
 
 #include <algorithm>
@@ -19,6 +21,8 @@ std::string quoted(std::string_view id) {
 }
 
 // A latency or bandwidth of a link, in the range of its row.
+// The lower end of the range goes through the usual check; the upper one has words of its own,
+// because only numbers beyond any link meet it, which mostly are wrong units.
 double link_number(Fields& fields, std::string_view key) {
   const Range range = fields.row(key).range;
   const double value = fields.number(key, at_least(range.low));
@@ -29,6 +33,8 @@ double link_number(Fields& fields, std::string_view key) {
   return value;
 }
 
+// Whether parameters fit together is asked only when each of them is right by itself: a wrong
+// number would otherwise be reported twice.
 void parse_preset(Fields& fields, net::Topology& topology) {
   const std::string_view name = fields.word("preset");
   const net::Preset& preset = *std::ranges::find(net::presets(), name, &net::Preset::name);
@@ -49,6 +55,7 @@ void parse_preset(Fields& fields, net::Topology& topology) {
 }
 
 // The ids of `nodes`, which `element` describes.
+// Hosts and switches share one set of ids, because links name either by it.
 std::vector<std::string> parse_nodes(std::span<const Json> nodes, const Key& element,
                                      Problems& problems, std::set<std::string>& seen) {
   std::vector<std::string> ids;
@@ -64,6 +71,9 @@ std::vector<std::string> parse_nodes(std::span<const Json> nodes, const Key& ele
   return ids;
 }
 
+// A link without an id is called by its ends. Two links between the same nodes are allowed, as
+// cables in parallel; the second one then gets its number appended, and only ids that were written
+// out can clash.
 std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::string>& nodes) {
   const std::vector<std::string_view> known(nodes.begin(), nodes.end());
   std::vector<net::TopologyLink> links;
@@ -100,12 +110,16 @@ std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::s
   return links;
 }
 
+// Whether every node can be reached needs the whole graph, so that it is asked last and only of a
+// graph whose ids and ends are right.
 void check_fabric(const Json& json, const net::Fabric& fabric, Problems& problems) {
   for (const net::FabricProblem& problem : net::fabric_problems(fabric)) {
     problems.add(json, "links", problem.message);
   }
 }
 
+// `gpus` lists the hosts of the ranks in their order, so that a host is in it at most once and a
+// switch never.
 void parse_graph(Fields& fields, net::Topology& topology) {
   std::set<std::string> nodes;
   Problems& problems = fields.problems();

@@ -1,3 +1,6 @@
+// Layers, buckets, collectives and steps of a trace, each by a function of its own. Sizes that say
+// one thing twice (elements and bytes, tensors and layers) must agree exactly: a trace in which
+// they do not was put together by hand, and nobody could tell which of the numbers is right.
 #include "files/trace_file.hpp"
 
 #include <algorithm>
@@ -11,6 +14,7 @@ namespace stepsim::io {
 
 namespace {
 
+// Null and absent mean the same: the recording did not show it.
 std::optional<Seconds> optional_seconds(Fields& fields, std::string_view key) {
   const auto value = fields.optional_number(key);
   return value ? std::optional(Seconds{*value}) : std::nullopt;
@@ -24,6 +28,7 @@ std::string dtype(Fields& fields) {
   return std::string(fields.optional_word("dtype").value_or(""));
 }
 
+// A tensor whose element type is unknown has bytes that nothing can be compared with.
 train::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kTraceTensors.front());
   train::Tensor tensor;
@@ -53,6 +58,8 @@ train::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
   return tensor;
 }
 
+// The sum is compared only if all tensors have bytes; otherwise the layer's own number is all there
+// is.
 train::Layer parse_trace_layer(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kTraceLayers.front());
   train::Layer layer;
@@ -80,6 +87,8 @@ train::Layer parse_trace_layer(const Json& json, Problems& problems) {
   return layer;
 }
 
+// `index` may be left out. Where it is given it must be the position, because launch order is what
+// the list stands for.
 train::MeasuredBucket parse_bucket(const Json& json, std::size_t position, Problems& problems) {
   Fields fields(json, problems, keys::kTraceBuckets.front());
   train::MeasuredBucket bucket;
@@ -113,6 +122,8 @@ train::MeasuredCollective parse_collective(const Json& json, Problems& problems)
   return collective;
 }
 
+// Steps are what the layer times were condensed from. No run uses them; they are kept, so that a
+// trace that is read and written again still shows what it rests on.
 train::MeasuredStep parse_step(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kTraceSteps.front());
   train::MeasuredStep step;
@@ -125,6 +136,7 @@ train::MeasuredStep parse_step(const Json& json, Problems& problems) {
   return step;
 }
 
+// What an import found out about its own quality. No run uses it.
 train::Checks parse_checks(const Json& json, Problems& problems) {
   Fields fields(json, problems, *find_key(keys::kTrace, "checks"));
   train::Checks checks;

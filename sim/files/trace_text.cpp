@@ -1,3 +1,5 @@
+// Values that a reader of the file would look for are always written, null if they are unknown;
+// texts and lists that say nothing when empty are left out. Reading the text gives an equal trace.
 #include "files/trace_text.hpp"
 
 #include "files/keys/trace_keys.hpp"
@@ -98,6 +100,7 @@ Json to_json(const train::Checks& checks) {
 }
 
 template <class Value>
+// A list that is absent reads as an empty one.
 void set_list(Json& json, std::string_view key, const std::vector<Value>& values) {
   if (values.empty()) {
     return;
