@@ -1,3 +1,6 @@
+// The best merge is planned by the linear cost that planners see, and then evaluated as the run's
+// own messages are, so that both periods hold the same effects and their ratio says something about
+// the merge alone.
 
 #include "run/best_merge.hpp"
 
@@ -15,6 +18,7 @@ namespace stepsim::study {
 namespace {
 
 // The step with every message costed as `problem` says.
+// The period by formula: no evaluator is asked, whatever the run used.
 double planned_period(const Scenario& scenario, const plan::Problem& problem,
                       const plan::Plan& plan, plan::Schedule schedule) {
   const auto seconds = planned_seconds(scenario, problem, plan, schedule);
@@ -35,6 +39,8 @@ double optimal_period(const Scenario& scenario, const plan::Problem& problem, Bu
   if (!has_all_gathers(scenario)) {
     return period(scenario, costs);
   }
+  // A schedule with all-gathers sends each message in two halves. The optimum it is compared with
+  // sends whole all-reduces, which need costs of their own.
   Scenario whole = scenario; // whose messages are not split
   whole.communication.schedule = kOptimal;
   BucketCosts evaluate(whole, measured_curve(whole));
@@ -42,6 +48,7 @@ double optimal_period(const Scenario& scenario, const plan::Problem& problem, Bu
 }
 
 // The closed form of some message is an upper bound.
+// A closed form may be an upper bound for some sizes only, so that every message is asked.
 bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
   coll::Collective collective = exchange_of(scenario);
   return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
@@ -55,6 +62,9 @@ bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
 } // namespace
 
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary) {
+  // The gap is given only to schedules that plan with a cost alone: others send several messages at
+  // once, halves of them, or buckets that somebody else has cut, so that they solve another
+  // problem.
   const bool one_channel = plan::planner(schedule).needs == plan::Needs::cost;
   const double period = *summary.iteration_time_s;
   // Planners see equal parts and formulas where evaluators may know better.
@@ -80,6 +90,7 @@ void fill_merge(const Scenario& scenario, const plan::Problem& problem, const pl
                            ? *summary.iteration_time_s
                            : optimal_period(scenario, problem, costs),
                        summary);
+  // A measured curve has no formula beside itself, and a fabric has no closed form.
   if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
     plan::Problem formula = problem;
     formula.cost = formula_cost(scenario);

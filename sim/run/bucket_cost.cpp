@@ -1,3 +1,6 @@
+// Dense buckets are timed by the evaluators of collectives, compressed ones by the stages that
+// their exchange consists of. Either way the result is split by where the time is spent, because
+// computing threads and the channel run at the same time.
 
 #include "run/bucket_cost.hpp"
 
@@ -16,6 +19,8 @@ namespace stepsim::study {
 
 namespace {
 
+// What a message is when its exchange has two halves: DeAR's reduce-scatter and all-gather, or a
+// reduce and a broadcast.
 coll::Collective first_of(const Scenario& scenario) {
   coll::Collective collective = exchange_of(scenario);
   collective.op = splits_exchange(scenario) ? coll::Op::reduce_scatter : collective.op;
@@ -45,6 +50,9 @@ BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cos
     : scenario_(scenario), exchange_(first_of(scenario), scenario.method, curve),
       broadcast_(second_of(scenario), scenario.method, curve) {}
 
+// An exchange that cannot be split into its own phases counts as two equal halves: DeAR then
+// behaves as with an all-reduce cut in the middle, and bytes and the sum of times stay those of the
+// whole.
 BucketCost BucketCosts::operator()(const plan::Group& group) {
   BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
   if (has_all_gathers(scenario_) && !splits_exchange(scenario_)) {
@@ -70,6 +78,8 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
   BucketCost cost;
   // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
   // too.
+  // An exchange without time is one of a single worker or of no bytes, which has no start-up
+  // either.
   const bool sends = message.seconds > 0;
   cost.wire_s = message.seconds + (sends ? extra.startup_s : 0);
   cost.staging_s = extra.per_byte_s * static_cast<double>(group.bytes.value);
@@ -88,6 +98,8 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
 
 BucketCost BucketCosts::compressed(const plan::Group& group) {
   const coll::Compression& compression = scenario_.communication.compression;
+  // Low-rank factors depend on the shapes of the matrices in a bucket; buckets of equal bytes may
+  // then cost differently, and the cache would mix them up.
   const bool by_shape = compression.method == coll::CompressionMethod::powersgd;
   const coll::GradientPart part = gradient_part(scenario_, group);
   const std::pair key(group.bytes.value, part.elements);
@@ -99,6 +111,8 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   const coll::CompressedExchange exchange =
       coll::compressed_exchange(compression, part, exchange_of(scenario_));
   const coll::ExchangeTime wire = coll::exchange_time(exchange, compression, scenario_.method);
+  // Methods are ordered from the closed form to events, so that the largest is the most faithful
+  // one.
   used_ = std::max(used_, wire.method);
   events_ += wire.events;
   const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
@@ -113,6 +127,7 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.wire_s = times.wire_s;
   cost.merge_s = times.merge_s;
   cost.scatter_s = times.scatter_s;
+  // Methods that only have a formula have no schedule whose bytes could be counted.
   cost.bytes_sent = exchange.formula_s ? formula_bytes(scenario_, group) : wire.max_bytes_sent;
   cost.algorithm = coll::row(compression.method).name;
   cost.elements = exchange.elements;
@@ -121,6 +136,8 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   return known_[key] = cost;
 }
 
+// With one worker the curve stays a curve, but of zero cost, so that the rest of the run goes the
+// same way as with several.
 std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
   const auto& curve = scenario.cluster.network.curve;
   if (!curve) {

@@ -31,6 +31,8 @@ struct BucketCost {
   std::vector<net::LinkUse> links{}; // [link] of the fabric, both ways
   std::int64_t elements{};           // compressed exchanges only, as the next
   std::int64_t k{};
+  // Sums in seconds: what precedes the exchange on the selecting stream, and what holds the
+  // channel.
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
   [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };

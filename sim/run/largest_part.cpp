@@ -1,3 +1,6 @@
+// Each part is found from the planner's cost of the messages with the other parts set to zero or,
+// where a cost cannot be taken apart so, from differences. The parts need not add up exactly: only
+// their order matters.
 
 #include "run/largest_part.hpp"
 
@@ -47,6 +50,8 @@ std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& 
   for (const BucketCost& cost : costs) {
     work += cost.compress_s() + cost.encode_s + cost.decode_s;
   }
+  // Ties go to latency, then bandwidth: a part that is named has to be larger than the ones before
+  // it.
   if (work > latency && work > bandwidth) {
     return "compression";
   }
@@ -67,6 +72,8 @@ std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan
   };
   const double all = total(false);
   collective.reduction_s_per_byte = 0;
+  // The fabric's links stay as they are, so that what adding costs is a difference, and what is
+  // left beside latency is the bytes.
   const double reduction = all - total(false);
   const double latency = total(true);
   const double bandwidth = all - reduction - latency;
@@ -111,6 +118,8 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
     return sum;
   };
   collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
+  // Without this, `auto` could choose another algorithm, and an optimal block another size, once a
+  // part is taken away, so that the parts would be those of different exchanges.
   collective = coll::with_chosen_algorithm(collective);
   if (const auto blocks = coll::resolve_blocks(collective)) {
     collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};

@@ -1,3 +1,5 @@
+// Counters are kept as changes: +1 and -1 where messages start and end, or plus and minus a share
+// of the capacity. Sorted by time and summed up they give the value at every instant.
 #include "run/link_counters.hpp"
 
 #include <algorithm>
@@ -16,6 +18,7 @@ public:
   explicit RankPaths(const net::RankFabric& fabric) : fabric_(fabric) {}
 
   bool passes(std::uint32_t src, std::uint32_t dst, net::LinkId link) {
+    // A job sends along the same pairs again and again; each path is looked up once.
     const auto [place, is_new] = known_.try_emplace({src, dst});
     if (is_new) {
       const net::NodeId from = fabric_.hosts[src];
@@ -70,6 +73,7 @@ void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkCh
   double value = 0;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     value += changes[i].by;
+    // Of several changes at one instant only the last value is shown: those between lasted no time.
     if (i + 1 == changes.size() || changes[i + 1].time_s > changes[i].time_s) {
       constexpr double kRounding = 1e-9; // of sums of percentages
       timeline.counters.push_back({.node = node,

@@ -1,3 +1,5 @@
+// Exchanges of a trace are compared at the number of ranks that the trace was recorded with, on the
+// scenario's own links: any other number would compare different collectives.
 
 #include "run/measured_exchanges.hpp"
 
@@ -13,9 +15,12 @@ namespace stepsim::study {
 
 namespace {
 
+// Far enough apart that waiting for the slowest rank, or another network, is the likely reason.
 constexpr double kFar = 0.3;
 
 // The cluster with `ranks` workers, nodes filled as they are here; empty where it has none like it.
+// A cluster with a fabric or a curve cannot be made larger or smaller: its routes and its points
+// belong to the ranks that it has.
 std::optional<Cluster> with_ranks(const Cluster& cluster, std::int64_t ranks) {
   if (cluster.ranks() == ranks) {
     return cluster;
@@ -49,6 +54,7 @@ std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
   }
   Scenario there = scenario;
   there.cluster = *cluster;
+  // What the trace timed were dense all-reduces.
   there.communication.compression = {};
   there.communication.reduce_broadcast = false;
   train::ExchangeTimes times(exchange_of(there), std::nullopt, there.cluster.network.curve);
@@ -80,6 +86,7 @@ std::optional<std::string> far_exchanges(const Scenario& scenario,
       most = std::max(most, each.measured_s / each.simulated_s);
     }
   }
+  // Exchanges that take no time here have no ratio and are left out.
   if (most == 0 || (most <= 1 + kFar && least >= 1 - kFar)) {
     return std::nullopt;
   }

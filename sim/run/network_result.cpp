@@ -1,3 +1,5 @@
+// Both levels of network simulation give their counters in one form. The flow level has no queues,
+// so that what it cannot say is null and not 0.
 #include "run/network_result.hpp"
 
 #include <algorithm>
@@ -14,6 +16,9 @@ LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use, dou
           .queue = {}};
 }
 
+// In packets a link is busy while it transmits, headers included, so that the share of time is its
+// utilization; a flow may use a link all the time at less than its rate, so that bytes are counted
+// there.
 LinkResult link_result(const net::LinkCounters& counters, double elapsed_s) {
   const double busy_s = net::to_seconds(counters.busy);
   const auto drops = [&](net::DropCause cause) {
@@ -45,6 +50,7 @@ io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& 
   return tree;
 }
 
+// Stable, so that links of equal use stay in the order of their numbers on every machine.
 std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links, std::size_t most) {
   std::vector<net::LinkId> busiest;
   for (net::LinkId link = 0; link < links.size(); ++link) {
@@ -65,6 +71,8 @@ std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds) {
   std::ranges::sort(seconds);
   const auto count = static_cast<double>(seconds.size());
   const auto percentile = [&](double percent) {
+    // Nearest rank gives a value that occurred; an interpolated 99th percentile of ten flows would
+    // be a time that no flow took.
     const auto rank = static_cast<std::size_t>(std::ceil(percent * count / 100));
     return seconds[std::max<std::size_t>(rank, 1) - 1];
   };

@@ -1,3 +1,6 @@
+// What the simulation of jobs needs, made from a scenario: layer times, buckets with the class of
+// their messages, hosts of ranks and servers. Several jobs become scenarios of their own first, so
+// that everything behind that knows one job only.
 
 #include "run/network_setup.hpp"
 
@@ -19,6 +22,7 @@ bool has_servers(const Scenario& scenario) {
 
 namespace {
 
+// Bytes by layer, in forward order, also for layers without gradients.
 std::vector<double> layer_bytes(const Scenario& scenario) {
   std::vector<double> bytes(scenario.workload.layers.size());
   for (const train::Gradient& gradient : scenario.workload.gradients) {
@@ -43,6 +47,8 @@ std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Pla
         last = std::max(last, layer);
       }
     }
+    // A bucket is as urgent as its most urgent layer, which is the first one that the next forward
+    // pass needs. Without any gradient `first` is still the largest number, and `last` is 0.
     piece.first_layer = std::min(first, last);
     piece.last_layer = last;
     piece.message_class = classes.of_layer(piece.first_layer);
@@ -51,6 +57,7 @@ std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Pla
   return pieces;
 }
 
+// Stable, so that chunks of one gradient, which are ready together, keep their order.
 void sort_by_ready(const Scenario& scenario, plan::Plan& plan) {
   if (scenario.communication.schedule == plan::Schedule::priority) { // listed by urgency
     std::ranges::stable_sort(plan.groups, {},
@@ -102,6 +109,8 @@ train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
 Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   Scenario result = scenario;
   result.other_jobs.clear();
+  // The first job stands in the scenario itself, the others in a list, and only together they have
+  // the nodes of the cluster.
   const auto ranks_of = [&](std::size_t index) {
     const std::int64_t nodes =
         index == 0 ? scenario.first_job_nodes : scenario.other_jobs[index - 1].nodes;
@@ -113,12 +122,15 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   }
   if (job > 0) {
     const OtherJob& other = scenario.other_jobs[job - 1];
+    // A time of update that was given in the scenario holds for all jobs; one that comes from the
+    // trace of the first job belongs to that trace.
     const bool own_update = scenario.training.update.value == scenario.workload.update.value;
     result.workload_source = other.source;
     result.workload = other.workload;
     result.training.update = own_update ? other.workload.update : scenario.training.update;
   }
   // Workers are numbered through all jobs in the scenario, from 0 within each job.
+  // Stragglers of other jobs are left out.
   std::vector<train::Straggler>& slow = result.variability.stragglers;
   std::erase_if(slow, [&](const train::Straggler& straggler) {
     return straggler.worker < first || straggler.worker >= first + ranks_of(job);
@@ -144,6 +156,8 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   return result;
 }
 
+// `priority` is the only such planner that runs on a simulated network: it cuts gradients into
+// chunks by their bytes and orders them by layer, so that no cost enters its plan.
 PlannedJob planned_job(const Scenario& scenario) {
   plan::Problem problem = merge_problem(scenario);
   if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
@@ -164,11 +178,13 @@ train::JobNetwork network_of(const Scenario& scenario) {
   result.simulated_limit_s = scenario.simulated_limit.value;
   result.flow = {.paths = fabric.paths, .headers = fabric.headers};
   if (network.model == NetworkModel::packet) {
+    // Picoseconds are 64-bit integers in packets, which ends at kMostSeconds.
     result.simulated_limit_s = std::min(result.simulated_limit_s, net::kMostSeconds);
     result.packet = options;
     result.background = network.packet.background;
   } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&
              options.transport.dlcp.early_stop) {
+    // At the flow level a message with bounded loss is as long as the part that has to arrive.
     result.early_stop_payload = options.full_payload();
   }
   return result;

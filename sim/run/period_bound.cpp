@@ -22,10 +22,14 @@ namespace {
 bool runs_as_formula(const Scenario& scenario, const coll::Collective& collective) {
   const coll::Options& options = collective.options;
   const bool doubled = options.ring_startup_2p && collective.algorithm == coll::AlgorithmId::ring;
+  // A printed form, or free pipelining, is what the run takes only if the run asks for the formula;
+  // events would follow the schedule.
   const bool printed = options.cost_form != coll::CostForm::exact || doubled;
   if (printed) {
     return !scenario.method || *scenario.method == coll::Method::closed_form;
   }
+  // The largest chunk of a ring passes every step, so that whole elements can only make it slower
+  // than its formula, which stays a bound.
   return options.chunking == coll::Chunking::real ||
          collective.algorithm == coll::AlgorithmId::ring;
 }
@@ -45,6 +49,8 @@ std::optional<plan::LinearCost> exact_linear_cost(const Scenario& scenario,
 
 } // namespace
 
+// No bound is known where the exchange is in two parts, where the cost is a table, on a fabric, and
+// with `auto`, whose algorithm depends on the sizes of the messages, which are not known here.
 std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                                                    const plan::Problem& problem) {
   const Communication& communication = scenario.communication;
@@ -59,6 +65,7 @@ std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                               ? plan::least_slowdown(communication.schedule_options)
                               : 1;
   const std::optional<plan::LinearCost> linear = exact_linear_cost(scenario, problem);
+  // A single message with all bytes: splitting it would only add start-ups.
   const auto least_seconds = [&](double bytes) {
     if (bytes == 0 || !exchanges(scenario)) {
       return 0.0;
@@ -70,6 +77,8 @@ std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
     all.bytes = bytes;
     const coll::LowerBound bound = coll::lower_bound(all);
     const plan::LinearCost extra = extra_cost(scenario);
+    // Latency and bytes may overlap in a pipelined collective, so that the larger of them and not
+    // the sum is the bound.
     return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
            slowdown * (extra.startup_s + extra.per_byte_s * bytes);
   };
@@ -88,6 +97,9 @@ std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                               .all_s = least_seconds(total)};
 }
 
+// Three chains that every iteration contains: computing alone; backward, the message of the first
+// layer and the forward pass that waits for it; the first gradient, all messages one after the
+// other, and the forward of the last layer, with which every forward pass ends.
 std::optional<double> period_lower_bound(const Scenario& scenario, const plan::Problem& problem) {
   const std::optional<train::MessageBounds> messages = message_bounds(scenario, problem);
   if (!messages) {
@@ -109,6 +121,8 @@ std::optional<double> period_lower_bound(const Scenario& scenario, const plan::P
   return bound;
 }
 
+// A bound that equals the time exactly comes out of other sums and may be above it in the last
+// bits.
 double bound_of(double bound_s, double time_s) {
   constexpr double kRounding = 1e-12;
   return bound_s <= time_s * (1 + kRounding) ? std::min(bound_s, time_s) : bound_s;

@@ -55,6 +55,8 @@ plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
 
 } // namespace
 
+// Every byte is read and written on its way in and on its way out: four passes over memory. A
+// message with one gradient is sent from where it lies.
 double copy_seconds(const Scenario& scenario, const plan::Group& group) {
   const double rate = scenario.communication.copy_bandwidth_Bps;
   const auto merged = std::ranges::count_if(group.items, [&](std::uint32_t item) {
@@ -65,6 +67,7 @@ double copy_seconds(const Scenario& scenario, const plan::Group& group) {
              : 0.0;
 }
 
+// The worst case of any planner: every gradient in a message of its own, one after the other.
 void check_range(const plan::Problem& problem) {
   double end = problem.items.empty() ? 0 : problem.items.back().ready.value;
   for (const plan::Item& item : problem.items) {
@@ -94,6 +97,8 @@ bool has_all_gathers(const Scenario& scenario) {
   return plan::planner(scenario.communication.schedule).gathers_back();
 }
 
+// The reduce-scatter and the all-gather of a ring are collectives that evaluators know, and their
+// times add up to that of its all-reduce. Measured curves and printed forms only know the whole.
 bool splits_exchange(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   return has_all_gathers(scenario) && !is_compressed(scenario) && !scenario.cluster.network.curve &&
@@ -104,6 +109,7 @@ bool splits_exchange(const Scenario& scenario) {
 
 std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan::Problem& problem,
                                             const plan::Plan& plan, plan::Schedule schedule) {
+  // The cost of a problem also holds copies, which would be counted twice otherwise.
   const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
   const plan::Planner& row = plan::planner(schedule);
   plan::Cost back;
@@ -136,6 +142,7 @@ MessageSeconds message_seconds(const plan::Problem& problem, const BucketCost& c
           .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0};
 }
 
+// Never more than the whole message, which may be cheaper than a + b m where it has no bytes.
 double startup_seconds(const plan::Problem& problem, double seconds) {
   const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
   return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
@@ -185,6 +192,9 @@ train::StepInput step_input(const Scenario& scenario) {
   input.input_pipelined = scenario.training.input_pipelined;
   input.next_forward = communication.next_forward;
   input.reduce_broadcast = communication.reduce_broadcast;
+  // Without overlap the three phases follow each other for the model as a whole: everything is
+  // reduced, the root updates, everything is broadcast. No layer can start before the last of them
+  // ends.
   if (communication.reduce_broadcast && !communication.overlap_backward) {
     input.next_forward = train::NextForward::barrier;
   }

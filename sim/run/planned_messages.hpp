@@ -46,6 +46,7 @@ void check_range(const plan::Problem& problem);
 [[nodiscard]] double startup_seconds(const plan::Problem& problem, double seconds);
 
 // Everything of a step but its messages: one worker of its own.
+// Times in seconds; vectors are by layer in forward order.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario);
 // The step with one message per bucket of `plan`; bucket g lasts seconds[g] plus its buffer copies.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,

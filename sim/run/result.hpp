@@ -30,6 +30,7 @@ struct LayerResult {
   double gradient_done_s{}; // end of its last message; 0 without gradients
 };
 
+// Times from the start of the run, s; the period goes to the same point of the next iteration.
 struct Iteration {
   std::int64_t index{};
   double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};

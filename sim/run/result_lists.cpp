@@ -1,3 +1,6 @@
+// Lists of a result from the step that every iteration repeats. Steps count time from the start of
+// backward, because that is where messages begin; results count from the start of the iteration,
+// which lies before it by the forward pass.
 #include "run/result_lists.hpp"
 
 #include <algorithm>
@@ -20,6 +23,8 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& pl
     bucket.items = static_cast<std::int64_t>(group.items.size());
     for (const std::uint32_t item : group.items) {
       const train::Gradient& gradient = scenario.workload.gradients[item];
+      // Layers have their forward order inside the program and are shown in the order of backward,
+      // from 1.
       const std::int64_t number = layers - gradient.layer; // from 1, backward order
       bucket.first = std::min(bucket.first, number);
       bucket.last = std::max(bucket.last, number);
@@ -59,6 +64,7 @@ std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepI
     layer.backward_end_s = t - iteration;
     layer.forward_start_s = step.next_forward_s[l] - step.next_forward_s.front();
     layer.forward_end_s = layer.forward_start_s + work.forward.value;
+    // A time of 0 marks a layer without gradients.
     layer.gradient_done_s = step.layer_done_s[l] > 0 ? step.layer_done_s[l] - iteration : 0;
   }
   return layers;
@@ -82,6 +88,8 @@ std::vector<Iteration> iteration_list(const Scenario& scenario, const train::Ste
   return iterations;
 }
 
+// Utilization is over the whole run, the heat of a bucket over the time of its own exchange: how
+// full the link is while that bucket is sent.
 void fill_links(std::span<const BucketCost> costs, Result& result) {
   if (!result.scenario.cluster.fabric) {
     return;

@@ -1,3 +1,6 @@
+// One function per training algorithm makes the result of a steady run; here it gets what all of
+// them share: iterations with a density of their own, the limit of simulated time, convergence, and
+// the comparison with the same run uncompressed.
 
 #include "run/run.hpp"
 
@@ -24,6 +27,7 @@ namespace stepsim::study {
 
 namespace {
 
+// Times are checked as the tables show them, in microseconds, where they overflow first.
 void check_limit(const Scenario& scenario, double makespan) {
   constexpr double kMicroseconds = 1e6; // as tables show times
   if (!std::isfinite(makespan * kMicroseconds)) {
@@ -36,6 +40,8 @@ void check_limit(const Scenario& scenario, double makespan) {
   }
 }
 
+// A simulated network takes every algorithm that it allows; the others are told apart by what an
+// iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
   if (simulates_messages(scenario)) {
     return run_network(scenario);
@@ -60,6 +66,7 @@ void fill_convergence(const Convergence& convergence, Summary& summary) {
   if (!*summary.converges) {
     return;
   }
+  // Between the two losses the extra epochs rise in proportion to the loss.
   const double beyond =
       std::max(0.0, loss - convergence.harmless) / (convergence.most - convergence.harmless);
   summary.epochs = convergence.epochs_lossless * (1 + convergence.beta * beyond);
@@ -78,6 +85,7 @@ double dense_period(const Scenario& scenario, const Communication& communication
 // overlapped with backward (SPA 5).
 void compare_with_dense(const Scenario& scenario, Summary& summary) {
   const double period = *summary.iteration_time_s;
+  // A dense run would be compared with itself, and a period of 0 has no ratio.
   if (!is_compressed(scenario) || !(period > 0)) {
     return;
   }
@@ -112,6 +120,8 @@ std::optional<Scenario> warming_up(const Scenario& scenario, std::int64_t index)
 // those from its backward on in the run of its own density, its start, which waits for the messages
 // of the iteration before, in that one's.
 void apply_warmup(const Scenario& scenario, Result& result) {
+  // A schedule of densities has few steps and a run may have a million iterations: each density is
+  // run once.
   std::map<double, Result> by_density; // 0: dense
   std::vector<const Result*> steady;   // [iteration]
   const Result last = result;
@@ -170,6 +180,8 @@ Result run(const Scenario& scenario) {
     fill_convergence(*scenario.training.convergence, result.summary);
   }
   Summary& summary = result.summary;
+  // The flag has a value wherever there is a closed form, so that its absence means that there is
+  // none.
   if (summary.closed_form_s && !summary.closed_form_is_bound) {
     summary.closed_form_is_bound = false;
   }
@@ -181,6 +193,8 @@ std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication) {
   constexpr std::uint64_t kStream = 19; // beside those of PKT 3.6 and PIP 9
   return replication == 0
              ? seed
+             // Eleven bits less leave 53, so that the seed is written to JSON and read again
+             // without loss.
              : base::hash(seed, kStream, static_cast<std::uint64_t>(replication)) >> 11;
 }
 
@@ -201,6 +215,7 @@ void average(const std::vector<Summary>& all, Summary& summary) {
   const double first_period = *summary.iteration_time_s;
   double alone = 0; // sum over replications
   for (const Summary& each : all) {
+    // The efficiency of each replication times its period is the period of one worker alone.
     alone += each.scaling_efficiency.value_or(0) * *each.iteration_time_s;
   }
   for (const SummaryNumber number :
@@ -225,6 +240,7 @@ void average(const std::vector<Summary>& all, Summary& summary) {
 
 } // namespace
 
+// The first replication has the seed of the scenario, so that one replication is the plain run.
 Result run_replications(const Scenario& scenario, std::int64_t replications) {
   Result result = run(scenario);
   std::vector<Summary> all{result.summary};

@@ -21,6 +21,9 @@ train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& excha
                     scenario.training.update.value + exchange.codec_s;
   // Workers of a node share its interfaces, which then carry more gradients than a server's port.
   const double servers = scenario.communication.options.servers;
+  // The ports of a server carry a push of each worker in turn; an interface of a node carries those
+  // of all its workers to all servers. Whichever has more to carry sets the pace, and its factor
+  // stretches the time of a push.
   const double crowd = coll::ranks_per_interface(exchange.server) * servers / input.workers;
   const double wire_s = exchange.push_s() * std::max(1.0, crowd);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
@@ -43,6 +46,7 @@ std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times
     if (update.worker != 0) {
       continue;
     }
+    // A push leaves when its gradient is ready and reaches the server's port a latency later.
     const double computed = update.arrive_s - latency_s;
     Iteration iteration;
     iteration.index = static_cast<std::int64_t>(iterations.size());
@@ -78,6 +82,7 @@ Result run_async_server(const Scenario& scenario) {
   summary.iteration_time_s = times.period_s;
   const bool varies = scenario.variability.varies();
   fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
+  // Of an idle server; what a worker waits behind others is in the exposed part.
   const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
                             input.link.add_s / input.servers;
   fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
@@ -93,6 +98,8 @@ Result run_async_server(const Scenario& scenario) {
                times.period_s, summary);
   fill_staleness(times.staleness, summary);
   summary.in_flight_gradients = 0;
+  // The server is the bottleneck if the slowest of its three stations is busy all the time. A per
+  // cent is left for the start of the run, where it is not.
   const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
                              input.workers / input.servers;
   const bool saturated = server_busy >= 0.99 * times.period_s;
@@ -114,6 +121,7 @@ Result run_async_server(const Scenario& scenario) {
     }
   }
   fill_interval(scenario, result);
+  // The closed form with mean times is the bound that random times may undercut.
   warn_below_bound(train::async_period(input), result);
   return result;
 }

@@ -6,6 +6,8 @@
 
 namespace stepsim::study {
 
+// Times in seconds; an iteration of worker 0 stands for all. Throws SimulationError as the
+// evaluation of its exchange does.
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
 
 // What the asynchronous server simulates, for the order of its updates.

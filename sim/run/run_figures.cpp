@@ -20,6 +20,8 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& some)
 }
 
 // The largest ratio by which ranks or a message lie outside what the calibration covers.
+// Below the range the factor is the range's lower end over the value, above it the value over the
+// upper end, so that 2 means twice too large or half too small.
 std::optional<double> extrapolation_factor(const Network& network, std::int64_t ranks,
                                            const plan::Plan& plan) {
   if (!network.valid_ranks && !network.valid_bytes) {
@@ -68,6 +70,8 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
   summary.compute_s = compute_s;
   const double nominal =
       *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
+  // Without variation the parts add up to `compute_s` but for rounding, and are left as they are,
+  // so that forward_s is the number that the workload gives.
   constexpr double kRounding = 1e-12;
   if (nominal > 0 && std::abs(compute_s - nominal) > kRounding * nominal) {
     for (std::optional<double>* part :
@@ -91,6 +95,8 @@ double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t 
                               last + 1);
 }
 
+// Exposed communication may exceed the time on the wire, by waiting for a tick or for other
+// workers; the fraction is then 0 and not negative.
 void fill_communication(double communication_s, double exposed_s, Summary& summary) {
   summary.communication_s = communication_s;
   summary.exposed_communication_s = exposed_s;
@@ -122,10 +128,13 @@ void fill_interval(const Scenario& scenario, Result& result) {
     return;
   }
   // Means of consecutive blocks, because neighbouring iterations depend on each other.
+  // Few enough that the means of long runs hardly depend on each other, and enough for Student's t
+  // to be narrow.
   constexpr std::size_t kBatches = 20;
   const auto skip = static_cast<std::size_t>(scenario.training.discard_iterations.value_or(1));
   const std::size_t count = result.iterations.size() > skip ? result.iterations.size() - skip : 0;
   const std::size_t batches = std::min(kBatches, count);
+  // One mean has no variance.
   if (batches < 2) {
     return;
   }
@@ -145,6 +154,8 @@ void fill_interval(const Scenario& scenario, Result& result) {
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary) {
   const train::Variability& variability = scenario.variability;
   const train::Jitter jitter(variability, static_cast<std::uint32_t>(scenario.cluster.ranks()));
+  // In step, the period is that of the slowest worker; an asynchronous period may be that of the
+  // fastest.
   const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
                      !scenario.training.async;
   const double least = (waits ? jitter.slowest() : jitter.fastest()) *

@@ -40,10 +40,12 @@ template <class Value> double mean_of(std::span<const train::JobIteration> runs,
   return sum / static_cast<double>(runs.size());
 }
 
+// No bytes were sent, so that none of them was lost; null says so and 0 would claim a measurement.
 std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
+// Messages of the discarded first iterations are left out, as in every other mean.
 void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary) {
   std::vector<double> seconds;
   for (const train::JobMessage& message : job.messages) {
@@ -72,6 +74,8 @@ void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> st
   using Run = train::JobIteration;
   summary.loss_fraction = ratio(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
   summary.stale_fraction = ratio(total(&Run::parameter_lost_bytes), total(&Run::parameter_bytes));
+  // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
+  // servers it takes one. Other algorithms are not traced.
   const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
   if (ring || has_servers(scenario)) {
     const double contributions = static_cast<double>(scenario.workload.bytes().value) *
@@ -81,6 +85,8 @@ void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> st
   }
 }
 
+// On a network of links there is no single latency or start-up to name: either workers compute
+// longer than messages are under way, or the busiest link is one of a server, or it is bandwidth.
 std::string bottleneck(const Scenario& scenario, const Summary& summary,
                        const std::vector<LinkResult>& links) {
   if (*summary.communication_s <= *summary.compute_s) {
@@ -122,6 +128,8 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train:
   const double work = mean_of(steady, [](const Run& run) { return run.mean_work_s; });
   const double compute = mean_of(steady, [](const Run& run) { return run.compute_s; });
   constexpr double kRounding = 1e-9; // times count from the start of the run
+  // Where the difference is rounding the exact number is taken, so that equal workers wait for
+  // nobody.
   fill_work(scenario, 0, std::abs(compute - work) > kRounding * period ? compute : work, summary);
   fill_communication(mean_of(steady, [](const Run& run) { return run.communication_s; }),
                      mean_of(steady, [](const Run& run) { return run.exposed_s; }), summary);
@@ -139,6 +147,7 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train:
   summary.bottleneck = bottleneck(scenario, summary, result.links);
 }
 
+// Buckets are shown as they were in the last iteration, which is the steadiest one.
 void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::AlgorithmId algorithm,
                 const train::JobResult& job, Result& result) {
   const train::JobIteration& last = job.iterations.back();
@@ -174,6 +183,8 @@ void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::Algorith
 void fill_tensors(const train::JobResult& job, Result& result) {
   const train::JobIteration& last = job.iterations.back();
   const auto iteration = static_cast<std::int64_t>(job.iterations.size()) - 1;
+  // Two entries per bucket, gradients and then parameters; both are sums over all messages of the
+  // bucket between whatever ranks.
   result.tensors.resize(2 * job.pieces.size());
   for (std::size_t i = 0; i < result.tensors.size(); ++i) {
     result.tensors[i].bucket = static_cast<std::int64_t>(i / 2);
@@ -196,6 +207,7 @@ void fill_tensors(const train::JobResult& job, Result& result) {
     tensor.timeouts += message.timeouts;
     tensor.duplicates += message.duplicates;
     tensor.probe_rounds += message.probe_rounds;
+    // The bucket is complete when the last of its messages is.
     tensor.complete_s = std::max(tensor.complete_s, message.end_s - last.start_s);
   }
 }
@@ -222,6 +234,8 @@ std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsRes
 }
 
 // Every job alone on the network, and all of them together while none has ended.
+// Once the first job has ended the others have more of the network; iterations that end later are
+// left out of the mean.
 std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                     const std::vector<PlannedJob>& planned,
                                     const train::JobsResult& together) {

@@ -4,6 +4,8 @@
 
 namespace stepsim::study {
 
+// Times in seconds from the start of the run. Throws SimulationError beyond the limit of simulated
+// time.
 [[nodiscard]] Result run_network(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -42,6 +42,8 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
   double done = 0;
   for (const plan::Group& group : plan.groups) {
     const BucketCost& cost = pieces.costs.emplace_back(costs(group));
+    // A group may be ready later than its gradients, where the planner waits for a tick: the wait
+    // delays the message and not computing.
     double gradients = 0; // ready; the group may wait for a tick
     for (const std::uint32_t item : group.items) {
       gradients = std::max(gradients, problem.items[item].ready.value);
@@ -55,6 +57,7 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
     pieces.decode_s += cost.decode_s;
     pieces.wire_bytes += cost.bytes_sent;
   }
+  // A pipeline has at least one piece, also where nothing is sent.
   const double rest = scenario.workload.backward().value - done;
   if (rest > 0 || input.pieces.empty()) {
     input.pieces.push_back({.compute_s = std::max(0.0, rest), .exchange_s = 0});
@@ -70,6 +73,8 @@ std::optional<double> closed_form(const train::PipelineInput& input, double comp
   const std::int64_t width = train::effective_width(input);
   const bool delayed = std::ranges::any_of(
       input.pieces, [](const train::PipelinePiece& piece) { return piece.delay_s > 0; });
+  // With a width of 1 an exchange starts while backward still runs, so that its end depends on
+  // every single piece and no formula of the sums holds.
   const bool by_formula = !delayed && (input.pieces.size() == 1 || width > 1);
   if (input.variability.varies() || !by_formula || width > input.iterations) {
     return std::nullopt;
@@ -94,6 +99,8 @@ std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
 }
 
 // Buckets of the last iteration, from its start, by mean times.
+// Buckets leave in their order, one at a time: each starts when it is ready and the channel is
+// free.
 void time_buckets(const train::PipelineInput& input, const train::PipelineTimes& times,
                   std::vector<Bucket>& buckets) {
   const train::PipelineIteration& last = times.iterations.back();
@@ -108,6 +115,8 @@ void time_buckets(const train::PipelineInput& input, const train::PipelineTimes&
 }
 
 // The width of the scenario, or the best one.
+// The wider the pipeline the staler its gradients, so that the smallest width within the tolerance
+// is taken.
 std::int64_t width_of(const Training& training, const train::PipelineInput& input,
                       std::vector<std::string>& warnings) {
   if (training.pipeline_width) {
@@ -136,6 +145,8 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   summary.makespan_drained_s = training.drain ? std::optional(times.drained_s) : std::nullopt;
   summary.closed_form_s = closed_form(input, compute, exchange);
   const auto width = static_cast<double>(train::effective_width(input));
+  // The published total, T / K (c + m), holds for a run of T iterations whose work is spread evenly
+  // over K pipelines.
   summary.paper_form_s = static_cast<double>(training.iterations) / width * (compute + exchange);
   summary.pipeline_width = width;
   summary.wire_bytes = pieces.wire_bytes;
@@ -149,6 +160,8 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   return summary;
 }
 
+// An iteration ends with the later of its computing and its exchange; its time goes from the end of
+// the one before to its own, so that the times add up to the run.
 std::vector<Iteration> iterations_of(const train::PipelineTimes& times) {
   std::vector<Iteration> iterations;
   double end = 0;

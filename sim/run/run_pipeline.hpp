@@ -5,6 +5,7 @@
 
 namespace stepsim::study {
 
+// Throws SimulationError as the evaluators do. Accuracy is not modelled; the staleness is reported.
 [[nodiscard]] Result run_pipeline(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -23,6 +23,7 @@ namespace stepsim::study {
 
 namespace {
 
+// Jitter of an exchange is one factor on all of it: latencies, bytes and additions.
 coll::Collective slowed(coll::Collective collective, double factor, std::vector<double> enter_s) {
   collective.links.all.latency_s *= factor;
   collective.links.all.block_latency_s *= factor;
@@ -44,6 +45,7 @@ public:
 
   // `factor` multiplies all times of the exchange.
   [[nodiscard]] double end(std::vector<double> ready, double factor) {
+    // Workers agree on scales before they push; that ends for all of them at once.
     for (const coll::Collective& each : exchange_.before) {
       const coll::Evaluation evaluation = coll::events(slowed(each, factor, ready));
       events_ += evaluation.events;
@@ -63,6 +65,8 @@ public:
     events_ += evaluation.events;
     return evaluation.seconds + rest;
   }
+  // One server and one kind of link: pushes queue at a single port in the order in which they come,
+  // so that one pass over the sorted times gives the end.
   [[nodiscard]] bool by_formula() const {
     return exchange_.servers == 1 && !exchange_.server.links.two_level;
   }
@@ -80,6 +84,8 @@ struct Parts {
   double tail_s{}; // backward after the last gradient
 };
 
+// Only layers in front of the first one with a gradient can run before the weights are back, and
+// only their backward goes on after the last gradient has left.
 Parts parts_of(const Scenario& scenario, double compute_s) {
   Parts parts;
   std::size_t first = scenario.workload.layers.size();
@@ -128,6 +134,8 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
   }
   result.iterations.clear();
   double origin = 0;
+  // Times are relative to the end of the round before, which keeps them small: in a long run sums
+  // from the start would lose digits.
   for (std::int64_t t = 0; t < scenario.training.iterations; ++t) {
     const double first = *std::ranges::min_element(ready);
     const double last = *std::ranges::max_element(ready);
@@ -144,6 +152,8 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
     }
     const double next = took + *std::ranges::max_element(ready);
     constexpr double kRounding = 1e-12;
+    // What is left when the period without exchanges is taken off; differences of the size of
+    // rounding are nothing.
     const double exposed = next - last_without > kRounding * next ? next - last_without : 0;
     if (t >= discarded(scenario)) {
       totals.compute_s += next - exposed - last;
@@ -167,6 +177,8 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
 
 } // namespace
 
+// All that the model of rounds knows: one message, real links, the schedule itself and more than
+// one worker. Any other case is a run of equal workers with factors on top.
 bool needs_server_rounds(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const bool sends =
@@ -197,6 +209,8 @@ Result run_server_rounds(const Scenario& scenario) {
   const double exposed = totals.exposed_s / count;
   const double period = compute + exposed;
   summary.iteration_time_s = period;
+  // The run of equal workers has start and end right; its iterations are exchanged for the rounds
+  // that were timed.
   summary.makespan_s = *summary.makespan_s + totals.rounds_s -
                        static_cast<double>(scenario.training.iterations) * equal_period;
   fill_work(scenario, codec, compute, summary);

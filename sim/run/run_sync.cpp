@@ -27,6 +27,8 @@ double add_compression(const Scenario& scenario, const plan::Plan& plan,
                        std::span<const BucketCost> costs, train::StepInput& input) {
   const Communication& communication = scenario.communication;
   const bool side = communication.compression.select_stream == coll::SelectStream::side;
+  // A bucket is selected when the last of its gradients is ready, after the backward of its
+  // frontmost layer; buckets come in order, so that the smallest layer so far is that one.
   auto lowest = static_cast<std::uint32_t>(input.backward_s.size() - 1);
   std::vector<train::SelectionWork> work;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
@@ -50,6 +52,8 @@ void show_hidden_selection(const Scenario& scenario, const train::StepInput& inp
       scenario.communication.compression.select_stream != coll::SelectStream::side) {
     return;
   }
+  // Messages become ready when their selection ends, so that the last of them tells how long the
+  // side stream worked.
   double selected = step.backward_s;
   for (const train::Message& message : input.messages) {
     selected = std::max(selected, message.ready_s);
@@ -92,6 +96,8 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
       discard,
       bounded ? message_bounds(scenario, problem).value_or(train::MessageBounds{})
               : train::MessageBounds{});
+  // Parts of the compute time grow by one factor, that of the slowest worker, which everybody waits
+  // for.
   const double nominal = step.forward_s + step.backward_s + step.update_s;
   const double slowest = nominal > 0 ? varied.compute_s / nominal : 1;
   for (std::optional<double>* part :
@@ -166,6 +172,7 @@ Result run_sync(const Scenario& scenario) {
   if (!is_compressed(scenario)) {
     fill_merge(scenario, problem, plan, bucket_costs, result.summary);
   }
+  // With formulas for all messages the period itself is the period by formula.
   if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
     result.summary.closed_form_s = step.period_s;
   }

@@ -1,3 +1,6 @@
+// Iterations that are copies of one step are drawn layer by layer and message by message; all
+// others as one span of computing and one of exchanges. Lane 0 of every node computes and lane 1
+// communicates; a worker stands for its node, as workers of a node do the same.
 #include "run/run_timeline.hpp"
 
 #include <algorithm>
@@ -36,6 +39,8 @@ struct Painter {
   }
 
   // Forward of iteration k: at the start of the run without waiting, later as messages arrive.
+  // In a steady iteration the forward of a layer starts when its messages have arrived, so that
+  // there are gaps between layers.
   void forward(std::uint32_t node, std::int64_t k) {
     const auto& layers = result.scenario.workload.layers;
     double t = 0;
@@ -177,6 +182,8 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
        filter.nodes.empty() && n < std::min(scenario.cluster.nodes, kDefaultNodes); ++n) {
     nodes.push_back(n);
   }
+  // The first nodes and the last iterations are shown: nodes are alike, and the end of a run is
+  // steady.
   // An asynchronous worker may have come less far than asked for.
   const std::int64_t iterations =
       std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size()));

@@ -1,3 +1,6 @@
+// The last stage of the compressed exchange is the one with the servers; what comes before it is
+// among workers. Both are taken from `compressed_exchange`, so that bytes and codec times are those
+// of every other run.
 
 #include "run/server_exchange.hpp"
 
@@ -17,6 +20,7 @@ ServerExchange server_exchange(const Scenario& scenario) {
   coll::CompressedExchange exchange =
       coll::compressed_exchange(compression, gradient_part(scenario, all), exchange_of(scenario));
   ServerExchange result;
+  // Nothing is exchanged, as with one worker.
   if (exchange.stages.empty()) {
     return result;
   }
@@ -26,6 +30,7 @@ ServerExchange server_exchange(const Scenario& scenario) {
     result.before.push_back(std::move(stage.collective));
   }
   const coll::Options& options = result.server.options;
+  // Sharded servers are one on every worker, whatever the number in the options.
   const bool sharded = options.placement == coll::Placement::sharded;
   result.servers = sharded ? result.server.ranks : options.servers;
   result.encode_s = exchange.fixed_s * result.servers;

@@ -1,3 +1,4 @@
+// Figures of a steady step, as sums over its buckets and from the times of the step itself.
 #include "run/step_summary.hpp"
 
 #include <algorithm>
@@ -30,6 +31,8 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
                            [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
   };
   const coll::CompressionKind kind = coll::row(compression.method).kind;
+  // A gradient is coded again on every hop of a ring, P - 1 times, which is where its errors add
+  // up.
   if (kind == coll::CompressionKind::codec) {
     summary.codec_hops = static_cast<double>(scenario.cluster.ranks() - 1);
     return;
@@ -63,6 +66,8 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
     return std::accumulate(costs.begin(), costs.end(), 0.0,
                            [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
   };
+  // Decoding was added to the update and encoding to backward when the step was made; both are
+  // taken off again, so that forward, backward and update are those of the model.
   const double decode = total(&BucketCost::decode_s);
   summary.codec_compute_s = total(&BucketCost::encode_s) + decode;
   summary.forward_s = step.forward_s;
@@ -77,6 +82,7 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
 
   summary.input_wait_s = step.input_wait_s;
 
+  // One worker: the same step without messages, input and update included.
   const train::StepTimes alone = train::run_step(step_input(scenario));
   fill_speedup(scenario, alone.period_s, step.period_s, summary);
   fill_compression(scenario, costs, summary);

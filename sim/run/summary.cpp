@@ -1,3 +1,5 @@
+// The same rows give the flat record of a sweep and the grouped summary of a run, so that a figure
+// cannot be in one and missing in the other.
 #include "run/summary.hpp"
 
 #include "coll/choose.hpp"
@@ -52,6 +54,7 @@ io::Json summary_tree(const Summary& summary) {
                           : groups[static_cast<std::size_t>(group - kSummaryGroups.begin())];
     place.set(field.name_in_group(), std::visit(FigureJson{summary}, field.value));
   }
+  // Groups are always there, even if all their figures are null: readers need no test.
   for (std::size_t i = 0; i < groups.size(); ++i) {
     tree.set(kSummaryGroups[i], std::move(groups[i]));
   }

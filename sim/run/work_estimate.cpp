@@ -1,3 +1,5 @@
+// Counts of what the run will do, times the seconds that each of them takes on one core. Only the
+// order of magnitude matters: the limit that it is held against is minutes.
 
 #include "run/work_estimate.hpp"
 
@@ -20,6 +22,7 @@ constexpr double kPacketHop = 2e-7; // s
 constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
 
 // Messages of different sizes that are timed, at most: a bucket is made of one gradient or more.
+// Evaluators are asked once per size, so that equal messages cost nothing more.
 double different_messages(const Scenario& scenario) {
   if (scenario.communication.schedule == plan::Schedule::single) {
     return 1;
@@ -34,6 +37,7 @@ double different_messages(const Scenario& scenario) {
 // How often a planner asks for the time of a message of another size.
 double planned_messages(const Scenario& scenario, double different) {
   switch (scenario.communication.schedule) {
+  // Every run of neighbouring gradients may become a message, so that all of them are asked for.
   case plan::Schedule::optimal:
   case plan::Schedule::exhaustive:
     return different * different / 2;
@@ -81,6 +85,7 @@ Way way_of(const Scenario& scenario) {
 }
 
 // Simulated time of all iterations, if nothing else were on the network.
+// Background flows start as long as the job runs, so that their number needs the simulated time.
 double simulated_seconds(const Scenario& scenario, const Way& way) {
   const train::Workload& workload = scenario.workload;
   const double steps = 2 * (static_cast<double>(scenario.cluster.ranks()) - 1);
@@ -123,6 +128,7 @@ double network_seconds(const Scenario& scenario) {
 } // namespace
 
 double estimated_seconds(const Scenario& scenario) {
+  // Nothing is sent, and computing is a sum over layers.
   if (scenario.cluster.ranks() == 1) {
     return 0;
   }

@@ -8,6 +8,7 @@ namespace stepsim::study {
 
 inline constexpr double kMaxSeconds = 600; // of one run, unless --max-seconds says otherwise
 
+// CPU seconds of one core; no evaluator is run to find it.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario);
 
 // Throws SimulationError `about 2.5 h of CPU time, more than --max-seconds 600`.
