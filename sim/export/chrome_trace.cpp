@@ -1,3 +1,5 @@
+// Events are appended to one text, which goes to the sink whenever it has grown to a block. Only
+// names, which are few, are collected beforehand.
 #include "export/chrome_trace.hpp"
 
 #include <cassert>
@@ -45,6 +47,8 @@ public:
     append_compact(text_, name);
   }
 
+  // The format counts microseconds. Whole nanoseconds are printed with three decimals by integers,
+  // so that no digit is rounded.
   // ,"key":12.345 in microseconds
   void microseconds(std::string_view key, std::int64_t nanos) {
     raw(key);
@@ -82,6 +86,7 @@ private:
   bool first_ = true;
 };
 
+// Viewers sort processes by their index, which makes node 10 follow node 9 and not node 1.
 void write_names(EventWriter& out, const engine::Timeline& timeline) {
   std::set<std::uint32_t> shown;
   for (const auto& [track, name] : timeline.lane_names) {
@@ -113,6 +118,8 @@ void write_names(EventWriter& out, const engine::Timeline& timeline) {
   }
 }
 
+// The duration is the difference of two rounded times, not a rounded difference: neighbours then
+// meet without gaps or overlaps.
 void write_spans(EventWriter& out, const engine::Timeline& timeline) {
   for (const engine::Span& span : timeline.spans) {
     const std::int64_t start = nanoseconds(span.start);
@@ -134,6 +141,7 @@ void write_spans(EventWriter& out, const engine::Timeline& timeline) {
   }
 }
 
+// An arrow is two events with one id; "bp":"e" ties its head to the span that encloses it.
 void write_arrows(EventWriter& out, const engine::Timeline& timeline) {
   std::int64_t id = 0;
   for (const engine::Arrow& arrow : timeline.arrows) {

@@ -1,3 +1,5 @@
+// Graphviz places the nodes; here they get their row by the distance to the nearest host, so that a
+// tree of switches looks like one.
 #include "export/dot.hpp"
 
 #include <algorithm>
@@ -26,6 +28,7 @@ std::string rate_text(double bytes_per_second) {
   return base::shortest(bytes_per_second * 8 / 1e9) + " Gbit/s";
 }
 
+// Both directions of a cable mostly are alike and are shown once.
 std::string label(const net::FabricLink& there, const net::FabricLink& back) {
   std::string text = rate_text(there.bandwidth_Bps);
   if (back.bandwidth_Bps != there.bandwidth_Bps) {
@@ -53,6 +56,7 @@ std::string dot_text(const net::Fabric& fabric, std::string_view name) {
     }
     out += " }\n";
   }
+  // Links of a fabric come in pairs, one per direction of a cable.
   for (std::size_t i = 0; i + 1 < fabric.links.size(); i += 2) {
     const net::FabricLink& link = fabric.links[i];
     const bool upwards = level[link.from] <= level[link.to]; // edges point from lower rows up

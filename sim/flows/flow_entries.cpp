@@ -26,6 +26,7 @@ struct Entries {
   [[nodiscard]] bool packets() const { return file.level == NetworkLevel::packet; }
 
   // `size_bytes`, or `packets` that are full.
+  // Packets of a flow are numbered with 32 bits, so that flows of more packets are refused here.
   double size(io::Fields& entry) const {
     const double payload = file.packet.options.full_payload();
     if (entry.has("size_bytes") == entry.has("packets")) {
@@ -53,6 +54,8 @@ struct Entries {
   }
 
   // `protect`: which packets are protected; empty = all.
+  // Single packets are chosen by their number, so that a study can lose exactly the ones that it
+  // means to.
   std::optional<net::FlowSpec::Protect> protect(io::Fields& entry) const {
     const io::Json* json = entry.any("protect");
     if (json == nullptr || json->is_null()) {
@@ -80,6 +83,8 @@ struct Entries {
   }
 
   // What single and generated flows have in common.
+  // Weights and caps belong to the sharing of the flow level. Packets share a link by what their
+  // transports do, and no transport takes either.
   net::FlowSpec common(io::Fields& entry) const {
     net::FlowSpec flow;
     flow.bytes = size(entry);
@@ -116,6 +121,8 @@ struct Entries {
 
   // `path`: links by number or name that lead one after the other from src to dst; empty after a
   // problem.
+  // A path is followed from node to node, so that the first link that does not continue it is
+  // named.
   std::vector<net::LinkId> path(io::Fields& entry, const net::FlowSpec& flow) const {
     std::vector<net::LinkId> links;
     net::NodeId at = flow.src;
@@ -143,6 +150,8 @@ struct Entries {
   }
 
   // `via`: which of the shortest paths, by its spine.
+  // In a leaf-spine the number is that of a spine whatever hosts are meant; elsewhere it counts the
+  // shortest paths between the two hosts.
   void via(io::Fields& entry, net::FlowSpec& flow) const {
     const auto number = entry.optional_integer("via");
     if (!number) {
@@ -170,6 +179,7 @@ struct Entries {
     net::FlowSpec flow = common(entry);
     const auto src = host(entry, "src");
     const auto dst = host(entry, "dst");
+    // A sprayed flow takes all paths, packet by packet, and a path of its own contradicts that.
     const bool routed = entry.has("path") || entry.has("via");
     const net::LoadBalancing balancing = file.packet.options.load_balancing;
     if (entry.has("path") && entry.has("via")) {
@@ -194,6 +204,8 @@ struct Entries {
   }
 
   // The flows of a rule, all alike but for their hosts.
+  // Counts are checked before anything is made: all_to_all of a few thousand hosts has millions of
+  // flows.
   void generated(io::Fields& entry) const {
     const FlowRule rule = entry.word("generate", kFlowRules);
     const std::int64_t hosts = file.fabric.hosts;
@@ -261,6 +273,8 @@ void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile&
     entry.no_more();
   }
   const double jitter = top.number("start_jitter_s");
+  // Drawn after all flows are known, by position, so that the jitter of a flow does not depend on
+  // whether it was listed or generated.
   net::add_start_jitter(file.flows, jitter, static_cast<std::uint64_t>(file.seed));
   if (std::ranges::any_of(
           file.flows, [](const net::FlowSpec& flow) { return flow.start_s > net::kMostSeconds; })) {

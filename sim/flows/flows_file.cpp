@@ -20,6 +20,7 @@ namespace stepsim::study {
 namespace {
 
 // Empty after a problem, or where a part of the file has one: its topology is not read then.
+// Without a topology nothing else can be judged, since hosts and links are named by it.
 std::optional<net::Topology> parse_fabric(io::Fields& top, const ParseContext& context) {
   const io::Json* json = top.any("topology");
   if (json == nullptr || json->is_null()) {
@@ -30,6 +31,8 @@ std::optional<net::Topology> parse_fabric(io::Fields& top, const ParseContext& c
 }
 
 // `network`: the level and the packet block. The packet level needs a transport.
+// The packet block is read at both levels; the flow level takes paths, headers and loss bounds from
+// it.
 void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file) {
   const io::Json* json = top.any("network");
   if (json == nullptr || json->is_null()) {
@@ -92,6 +95,7 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
     fields.no_more();
   }
   const bool allow_unusual = top.boolean("allow_unusual");
+  // Unusual numbers are looked for in the tree as written, before any of them is used.
   for (const std::string_view part : {"topology", "network"}) {
     if (const io::Json* found = tree.find(part)) {
       refuse_unusual(*found, allow_unusual, problems);
@@ -109,6 +113,7 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
   problems.throw_if_any();
   check_faults(tree, context, file);
   problems.throw_if_any();
+  // Seed and limit belong to the file as a whole; the packet block has no keys for them.
   file.packet.options.seed = static_cast<std::uint64_t>(file.seed);
   file.packet.options.simulated_s = file.simulated_limit_s;
   file.warnings = topology->warnings;

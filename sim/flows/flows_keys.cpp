@@ -1,3 +1,5 @@
+// Examples are part of the schema and are checked against it: an incast at the packet level, and a
+// permutation on a shipped topology.
 #include "flows/flows_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -14,6 +14,7 @@
 
 namespace stepsim::study::keys {
 
+// Bounds of rows, as doubles, because JSON numbers are compared as such.
 inline constexpr double kMostPacketsOfFlow = 0x1p31;
 inline constexpr double kMostPeriod = 1e9; // of protected packets
 inline constexpr double kMostPaths = 1e9;
@@ -63,6 +64,8 @@ inline constexpr std::array kFlowTraits{
            "default is all.")
         .example(R"({"every": 2})")};
 
+// A flow names its hosts; how it gets from one to the other is the business of the network unless
+// it says so.
 inline constexpr std::array kSingleFlowKeys{
     either("src", kFlowHostForms, "Host that sends, by number or name.").example("0").required(),
     either("dst", kFlowHostForms, "Host that receives, by number or name.").example("4").required(),
@@ -104,6 +107,7 @@ inline constexpr std::array kFlowTopologyForms{
     io::keys::kTopology.and_also(io::kHeaderKeys)
         .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6})")};
 
+// All keys have defaults: a list of flows without a network block runs at the flow level.
 inline constexpr std::array kFlowNetwork{
     word("model", kNetworkLevels,
          "flow: links are shared fairly by the flows on them; packet: every packet.")

@@ -125,6 +125,7 @@ constexpr auto kClass = std::to_array<Written<Class>>({
 });
 constexpr std::array kClassKeys = io::written_keys(kClass);
 
+// A template, because rows hold plain function pointers, which cannot remember a class.
 template <net::DropClass drop_class> Json class_tree(const FlowsResult& result) {
   constexpr auto place = static_cast<std::size_t>(drop_class);
   return io::write(kClass, result.classes ? Class((*result.classes)[place]) : Class());
@@ -201,6 +202,7 @@ Json links_of(const Run& run) {
   return links;
 }
 
+// Null without background load, which is different from a load none of whose flows has ended.
 Json background_of(const Run& run) {
   if (!run.result.background) {
     return {};

@@ -22,6 +22,8 @@ bool is_sprayed(net::LoadBalancing balancing) {
 
 // The share of a message that must arrive: 1, or need / n of its packets with bounded loss and
 // early stop.
+// The small number guards the rounding: with a bound of 0.7 the need is (1 - 0.7) 10 packets, which
+// is a little above 3 in binary and must not become 4.
 double carried_part(const FlowsFile& file, double bytes) {
   const net::TransportOptions& transport = file.packet.options.transport;
   if (!file.packet.has_transport || transport.kind != TransportKind::dlcp ||
@@ -34,6 +36,8 @@ double carried_part(const FlowsFile& file, double bytes) {
 }
 
 // Every flow is a fluid whose size is what must arrive, with headers where they count.
+// Early stop ends a message once enough has arrived; a fluid has no losses, so that what need not
+// arrive is simply not sent.
 FlowsResult run_flow_level(const FlowsFile& file) {
   const net::PacketOptions& options = file.packet.options;
   std::vector<net::FlowSpec> flows = file.flows;
@@ -74,6 +78,7 @@ FlowsResult run_flow_level(const FlowsFile& file) {
 }
 
 // Paths that flows ask for are taken whatever the others do; without any, `explicit` is ECMP.
+// Flows without a path of their own get the one that ECMP gives them.
 std::vector<net::PacketFlow> packet_flows(const FlowsFile& file, net::PacketOptions& options) {
   const bool explicit_paths = std::ranges::any_of(
       file.flows, [](const net::FlowSpec& flow) { return flow.via || !flow.path.empty(); });
@@ -121,6 +126,8 @@ FlowResult flow_result(const net::MessageResult& message) {
 }
 
 // Background flows that started, and were complete, before the last flow of the list ended.
+// Flows that are still under way have no completion time and are in no statistic, which favours
+// short flows; `started` tells how many there were.
 FlowsResult::Background background_result(const std::vector<net::MessageResult>& messages,
                                           net::Picoseconds end) {
   FlowsResult::Background background;

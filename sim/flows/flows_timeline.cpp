@@ -1,3 +1,5 @@
+// Spans of one lane must not overlap in the trace format, so that flows which a host sends at the
+// same time are spread over lanes.
 #include "flows/flows_timeline.hpp"
 
 #include <algorithm>
@@ -20,6 +22,7 @@ struct Life {
 };
 
 // The flows that took time, by their start.
+// Sorted by start, since lanes are given out in that order.
 std::vector<Life> lives(const FlowsFile& file, const FlowsResult& result) {
   std::vector<Life> all;
   for (std::size_t id = 0; id < result.flows.size(); ++id) {
@@ -62,6 +65,7 @@ void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vect
 }
 
 // How many flows are under way over a link, where it ends.
+// A sprayed flow counts on every link that its packets may take.
 void add_counters(const FlowsFile& file, const FlowsResult& result, const std::vector<Life>& all,
                   engine::Timeline& timeline) {
   const std::vector<net::LinkId> busiest = busiest_links(result.links, kCountedLinks);

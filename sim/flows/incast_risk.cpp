@@ -1,3 +1,6 @@
+// One pass over the flows by their start, with the packets of first windows that wait before each
+// host. The backlog falls at the rate of the port between starts. Later windows are not followed:
+// whether they overflow too depends on the losses of the first ones.
 #include "flows/incast_risk.hpp"
 
 #include <algorithm>
@@ -13,6 +16,7 @@ namespace {
 
 // Packets that a port of the switch before a host can hold for one queue; infinite = no limit. Of a
 // shared pool one hot queue gets alpha / (1 + alpha) (F8).
+// A port with a limit in bytes holds as many full packets as fit.
 double port_packets(const net::PacketOptions& options) {
   const net::BufferOptions& buffer = options.buffer;
   const double pool = static_cast<double>(buffer.bytes) / options.mtu_wire_bytes;
@@ -35,6 +39,8 @@ struct Backlog {
   std::uint32_t flows = 0;
 
   // Overflow = what came from all but the busiest source, and one more.
+  // The packets of the busiest source come one after the other at line rate and leave at the same
+  // rate, so that they alone never overflow the port.
   double add(double start_s, net::NodeId src, double window, double packet_s) {
     packets = std::max(0.0, packets - (start_s - since_s) / packet_s);
     if (packets == 0) {

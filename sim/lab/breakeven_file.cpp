@@ -1,3 +1,6 @@
+// Reads the problem and reduces the compressed exchange to a line: a start-up and bytes that are
+// divided by the bandwidth. Everything else about the method is time on the device and does not
+// change with the network.
 #include "lab/breakeven_file.hpp"
 
 #include <cmath>
@@ -17,6 +20,7 @@ namespace stepsim::study {
 namespace {
 
 // A number of bytes, > 0 and whole; 1 after a problem.
+// Two checks, since a fraction above zero would pass the first: bytes of a gradient are whole.
 std::int64_t positive_bytes(io::Fields& fields, std::string_view key) {
   const io::Key& row = fields.row(key);
   const double* fallback = std::get_if<double>(&row.fallback);
@@ -36,6 +40,8 @@ std::int64_t positive_bytes(io::Fields& fields, std::string_view key) {
 }
 
 // At least 2, also after a problem.
+// One rank has nothing to exchange and no break-even; two are put in its place after the problem
+// was reported, so that reading can go on.
 std::int64_t parse_ranks(io::Fields& fields) {
   const io::Range range = fields.row("ranks").range;
   const std::int64_t ranks = fields.integer("ranks", io::Range{.high = range.high});
@@ -65,6 +71,8 @@ ExchangeParts exchange_of(const coll::Compression& compression,
                           const train::BreakEvenProblem& problem) {
   coll::Collective base;
   base.ranks = static_cast<std::uint32_t>(problem.ranks);
+  // Parts of exactly n / P: with whole elements the time would have small steps and no line would
+  // fit it.
   base.options.chunking = coll::Chunking::real;
   base.links.all = {problem.latency_s, problem.latency_s, 0};
   const coll::GradientPart gradient = gradient_of(compression, problem.gradient_bytes);
@@ -79,6 +87,7 @@ ExchangeParts exchange_of(const coll::Compression& compression,
     return *form;
   };
   const double startup = seconds(0);
+  // At one second per byte the time without start-up is the number of bytes on the longest path.
   const double bytes = seconds(1) - startup;
   constexpr double kBetween = 1e-9; // 1 GB/s
   const double on_line = startup + bytes * kBetween;
@@ -86,6 +95,7 @@ ExchangeParts exchange_of(const coll::Compression& compression,
     throw SimulationError(std::string(coll::row(compression.method).name) +
                           ": its time is not linear in the bytes sent");
   }
+  // Taken once: selecting, staging, merging and scattering do not depend on the bandwidth.
   const coll::CompressTimes work = coll::compress_times(
       compression, coll::compressed_exchange(compression, gradient, base), base.ranks);
   const auto dense = static_cast<double>(problem.gradient_bytes);
@@ -109,6 +119,8 @@ std::vector<double> parse_bandwidths(io::Fields& fields) {
 
 } // namespace
 
+// A given `encode_decode_s` replaces all costs of the compression, for measured values that are one
+// number.
 BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   io::Problems problems;
   io::Fields fields(tree, problems, keys::kBreakEven);

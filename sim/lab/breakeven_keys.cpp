@@ -1,3 +1,4 @@
+// The second example leaves out everything that has a default.
 #include "lab/breakeven_keys.hpp"
 
 namespace stepsim::study::keys {

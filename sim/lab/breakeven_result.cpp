@@ -80,6 +80,7 @@ constexpr auto kExchange = std::to_array<Written<BreakEvenProblem>>({
 });
 constexpr std::array kExchangeKeys = io::written_keys(kExchange);
 
+// The problem at one bandwidth; its times are computed when they are written.
 struct AtBandwidth {
   const BreakEvenProblem& problem;
   double bandwidth_Bps;

@@ -1,3 +1,6 @@
+// Two problems, one loop: the bookkeeping of the simulator says which gradient a step applies, and
+// the problem says what that does to its weights. Gradients that wait lie in a ring of K slots,
+// since a step never applies one that is more than K iterations old.
 #include "lab/converge.hpp"
 
 #include <algorithm>
@@ -34,6 +37,8 @@ void for_each_step(const Staleness& staleness, std::int64_t iterations, Apply ap
   }
 }
 
+// Codecs and sparse methods that have an operator on real numbers; for the others the simulator
+// only knows sizes and times.
 std::optional<coll::Codec> codec_of(CompressionMethod method) {
   if (method == CompressionMethod::truncate16) {
     return coll::Codec::truncate16;
@@ -59,6 +64,7 @@ std::optional<coll::SparseMethod> sparse_of(CompressionMethod method) {
   }
 }
 
+// Codecs work on 32-bit floats, as on a device; the rest of the training is in double precision.
 std::vector<float> as_floats(const Vector& values) { return {values.begin(), values.end()}; }
 
 // From the gradients of all workers to the mean that everybody applies.
@@ -93,6 +99,8 @@ private:
     return sum;
   }
 
+  // In a ring partial sums are coded again on every hop, at a server each push once and the sum
+  // once, so that errors of fewer codings add up.
   [[nodiscard]] Vector coded_mean(coll::Codec codec, const std::vector<Vector>& gradients) const {
     std::vector<std::vector<float>> parts;
     for (const Vector& gradient : gradients) {
@@ -113,6 +121,8 @@ private:
     return divided({pulled.begin(), pulled.end()});
   }
 
+  // What is not sent stays in the residual of its worker and is added to the next gradient (error
+  // feedback), so that it is late and not lost.
   [[nodiscard]] Vector sparse_mean(coll::SparseMethod method, const std::vector<Vector>& gradients,
                                    std::int64_t index) {
     const auto parameters = gradients.front().size();
@@ -144,6 +154,8 @@ void subtract(Vector& weights, double rate, const Vector& gradient) {
 
 } // namespace
 
+// Stability is judged by the largest distance in two quarters of the run and not by its end,
+// because an oscillation passes through zero.
 QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::int64_t iterations) {
   assert(iterations >= 1 && "a run has iterations");
   constexpr double kDiverged = 1e100;
@@ -171,6 +183,7 @@ QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::in
         return finite;
       });
   run.final_distance = std::abs(weight);
+  // Such a run is compared with its start.
   if (iterations < 4) { // no quarters
     run.earlier = 1;
   }
@@ -181,6 +194,8 @@ QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::in
 
 bool QuadraticRun::grows() const { return largest > (1 + kRounding) * earlier; }
 
+// The characteristic equation z^K - z^(K-1) + x = 0 has its roots inside the unit circle exactly
+// for x below this value (PIP 11).
 double stability_limit(std::int64_t width) {
   const auto k = static_cast<double>(width);
   return 2 * std::cos((k - 1) * std::numbers::pi / (2 * k - 1));
@@ -190,6 +205,8 @@ bool has_operator(CompressionMethod method) {
   return method == CompressionMethod::none || codec_of(method) || sparse_of(method);
 }
 
+// One iteration more than asked for is begun, since the loss after the last update is taken at its
+// start.
 std::vector<double> learn(const LogisticProblem& problem, const Learning& learning) {
   assert(has_operator(learning.compression.method) && "only what can be done on real numbers");
   Vector weights(problem.parameters());
@@ -224,6 +241,8 @@ std::vector<double> learn(const LogisticProblem& problem, const Learning& learni
   return losses;
 }
 
+// Rate over workers: a server adds the gradients one by one, and P of them make one synchronous
+// step.
 std::vector<double> learn_async(const LogisticProblem& problem, const Learning& learning,
                                 std::span<const train::AsyncUpdate> updates) {
   assert(learning.compression.method == CompressionMethod::none && "a server adds what is pushed");

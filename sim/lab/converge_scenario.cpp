@@ -1,3 +1,5 @@
+// Losses come from the small problem and times from the run of the scenario; both count the same
+// iterations, so that point i of one belongs to point i of the other.
 #include "lab/converge_scenario.hpp"
 
 #include <algorithm>
@@ -12,6 +14,7 @@ namespace stepsim::study {
 namespace {
 
 // The scenario's compression for a vector of another length: the same share of its elements.
+// A number of entries that is right for a large model would select all of a small one.
 coll::Compression for_small_problem(const Scenario& scenario) {
   coll::Compression compression = scenario.communication.compression;
   if (compression.k) {
@@ -23,6 +26,8 @@ coll::Compression for_small_problem(const Scenario& scenario) {
   return compression;
 }
 
+// The scenario's batch size is not taken: it says how long an iteration is, and means nothing for
+// the small problem.
 Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
   Learning learning;
   learning.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
@@ -34,6 +39,7 @@ Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
   return learning;
 }
 
+// Refused before the run, which may take long.
 void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
   const coll::CompressionMethod method = scenario.communication.compression.method;
   const std::string name(coll::row(method).name);
@@ -121,6 +127,7 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
   const LogisticProblem problem({.seed = static_cast<std::uint64_t>(given.seed)});
   check_possible(given, problem);
   Scenario scenario = given;
+  // The last point is the start of one iteration more.
   scenario.training.iterations = options.iterations + 1;
   scenario.simulated_limit = Seconds{std::numeric_limits<double>::infinity()};
   const Training& training = scenario.training;
@@ -148,6 +155,7 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
   return curve;
 }
 
+// A step function: between two updates the loss does not change.
 double loss_at(const Curve& curve, double time_s) {
   double loss = curve.points.front().loss;
   for (const CurvePoint& point : curve.points) {

@@ -1,3 +1,6 @@
+// Data, batches and labels are drawn by counters, so that a sample is the same whoever asks for it
+// and in whatever order. Features are stored as the numbers of the words that a sample has, so that
+// a gradient touches few rows.
 #include "lab/logistic_problem.hpp"
 
 #include <algorithm>
@@ -16,6 +19,7 @@ constexpr std::uint64_t kBatchStream = 20;
 enum Purpose : std::uint64_t { kTeacher, kWords, kLabel };
 
 // z becomes softmax(z); returns log(sum exp(z)).
+// The largest entry is taken off first; otherwise exp overflows from about 710 on.
 double softmax(std::span<double> z) {
   const double largest = *std::ranges::max_element(z);
   double sum = 0;
@@ -29,6 +33,7 @@ double softmax(std::span<double> z) {
   return largest + std::log(sum);
 }
 
+// Box and Muller's method. log1p(-u) instead of log(u), because u may be 0 and is never 1.
 double normal(double u, double v) {
   return std::sqrt(-2 * std::log1p(-u)) * std::cos(2 * std::numbers::pi * v);
 }
@@ -58,6 +63,8 @@ LogisticProblem::LogisticProblem(const LogisticOptions& options)
     logits(teacher, n, z);
     softmax(z);
     double left = base::u01(options.seed, kDataStream, kLabel, n);
+    // The label is drawn from the distribution and is not its largest entry, so that no weights
+    // reach a loss of 0.
     std::uint32_t label = 0;
     while (label + 1 < options.classes && left >= z[label]) {
       left -= z[label++];
@@ -120,6 +127,8 @@ std::vector<double> LogisticProblem::gradient(std::span<const double> weights,
   return gradient;
 }
 
+// Drawn with replacement by (worker, iteration, place), so that two algorithms compute on the same
+// batches and differ only in when they apply the gradients.
 std::vector<std::uint32_t> LogisticProblem::mini_batch(std::uint32_t worker, std::uint32_t workers,
                                                        std::int64_t iteration,
                                                        std::uint32_t size) const {

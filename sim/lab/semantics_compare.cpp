@@ -1,3 +1,5 @@
+// Walks through `expected` and the output side by side and stops at the first difference. The
+// output may hold more than is expected, never less.
 #include "lab/semantics_compare.hpp"
 
 #include <algorithm>
@@ -17,6 +19,8 @@ constexpr double kTolerance = 1e-12;
 using Found = std::optional<Difference>;
 
 // Whole numbers are compared exactly, others within a relative tolerance.
+// Whole numbers, such as indices and small test values, come out of exact sums; others may be
+// summed in another order than by whoever wrote the file.
 bool same_number(double expected, double got) {
   const bool whole = expected == std::floor(expected) && got == std::floor(got);
   return expected == got ||
@@ -39,6 +43,7 @@ bool is_vector(const io::Json& output) {
 }
 
 // `expected` is a list of all `dims` values, the output has the entries that are not zero.
+// Entries of the output are ascending, so that one pass over both lists is enough.
 Found compare_dense(const io::Json& expected, const io::Json& output, std::int64_t dims) {
   const io::Array& list = expected.as_array();
   if (static_cast<std::int64_t>(list.size()) != dims) {

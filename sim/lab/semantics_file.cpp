@@ -125,6 +125,8 @@ void parse_method(io::Fields& fields, io::Problems& problems, SemanticsFile& fil
 }
 
 // `sized`: ranks and dims are known, so vectors can be judged.
+// Gradients are looked up in any case, also where they cannot be judged, or their keys would be
+// reported as unknown.
 void parse_gradients(io::Fields& fields, io::Problems& problems, SemanticsFile& file, bool sized) {
   const std::span<const io::Json> iterations = fields.array("gradients", true);
   const io::Json* list = fields.any("gradients");

@@ -1,3 +1,5 @@
+// The first example is a tree whose merges lose an entry, the second one has dense vectors and
+// residuals.
 #include "lab/semantics_keys.hpp"
 
 namespace stepsim::study::keys {

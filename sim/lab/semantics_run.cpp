@@ -1,3 +1,5 @@
+// Every iteration runs the operators that the convergence curves use, on the residuals which the
+// one before has left.
 #include "lab/semantics_run.hpp"
 
 namespace stepsim::study {
@@ -13,6 +15,8 @@ std::vector<coll::FeedbackStep> run_semantics(const SemanticsFile& file) {
   return steps;
 }
 
+// On a tree only the ranks that merge know what was cut; the others would have to be told, which
+// costs messages that no model here counts.
 std::vector<std::string> semantics_warnings(const SemanticsFile& file) {
   if (file.method == coll::SparseMethod::gtopk_tree && file.mask == coll::ResidualMask::per_round &&
       file.ranks > 1) {

@@ -1,3 +1,5 @@
+// A grid is never written out: the number of a point is read as a number of mixed radix, whose
+// digits are the positions on the axes. Memory is that of the axes, whatever the number of points.
 #include "sweep/grid.hpp"
 
 #include <algorithm>
@@ -13,6 +15,8 @@
 
 namespace stepsim::study {
 
+// Replications are the fastest digit, so that the runs of one point lie next to each other. Axes of
+// a zip share the digit of their first one.
 std::vector<std::int64_t> Grid::strides() const {
   // Leader of an axis: the first axis of its zip, else itself. Only leaders count as dimensions.
   std::vector<std::size_t> leader(axes.size());
@@ -53,6 +57,8 @@ std::vector<std::size_t> Grid::position(std::int64_t point) const {
   return result;
 }
 
+// A record has the columns of sweeps and the figures of runs beside the varied fields; a field with
+// one of those names would be two columns under one key, so that it gets its whole pointer.
 std::vector<std::string> Grid::field_names() const {
   static constexpr std::array<std::string_view, 6> kReserved{"record", "point", "status",
                                                              "method", "error", "replication"};
@@ -80,6 +86,8 @@ namespace {
 // Names of files stay relative to the file that the value was written in. `placed` is `value` in
 // its place, a short form written out.
 void keep_files(io::Json& placed, const io::Json& value, const std::string& pointer) {
+  // The short form of an object, such as a file name for a network, has been expanded: the name now
+  // stands one level further down.
   if (value.is_string() && placed.is_object()) {
     if (const auto key = short_form_key(pointer)) {
       keep_files(*placed.find(*key), value, pointer + "/" + std::string(*key));
@@ -108,6 +116,8 @@ io::Json axis_value(std::string_view pointer, const io::Json& value) {
   return io::quantity_at(pointer, value.as_string()).value_or(value);
 }
 
+// Axes are applied in their order, so that a later one can vary a part of what an earlier one puts
+// in.
 io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point) {
   io::Json tree = base;
   const std::vector<std::size_t> position = grid.position(point);
@@ -115,6 +125,8 @@ io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point)
     const Axis& axis = grid.axes[a];
     const io::Json& value = axis.values[position[a]];
     keep_files(io::assign(tree, axis.pointer, value), value, axis.pointer);
+    // Expanded after every axis: the next one may point into the object that this one gave in
+    // short.
     if (may_hold_short_form(axis.pointer)) {
       tree = with_short_forms_expanded(std::move(tree));
     }

@@ -13,6 +13,8 @@ namespace stepsim::study {
 
 inline constexpr std::int64_t kMostReplications = 1'000'000'000;
 
+// Values remember the file that they were written in, because names of files in them are relative
+// to it.
 struct Axis {
   std::string pointer;          // "/cluster/nodes"
   std::vector<io::Json> values; // at least one

@@ -1,3 +1,6 @@
+// Values of flags have no quotes and no types, so that their kind is guessed in a fixed order:
+// JSON, then a number with a unit that the key allows, then a text. A value that begins like JSON
+// and is none is an error instead of a text, because it is a typing error.
 #include "sweep/grid_text.hpp"
 
 #include <cctype>
@@ -42,6 +45,7 @@ std::optional<io::Json> as_json(std::string_view text) {
   }
 }
 
+// "-3", ".5" and "+4" begin as numbers, too; "nodes.json" does not.
 bool starts_as_number(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t+-.");
   return first != std::string_view::npos &&
@@ -82,6 +86,7 @@ io::Json number_json(double value, QuantityKind kind) {
 }
 
 // Numbers without a unit keep their JSON form (3 or 3.0).
+// All or none: if one entry has a unit, the list parser has to see all of them.
 bool append_plain_numbers(std::string_view text, std::vector<io::Json>& values) {
   const std::size_t before = values.size();
   for (const std::string_view part : split_list(text)) {
@@ -96,6 +101,9 @@ bool append_plain_numbers(std::string_view text, std::vector<io::Json>& values) 
 }
 
 // `text`: entries that all start as numbers, of a key with unit `kind`, or none.
+// A key without a unit is tried as a count and then as a ratio: "1:9:+2" gives whole numbers,
+// "0.1:0.9:+0.2" does not parse as counts. What is neither is a name that happens to begin with a
+// digit.
 void append_numbers(std::string_view pointer, std::string_view text,
                     std::optional<QuantityKind> kind, std::vector<io::Json>& values) {
   if (kind != QuantityKind::size && append_plain_numbers(text, values)) {
@@ -153,6 +161,7 @@ Axis parse_over(std::string_view text) {
   return axis;
 }
 
+// A text with a comma stays one text: `--set` gives one value.
 std::pair<std::string, io::Json> parse_set(std::string_view text) {
   auto [pointer, value] = split_assignment(text);
   if (auto json = as_json(value)) {

@@ -1,3 +1,5 @@
+// Every condition is one that QuickRun relies on. It is asked of the scenario of a point and not of
+// the grid, so that a sweep may go both ways.
 #include "sweep/quick_conditions.hpp"
 
 #include <algorithm>
@@ -40,6 +42,8 @@ bool is_plain_training(const Scenario& scenario) {
 
 } // namespace
 
+// Gradients have to be in backward order and none of them empty: QuickRun finds the last message of
+// a layer by the position of its last gradient.
 bool takes_quick_way(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const Network& network = scenario.cluster.network;

@@ -1,3 +1,5 @@
+// Rows are compared by one number each. All rows use the same criterion, also where single rows
+// would have a better one: numbers of two kinds cannot be ranked.
 #include "sweep/ranking.hpp"
 
 #include <algorithm>
@@ -21,6 +23,8 @@ std::int64_t ranks_of(const io::Json& scenario) {
 
 } // namespace
 
+// An axis changes the number of ranks if its pointer is one of the two fields or an object that
+// holds them; otherwise one answer serves all points, and a grid of a million of them is not built.
 std::vector<std::int64_t> ranks_of_points(const Sweep& sweep) {
   const bool may_vary = std::ranges::any_of(sweep.grid.axes, [](const Axis& axis) {
     return std::string_view("/cluster/nodes").starts_with(axis.pointer) ||
@@ -38,6 +42,8 @@ std::vector<std::int64_t> ranks_of_points(const Sweep& sweep) {
   return ranks;
 }
 
+// Samples per second need a batch size. If a single row lacks it, ranks per second are taken for
+// all.
 bool has_samples(std::span<const io::Json> rows) {
   return std::ranges::all_of(rows, [](const io::Json& row) {
     return !error_in(row).empty() || number_in(row, "samples_per_s").has_value();
@@ -61,6 +67,7 @@ std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t rank
   return std::nullopt;
 }
 
+// Of equal rows the first is the best.
 Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
                   std::optional<BestBy> asked) {
   Ranking ranking;
@@ -82,6 +89,7 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
     std::optional<double> ratio;
     if (value && ranking.best) {
       const double best = *values[*ranking.best];
+      // Both ways the ratio is 1 for the best row and grows with the distance from it.
       const double below = less_is_better ? best : *value;
       const double above = less_is_better ? *value : best;
       ratio = below > 0 ? std::optional(above / below) : std::nullopt;

@@ -14,6 +14,7 @@
 
 namespace stepsim::study {
 
+// Seconds per iteration, least; samples per second, most; speed-up per worker, most.
 enum class BestBy { iteration_time, throughput, efficiency };
 inline constexpr std::array<std::string_view, 3> kBestBy{"iteration_time", "throughput",
                                                          "efficiency"};

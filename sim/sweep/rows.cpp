@@ -1,3 +1,5 @@
+// The sweep writes its text into memory and the records are read from it again: a row is then
+// exactly what the file of the same sweep would hold, nulls and texts included.
 #include "sweep/rows.hpp"
 
 #include <algorithm>
@@ -30,6 +32,7 @@ Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
   return rows;
 }
 
+// A sweep needs an axis; the name of the scenario can be one, as it changes no number.
 io::Json row_of(const io::Json& scenario, Files& files) {
   const io::Json* name = io::resolve(scenario, "/name");
   const Sweep sweep = sweep_over(scenario, {{"/name", {name == nullptr ? io::Json("") : *name}}});
@@ -50,6 +53,7 @@ std::string error_in(const io::Json& record) {
   return error != nullptr && error->is_string() ? error->as_string() : std::string();
 }
 
+// Warnings are few, so that a linear search is enough and their order stays.
 void append_each_once(std::vector<std::string>& to, std::span<const std::string> warnings) {
   for (const std::string& warning : warnings) {
     if (std::ranges::find(to, warning) == to.end()) {

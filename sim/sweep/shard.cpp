@@ -1,3 +1,6 @@
+// Shards are told by the user or by the environment of a job. Anything irregular is refused: a
+// guess that is wrong would leave points out or compute them twice, which shows only when the
+// shards are merged.
 #include "sweep/shard.hpp"
 
 #include <array>
@@ -33,6 +36,7 @@ Shard checked(std::int64_t index, std::int64_t count, const std::string& text) {
 }
 
 // A variable that must be there and be a whole number.
+// A batch system sets all of its variables; if one is missing, something else has set the others.
 std::int64_t variable(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   if (found == environment.end()) {
@@ -46,6 +50,8 @@ std::int64_t variable(const Environment& environment, const std::string& name) {
   return *value;
 }
 
+// An array such as 0-9:2 has its tasks in equal steps; lists such as 1,5,7 have not, and the
+// position of a task in them cannot be computed from its number.
 std::optional<Shard> array_part(const Environment& environment) {
   if (!environment.contains("SLURM_ARRAY_TASK_ID")) {
     return std::nullopt;
@@ -67,6 +73,7 @@ std::optional<Shard> array_part(const Environment& environment) {
 }
 
 // Not SLURM_NTASKS: in a batch script started with -n 2 it is 2 while one process runs.
+// A launcher may start several processes per array task; each is a shard of its own.
 std::optional<Shard> rank_part(const Environment& environment) {
   static constexpr std::array<std::array<const char*, 2>, 3> kLaunchers{
       {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -111,6 +118,8 @@ Shard shard_from_environment(const Environment& environment) {
   return {a.index * s.count + s.index, count};
 }
 
+// Different shards must never write to the same file, so that the name is changed even if it holds
+// no "{shard}". A leading dot of a hidden file is no extension.
 std::string shard_file_name(const std::string& name, const Shard& shard) {
   const std::string text = std::to_string(shard.index) + "-of-" + std::to_string(shard.count);
   static constexpr std::string_view kPlace = "{shard}";

@@ -18,6 +18,8 @@
 
 namespace stepsim::study {
 
+// What happens to an output that is there already: an error, a new file in its place, or going on
+// behind its last complete record.
 enum class IfExists { refuse, overwrite, resume };
 
 struct SweepOptions {
@@ -35,6 +37,8 @@ struct SweepOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
+// Counts are of points; threads share one mutex, which is taken a few times per chunk of points and
+// not per point.
 struct SweepReport {
   std::int64_t points = 0;         // of this shard
   std::int64_t resumed = 0;        // of them found finished

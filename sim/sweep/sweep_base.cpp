@@ -1,3 +1,6 @@
+// The header of an output holds the scenario, so that one point can be run again with the output
+// file alone. Files that it names may lie anywhere; their names are rewritten relative to the
+// output, so that a folder can be moved as a whole.
 #include "sweep/sweep_base.hpp"
 
 #include <algorithm>
@@ -21,6 +24,7 @@ fs::path folder_of(std::string_view file) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
+// Absolute names stay: whoever wrote one means that place.
 std::string relative_name(const std::string& path, const fs::path& folder) {
   if (fs::path(path).is_absolute()) {
     return path;
@@ -30,6 +34,7 @@ std::string relative_name(const std::string& path, const fs::path& folder) {
 }
 
 // `written`: where the names were read, if not in `tree` itself.
+// Only texts at pointers that name files are changed; the same text elsewhere is a name or a word.
 void rename_below(io::Json& tree, const std::string& pointer, const fs::path& folder,
                   const io::Json* written = nullptr) {
   if (tree.is_string() && names_file(pointer) && !is_shipped_name(tree.as_string())) {
@@ -96,6 +101,7 @@ io::Object header_of_base(const Sweep& sweep, const std::string& output) {
   return members;
 }
 
+// Merging may write to another folder than the shards lie in.
 io::Json header_at(io::Json header, const std::string& output) {
   if (io::Json* scenario = header.find("scenario")) {
     *scenario = with_names_relative_to(std::move(*scenario), output);
@@ -107,6 +113,8 @@ io::Json header_at(io::Json header, const std::string& output) {
   return header;
 }
 
+// Headers are written by this program, but files are edited by hand, so that everything is checked
+// as in a file of a user.
 Sweep sweep_of_header(const io::Json& header) {
   io::Problems problems;
   io::Fields fields(header, problems);

@@ -1,3 +1,6 @@
+// A sweep is checked as far as it can be without running a point: axes by themselves, zips among
+// axes, and whether each pointer leads into the scenario. What a value does to a scenario is only
+// known at its points.
 #include "sweep/sweep_file.hpp"
 
 #include <algorithm>
@@ -18,6 +21,7 @@ namespace stepsim::study {
 namespace {
 
 // To 15 digits, so that 1e-6 to 1e-4 in three steps has 1e-05 in the middle.
+// Sums and powers leave noise in the last digits, which would show in every record.
 double rounded(double value) {
   std::array<char, 32> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
@@ -28,6 +32,7 @@ double rounded(double value) {
 }
 
 // steps values from..to, the last exactly `to`. Whole numbers stay whole where both ends are.
+// The last value is `to` as written, not what the steps sum up to.
 std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int64_t steps,
                              bool logarithmic) {
   std::vector<io::Json> values;
@@ -44,6 +49,8 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
     const double value =
         logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
     const double nearest = std::round(value);
+    // 2, 4, 8, 16 in equal ratios come out of a power function, which may miss them by a few units
+    // in the last place.
     if (whole && std::abs(value - nearest) <= 1e-9 * std::abs(value)) {
       values.emplace_back(static_cast<std::int64_t>(nearest));
     } else {
@@ -71,6 +78,8 @@ void parse_spaced(io::Fields& fields, Axis& axis) {
   io::Problems& problems = fields.problems();
   const bool logarithmic = fields.word("scale") == kAxisScales[1];
   const io::Range range = logarithmic ? io::above(0) : io::Range{};
+  // Values are made only if nothing is wrong with this axis: a step count out of range could be
+  // huge.
   const std::size_t before = problems.list().size();
   (void)fields.number("from", range);
   (void)fields.number("to", range);
@@ -84,6 +93,7 @@ void parse_spaced(io::Fields& fields, Axis& axis) {
   }
 }
 
+// The two forms are told apart by `values`; keys of the other form then get a message of their own.
 Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
   const io::Json json = with_numeric_ends(as_written);
   const bool listed = json.find("values") != nullptr && !json.find("values")->is_null();
@@ -117,6 +127,8 @@ Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
   return axis;
 }
 
+// An axis belongs to one zip at most, and all axes of a zip need equally many values: they share
+// one digit of the point's number.
 void parse_zip(const io::Json& json, io::Problems& problems, Grid& grid) {
   if (!json.is_array() || json.as_array().size() < 2) {
     problems.add(json, "must be a list of at least two pointers");
@@ -166,6 +178,7 @@ std::size_t repeated_axis(const Grid& grid) {
 }
 
 // The first axis whose pointer leads nowhere in the scenario, with the reason.
+// Axes up to a are applied together, because an axis may point into what an earlier one puts in.
 std::pair<std::size_t, std::string> unusable_axis(const Sweep& sweep) {
   for (std::size_t a = 0; a < sweep.grid.axes.size(); ++a) {
     try {
@@ -183,6 +196,7 @@ std::pair<std::size_t, std::string> unusable_axis(const Sweep& sweep) {
 
 } // namespace
 
+// Files without a kind are told by their axes.
 bool is_sweep(const io::Json& tree) {
   const io::Json* kind = tree.find("kind");
   return (kind != nullptr && kind->is_string() && kind->as_string() == "sweep") ||

@@ -1,3 +1,6 @@
+// The hash is of a canonical text of the work: contents of files instead of names, numbers in one
+// form, keys sorted, defaults filled in. But for collisions two sweeps with one hash have the same
+// points with the same results.
 #include "sweep/sweep_hash.hpp"
 
 #include <array>
@@ -41,6 +44,7 @@ io::Json canonical_number(const io::Json& json) {
 }
 
 // `json` stands at `pointer` of a scenario: file names become contents.
+// `$schema` at the root is for editors and changes no result.
 io::Json canonical(const io::Json& json, const std::string& pointer, Files& files) {
   if (json.is_string()) {
     return names_file(pointer) ? content_of(json, pointer, files) : json;
@@ -57,6 +61,7 @@ io::Json canonical(const io::Json& json, const std::string& pointer, Files& file
   if (json.is_array()) {
     io::Array array;
     for (const io::Json& value : json.as_array()) {
+      // Whether a text in a list names a file does not depend on its position.
       array.push_back(canonical(value, pointer + "/-", files));
     }
     return {std::move(array)};
@@ -65,6 +70,7 @@ io::Json canonical(const io::Json& json, const std::string& pointer, Files& file
 }
 
 // Keys of `under` that `over` does not have, in objects at every depth.
+// What is written wins over the default.
 void fill_in(io::Json& over, const io::Json& under) {
   if (!over.is_object() || !under.is_object()) {
     return;

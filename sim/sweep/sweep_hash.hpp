@@ -12,6 +12,7 @@ namespace stepsim::study {
 // with its defaults resolved, the contents of the files it names, the axes, zips and replications,
 // and the schema version. Paths, jobs, shards and output do not enter. A key that no point reads
 // may still change it.
+// A file that cannot be read enters by its name; the points that use it fail then.
 [[nodiscard]] std::string grid_hash(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

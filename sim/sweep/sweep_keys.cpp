@@ -1,3 +1,5 @@
+// Examples and the rows of output lines. A line is read again by programs of others, so that its
+// schema is open only where the varied fields are.
 #include "sweep/sweep_keys.hpp"
 
 namespace stepsim::study::keys {
@@ -53,6 +55,7 @@ constexpr std::array kHeader{
     text("axes_folder", "Folder that names of files in axis values are relative to.")
         .example(R"("../examples")")};
 
+// Keys that every record has; those of the summary follow from its table.
 constexpr std::array kPoint{
     word("record", kPointWord, "Kind of the line.").required(),
     integer("point", "Number of the point, from 0.").in(io::at_least(0)).required(),

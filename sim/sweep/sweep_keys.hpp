@@ -12,6 +12,7 @@
 namespace stepsim::study {
 
 inline constexpr std::array<std::string_view, 2> kAxisScales{"linear", "log"};
+// Values of an axis are held in memory.
 inline constexpr double kMostSteps = 1e7;
 
 namespace keys {

@@ -1,3 +1,6 @@
+// All inputs are read side by side, one record of each in memory: the smallest point number is
+// next. Time and memory are by the records, not by the number of points in a header, which a
+// damaged file may give as anything.
 #include "sweep/sweep_merge.hpp"
 
 #include <algorithm>
@@ -52,6 +55,8 @@ struct Input {
   }
 };
 
+// Headers may come from damaged files, so that every number has its range before anything is
+// counted with it.
 std::int64_t header_integer(const Input& input, std::string_view key, std::int64_t least,
                             std::int64_t most) {
   const io::Json* value = input.header.find(key);
@@ -122,6 +127,8 @@ Input open_input(const std::string& path) {
 
 std::string hash_of(const Input& input) { return input.header.find("grid_hash")->as_string(); }
 
+// The hash says that the work is the same; the rest of the header must agree as well, because the
+// merged file has only one.
 void check_same_sweep(const Input& a, const Input& b) {
   if (hash_of(a) != hash_of(b)) {
     throw InputError(b.path, "",
@@ -156,6 +163,8 @@ std::string merged_header(const Input& input, const std::string& output) {
 }
 
 // The record of `point`, which an input holds; all inputs that hold it step on.
+// A point may be in several files, for example after a shard was run twice. Runs are reproducible,
+// so that records of a point that differ are a sign of another version or of a damaged file.
 void take(std::vector<Input>& inputs, std::int64_t point, std::string& row, bool& failed) {
   const Input* first = nullptr;
   for (Input& input : inputs) {
@@ -177,6 +186,8 @@ void take(std::vector<Input>& inputs, std::int64_t point, std::string& row, bool
 }
 
 // Points first..last are in no file.
+// Shards take points in turn, so that a gap of at least as many points as there are shards touches
+// all of them; a shorter one touches neighbouring shards, perhaps around the end.
 void add_missing(MergeReport& report, std::int64_t first, std::int64_t last, std::int64_t shards,
                  std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
   report.missing.emplace_back(first, last);
@@ -216,6 +227,7 @@ std::int64_t next_point(const std::vector<Input>& inputs, std::int64_t total) {
 
 // A file that appears when it is complete. Devices and pipes, whose readers see every piece, get
 // nothing before all points are there.
+// A merge with points missing writes nothing, so that no file looks complete that is not.
 class MergedOutput {
 public:
   explicit MergedOutput(const std::string& path) : path_(path) {

@@ -10,6 +10,7 @@
 
 namespace stepsim::study {
 
+// What a merge found, also where it wrote nothing.
 struct MergeReport {
   std::int64_t points = 0; // in the whole sweep
   std::int64_t failed = 0; // records with status error

@@ -1,3 +1,5 @@
+// What a sweep has written is a prefix of what it will write. Resuming depends on nothing else:
+// header and records are compared with what they have to be, and the rest is written behind them.
 #include "sweep/sweep_output.hpp"
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;
+// A crash of the machine loses at most so much work; syncing every block would slow sweeps down.
 constexpr std::chrono::seconds kSyncInterval{5};
 
 // The value of "key" in the flat text of a header, up to the next comma or brace.
@@ -34,6 +37,7 @@ std::string_view header_value(std::string_view header, std::string_view key) {
 
 } // namespace
 
+// The message of a full disk says which points are safe, because the user will want to resume.
 void SweepOutput::write(std::string_view lines) {
   if (text_ != nullptr) {
     text_->append(lines);
@@ -86,6 +90,8 @@ RowReader::RowReader(const std::string& path) : path_(path) {
 
 RowReader::~RowReader() { ::close(descriptor_); }
 
+// What has been given out is dropped before more is read, so that the buffer holds one row and one
+// block at most.
 bool RowReader::fill() {
   buffer_.erase(0, begin_);
   begin_ = 0;
@@ -130,6 +136,7 @@ namespace {
 
 // Headers of one grid: a scenario that is written in another way, with a default spelt out or with
 // a unit, is the same scenario, which grid_hash tells.
+// A line that is no JSON is compared as it stands.
 bool same_but_for_scenario(std::string_view a, std::string_view b) {
   const auto without_scenario = [](std::string_view line) {
     line.remove_prefix(line.starts_with("# ") ? 2 : 0);
@@ -204,6 +211,7 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
   return existing;
 }
 
+// The copy replaces the file in one step at the end: an interruption before leaves it untouched.
 bool replace_records(io::OutputFile& file, const std::string& path, const Existing& existing,
                      RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again) {

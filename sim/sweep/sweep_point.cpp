@@ -1,3 +1,6 @@
+// A point takes the short way if all that varies on it are nodes, latency and bandwidth and
+// QuickRun knows the rest, otherwise the long way: scenario, run, summary. Both give the same bits;
+// errors always come from the long way.
 #include "sweep/sweep_point.hpp"
 
 #include <algorithm>
@@ -42,6 +45,7 @@ double quick_number(const io::Json& value, std::size_t field) {
   return fits && !unusual(kKeys[field], number) ? number : NAN;
 }
 
+// A record is one line, whatever a message holds.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '\r', ' ');
@@ -50,6 +54,8 @@ std::string one_line(std::string text) {
 
 } // namespace
 
+// What points share that differ in the quick fields only. Its warnings are counted by points and
+// written out when it is forgotten.
 struct PointRunner::Context {
   std::unique_ptr<QuickRun> quick; // null: the long way
   std::int64_t points = 0, points_alone = 0;
@@ -97,6 +103,8 @@ PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
 
 PointRunner::~PointRunner() = default;
 
+// Keys that have no meaning at this point are ignored: an axis may vary a key that only some of the
+// algorithms of another axis read.
 void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
   outcome.error.clear();
   try {
@@ -141,9 +149,12 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
       return nullptr;
     }
   }
+  // A context costs as much as a run. If nearly every point needs a new one, as where another axis
+  // varies fastest, the short way only costs time and is given up.
   if (contexts_built_ > kTrial && quick_points_ < 4 * contexts_built_) {
     return nullptr;
   }
+  // The key of a context is a number of mixed radix, as that of a point.
   // Every axis but the quick ones in its place.
   std::int64_t key = 0;
   for (std::size_t a = 0; a < sweep_.grid.axes.size(); ++a) {
@@ -245,6 +256,8 @@ std::map<std::string, std::int64_t> PointRunner::warnings() const {
   return all;
 }
 
+// A few points spread over the grid, first and last among them: a scenario that is wrong everywhere
+// is told at once instead of failing a million times.
 void check_some_point(const Sweep& sweep, Files& files) {
   constexpr std::int64_t kSamples = 16;
   const std::int64_t points = sweep.grid.points();

@@ -17,6 +17,7 @@
 
 namespace stepsim::study {
 
+// Not thread-safe, but several objects may share `files`, which guards itself.
 class PointRunner {
 public:
   // Both must outlive the object.

@@ -18,6 +18,7 @@
 
 namespace stepsim::study {
 
+// The network of one point: nodes (machines), seconds and bytes/s between them.
 struct QuickPoint {
   std::int64_t nodes{};
   double latency_s{};

@@ -1,3 +1,5 @@
+// A record is its columns one after the other, each with a prefix that was made once. Text cells of
+// axis values are made once, too, so that only numbers are formatted per point.
 #include "sweep/sweep_records.hpp"
 
 #include <algorithm>
@@ -13,6 +15,8 @@
 
 namespace stepsim::study {
 
+// A direct-mapped cache by the bits of the number: a collision overwrites, and -0.0 and 0.0 are two
+// entries. The text is the shortest one that reads back as the same number.
 void NumberTexts::append(std::string& out, double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   Entry& entry = entries_[base::mix64(bits) % entries_.size()];
@@ -25,6 +29,8 @@ void NumberTexts::append(std::string& out, double value) {
   out.append(entry.text.data(), entry.size);
 }
 
+// JSON keys are sorted so that a record reads the same whoever writes it; CSV columns have the
+// order of a reader, with the figures sorted.
 Records::Records(const Grid& grid, RecordFormat format)
     : format_(format), replications_(grid.replications), strides_(grid.strides()) {
   io::Array axes;
@@ -218,6 +224,8 @@ void Records::append(std::string& out, std::int64_t point, const PointOutcome& o
   out += end_;
 }
 
+// Used on every line when a sweep is resumed or merged; parsing JSON would take longer than many
+// points take to run.
 RecordMark record_mark(std::string_view line, RecordFormat format) {
   // In a flat record an unescaped `"point":` can only be the key.
   static constexpr std::string_view kPoint = "\"point\":";

@@ -94,6 +94,7 @@ struct RecordMark {
   std::int64_t point = -1; // -1: not a record
   bool failed = false;
 };
+// `line` without its line end; -1 for headers and damaged lines.
 [[nodiscard]] RecordMark record_mark(std::string_view line, RecordFormat format);
 
 // Whether a file that begins like this is the output of a sweep, in either format.

@@ -1,3 +1,5 @@
+// Urgency and tolerance of a layer as queue and drop class: what the next forward pass needs first
+// goes first, and what training can do without is dropped first.
 #include "scenario/packet/message_class.hpp"
 
 #include <algorithm>
@@ -7,6 +9,7 @@ namespace stepsim::study {
 
 MessageClasses::MessageClasses(const PacketSettings& settings, std::vector<double> bytes)
     : settings_(settings), before_(std::move(bytes)) {
+  // Prefix sums in place: each entry becomes the bytes in front of its layer.
   for (double& each : before_) {
     const double own = each;
     each = total_;

@@ -15,6 +15,7 @@ namespace stepsim::study {
 namespace {
 
 // [[bytes, F], ...]: both ascending, the last F is 1.
+// Shares rise strictly; two rows may have the same bytes, which makes a jump of the distribution.
 std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problems& problems) {
   std::vector<std::pair<double, double>> cdf;
   const auto rows = fields.array("cdf", false);
@@ -45,6 +46,8 @@ std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problem
 }
 
 // A host that would get more than its links carry: the queue before it would grow without end.
+// Every host sends to all others alike, at `load` of its fastest link: host h gets load times the
+// sum of what the others can send, divided by their number.
 std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
   std::vector<double> out(fabric.hosts, 0); // of the fastest link, as the background counts it
   std::vector<double> in(fabric.hosts, 0);
@@ -94,6 +97,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
     context.problems.add(*json, "transport",
                          "pfabric changes the ports: all flows have it, or none");
   }
+  // A window of fixed size knows no losses and would wait for a lost packet for ever.
   if (background.transport == net::TransportKind::window &&
       settings.options.buffer.scope != net::BufferScope::unlimited) {
     context.problems.add(*json, "transport", "transport window needs an unlimited buffer");

@@ -10,6 +10,7 @@ namespace stepsim::study {
 
 // Reads `background` of the packet block; after the transport, which carries it. Problems are
 // reported, one of them a load that no host could send.
+// `fabric` gives the rates that loads are shares of.
 void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                       PacketSettings& settings);
 // The block resolved, for a load above 0.

@@ -63,6 +63,8 @@ std::uint32_t most_ports(const net::Fabric& fabric) {
   return most;
 }
 
+// Keys of another scope are refused and not ignored, since a limit in packets beside a shared
+// buffer looks as if it held.
 void parse_buffer(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                   net::PacketOptions& options) {
   const io::Json* json = fields.any("buffer");
@@ -104,6 +106,8 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const net::Fa
 }
 
 // A number of packets; null = none; absent = from the bandwidth.
+// Three states, so that an optional of a number is not enough by itself: kNoThreshold is the number
+// for none.
 std::optional<std::uint32_t> threshold(io::Fields& fields, std::string_view key) {
   const io::Json* json = fields.any(key);
   if (json == nullptr) {
@@ -132,6 +136,8 @@ void parse_thresholds(io::Fields& fields, const ParseContext& context,
 }
 
 // Faults are deterministic or have a probability of their own; they test protocols.
+// Losses by probability depend on the seed, losses by number do not: a test can lose one certain
+// packet and follow what the transport does.
 void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                   net::PacketOptions& options) {
   const io::Json* json = fields.any("faults");
@@ -241,6 +247,8 @@ std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::strin
 
 // The flow level reads the block as well: it takes sizes, paths and the loss bound and ignores the
 // rest.
+// Warnings come last and only if all is right: a threshold above a buffer that is itself wrong
+// would be noise.
 PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                             const net::Fabric& fabric, std::uint32_t value_bytes) {
   PacketSettings settings;

@@ -71,6 +71,7 @@ void parse_tcp(io::Fields& fields, net::TcpOptions& tcp) {
 }
 
 // {"0": 0.05, "12": 0}: layer -> bound.
+// Keys are numbers of layers, which no table of rows can list.
 void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, BoundedLoss& loss) {
   const io::Json* json = fields.any("loss_bound_per_layer");
   if (json == nullptr || json->is_null()) {

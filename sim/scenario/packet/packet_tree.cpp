@@ -22,6 +22,7 @@ io::Json threshold_tree(std::uint32_t packets) {
 }
 
 // Keys that the scope does not read are left out.
+// A tree that is read again must not hold keys that its scope would refuse.
 io::Json buffer_tree(const net::BufferOptions& buffer) {
   io::Json tree;
   switch (buffer.scope) {
@@ -77,6 +78,7 @@ void add_thresholds(io::Json& tree, const net::PacketOptions& options, const net
   tree.set("drop_packets", std::move(drop));
 }
 
+// Layers with a bound of their own are listed in ascending order.
 io::Json dlcp_tree(const net::DlcpOptions& dlcp, const BoundedLoss& loss) {
   io::Json tree;
   tree.set("loss_bound_push", loss.bound_push);
@@ -142,6 +144,7 @@ io::Json transport_tree(const PacketSettings& settings) {
   return tree;
 }
 
+// Links by number, whatever the file called them: the simulation knows them so.
 io::Json faults_tree(const net::PacketOptions& options) {
   io::Array losses;
   for (const net::LinkLoss& loss : options.link_loss) {
