@@ -1,3 +1,5 @@
+// The rows of `kTable` stand in the order in which `auto` tries them: of equally fast algorithms
+// the first one wins, so that the order is part of the results and not a matter of taste.
 #include "coll/algorithms.hpp"
 
 #include <algorithm>
@@ -27,6 +29,8 @@ constexpr auto kTwoLevel = Candidate::two_level;
 constexpr auto kNever = Candidate::never;
 constexpr ClosedFormFunction kNone = nullptr;
 
+// How many equal parts a message is cut into, by operation and ranks: all ranks have one, or only
+// those within the largest power of two, whom the others fold into.
 double as_ranks(Op /*op*/, std::uint32_t ranks) { return ranks; }
 bool scatters(Op op) {
   return op == Op::reduce_scatter || op == Op::allgather || op == Op::allgatherv;
@@ -36,6 +40,7 @@ double as_core_if_folded(Op op, std::uint32_t ranks) {
   return op == Op::reduce || op == Op::allreduce ? std::bit_floor(ranks) : ranks;
 }
 
+// CPU seconds per rank; all other formulas take no time worth counting.
 constexpr double kTreeSecondsPerRank = 5e-7;
 
 // clang-format off
@@ -188,6 +193,7 @@ bool is_two_level(AlgorithmId id) {
   return id == Id::hierarchical || id == Id::hierarchical_leader;
 }
 
+// With two levels the blocks may be those of either level.
 bool sends_blocks(AlgorithmId id, const Options& options) {
   return algorithm(id).block_streams > 0 ||
          (is_two_level(id) && algorithm(options.inter_algorithm).block_streams > 0) ||

@@ -15,6 +15,8 @@ namespace {
 constexpr double kFirstWins = 1e-12; // relative; ties go to the first in the list
 }
 
+// Closed forms where they are exact keep a choice cheap; a printed form would favour algorithms
+// whose papers are optimistic, so that the exact one is taken whatever the run asks for.
 double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
   Collective candidate = collective;
   candidate.algorithm = algorithm;
@@ -42,6 +44,8 @@ Choice choose_algorithm(const Collective& collective) {
   for (const AlgorithmId candidate : candidates) {
     costs.push_back(candidate_cost(collective, candidate));
   }
+  // The runner-up is the cheapest without the winner, so that results can say by how much a choice
+  // was made.
   const auto cheapest = [&](std::size_t except) {
     std::size_t best = candidates.size();
     for (std::size_t i = 0; i < candidates.size(); ++i) {

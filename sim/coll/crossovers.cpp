@@ -16,6 +16,7 @@ constexpr double kGridStep = 1.189207115002721; // 2^(1/4)
 constexpr double kTolerance = 1e-9;             // relative, of a crossover
 constexpr double kSameCost = 1e-12;             // relative, of two costs
 
+// Given sizes of ranks keep their ratios; only the whole grows.
 Collective resized(const Collective& collective, double bytes) {
   Collective result = collective;
   const double whole = total_bytes(collective);

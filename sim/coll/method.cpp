@@ -26,6 +26,7 @@ double part_count(Op op, AlgorithmId id, std::uint32_t ranks) {
 }
 
 // Several nodes, each with more ranks than interfaces.
+// Only then do ranks of a node wait for one another at its interfaces.
 bool few_interfaces(const Collective& collective) {
   const std::optional<TwoLevel>& two = collective.links.two_level;
   return two && collective.ranks > two->gpus_per_node && two->nics_per_node < two->gpus_per_node;
@@ -126,6 +127,8 @@ Method automatic_method(const Collective& asked) {
   return one_by_one ? Method::max_plus : Method::events;
 }
 
+// Formulas of a printed cost form may lie below the bound and are given as they are; all other
+// times are checked.
 double seconds(const Collective& asked, Method method) {
   const Collective collective = with_chosen_algorithm(asked);
   switch (method) {

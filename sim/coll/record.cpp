@@ -20,6 +20,8 @@
 namespace stepsim::coll {
 namespace {
 
+// Waiting is what is left of the time between entry and end when neither port nor reduction was
+// busy.
 PerRank per_rank(const Collective& collective, const RankTimes& times) {
   PerRank ranks;
   ranks.enter_s = collective.enter_s;
@@ -132,6 +134,8 @@ void check_range(double seconds) {
 
 } // namespace
 
+// Bandwidths are those of nccl-tests: bytes over time, and times a factor that makes algorithms of
+// one operation comparable with the rate of a link.
 void fill_comparison(CollectiveRecord& record) {
   check_range(record.seconds);
   double least = record.seconds;

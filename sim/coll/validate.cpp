@@ -1,3 +1,5 @@
+// Everything that evaluators rely on without checking it themselves. All findings are collected,
+// each with the key that it belongs to, so that a file with three errors is mended in one go.
 #include "coll/validate.hpp"
 
 #include "coll/formula/closed_form.hpp"
@@ -30,6 +32,7 @@ std::string item(const std::string& list, std::size_t index) {
   return list + "/" + std::to_string(index);
 }
 
+// Written so that NaN fails the test as well.
 void need_not_negative(Findings& findings, const std::string& what, double value) {
   if (!(value >= 0) || std::isinf(value)) {
     findings.push_back({what, "must be >= 0, got " + shown(value)});
@@ -82,6 +85,8 @@ void check_size(Findings& findings, const Collective& collective) {
   }
 }
 
+// The levels of a two-level algorithm are collectives of a single level: another hierarchy inside
+// them is not defined.
 void check_flat(Findings& findings, const std::string& what, AlgorithmId algorithm,
                 std::initializer_list<Op> ops) {
   const auto flat = [](const AlgorithmRow& row) { return row.candidate == Candidate::always; };

@@ -7,6 +7,7 @@
 namespace stepsim::study {
 
 // Flows without a completion time, or with one of 0, have no span.
+// Nodes are those of the fabric by number, times are seconds from the start of the run.
 [[nodiscard]] engine::Timeline flows_timeline(const FlowsFile& file, const FlowsResult& result);
 
 } // namespace stepsim::study

@@ -25,11 +25,14 @@ struct CaffeRow {
 };
 using Dump = std::vector<CaffeRow>;
 
+// Fixed by the program that wrote the log: blocks of elements, 32-bit floats, and the usual ratio
+// of forward to backward, since forward was not timed.
 constexpr std::int64_t kBlobAlignment = 64;
 constexpr std::int64_t kItemBytes = 4; // float32
 constexpr double kForwardPerBackward = 0.5;
 
 // Between the last '[' and the last ']'; empty optional for lines without brackets.
+// The logger puts a bracket of its own before the row, so that the last ones count.
 std::optional<std::string_view> bracketed(std::string_view line) {
   const std::size_t open = line.find_last_of('[');
   if (open == std::string_view::npos) {
@@ -113,6 +116,7 @@ std::vector<Dump> read_dumps(LineReader& input) {
   return dumps;
 }
 
+// A dump that comes before the first backward pass holds zeros only.
 bool has_times(const Dump& dump) {
   return std::ranges::any_of(dump, [](const CaffeRow& row) { return row.backward_s > 0; });
 }
@@ -215,6 +219,7 @@ train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& op
   const std::vector<BlobName> names = find_names(*last, options, input.name(), trace.warnings);
   trace.layers = layers_of(*last, names);
   trace.time_basis = "kernel";
+  // The trace is `assumed` as a whole, because half of its times are.
   trace.granularity = train::Granularity::layer; // S-SGD of Caffe sends the blobs of a layer as one
   trace.warnings.emplace_back("forward is not logged: forward = 0.5 x backward (assumed)");
   trace.warnings.emplace_back(

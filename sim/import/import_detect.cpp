@@ -71,6 +71,7 @@ bool is_caffe_row(std::string_view line) {
 }
 
 // "8,4096 12.5" or "4096 12.5".
+// Sizes may be preceded by the number of ranks and a comma.
 bool is_osu_row(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   if (words.size() < 2) {
@@ -140,11 +141,13 @@ std::string_view name(ImportFormat format) {
   return std::ranges::find(kNames, format, [](const auto& row) { return row.second; })->first;
 }
 
+// `auto` is no format: the command line handles it before.
 std::optional<ImportFormat> parse_import_format(std::string_view word) {
   const auto row = std::ranges::find(kNames, word, [](const auto& r) { return r.first; });
   return row == kNames.end() ? std::nullopt : std::optional(row->second);
 }
 
+// Binary formats first: their bytes may contain any word by chance.
 DetectedFormat detect_format(std::string_view head) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (head.starts_with(kByteOrderMark)) {

@@ -19,6 +19,7 @@ namespace stepsim::io {
 
 namespace {
 
+// A column of the wrong unit makes every row wrong; after this many nobody reads on.
 constexpr std::size_t kMostProblems = 20;
 
 // What a column can hold; several names may mean one.
@@ -61,6 +62,7 @@ constexpr std::array kItemTypes{
 };
 
 // Which column of the table holds what; a place for each Column.
+// Places are positions in the rows, empty for columns that the table does not have.
 struct Header {
   std::array<std::optional<std::size_t>, 7> place;
   std::vector<const ColumnName*> names;
@@ -152,6 +154,7 @@ private:
     const auto place = header_.at(column);
     return place ? std::optional(trimmed(row_.fields[*place])) : std::nullopt;
   }
+  // As the table calls it, so that a message names the column that its reader sees.
   [[nodiscard]] std::string name_of(Column column) const {
     return std::string(header_.names[*header_.at(column)]->text);
   }
@@ -209,6 +212,7 @@ private:
     return *type;
   }
 
+  // PyTorch registers a weight before its bias; backward makes the gradient of the bias first.
   // Registration order in the table, gradient-ready order (reversed) in the trace.
   void add_tensors(train::Layer& layer, const ItemType& type) const {
     const std::int64_t total = layer.gradient_bytes->value;
@@ -265,6 +269,7 @@ train::Trace import_layer_table(const std::string& file, const ImportOptions& op
   trace.name = result_name(options, file);
   // The source says which file and which tool, so that the trace can be made again.
   trace.source = make_source("layer-table", options);
+  // Times stay those of layers; a layer whose tensors are unknown is sent as one gradient.
   trace.granularity = train::Granularity::tensor; // the rows list them, or are one each
   trace.source->files.push_back(input.file);
   std::vector<base::Problem> problems;

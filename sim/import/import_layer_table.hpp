@@ -10,6 +10,7 @@
 
 namespace stepsim::io {
 
+// Times become seconds and sizes bytes, whatever the columns hold.
 // Throws InputError `layers.csv:7: bwd_us: not a number: "1,2"` (IO 17), up to 20 at once.
 [[nodiscard]] train::Trace import_layer_table(const std::string& file,
                                               const ImportOptions& options);

@@ -34,6 +34,8 @@ struct Title {
 };
 
 // The word before "Latency" is the operation; of point-to-point tests it is "MPI" or "MPI-CUDA".
+// A bandwidth test prints rows of the same shape whose numbers are rates; taken for times they
+// would give a cost curve that falls with the size.
 Title read_title(std::string_view line, const std::string& file) {
   if (line.find("Bandwidth") != std::string_view::npos) {
     throw InputError(file, "", "osu_bw reports bandwidth, not times; use osu_latency");
@@ -87,6 +89,8 @@ std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const std::
   if (*bytes < 0 || *bytes > base::kMaxExactBytes || (row.ranks && *row.ranks < 1)) {
     throw InputError(file, where, std::string(kExpected));
   }
+  // Columns stand in the order size, average, minimum, maximum; tests without the option for full
+  // output print only the average.
   const std::size_t column = value == OsuValue::average ? 1 : value == OsuValue::min ? 2 : 3;
   if (words.size() <= column) {
     throw InputError(file, where,
@@ -171,6 +175,8 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
   return log;
 }
 
+// A cost table has one time per size. Two rows of one size are repetitions, which samples keep and
+// a table cannot.
 CostPoints cost_of(const OsuLog& log) {
   std::vector<OsuPoint> sorted = log.points;
   std::ranges::stable_sort(sorted, {}, [](const OsuPoint& p) { return p.bytes.value; });
@@ -198,6 +204,7 @@ Samples samples_of(const OsuLog& log) {
   samples.source = log.source;
   SampleSet& set = samples.sets.emplace_back();
   set.op = log.op;
+  // Which algorithm the library chose for a size is not in the log.
   set.algorithm = "mpi";
   set.ranks = log.ranks;
   for (const OsuPoint& point : log.points) {

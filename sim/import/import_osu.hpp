@@ -25,6 +25,7 @@ struct OsuOptions {
   OsuValue value = OsuValue::average;
 };
 
+// Sizes are bytes as printed; times are microseconds in the log and seconds in the result.
 struct OsuPoint {
   Bytes bytes;
   Seconds time;        // > 0

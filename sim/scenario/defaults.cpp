@@ -20,6 +20,7 @@ namespace stepsim::study {
 namespace {
 
 // Whether a default has an effect in this scenario.
+// Rules look at the resolved scenario, so that they see what other defaults have become.
 using Rule = bool (*)(const Scenario&);
 
 bool exchanges_by_links(const Scenario& scenario) {
@@ -27,6 +28,7 @@ bool exchanges_by_links(const Scenario& scenario) {
          (!scenario.cluster.network.curve || is_compressed(scenario));
 }
 
+// Worth a word, because a run whose additions cost nothing is too fast by exactly them.
 bool adds_for_free(const Scenario& scenario) {
   return exchanges_by_links(scenario) && scenario.cluster.network.reduction_Bps == 0;
 }
@@ -40,6 +42,7 @@ bool is_ring_on_links(const Scenario& scenario) {
          scenario.communication.collective == coll::AlgorithmId::ring;
 }
 
+// On a fabric the interfaces are links of their own, and the number per node has no meaning.
 bool crosses_interfaces(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   return exchanges_by_links(scenario) && cluster.nodes > 1 && cluster.gpus_per_node > 1 &&
@@ -200,6 +203,8 @@ public:
       return;
     }
     const bool is_given = given != nullptr && !given->is_null();
+    // A network inside the node that comes from a calibration is one default and not one per
+    // number.
     const bool whole = pointer == "/cluster/intra_network" && !is_given;
     if (resolved.is_object() && !whole) {
       for (const auto& [key, value] : resolved.as_object()) {

@@ -117,6 +117,7 @@ FileKind file_kind_at(std::string_view pointer) {
   return found == kKeys.end() ? FileKind::none : found->kind;
 }
 
+// A short hash that is the same on every machine; it guards against mistakes, not against intent.
 std::string fnv1a(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text) {
@@ -178,6 +179,8 @@ io::Json read_named(const std::string& path, const io::Json& name) {
   }
 }
 
+// Reading a file only for its digest remembers the digest, so that a later change of the file is
+// noticed as well.
 std::string Files::digest(const io::Json& name, std::string_view pointer) {
   const std::lock_guard lock(mutex_);
   std::string path;

@@ -65,6 +65,7 @@ void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& 
 }
 
 // exhaustive search is for small cases only.
+// The number of plans doubles with every gradient.
 void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   if (scenario.communication.schedule != plan::Schedule::exhaustive) {
     return;
@@ -131,6 +132,8 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 
 // A network given as a word is a calibration; it is expanded first, because readers of the parts
 // expect objects.
+// Problems are thrown between the stages and not at the end of each reader, so that as many as
+// possible are reported at once and none that only follows from another.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {
     if (const io::Json* word = io::resolve(tree, network); word != nullptr && word->is_string()) {

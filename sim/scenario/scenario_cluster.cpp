@@ -114,6 +114,7 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bo
 }
 
 // An inline cost object or a cost file; `ranks` of a file must be those of the cluster.
+// A cost file is of one number of ranks: nothing says how it would scale.
 std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
                                      Scenario& scenario) {
   const io::Json* json = fields.any("cost");
@@ -307,6 +308,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
 namespace {
 
 // Messages of dense exchanges take what a curve says; compressed ones still use the links.
+// Whatever gives the time of a whole exchange makes the links inside a node superfluous.
 bool uses_links(const Scenario& scenario) {
   return !scenario.training.exchange &&
          (!scenario.cluster.network.curve ||

@@ -72,6 +72,8 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
 }
 
 // A gradient of unknown length must hold whole values of its type (4 bytes where that is unknown).
+// Selecting and coding work on values, so that a size which cuts one in two is an error of the
+// workload.
 void check_whole_values(const io::Json& json, const ParseContext& context,
                         const train::Workload& workload) {
   for (const train::Gradient& gradient : workload.gradients) {
@@ -121,6 +123,8 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
       std::ranges::none_of(scenario.workload.gradients, is_matrix)) {
     scenario.warnings.emplace_back("powersgd: no gradient has a known shape, none is compressed");
   }
+  // The dense run differs in compression and schedule only; everything else of the scenario is as
+  // it is.
   const io::Json baseline = compression_baseline(*json);
   io::Fields dense(baseline, context.problems, keys::kSchedule);
   const plan::Planner& planner =

@@ -28,6 +28,8 @@ double bytes_per_value(const Scenario& scenario, const plan::Group& group) {
 }
 
 // What a profile found dense ring all-reduces to take longer than the network explains (SPA 9).
+// The measured factor is of rings, and of dense gradients: other exchanges load the hosts
+// differently.
 double inflation(const Scenario& scenario) {
   const auto& profile = scenario.cluster.network.profile;
   const bool dense =
@@ -79,6 +81,7 @@ CodecTimes codec_times(const Scenario& scenario, double bytes) {
   return {seconds(compression.encode_Bps), seconds(compression.decode_Bps)};
 }
 
+// Seconds per byte of the dense gradient, whatever of it is sent.
 plan::LinearCost extra_cost(const Scenario& scenario) {
   if (!exchanges(scenario)) {
     return {};
@@ -116,6 +119,8 @@ coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& gr
   return part;
 }
 
+// A flow-level exchange of equal workers repeats itself and is evaluated once per size; what
+// depends on other messages under way has to be simulated as a whole.
 bool simulates_messages(const Scenario& scenario) {
   const NetworkModel model = scenario.cluster.network.model;
   const Communication& communication = scenario.communication;

@@ -28,6 +28,8 @@ std::uint32_t dedicated_servers(const Scenario& scenario) {
   return server && options.placement == coll::Placement::dedicated ? jobs * options.servers : 0;
 }
 
+// A message crosses two cables of the star, each with half of the latency, so that between two idle
+// hosts it takes what the alpha-beta model says.
 net::Topology star_of_nodes(const Scenario& scenario) {
   const Network& network = scenario.cluster.network;
   net::Topology star;
@@ -137,6 +139,7 @@ TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks)
 }
 
 // Latency and bandwidth of the scenario and of its calibration win; the topology gives the rest.
+// A block latency that was not given follows the latency, wherever that comes from.
 void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& cluster) {
   Network& network = cluster.network;
   const bool has_bandwidth = network.bandwidth_Bps > 0;
@@ -246,6 +249,7 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
                     const net::Fabric& fabric) {
   Network& network = scenario.cluster.network;
   const io::Json* json = io::resolve(tree, "/cluster/network/packet");
+  // A packet that held half a value could be lost without its other half.
   constexpr std::uint32_t kValueBytes = 4;
   network.packet = parse_packet(json, context, fabric, kValueBytes);
   net::PacketOptions& options = network.packet.options;

@@ -1,4 +1,6 @@
 // Several training jobs on one fabric: `workload` is a list.
+// Only the first job has the full scenario around it; of the others the workload is kept and the
+// nodes, and run/network_setup.cpp makes scenarios of them when they run.
 #include "scenario/scenario_jobs.hpp"
 
 #include <algorithm>
@@ -37,6 +39,8 @@ void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario
   }
 }
 
+// Servers and even ranks are asked of every job by itself, because every job runs the collective
+// among its own workers.
 void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario) {
   const io::Json* place = tree.find("workload");
   if (place == nullptr || !place->is_array()) {

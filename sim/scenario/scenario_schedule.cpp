@@ -48,6 +48,7 @@ plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseCont
   return options;
 }
 
+// One schedule holds for all jobs, so that each of them needs buckets of its own.
 bool has_measured_buckets(const Scenario& scenario) {
   return scenario.workload.buckets_cover_gradients() &&
          std::ranges::all_of(scenario.other_jobs, [](const OtherJob& job) {

@@ -139,6 +139,8 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
                          "must be less than iterations (" + std::to_string(training.iterations) +
                              "), got " + std::to_string(*training.discard_iterations));
   }
+  // A trace times the update on its device; a number in the scenario is for another device or
+  // optimizer.
   training.update = {fields.number_or("update_s", scenario.workload.update.value)};
   training.input = {fields.number("input_s")};
   training.input_pipelined = fields.boolean("input_pipelined");
@@ -241,6 +243,7 @@ io::Json training_tree(const Scenario& scenario) {
   return tree;
 }
 
+// The seed is not here: it is that of the scenario.
 io::Json variability_tree(const train::Variability& variability) {
   io::Array stragglers;
   for (const train::Straggler& straggler : variability.stragglers) {

@@ -1,3 +1,6 @@
+// Whatever form a workload has, it ends as layers with times and gradients with sizes. Layers
+// written in the scenario become a small trace first, so that only traces and model tables have
+// code of their own.
 #include "scenario/scenario_workload.hpp"
 
 #include <string>
@@ -85,6 +88,7 @@ void check_complete(const train::Trace& trace, const std::string& file) {
 
 // How long the layers of a model take: from the speed of a device, or from measured totals that are
 // spread over the layers.
+// A given compute time c is split by the factor f of backward over forward: forward is c / (1 + f).
 void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSource& source) {
   train::ProfileOptions& profile = source.profile;
   const bool has_device = fields.has("device");

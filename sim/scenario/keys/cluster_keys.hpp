@@ -10,17 +10,22 @@
 
 namespace stepsim::study::keys {
 
+// packed fills host after host; spread takes the hosts of different switches in turn.
 inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
 // Ranks are 32-bit numbers; a million of them is more than any evaluator can take.
 inline constexpr double kMaxRanks = 1 << 20;
 
 // At the root of every file that has networks.
+// A bandwidth of 10 is most likely 10 Gbit/s without its unit, and its run would be wrong by eight
+// orders of magnitude without a word.
 inline constexpr io::Key kAllowUnusual =
     boolean("allow_unusual",
             "Accepts bandwidths below 1 kB/s or above 1e14 B/s and latencies above 10 s, which "
             "otherwise count as numbers that lack their unit.")
         .by_default(false);
 
+// Neither number has a default: links inside nodes differ by more than ten times between machines,
+// so that any default would decide results silently.
 inline constexpr std::array kIntraKeys{
     number("latency_s", "Time per message, s. Required without a calibration.")
         .in(io::at_least(0))
@@ -40,6 +45,8 @@ inline constexpr std::array kIntraForms{
         .at_least_one("calibration|latency_s,bandwidth_Bps"),
     text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
 
+// Either a line or points. No line is fitted to points: between two of them the time is
+// interpolated, so that what was measured stays as it is.
 inline constexpr std::array kCost{
     number("startup_s", "Time of an empty message, s.").in(io::at_least(0)).example("0.000908"),
     number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10"),
@@ -93,6 +100,7 @@ inline constexpr std::array kNetwork{
         .by_default(false),
     kPacketObject};
 
+// The short form of a network is a calibration, which has all of its numbers.
 inline constexpr std::array kNetworkForms{
     object("network", kNetwork, "The network between nodes.")
         .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
@@ -115,6 +123,7 @@ inline constexpr std::array kTopologyForms{
 
 // Hosts have names in topologies and numbers in presets.
 inline constexpr std::array kHost{any("rank_placement", "Name or number of a host.").example("0")};
+// A list is for machines whose ranks are where a batch system has put them.
 inline constexpr std::array kPlacementForms{
     word("rank_placement", kRankOrders,
          "Ranks fill host after host, or the first switches evenly."),

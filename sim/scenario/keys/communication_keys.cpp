@@ -29,6 +29,7 @@ std::vector<std::string_view> candidates() {
   return names([](AlgorithmId) { return true; });
 }
 
+// `auto` and `calibrated` stand last, behind the algorithms that they choose from or replace.
 std::vector<std::string_view> collectives() {
   std::vector<std::string_view> words = candidates();
   words.push_back(coll::name(AlgorithmId::automatic));
@@ -44,6 +45,8 @@ std::vector<std::string_view> algorithms_in_node() {
   });
 }
 
+// The level between nodes is itself a flat all-reduce, so that algorithms with two levels, and
+// those that are taken by name only, are left out.
 std::vector<std::string_view> algorithms_between_nodes() {
   return names([](AlgorithmId algorithm) {
     return coll::find_algorithm(coll::Op::allreduce, algorithm)->candidate ==

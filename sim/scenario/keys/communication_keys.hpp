@@ -14,6 +14,7 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+// Words as in the literature, which counts either the steps of a ring or two more of them.
 inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
 inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
 // No algorithm: the measured curve of a library.
@@ -26,6 +27,7 @@ inline constexpr std::string_view kCalibrated = "calibrated";
 [[nodiscard]] std::vector<std::string_view> algorithms_in_node();
 [[nodiscard]] std::vector<std::string_view> algorithms_between_nodes();
 
+// A function gives the words, because the table of algorithms is not known at compile time here.
 inline constexpr std::array kCandidate{word("candidates", candidates, "An all-reduce algorithm.")};
 
 inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};

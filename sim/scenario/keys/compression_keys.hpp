@@ -26,6 +26,7 @@ inline constexpr auto kCompressionCosts = [] {
   return rows;
 }();
 
+// The density of each epoch in turn; behind the last one the density of the method counts.
 inline constexpr std::array kDensity{
     number("density_warmup", "Density of an epoch.").in(io::above_to(0, 1)).example("0.25")};
 // A list of densities by epoch, or the name of a published one.

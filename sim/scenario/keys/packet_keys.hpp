@@ -11,6 +11,8 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+// Limits far above real networks. They keep sums of integers within their types, so that the
+// simulation itself need not check them.
 inline constexpr double kMostPacketBytes = 65535;
 inline constexpr double kMostPackets = 1e9; // of a buffer or threshold
 inline constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
@@ -58,8 +60,10 @@ inline constexpr std::array kLink{
     integer("link", "Number of the link.").in(io::at_least(0)).example("0"),
     text("link", "Name of the link.").example(R"("h0>switch")")};
 
+// Numbers of flows and packets have 32 bits.
 inline constexpr double kMostCount = 0xfffffffe;
 
+// A random loss happens behind the queue, on the wire: it costs the time of the transmission.
 inline constexpr std::array kLossKeys{
     either("link", kLink, "The link, by number or name.").example("0").required(),
     number("probability", "Probability that a packet is lost at the end of its transmission.")
@@ -84,6 +88,7 @@ inline constexpr std::array kDropsOnce{
     object("drop_packets_once", kDropOnceKeys, "One transmission that is lost.")
         .example(R"({"link": 0, "flow": 0, "seq": 9})")};
 
+// Faults test how a transport recovers; results of training should rest on full queues instead.
 inline constexpr std::array kFaults{
     list("link_loss", kLosses, "Links that lose packets at random.")
         .example(R"([{"link": 0, "probability": 0.001}])"),
@@ -102,6 +107,7 @@ inline constexpr std::array kCdfPoint{
         .sizes(2, 2)
         .example("[1000, 0.5]")};
 
+// A load below 1, because a queue with as much work as capacity grows without end.
 inline constexpr std::array kBackground{
     number("load", "Share of the bandwidth of every host.")
         .in(io::below_from(0, 1))
@@ -119,10 +125,13 @@ inline constexpr std::array kBackground{
          "or pfabric next to it.")
         .example(R"("dlcp")")};
 
+// Keys of the object are numbers of layers as texts, since JSON has no other keys.
 inline constexpr std::array kBoundOfLayer{number("loss_bound_per_layer", "Loss bound of the layer.")
                                               .in(io::below_from(0, 1))
                                               .example("0.05")};
 
+// Keys of all transports stand in one object; which of them the chosen one reads is in
+// packet_transport.cpp.
 inline constexpr std::array kTransport{
     word("kind", net::kTransportKinds, "Transport of every message.").required(),
     integer("window_packets", "Packets under way at once.")
@@ -193,11 +202,13 @@ inline constexpr std::array kTransport{
         .by_default(false),
     boolean("control_lossy", "Control packets can be lost in full buffers.").by_default(false)};
 
+// The word alone is the transport with all of its defaults.
 inline constexpr std::array kTransportForms{
     word("transport", net::kTransportKinds, "A transport with its defaults."),
     object("transport", kTransport, "A transport with its options.")
         .example(R"({"kind": "dlcp", "loss_bound_push": 0.1})")};
 
+// Sizes are those of Ethernet with IP and TCP headers unless the file says otherwise.
 inline constexpr std::array kPacket{
     integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
         .in(io::between(1, kMostPacketBytes))

@@ -1,3 +1,5 @@
+// A problem file has no model behind it: planners that need forward times or measured buckets are
+// no words of it.
 #include "scenario/keys/problem_keys.hpp"
 #include "plan/planners.hpp"
 

@@ -19,6 +19,8 @@ namespace stepsim::study::keys {
           coll::name(coll::Method::events)};
 }
 
+// A guard against scenarios whose numbers lack their unit: their runs last for years of simulated
+// time.
 inline constexpr std::array kLimits{
     number("simulated_s", "Longest simulated time, s.").in(io::above(0)).by_default(1000)};
 
@@ -45,6 +47,8 @@ inline constexpr std::array kScenarioKeys{
     object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),
     kAllowUnusual};
 
+// Unknown keys are errors at every level, with the nearest known key, so that a misspelt key never
+// falls back to its default.
 inline constexpr io::Key kScenario =
     io::rows::object("scenario", kScenarioKeys,
                      "One training run to predict: workload, cluster, training, communication. "

@@ -4,6 +4,8 @@
 
 namespace stepsim::study::keys {
 
+// The words of all planners, in the order of their table: a planner that is added there is a word
+// here.
 std::vector<std::string_view> schedules() {
   std::vector<std::string_view> words;
   for (const plan::Planner& planner : plan::planners()) {

@@ -20,6 +20,7 @@ using namespace io::rows;
 template <class Value> using OptionMember = Value plan::ScheduleOptions::*;
 
 // A key and the member it fills; the variant lists the types that options have.
+// Reader and writer visit the member, so that an option needs no line of code beside its row.
 struct ScheduleOption {
   io::Key key;
   std::variant<OptionMember<Bytes>, OptionMember<std::optional<Bytes>>, OptionMember<Seconds>,
@@ -97,6 +98,8 @@ inline constexpr std::array kScheduleOptions{
 
 [[nodiscard]] std::vector<std::string_view> schedules();
 
+// The default depends on the workload and on the training algorithm, so that the row has none; the
+// sentence says what it is.
 inline constexpr io::Key kScheduleWord =
     word(
         "schedule", schedules,

@@ -10,18 +10,23 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+// The search stands in place of a number where the result says which width it found.
 inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
 inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 // Words of two values each, which a boolean member holds.
+// The first word of each pair is the default and the value false.
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
 // A width, or the search for one.
+// A width of 1 is synchronous training; every further one makes gradients staler by an iteration.
 inline constexpr std::array kPipelineWidthForms{
     integer("pipeline_width", "Width K.").in(io::at_least(1)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
 // A line through two points: no extra epochs up to x1, beta times more at x2.
+// The numbers are of a model and a loss of its own and have to be measured; no defaults could be
+// true for another one.
 inline constexpr std::array kConvergence{
     number("epochs_lossless", "Epochs to convergence without loss.")
         .in(io::above(0))

@@ -9,6 +9,8 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+// Measured factors are scaled to a mean of 1, so that they change the spread of times and not the
+// times themselves.
 inline constexpr std::array kFactor{
     number("factors", "A factor on the time of an iteration.").in(io::above(0)).example("1")};
 
@@ -19,10 +21,13 @@ inline constexpr std::array kStraggler{
         .example("2")
         .required()};
 // A straggler is slower by a constant factor, on top of the random ones.
+// Workers count through all jobs of a scenario.
 inline constexpr std::array kStragglers{
     object("stragglers", kStraggler, "One slow worker.").example(R"({"worker": 3, "factor": 2})")};
 
 // 0 means no jitter: a run is then the same for every seed.
+// Compute and exchange have spreads of their own: the first makes workers wait for each other, the
+// second does not.
 inline constexpr std::array kVariability{
     number("compute_cv", "Coefficient of variation of compute times.")
         .in(io::between(0, 1e3))

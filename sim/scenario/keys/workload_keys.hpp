@@ -23,10 +23,13 @@ using namespace io::rows;
 // Half and single precision.
 inline constexpr std::array<std::int64_t, 2> kValueSizes{2, 4};
 
+// Dimensions as the framework has them: the first one is the rows of the matrix that low-rank
+// methods see.
 inline constexpr std::array kDimension{
     integer("shape", "Number of elements along a dimension.").in(io::at_least(1)).example("64")};
 
 // The keys of a layer of a trace that a prediction needs.
+// Times are of one worker and one batch; a layer without gradients delays others but sends nothing.
 inline constexpr std::array kLayer{
     text("name", "Name of the layer.").example(R"("conv1")").required(),
     number("forward_s", "Time of the forward pass, s.")
@@ -50,6 +53,8 @@ inline constexpr std::array kLayer{
 
 inline constexpr std::array kLayers{object("layers", kLayer, "One layer, as in a trace.")};
 
+// Layer times of a model are its arithmetic over the speed that the device reaches, so that both
+// numbers scale all times alike.
 inline constexpr std::array kDevice{
     number("flops_Ps", "Peak speed of the device, FLOP/s.")
         .in(io::above(0))
@@ -63,6 +68,7 @@ inline constexpr std::array kDevice{
         .example("0.5")};
 
 // Either the two passes or their sum.
+// Totals of a measured iteration are spread over the layers of a model by their arithmetic.
 inline constexpr std::array kMeasured{
     number("forward_s", "Time of all forward passes, s.").in(io::at_least(0)).example("0.03"),
     number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),
@@ -122,6 +128,7 @@ inline constexpr std::array kJobNodes{
         .required()};
 
 // A job is a workload with nodes of its own.
+// Jobs share a cluster and a training algorithm and differ in what they compute.
 inline constexpr std::array kJobs{
     object("workload", kWorkload, "One of several jobs, which have the nodes in their order.")
         .and_also(kJobNodes)

@@ -119,6 +119,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
 }
 
 // One size is written as size_bytes again.
+// A distribution with one step is the same as a fixed size, and the shorter form of it.
 io::Json background_tree(const net::BackgroundOptions& background) {
   io::Json tree;
   tree.set("load", background.load);

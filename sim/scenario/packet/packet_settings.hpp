@@ -28,6 +28,7 @@ inline constexpr auto kPriorityMaps =
 inline constexpr auto kLossFills =
     base::words<LossFill>({{LossFill::zero, "zero"}, {LossFill::stale, "stale"}});
 
+// Fractions are of packets or layers, from 0 to 1; layers count from 0 in forward order.
 struct BoundedLoss {
   double bound_push = 0.10, bound_pull = 0;      // fraction of the packets of a message
   std::map<std::int64_t, double> bound_of_layer; // overrides bound_push
@@ -46,6 +47,7 @@ struct BoundedLoss {
   }
 };
 
+// The block with its defaults filled in; sizes are bytes, times seconds.
 struct PacketSettings {
   net::PacketOptions options; // its seed and limit of time are set elsewhere
   bool has_transport = false;

@@ -13,6 +13,7 @@ namespace stepsim::study {
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
 
 // The transports for which a key of the transport block has a meaning.
+// In the order of the words; empty for keys of no transport.
 [[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);
 
 } // namespace stepsim::study
