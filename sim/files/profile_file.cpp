@@ -36,9 +36,9 @@ std::optional<double> estimate(Fields& parent, std::string_view key) {
 }
 
 // [lowest, highest], each with the range of the list's elements.
-template <class Number, class Check>
 // Empty where the key is absent, which means that the profile makes no claim, and where it is
 // wrong, which has been reported then.
+template <class Number, class Check>
 std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_view key,
                                                   Check check) {
   const auto list = parent.list(key);
@@ -100,8 +100,8 @@ void parse_valid(Fields& fields, net::NetworkProfile& profile) {
   });
 }
 
-// A block latency of the profile is checked and left aside: it belongs to the program that was
-// measured, and scenarios give their own.
+// A block latency of the profile is checked and left aside: scenarios give their own, or take the
+// latency of a message.
 void parse_network(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "network", [&](Fields& network) {
     (void)network.word("model");

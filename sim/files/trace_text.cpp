@@ -99,8 +99,8 @@ Json to_json(const train::Checks& checks) {
   return json;
 }
 
-template <class Value>
 // A list that is absent reads as an empty one.
+template <class Value>
 void set_list(Json& json, std::string_view key, const std::vector<Value>& values) {
   if (values.empty()) {
     return;

@@ -191,10 +191,9 @@ Result run(const Scenario& scenario) {
 
 std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication) {
   constexpr std::uint64_t kStream = 19; // beside those of PKT 3.6 and PIP 9
+  // Eleven bits less leave 53, so that the seed is written to JSON and read again without loss.
   return replication == 0
              ? seed
-             // Eleven bits less leave 53, so that the seed is written to JSON and read again
-             // without loss.
              : base::hash(seed, kStream, static_cast<std::uint64_t>(replication)) >> 11;
 }
 

@@ -1,6 +1,6 @@
 // Iterations that are copies of one step are drawn layer by layer and message by message; all
 // others as one span of computing and one of exchanges. Lane 0 of every node computes and lane 1
-// communicates; a worker stands for its node, as workers of a node do the same.
+// communicates; one row of lanes stands for all workers of a node.
 #include "run/run_timeline.hpp"
 
 #include <algorithm>

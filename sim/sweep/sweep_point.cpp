@@ -1,6 +1,6 @@
-// A point takes the short way if all that varies on it are nodes, latency and bandwidth and
-// QuickRun knows the rest, otherwise the long way: scenario, run, summary. Both give the same bits;
-// errors always come from the long way.
+// Points that differ in nodes, latency and bandwidth only share a context and take the short way if
+// QuickRun knows their scenario; all others take the long way: scenario, run, summary. Both give
+// the same bits; errors always come from the long way.
 #include "sweep/sweep_point.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// The search stands in place of a number where the result says which width it found.
+// With this word the run searches for the width; the result says which one it took.
 inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
 inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
