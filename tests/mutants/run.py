@@ -2,6 +2,7 @@
 """Semantic mutants of scenario, run, sweep and what stands on them: builds each and runs the unit tests, which must fail.
 
     tests/mutants/run.py BUILD [--only NAME] [--all-tests] [--jobs N]
+    tests/mutants/run.py --check
 
 By hand, in a checkout without changes in `sim`: each mutant changes one place of one file and is taken
 back. Runs the test that is known to kill it, with --all-tests every test of the floor. Prints the first
@@ -27,6 +28,11 @@ def room_of(mutant):
     return pathlib.Path(mutant["file"]).parts[1]
 
 
+def has_place(mutant):
+    path = ROOT / mutant["file"]
+    return path.exists() and path.read_text().count(mutant["from"]) == 1
+
+
 def killer(build, room, jobs, test):
     """The first test case that fails, or None; a mutant that does not compile is no mutant."""
     target = f"{room}_test"
@@ -48,20 +54,24 @@ def killer(build, room, jobs, test):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build")
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--all-tests", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     mutants = json.loads((pathlib.Path(__file__).parent / "mutants.json").read_text())["mutants"]
+    lost = [mutant for mutant in mutants if not has_place(mutant)]
+    for mutant in lost:
+        print(f"{mutant['file']} has not once: {mutant['from']}")
+    if options.check or lost:
+        return 1 if lost else 0
     survivors = []
     for mutant in mutants:
         if options.only and options.only not in mutant["name"]:
             continue
         path = ROOT / mutant["file"]
         source = path.read_text()
-        if source.count(mutant["from"]) != 1:
-            sys.exit(f"{mutant['file']} has not once: {mutant['from']}")
         path.write_text(source.replace(mutant["from"], mutant["to"]))
         try:
             known = None if options.all_tests else mutant["killed_by"]

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "run/summary_fields.hpp"
-#include "json/json.hpp"
+#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using study::kSummaryFields;

@@ -1,9 +1,13 @@
 #pragma once
-// The cost keys of `/communication/compression`: one list for reading and for writing.
+// The cost keys of `/communication/compression` with the members that they set: one list for
+// reading and for writing. What a key means stands in its row
+// (files/keys/compression_cost_keys.hpp).
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "coll/compress/compression.hpp"
+#include "files/keys/compression_cost_keys.hpp"
 
 namespace stepsim::study {
 
@@ -23,6 +27,9 @@ inline constexpr std::array kCostKeys{
     CostKey{"scatter_s", &coll::CompressCosts::scatter_s},
     CostKey{"scatter_s_per_entry", &coll::CompressCosts::scatter_s_per_entry},
 };
+
+static_assert(std::ranges::equal(kCostKeys, io::keys::kCompressionCosts, {}, &CostKey::key,
+                                 &io::Key::name));
 
 // Whether a cost counts in the form of the others.
 [[nodiscard]] inline bool in_form(std::string_view key, bool n_log_n) {
