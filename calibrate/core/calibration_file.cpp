@@ -110,7 +110,7 @@ io::Json valid_tree(std::span<const GroupFit> fits) {
   return tree;
 }
 
-// What a reader of the file must know: means instead of medians, assumed algorithms.
+// Warnings of the file: where it holds means instead of medians, and which algorithms are assumed.
 std::string note_of(std::span<const io::Samples> files, const std::optional<LinkFit>& link,
                     const CalibrationText& text) {
   std::vector<std::string> parts;

@@ -20,9 +20,9 @@ struct LinkFit {
   bool adds = false;                // some operation adds
 };
 
-// The link from all groups whose algorithm has counts. `assume` stands for the unknown algorithm of
-// a library ("" = none: such groups are left out). Empty if no group is left, or bandwidth cannot
-// be told.
+// Fits one link to all groups whose algorithm has a linear closed form. `assume` names the
+// algorithm that is taken where a library does not tell its own ("" leaves such groups out). Empty
+// if no group is left, or if the sizes are too few to tell the bandwidth.
 [[nodiscard]] std::optional<LinkFit> fit_link(std::span<const GroupFit> fits,
                                               const std::string& assume);
 
@@ -33,8 +33,9 @@ struct CalibrationText { // what the numbers do not say
   std::string link_class = "network";
 };
 
-// The whole file. `files` and `fits` have at least one element each; the grade is that of the worst
-// fit.
+// The JSON of a file of kind network_calibration. `files` are the logs that were read and `fits`
+// the groups fitted to them, at least one each; the grade of the file is the worst grade of its
+// fits.
 [[nodiscard]] io::Json calibration_tree(std::span<const io::Samples> files,
                                         std::span<const GroupFit> fits,
                                         const std::optional<LinkFit>& link,

@@ -146,8 +146,9 @@ void set_intervals(std::span<const JointRow> rows, const Columns& columns, Joint
 
 } // namespace
 
-// The closed form is asked with one of the three set to 1 and the others to 0. It is linear if the
-// three answers add up to that of all ones; other collectives have no counts.
+// The closed form is evaluated with one of latency, time per byte and time to add a byte set to 1
+// and the others to 0. It is linear if these three times add up to the time with all of them set to
+// 1; a collective whose closed form is not linear has no counts.
 std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                   std::int64_t ranks, double bytes) {
   if (op == "pingpong") {

@@ -47,7 +47,7 @@ Line unbounded(std::span<const Datum> data, std::span<const double> weights) {
   return line;
 }
 
-// What `bounded` compares its two candidates by.
+// Weighted sum of squared errors of a line; of two candidates `bounded` takes the one with less.
 double objective(const Line& line, std::span<const Datum> data, std::span<const double> weights) {
   double sum = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
