@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.hpp"
 #include "sweep/sweep_file.hpp"
 #include "json/json.hpp"
 
@@ -16,8 +17,9 @@ namespace stepsim::study {
 
 // Seconds per iteration, least; samples per second, most; speed-up per worker, most.
 enum class BestBy { iteration_time, throughput, efficiency };
-inline constexpr std::array<std::string_view, 3> kBestBy{"iteration_time", "throughput",
-                                                         "efficiency"};
+inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "iteration_time"},
+                                                     {BestBy::throughput, "throughput"},
+                                                     {BestBy::efficiency, "efficiency"}});
 
 struct Ranking {
   BestBy by = BestBy::iteration_time;

@@ -55,7 +55,7 @@ std::vector<io::Object> records_of(const study::Comparison& comparison) {
 io::Object tree_of(const study::Comparison& comparison) {
   const study::Ranking& ranking = comparison.ranking;
   return {{"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
-          {"best_by", study::kBestBy[static_cast<std::size_t>(ranking.by)]},
+          {"best_by", study::kBestBy[ranking.by]},
           {"rows", comparison.rows}};
 }
 
@@ -185,9 +185,8 @@ int compare(const Invocation& invocation) {
   }
   std::optional<study::BestBy> best_by;
   if (!best.empty()) {
-    require_word("--best", best, study::kBestBy);
-    best_by = static_cast<study::BestBy>(std::ranges::find(study::kBestBy, best) -
-                                         study::kBestBy.begin());
+    require_word("--best", best, study::kBestBy.all());
+    best_by = study::kBestBy.find(best);
   }
   if (!algorithms.empty()) {
     return compare_algorithms(invocation, common, read_scenario_tree(file, flags), over,

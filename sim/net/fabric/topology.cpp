@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/number_text.hpp"
+#include "base/words.hpp"
 #include "net/fabric/fabric_check.hpp"
 #include "net/fabric/presets.hpp"
 
@@ -55,21 +56,27 @@ constexpr std::array kRails{needs("nodes"),
                             takes("pcie_latency_s")};
 
 enum class Shape { star, leaf_spine, ring, torus, fat_tree, dragonfly, gpu_node, rail_optimised };
-constexpr std::array<Preset, 8> kPresets{{{"star", kHosts},
-                                          {"leaf_spine", kLeafSpine},
-                                          {"ring", kHosts},
-                                          {"torus", kTorus},
-                                          {"fat_tree", kFatTree},
-                                          {"dragonfly", kDragonfly},
-                                          {"gpu_node", kGpuNode},
-                                          {"rail_optimised", kRails}}};
+constexpr auto kShapes = base::words<Shape>({{Shape::star, "star"},
+                                             {Shape::leaf_spine, "leaf_spine"},
+                                             {Shape::ring, "ring"},
+                                             {Shape::torus, "torus"},
+                                             {Shape::fat_tree, "fat_tree"},
+                                             {Shape::dragonfly, "dragonfly"},
+                                             {Shape::gpu_node, "gpu_node"},
+                                             {Shape::rail_optimised, "rail_optimised"}});
+constexpr Preset preset(Shape shape, std::span<const PresetParameter> parameters) {
+  return {kShapes[shape], parameters};
+}
+constexpr std::array kPresets{
+    preset(Shape::star, kHosts),       preset(Shape::leaf_spine, kLeafSpine),
+    preset(Shape::ring, kHosts),       preset(Shape::torus, kTorus),
+    preset(Shape::fat_tree, kFatTree), preset(Shape::dragonfly, kDragonfly),
+    preset(Shape::gpu_node, kGpuNode), preset(Shape::rail_optimised, kRails)};
 
 Shape shape_of(const Topology& topology) {
-  const auto* at = std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& preset) {
-    return preset.name == topology.preset;
-  });
-  assert(at != kPresets.end() && "a preset of the table");
-  return static_cast<Shape>(at - kPresets.begin());
+  const auto shape = kShapes.find(topology.preset);
+  assert(shape && "a preset of the table");
+  return *shape;
 }
 
 // The parameters of a topology by name.
