@@ -1,5 +1,5 @@
 #pragma once
-// Values in b bits with a scale per bucket of kBucket values, on the host (SPA 11, qsgd): what the
+// Values in b bits with a scale per bucket of kBucket values, on the host (SPA 11): what the
 // kernels must give, bit by bit. Rounding is to the nearest instead of random, so that there is one
 // right answer. Error at most scale (1/(2L) + 4u), u = 2^-24; zero and both extremes are exact.
 // Codes of 8 bits are those of coll::quantize8, bucket by bucket.

@@ -7,9 +7,10 @@
 //                lowest: codes of 8 bits are the bytes of std::int8_t, in order
 //   vote         the sign that most lists have, 0 where they are even
 //
-// A bucket is kBucket values with a scale of their own, the largest magnitude (qsgd).
+// A bucket is kBucket values with a scale of their own, the largest magnitude.
 #include <bit>
 #include <cstdint>
+#include <string_view>
 
 namespace stepsim::calibrate::gpu {
 
@@ -24,6 +25,8 @@ namespace stepsim::calibrate::gpu {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
 }
 
+// The method of compression that sends such buckets.
+inline constexpr std::string_view kBucketCodec = "qsgd";
 inline constexpr std::int64_t kBucket = 512;
 inline constexpr int kWordBits = 32;
 

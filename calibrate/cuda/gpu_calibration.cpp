@@ -6,6 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "calibrate/core/calibration_file.hpp"
+#include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/gpu_costs.hpp"
 #include "files/source_json.hpp"
 
@@ -91,7 +92,9 @@ std::string note_of(const GpuSamples& samples, const io::Json& costs) {
                                     " device(s): times on the same device, no network"
                               : ", one per device";
   note += costs.find("powersgd") != nullptr ? "; costs of powersgd at rank 4" : "";
-  note += costs.find("qsgd") != nullptr ? "; costs of qsgd at 8 bits" : "";
+  note += costs.find(kBucketCodec) != nullptr
+              ? "; costs of " + std::string(kBucketCodec) + " at 8 bits"
+              : "";
   return note;
 }
 

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "calibrate/cuda/codec_math.hpp"
+
 namespace stepsim::calibrate::gpu {
 
 namespace {
@@ -108,14 +110,14 @@ io::Json low_rank_costs(const GpuFit& fit) {
   return costs;
 }
 
-// Decoding takes the place of adding lists of scattered entries, which `any` has: of qsgd and
+// Decoding takes the place of adding lists of scattered entries, which `any` has: of buckets and
 // signsgd it goes over the m entries of all P ranks, and they keep no residual.
 void add_encoders(io::Json& costs, const GpuFit& fit) {
   add_method(costs, "powersgd", low_rank_costs(fit));
   struct Encoder {
     std::string_view method, encode, decode;
   };
-  constexpr std::array kEncoders{Encoder{"qsgd", "qsgd8_encode", "qsgd8_decode"},
+  constexpr std::array kEncoders{Encoder{kBucketCodec, "qsgd8_encode", "qsgd8_decode"},
                                  Encoder{"signsgd", "pack_signs", "vote_signs"}};
   for (const Encoder& encoder : kEncoders) {
     io::Json values{io::Object{}};

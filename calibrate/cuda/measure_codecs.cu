@@ -33,7 +33,7 @@ void add_one_scale(KernelBlocks& blocks, std::int64_t n) {
 // multiple of kBucket.
 void add_buckets_of(KernelBlocks& blocks, std::int64_t n, int bits) {
   Arena* a = &blocks.arena;
-  const std::string name = "qsgd" + std::to_string(bits);
+  const std::string name = std::string(kBucketCodec) + std::to_string(bits);
   blocks.push(name + "_encode", "any", n, 0, [=](std::int64_t i) {
     quantize_buckets(a->data(Distribution::gaussian, n, i), n, bits, a->scales.get(),
                      a->packed.get(), a->stream.get());

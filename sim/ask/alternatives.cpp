@@ -2,8 +2,8 @@
 #include "ask/alternatives.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/compress/compression.hpp"
+#include "plan/planners.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/rows.hpp"
 #include "json/json_parse.hpp"
@@ -30,54 +31,18 @@ constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
 constexpr std::string_view kDensity = R"({"/communication/compression/density": 0.001})";
 constexpr std::string_view kRank = R"({"/communication/compression/rank": 4})";
 
+// What is more than a schedule or a method of compression by its own name.
 // clang-format off
-constexpr std::array kAlternatives{
-  Alternative{"single", "one message after backward",
-    R"({"/communication/schedule": "single"})", ""},
-  Alternative{"wfbp", "one message per gradient",
-    R"({"/communication/schedule": "wfbp"})", ""},
-  Alternative{"ddp", "PyTorch's buckets",
-    R"({"/communication/schedule": "ddp"})", ""},
-  Alternative{"horovod", "Horovod's fusion buffer",
-    R"({"/communication/schedule": "horovod"})", ""},
-  Alternative{"mg_wfbp", "the published greedy merge",
-    R"({"/communication/schedule": "mg_wfbp"})", ""},
-  Alternative{"optimal", "the best merge for one channel",
-    R"({"/communication/schedule": "optimal"})", ""},
-  Alternative{"asc_wfbp", "several all-reduces at once",
-    R"({"/communication/schedule": "asc_wfbp"})", ""},
+std::vector<Alternative> further_alternatives() {
+  return {
   Alternative{"bytescheduler", "chunks, first layers first",
     R"({"/communication/schedule": "priority", "/communication/preset": "bytescheduler"})", ""},
   Alternative{"p3", "small chunks, one at a time",
     R"({"/communication/schedule": "priority", "/communication/preset": "p3"})", ""},
-  Alternative{"dear", "all-gather behind the next forward",
-    R"({"/communication/schedule": "dear"})", ""},
-  Alternative{"fp16", "sums of 16-bit values",
-    R"({"/communication/schedule": "ddp", "/communication/compression/method": "fp16"})", ""},
-  Alternative{"truncate16", "upper 16 of 32 bits",
-    R"({"/communication/schedule": "ddp", "/communication/compression/method": "truncate16"})", ""},
-  Alternative{"quantize8", "8-bit codes",
-    R"({"/communication/schedule": "ddp", "/communication/compression/method": "quantize8"})", ""},
-  Alternative{"topk", "all-gather of everybody's largest entries",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "topk"})", kDensity},
   Alternative{"topk_layerwise", "topk per gradient (LAGS)",
     R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})", kDensity},
   Alternative{"topk_omgs", "topk per merged group (OMGS)",
     R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})", kDensity},
-  Alternative{"gtopk_tree", "global top-k up a tree, then broadcast",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "gtopk_tree"})", kDensity},
-  Alternative{"gtopk_butterfly", "global top-k by pairwise exchanges",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "gtopk_butterfly"})", kDensity},
-  Alternative{"ok_topk", "balanced sparse all-reduce",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "ok_topk"})", kDensity},
-  Alternative{"sparcml_rd", "sparse sums by recursive doubling",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "sparcml_rd"})", kDensity},
-  Alternative{"powersgd", "two low-rank factors",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "powersgd"})", kRank},
-  Alternative{"qsgd", "quantised values and scales",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "qsgd"})", ""},
-  Alternative{"signsgd", "signs, majority vote",
-    R"({"/communication/schedule": "single", "/communication/compression/method": "signsgd"})", ""},
   Alternative{"pipe_sgd", "exchange behind the next iterations",
     R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single"})", ""},
   Alternative{"pipe_sgd_truncate16", "the same with 16-bit values",
@@ -88,8 +53,44 @@ constexpr std::array kAlternatives{
     R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/training/placement": "sharded", "/communication/schedule": "single"})", ""},
   Alternative{"ps_async", "parameter server, asynchronous",
     R"({"/training/algorithm": "parameter_server", "/training/mode": "async", "/communication/schedule": "single"})", ""},
-};
+  };
+}
 // clang-format on
+
+Alternative of_schedule(const plan::Planner& planner) {
+  const io::Json changes = io::Object{{"/communication/schedule", planner.name}};
+  return {planner.name, planner.summary, io::compact(changes), ""};
+}
+
+// Methods that send values of the gradient overlap with backward, bucket by bucket; the others
+// take all of it at once, as their papers do.
+Alternative of_compression(const coll::CompressionRow& row) {
+  const bool in_buckets =
+      row.kind == coll::CompressionKind::dense || row.kind == coll::CompressionKind::codec;
+  const io::Json changes = io::Object{{"/communication/schedule", in_buckets ? "ddp" : "single"},
+                                      {std::string(kAlternativeMethod), row.name}};
+  return {row.name, row.summary, io::compact(changes),
+          row.kind == coll::CompressionKind::sparse ? kDensity
+          : coll::has_key(row, "rank")              ? kRank
+                                                    : ""};
+}
+
+// Schedules, methods of compression and the others, each in the order of its table.
+std::vector<Alternative> all_alternatives() {
+  std::vector<Alternative> all;
+  for (const plan::Planner& planner : plan::planners()) {
+    if (planner.compared) {
+      all.push_back(of_schedule(planner));
+    }
+  }
+  for (const coll::CompressionRow& row : coll::compression_table()) {
+    if (row.compared) {
+      all.push_back(of_compression(row));
+    }
+  }
+  std::ranges::move(further_alternatives(), std::back_inserter(all));
+  return all;
+}
 
 // What the base of every alternative is: synchronous, dense, nothing of another algorithm left.
 constexpr std::string_view kNeutral = R"({"/training/algorithm": "sync_sgd"})";
@@ -149,7 +150,7 @@ void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& 
 // Everything that the row's name stands for.
 std::set<std::string> pointers_of(const Alternative& alternative) {
   std::set<std::string> pointers{std::string(kAlternativeMethod)};
-  for (const std::string_view changes : {kNeutral, alternative.changes}) {
+  for (const std::string_view changes : {kNeutral, std::string_view(alternative.changes)}) {
     const io::Json tree = io::parse_json(changes, "");
     for (const auto& [pointer, value] : tree.as_object()) {
       pointers.insert(pointer);
@@ -227,21 +228,24 @@ double time_of(const io::Json& row) {
 
 } // namespace
 
-std::span<const Alternative> alternatives() { return kAlternatives; }
+std::span<const Alternative> alternatives() {
+  static const std::vector<Alternative> all = all_alternatives();
+  return all;
+}
 
 std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
   std::vector<Alternative> found;
   std::vector<std::string_view> known{"all"};
-  for (const Alternative& alternative : kAlternatives) {
+  for (const Alternative& alternative : alternatives()) {
     known.emplace_back(alternative.name);
   }
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (name == "all") {
-      return {kAlternatives.begin(), kAlternatives.end()};
+      return {alternatives().begin(), alternatives().end()};
     }
-    const auto place = std::ranges::find(kAlternatives, name, &Alternative::name);
-    if (place == kAlternatives.end()) {
+    const auto place = std::ranges::find(alternatives(), name, &Alternative::name);
+    if (place == alternatives().end()) {
       throw UsageError(base::unknown_word("algorithm", name, known));
     }
     if (seen.insert(name).second) {

@@ -7,8 +7,8 @@
 //   topk       /communication/compression/method = topk, /communication/schedule = single
 //   pipe_sgd   /training/algorithm = pipe_sgd, /communication/schedule = single
 //
-// Each is synchronous and dense but for its changes. A new algorithm is one row in
-// alternatives.cpp.
+// Each is synchronous and dense but for its changes. Schedules and methods of compression come from
+// their tables, where a row says whether it is compared.
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ namespace stepsim::study {
 struct Alternative {
   std::string_view name;
   std::string_view summary;  // in words, for help
-  std::string_view changes;  // a JSON object: pointer -> value
+  std::string changes;       // a JSON object: pointer -> value
   std::string_view defaults; // likewise; only where the scenario says nothing ("" = none)
 };
 

@@ -14,73 +14,18 @@ namespace stepsim::study {
 
 namespace {
 
-using coll::CompressionMethod;
-
 // At most three digits, without zeros at the end.
-std::string short_text(double value) { return base::shortest(rounded_to(value, 3)); }
-
-std::string size_text(Bytes bytes) {
-  constexpr std::int64_t kMiB = 1024 * 1024;
-  return bytes.value > 0 && bytes.value % kMiB == 0
-             ? std::to_string(bytes.value / kMiB) + " MiB"
-             : base::readable_bytes(static_cast<double>(bytes.value));
-}
-
-std::string ddp_text(const plan::ScheduleOptions& options) {
-  const bool usual = options.bucket_bytes.value == plan::kDefaultBucketBytes.value;
-  const Bytes first =
-      options.first_bucket_bytes.value_or(usual ? Bytes{1024 * 1024} : options.bucket_bytes);
-  std::string text = "buckets of " + size_text(options.bucket_bytes);
-  return first.value == options.bucket_bytes.value ? text
-                                                   : text + ", the first of " + size_text(first);
-}
-
-std::string priority_text(const plan::ScheduleOptions& options) {
-  const bool whole = !options.partition_bytes;
-  std::string text = whole ? "whole gradients" : "chunks of " + size_text(*options.partition_bytes);
-  text += ", first layers first";
-  const std::int64_t one = whole ? 1 : options.partition_bytes->value;
-  return text + (options.credit_bytes.value <= one
-                     ? ", one at a time"
-                     : ", " + size_text(options.credit_bytes) + " under way");
-}
-
-std::string dear_text(const plan::ScheduleOptions& options) {
-  const std::string group = options.dear_layers ? std::to_string(*options.dear_layers) + " layers"
-                                                : size_text(options.bucket_bytes);
-  return "groups of " + group + "; all-gather overlaps the next forward";
-}
-
-// While k move data, each takes 1 + contention (k - 1) times as long (MER 6.1).
-std::string at_once_text(const plan::ScheduleOptions& options) {
-  const auto count = static_cast<double>(options.concurrency);
-  const double together = count / (1 + options.contention * (count - 1));
-  return std::to_string(options.concurrency) + " all-reduces at once " +
-         (together == 1 ? "share the bandwidth of one"
-                        : "move " + short_text(together) + " times the bandwidth of one");
-}
+std::string short_text(double value) { return base::shortest(base::rounded_to(value, 3)); }
 
 std::string schedule_text(const Communication& communication) {
-  const plan::ScheduleOptions& options = communication.schedule_options;
   const bool sparse =
       coll::row(communication.compression.method).kind == coll::CompressionKind::sparse;
-  switch (communication.schedule) {
-  case plan::Schedule::wfbp:
-    return sparse ? "one exchange per gradient (LAGS)" : "one message per gradient";
-  case plan::Schedule::ddp:
-    return ddp_text(options);
-  case plan::Schedule::horovod:
-    return "fusion buffer of " + size_text(options.fusion_bytes) + ", cycles of " +
-           short_text(options.cycle.value * 1e3) + " ms";
-  case plan::Schedule::asc_wfbp:
-    return at_once_text(options);
-  case plan::Schedule::priority:
-    return priority_text(options);
-  case plan::Schedule::dear:
-    return dear_text(options);
-  default: // of planners without options
-    return std::string(plan::planner(communication.schedule).summary);
+  if (communication.schedule == plan::Schedule::wfbp && sparse) {
+    return "one exchange per gradient (LAGS)";
   }
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  return planner.settings == nullptr ? std::string(planner.summary)
+                                     : planner.settings(communication.schedule_options);
 }
 
 std::string coding_text(const coll::Compression& compression) {
@@ -113,40 +58,16 @@ std::string overlap_text(coll::SupportOverlap overlap) {
 
 // What is special to the method; empty where nothing is.
 std::string method_text(const coll::Compression& compression) {
-  switch (compression.method) {
-  case CompressionMethod::fp16:
-    return "sums in 16 bits; casts are free";
-  case CompressionMethod::truncate16:
-    return "7 bits of mantissa, rounded at every hop";
-  case CompressionMethod::quantize8:
-    return "255 codes, rounded at every hop";
-  case CompressionMethod::gtopk_tree:
-    return "only the global top-k is applied";
-  case CompressionMethod::gtopk_butterfly:
-    return "only the global top-k is applied; every rank merges";
-  case CompressionMethod::ok_topk:
-    return "upper bound of its volume; thresholds reused";
-  case CompressionMethod::sparcml_rd:
-  case CompressionMethod::sparcml_split:
-    return overlap_text(compression.support_overlap);
-  case CompressionMethod::qsgd:
-    return std::to_string(compression.bits) + " bits, scales per " +
-           std::to_string(compression.bucket) + " values, all-gathered";
-  case CompressionMethod::signsgd:
-    return "majority vote of signs";
-  case CompressionMethod::none:
-  case CompressionMethod::custom:
-  case CompressionMethod::topk:
-  case CompressionMethod::dgc:
-  case CompressionMethod::gaussian_k:
-  case CompressionMethod::gtopk_exact:
-  case CompressionMethod::topk_dsa:
-  case CompressionMethod::hierarchical_topk:
-  case CompressionMethod::powersgd:
-  case CompressionMethod::omnireduce:
-    return {};
+  const coll::CompressionRow& row = coll::row(compression.method);
+  std::string text;
+  if (coll::has_key(row, "support_overlap")) {
+    text = overlap_text(compression.support_overlap);
   }
-  return {};
+  if (coll::has_key(row, "bits")) {
+    text = std::to_string(compression.bits) + " bits, scales per " +
+           std::to_string(compression.bucket) + " values";
+  }
+  return text + (text.empty() || row.assumes.empty() ? "" : ", ") + std::string(row.assumes);
 }
 
 using Parts = std::vector<std::string>;
@@ -182,7 +103,7 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
     add(parts, costs_text(compression, "compressing"));
     return;
   case coll::CompressionKind::encoded:
-    if (compression.method == CompressionMethod::powersgd) {
+    if (coll::has_key(coll::row(compression.method), "rank")) {
       add(parts, "error feedback");
       add(parts, "rank " + std::to_string(compression.rank) + by_default("rank"));
       const bool shaped =

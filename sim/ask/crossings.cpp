@@ -1,10 +1,10 @@
 #include "ask/crossings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <charconv>
 #include <cmath>
+
+#include "base/number_text.hpp"
 
 namespace stepsim::study {
 
@@ -160,15 +160,6 @@ std::vector<Sample> with_dips(const CrossingSearch& search, std::span<const Samp
 
 } // namespace
 
-// By way of text, which rounds decimal digits exactly.
-double rounded_to(double value, int digits) {
-  std::array<char, 32> text{};
-  const auto end =
-      std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, digits - 1);
-  (void)std::from_chars(text.begin(), end.ptr, value);
-  return value;
-}
-
 // Rounding may make two values equal: the second is left out.
 std::vector<double> scan_values(const CrossingSearch& search, std::optional<std::int64_t> points) {
   constexpr std::int64_t kPoints = 129;
@@ -188,7 +179,7 @@ std::vector<double> scan_values(const CrossingSearch& search, std::optional<std:
     const double part = static_cast<double>(i) / static_cast<double>(count - 1);
     double value = search.low > 0 ? search.low * std::pow(search.high / search.low, part)
                                   : search.low + span * part;
-    value = search.integers ? std::round(value) : rounded_to(value, 6);
+    value = search.integers ? std::round(value) : base::rounded_to(value, 6);
     if (value > values.back() && value < search.high) {
       values.push_back(value);
     }

@@ -50,7 +50,4 @@ using Evaluate = std::function<std::optional<double>(double)>;
                                                    std::span<const Sample> scan,
                                                    const Evaluate& evaluate);
 
-// With `digits` significant decimal digits.
-[[nodiscard]] double rounded_to(double value, int digits);
-
 } // namespace stepsim::study

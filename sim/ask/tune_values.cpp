@@ -11,6 +11,7 @@
 #include "ask/tune_density.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
@@ -65,7 +66,7 @@ void add_geometric(std::vector<io::Json>& values, double low, double high, doubl
   const double steps = std::floor(std::log2(std::max(1.0, high / low)) * per_octave);
   for (double i = 1; i <= steps; ++i) {
     double value = low * std::exp2(i / per_octave);
-    value = whole ? std::round(rounded_to(value, 6)) : rounded_to(value, 3);
+    value = whole ? std::round(base::rounded_to(value, 6)) : base::rounded_to(value, 3);
     if (value > low && value < high) {
       all.insert(value);
     }

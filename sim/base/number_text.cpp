@@ -51,6 +51,15 @@ std::string significant(double value, int digits) {
   return {buffer.data(), result.ptr};
 }
 
+// By way of text, which rounds decimal digits exactly.
+double rounded_to(double value, int digits) {
+  std::array<char, 32> text{};
+  const auto end =
+      std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, digits - 1);
+  (void)std::from_chars(text.begin(), end.ptr, value);
+  return value;
+}
+
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
   return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : plural);
 }

@@ -18,6 +18,9 @@ void append_integer(std::string& out, std::int64_t value);
 // For people only, so a ratio that overflows is "inf" and one without a value "nan".
 [[nodiscard]] std::string significant(double value, int digits = 4);
 
+// The nearest number with `digits` significant decimal digits.
+[[nodiscard]] double rounded_to(double value, int digits);
+
 // "1 flow", "3 flows", "2 switches" (plural "es").
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun,
                                   std::string_view plural = "s");

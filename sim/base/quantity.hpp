@@ -46,6 +46,8 @@ inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // of
 // For people, 4 significant digits in the unit that fits: "18.04 ms", "26.21 MB", "3.125 GB/s".
 [[nodiscard]] std::string readable_seconds(double seconds);
 [[nodiscard]] std::string readable_bytes(double bytes);
+// The same for a size that somebody chose: whole MiB where it is one, "25 MiB".
+[[nodiscard]] std::string readable_size(std::int64_t bytes);
 [[nodiscard]] std::string readable_rate(double bytes_per_second);
 
 } // namespace stepsim::base

@@ -218,6 +218,12 @@ std::string readable_bytes(double bytes) {
   return bytes < 1000.0 ? shortest(bytes) + " B" : readable(bytes, size, kNames);
 }
 
+std::string readable_size(std::int64_t bytes) {
+  constexpr std::int64_t kMiB = 1024 * 1024;
+  return bytes > 0 && bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB"
+                                        : readable_bytes(static_cast<double>(bytes));
+}
+
 std::string readable_rate(double bytes_per_second) {
   static constexpr std::array<std::string_view, 5> kNames{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
   return readable(bytes_per_second, rate, kNames);

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <tuple>
 
+#include "base/number_text.hpp"
 #include "plan/at_once.hpp"
 #include "plan/eager.hpp"
 #include "plan/groups.hpp"
@@ -180,6 +181,16 @@ void send_at_once(const Sending& sending, const SendInput& input, SendTimes& tim
   while (end_one(kNever)) {}
   times.finish_s = sending.transfers.empty() ? 0.0 : channel.now;
   times.busy_s = busy_seconds(times);
+}
+
+// While k move data, each takes 1 + contention (k - 1) times as long (MER 6.1).
+std::string asc_wfbp_settings(const ScheduleOptions& options) {
+  const auto count = static_cast<double>(options.concurrency);
+  const double together = count / (1 + options.contention * (count - 1));
+  return std::to_string(options.concurrency) + " all-reduces at once " +
+         (together == 1 ? "share the bandwidth of one"
+                        : "move " + base::shortest(base::rounded_to(together, 3)) +
+                              " times the bandwidth of one");
 }
 
 } // namespace stepsim::plan

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/quantity.hpp"
 #include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
@@ -122,13 +123,18 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
   return buckets;
 }
 
+// Smaller than the others in PyTorch's defaults, so that the first message leaves early.
+Bytes first_bucket(const ScheduleOptions& options) {
+  constexpr Bytes kDefaultFirstBucket{1024 * 1024};
+  const bool is_default = options.bucket_bytes == kDefaultBucketBytes;
+  return options.first_bucket_bytes.value_or(is_default ? kDefaultFirstBucket
+                                                        : options.bucket_bytes);
+}
+
 } // namespace
 
 Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
-  constexpr Bytes kDefaultFirstBucket{1024 * 1024};
-  const bool is_default = options.bucket_bytes == kDefaultBucketBytes;
-  const Bytes first =
-      options.first_bucket_bytes.value_or(is_default ? kDefaultFirstBucket : options.bucket_bytes);
+  const Bytes first = first_bucket(options);
   Plan plan;
   Seconds ready = problem.items.front().ready;
   for (Placed& bucket :
@@ -153,6 +159,14 @@ Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
     }
   }
   return plan;
+}
+
+std::string ddp_settings(const ScheduleOptions& options) {
+  const Bytes first = first_bucket(options);
+  std::string text = "buckets of " + base::readable_size(options.bucket_bytes.value);
+  return first == options.bucket_bytes
+             ? text
+             : text + ", the first of " + base::readable_size(first.value);
 }
 
 } // namespace stepsim::plan

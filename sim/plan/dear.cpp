@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/quantity.hpp"
 #include "plan/groups.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/send_in_order.hpp"
@@ -104,6 +105,12 @@ void send_dear(const Sending& sending, const SendInput& input, SendTimes& times)
   } else {
     send_back_one_ahead(sending, input, times);
   }
+}
+
+std::string dear_settings(const ScheduleOptions& options) {
+  const std::string group = options.dear_layers ? std::to_string(*options.dear_layers) + " layers"
+                                                : base::readable_size(options.bucket_bytes.value);
+  return "groups of " + group + "; all-gather overlaps the next forward";
 }
 
 } // namespace stepsim::plan

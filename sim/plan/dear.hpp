@@ -1,6 +1,8 @@
 #pragma once
 // DeAR (MER 6.3): the reduce-scatters of the buckets run behind backward, their all-gathers
 // interleave with the next forward.
+#include <string>
+
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
@@ -16,5 +18,8 @@ struct SendTimes;
 // Reduce-scatters in launch order, all-gathers after the last of them, interleaved with the next
 // forward (MER 6.3).
 void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
+
+// "groups of 25 MiB; all-gather overlaps the next forward".
+[[nodiscard]] std::string dear_settings(const ScheduleOptions& options);
 
 } // namespace stepsim::plan

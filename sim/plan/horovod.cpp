@@ -8,6 +8,8 @@
 #include <cmath>
 #include <deque>
 
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "plan/planner_options.hpp"
 
 namespace stepsim::plan {
@@ -87,6 +89,11 @@ Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
     }
   }
   return plan;
+}
+
+std::string horovod_settings(const ScheduleOptions& options) {
+  return "fusion buffer of " + base::readable_size(options.fusion_bytes.value) + ", cycles of " +
+         base::shortest(base::rounded_to(options.cycle.value * 1e3, 3)) + " ms";
 }
 
 } // namespace stepsim::plan

@@ -7,6 +7,7 @@
 // time before which it must not start (`ready`); all other times follow in `replay_groups`.
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "plan/planner_options.hpp"
@@ -55,6 +56,12 @@ struct Planner {
   std::span<const std::string_view> keys; // option keys that have a meaning for it
   void (*send)(const Sending&, const SendInput&, SendTimes&);
   Needs needs = Needs::cost;
+  // What the options make of it, in words: "buckets of 25 MiB, the first of 1 MiB"; null where
+  // the summary says all.
+  std::string (*settings)(const ScheduleOptions&) = nullptr;
+  // One of those that `compare --algorithms all` lines up; the others need more keys, or are
+  // variants of these.
+  bool compared = false;
 
   [[nodiscard]] bool needs_linear_cost() const {
     return needs == Needs::linear_cost || needs == Needs::linear_forward;

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/quantity.hpp"
 #include "plan/at_once.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/send_in_order.hpp"
@@ -136,6 +137,16 @@ void send_by_priority(const Sending& sending, const SendInput& input, SendTimes&
   }
   times.finish_s = count > 0 ? data_free : 0.0;
   times.busy_s = busy_seconds(times);
+}
+
+std::string priority_settings(const ScheduleOptions& options) {
+  const bool whole = !options.partition_bytes;
+  const std::int64_t one = whole ? 1 : options.partition_bytes->value;
+  std::string text = whole ? "whole gradients" : "chunks of " + base::readable_size(one);
+  text += ", first layers first";
+  return text + (options.credit_bytes.value <= one
+                     ? ", one at a time"
+                     : ", " + base::readable_size(options.credit_bytes.value) + " under way");
 }
 
 } // namespace stepsim::plan

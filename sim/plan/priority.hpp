@@ -34,4 +34,7 @@ inline constexpr std::int64_t kMaxChunks = 1'000'000;
 // their data do not (MER 6.2).
 void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
 
+// "chunks of 4 MB, first layers first, 16 MB under way".
+[[nodiscard]] std::string priority_settings(const ScheduleOptions& options);
+
 } // namespace stepsim::plan

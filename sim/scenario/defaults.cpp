@@ -10,6 +10,7 @@
 
 #include "base/number_text.hpp"
 #include "plan/planners.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "json/json_pointer.hpp"
@@ -88,61 +89,42 @@ bool cuts_by_gradient(const Scenario& scenario) {
          std::ranges::adjacent_find(gradients, {}, &train::Gradient::layer) != gradients.end();
 }
 
-// Why a default has its value, and where it matters. `decisive` ones are worth a word on the
-// terminal.
+// Where a default matters, if not wherever gradients are exchanged. `decisive` ones are worth a
+// word on the terminal. The reason is that of the key's row unless it depends on the scenario.
 struct Row {
   std::string_view pointer;
-  std::string_view reason;
   Rule applies = exchanges;
   bool decisive = false;
+  std::string_view reason = {};
 };
 
 // A key may have several rows with different conditions: at most one of them holds.
 constexpr std::array kRows{
-    Row{"/cluster/gpus_per_node", "one GPU per node", exchanges},
-    Row{"/cluster/intra_network", "the link class inside a node of the calibration", exchanges,
-        true},
-    Row{"/cluster/nics_per_node", "the GPUs of a node share one interface", crosses_interfaces,
-        true},
-    Row{"/cluster/network/block_latency_s", "as latency_s", streams_blocks},
-    Row{"/cluster/network/efficiency", "the whole bandwidth is used", exchanges_by_links},
-    Row{"/cluster/network/model", "messages do not disturb each other", exchanges},
-    Row{"/cluster/network/reduction_Bps", "adding gradients costs nothing", adds_for_free, true},
-    Row{"/cluster/rank_placement", "ranks fill one node after another", exchanges},
-    Row{"/communication/chunking", "as the network model has it", exchanges_by_links},
-    Row{"/communication/collective", "the usual all-reduce", exchanges_by_links},
-    Row{"/communication/cost_form", "the schedule as it runs", exchanges_by_links},
-    Row{"/communication/element_bytes", "parts are cut at any byte", exchanges_by_links},
-    Row{"/communication/exchange", "all-reduce, not reduce and broadcast", exchanges},
-    Row{"/communication/next_forward", "a layer starts when its own gradients are there",
-        exchanges},
-    Row{"/communication/overlap_backward", "messages are sent during backward", exchanges},
-    Row{"/communication/reduction_mode", "links are free while sums are made", adding_takes_time},
-    Row{"/communication/ring_startup", "one start-up per step of the ring", is_ring_on_links},
-    Row{"/training/algorithm", "synchronous training", exchanges},
-    Row{"/training/compute_slowdown", "computing does not feel the exchange", exchanges},
-    Row{"/training/host_copy_Bps", "nothing is copied through host memory", exchanges},
-    Row{"/training/input_pipelined", "input is read during the step", waits_for_input},
-    Row{"/training/input_s", "input is always there", nullptr},
-    Row{"/training/mode", "workers wait for each other", exchanges, true},
-    Row{"/training/pipeline_width", "two iterations at once", exchanges, true},
-    Row{"/training/placement", "servers have machines of their own", exchanges, true},
-    Row{"/training/server_split", "every tensor is split over all servers", exchanges},
-    Row{"/training/servers", "the fewest that fit the placement", exchanges, true},
-    Row{"/training/sync_s", "an exchange starts at once", exchanges},
-    Row{"/training/update_s", "the workload has no update", has_no_update},
-    Row{"/training/update_s", "update and framework time of the trace", has_workload_update},
-    Row{"/variability/compute_cv", "workers are equal", nullptr},
-    Row{"/variability/distribution", "the usual law", varies},
-    Row{"/variability/exchange_cv", "exchanges are equal", exchanges},
-    Row{"/workload/backward_factor", "backward as two forward passes", takes_backward_factor, true},
-    Row{"/workload/device/utilization",
-        "median of 115 measured GPUs; give the share of the peak that yours reaches", has_device,
-        true},
-    Row{"/workload/granularity", "what the source of the workload sends as one gradient",
-        cuts_by_gradient, true},
-    Row{"/workload/layer_overhead_s", "layers cost their arithmetic alone", has_device},
-    Row{"/workload/value_bytes", "gradients are float32", exchanges},
+    Row{"/cluster/intra_network", exchanges, true},
+    Row{"/cluster/nics_per_node", crosses_interfaces, true},
+    Row{"/cluster/network/block_latency_s", streams_blocks},
+    Row{"/cluster/network/efficiency", exchanges_by_links},
+    Row{"/cluster/network/reduction_Bps", adds_for_free, true},
+    Row{"/communication/chunking", exchanges_by_links},
+    Row{"/communication/collective", exchanges_by_links},
+    Row{"/communication/cost_form", exchanges_by_links},
+    Row{"/communication/element_bytes", exchanges_by_links},
+    Row{"/communication/reduction_mode", adding_takes_time},
+    Row{"/communication/ring_startup", is_ring_on_links},
+    Row{"/training/input_pipelined", waits_for_input},
+    Row{"/training/input_s", nullptr},
+    Row{"/training/mode", exchanges, true},
+    Row{"/training/pipeline_width", exchanges, true},
+    Row{"/training/placement", exchanges, true},
+    Row{"/training/servers", exchanges, true},
+    Row{"/training/update_s", has_no_update, false, "the workload has no update"},
+    Row{"/training/update_s", has_workload_update, false, "update and framework time of the trace"},
+    Row{"/variability/compute_cv", nullptr},
+    Row{"/variability/distribution", varies},
+    Row{"/workload/backward_factor", takes_backward_factor, true},
+    Row{"/workload/device/utilization", has_device, true},
+    Row{"/workload/granularity", cuts_by_gradient, true},
+    Row{"/workload/layer_overhead_s", has_device},
 };
 
 // Keys that are no assumption about a time: names, evaluation, and what is derived.
@@ -234,7 +216,8 @@ private:
     for (const Row& row : kRows) {
       known = known || row.pointer == key;
       if (row.pointer == key && (row.applies == nullptr || row.applies(scenario_))) {
-        out_.push_back({pointer, value, std::string(row.reason), row.decisive});
+        const std::string reason(row.reason.empty() ? reason_of(key) : row.reason);
+        out_.push_back({pointer, value, reason, row.decisive});
       }
     }
     if (!known && exchanges(scenario_)) {
@@ -242,8 +225,16 @@ private:
     }
   }
 
-  // Keys of the schedule, of the compression and of the packet level.
+  [[nodiscard]] static std::string_view reason_of(std::string_view pointer) {
+    const io::Key* key = io::key_at(keys::kScenario, pointer);
+    return key == nullptr ? std::string_view{} : key->reason;
+  }
+
+  // Keys of the schedule, of the compression and of the packet level have no reason of their own.
   [[nodiscard]] std::string other_reason(std::string_view key) const {
+    if (const std::string_view reason = reason_of(key); !reason.empty()) {
+      return std::string(reason);
+    }
     if (key.starts_with("/communication/compression/")) {
       return "default of compression " +
              std::string(coll::row(scenario_.communication.compression.method).name);

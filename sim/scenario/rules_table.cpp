@@ -279,14 +279,11 @@ constexpr std::array kRules{
               return s.communication.compression.method != CompressionMethod::omnireduce;
             },
             method_word},
-    KeyRule{"/communication/compression/value_bytes",
-            "the method is not omnireduce, qsgd or signsgd",
-            [](const Scenario& s) {
-              const CompressionMethod method = s.communication.compression.method;
-              return method != CompressionMethod::omnireduce && method != CompressionMethod::qsgd &&
-                     method != CompressionMethod::signsgd;
-            },
-            method_word},
+    KeyRule{
+        "/communication/compression/value_bytes",
+        "the method sends whole values: not bits, signs or blocks",
+        [](const Scenario& s) { return !coll::row(s.communication.compression.method).no_values; },
+        method_word},
     KeyRule{"/variability/exchange_cv", kNotAsync,
             [](const Scenario& s) { return !is_async(s) || s.variability.exchange_cv == 0; },
             algorithm_word},
@@ -327,6 +324,27 @@ std::vector<KeyRule> key_rules() {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }
   return all;
+}
+
+std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario) {
+  struct Time {
+    std::string_view pointer;
+    double value;
+  };
+  const Training& training = scenario.training;
+  const std::array times{
+      Time{"/training/sync_s", training.sync.value},
+      Time{"/training/host_copy_Bps", training.host_copy_Bps},
+      Time{"/training/input_s", training.input.value},
+      Time{"/communication/copy_bandwidth_Bps", scenario.communication.copy_bandwidth_Bps},
+      Time{"/variability/exchange_cv", scenario.variability.exchange_cv}};
+  std::vector<std::string_view> given;
+  for (const Time& time : times) {
+    if (time.value > 0) {
+      given.push_back(time.pointer);
+    }
+  }
+  return given;
 }
 
 } // namespace stepsim::study

@@ -18,4 +18,7 @@ struct KeyRule {
 // A pointer may have several rules: all of them hold where the key has a meaning.
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
+// The keys of times above 0 that an evaluator of single messages has no place for.
+[[nodiscard]] std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario);
+
 } // namespace stepsim::study

@@ -13,6 +13,7 @@
 #include "plan/planners.hpp"
 #include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/topology_field.hpp"
 #include "json/json_pointer.hpp"
@@ -230,16 +231,8 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
   if (!planner.fits_networks()) {
     refuse("/communication/schedule", "schedule " + std::string(planner.name) + unlike);
   }
-  for (const auto& [key, value] :
-       {std::pair{"/training/sync_s", training.sync.value},
-        {"/training/host_copy_Bps", training.host_copy_Bps},
-        {"/training/input_s", training.input.value},
-        {"/communication/copy_bandwidth_Bps", communication.copy_bandwidth_Bps},
-        {"/variability/exchange_cv", scenario.variability.exchange_cv}}) {
-    if (value > 0) {
-      const std::string_view pointer = key;
-      refuse(pointer, std::string(pointer.substr(pointer.rfind('/') + 1)) + unlike);
-    }
+  for (const std::string_view pointer : times_beside_exchanges(scenario)) {
+    refuse(pointer, std::string(pointer.substr(pointer.rfind('/') + 1)) + unlike);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "ask/crossings.hpp"
 #include "ask/solve_target.hpp"
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
@@ -130,7 +131,7 @@ bool is_size(const study::SolveProblem& problem) {
 // neighbours, and a jump lies between two neighbours: such integers are written out.
 std::string field_text(const study::SolveProblem& problem, const io::Json& value) {
   const std::string name = field_name(problem);
-  if (value.is_integer() && study::rounded_to(value.as_double(), 6) != value.as_double()) {
+  if (value.is_integer() && base::rounded_to(value.as_double(), 6) != value.as_double()) {
     return io::compact(value) + (is_size(problem) ? " B" : "");
   }
   return value_text(name, value.as_double());

@@ -177,11 +177,15 @@ io::Json key_json(const PlacedKey& placed, const std::vector<std::string>& condi
                            {"sentence", key.sentence},
                            {"values", values_text(key)},
                            {"default", nullptr},
+                           {"default_reason", nullptr},
                            {"unit", nullptr},
                            {"required", key.is_required},
                            {"when", io::Array(conditions.begin(), conditions.end())}}};
   if (const auto text = default_text(key); !text.empty()) {
     json.set("default", text);
+  }
+  if (!key.reason.empty()) {
+    json.set("default_reason", key.reason);
   }
   if (const std::string_view unit = unit_of(key);
       !unit.empty() && (key.kind == KeyKind::number || key.kind == KeyKind::integer)) {
@@ -209,7 +213,10 @@ std::string key_page(const PlacedKey& placed, const std::vector<std::string>& co
     }
   };
   line("values", values_text(key));
-  line("default", key.is_required ? "none: the key is required" : default_text(key));
+  const std::string fallback = default_text(key);
+  const std::string_view between = fallback.empty() || key.reason.empty() ? "" : ": ";
+  line("default", key.is_required ? "none: the key is required"
+                                  : fallback + std::string(between).append(key.reason));
   line("example", key.example_json);
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     line(i == 0 ? "counts" : "and", "where " + conditions[i]);

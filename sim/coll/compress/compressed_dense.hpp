@@ -10,7 +10,8 @@ namespace stepsim::coll {
 
 // All-reduces of the n x r left factors, of the c x r right ones, and of one-dimensional tensors.
 void add_powersgd(const ExchangeBuilder& build);
-// qsgd, signsgd: everybody's whole gradient in `bytes_per_rank`, gathered around a ring.
+// Few bits a value, or signs: everybody's whole gradient in `bytes_per_rank`, gathered around a
+// ring.
 void add_packed(const ExchangeBuilder& build, double bytes_per_rank);
 // fp16: the dense all-reduce with values of at most 2 bytes.
 void add_fp16(const ExchangeBuilder& build);

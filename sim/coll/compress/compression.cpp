@@ -16,6 +16,8 @@ constexpr auto kDense = CompressionKind::dense;
 constexpr auto kCodec = CompressionKind::codec;
 constexpr auto kSparse = CompressionKind::sparse;
 constexpr auto kEncoded = CompressionKind::encoded;
+constexpr bool kCompared = true;
+constexpr bool kNoValues = true;
 
 // The keys of several methods, then those of one: sets are joined when the program is compiled.
 constexpr std::array<std::string_view, 0> kNothing{};
@@ -65,43 +67,43 @@ constexpr std::array kCompressions{
   CompressionRow{Compressor::none, "none", kDense, true, kNothing,
     "the whole gradient"},
   CompressionRow{Compressor::fp16, "fp16", kDense, true, kHalf,
-    "all-reduce of 2-byte values"},
+    "all-reduce of 2-byte values", "sums in 16 bits; casts are free", kCompared},
   CompressionRow{Compressor::truncate16, "truncate16", kCodec, true, kCodecKeys,
-    "upper 16 of 32 bits, re-encoded at every hop of a ring"},
+    "upper 16 of 32 bits, re-encoded at every hop of a ring", "7 bits of mantissa, rounded at every hop", kCompared},
   CompressionRow{Compressor::quantize8, "quantize8", kCodec, true, kCodecKeys,
-    "255 levels per part, re-encoded at every hop of a ring"},
+    "255 levels per part, re-encoded at every hop of a ring", "255 codes, rounded at every hop", kCompared},
   CompressionRow{Compressor::custom, "custom", kCodec, true, kCodecKeys,
     "a codec of any ratio, re-encoded at every hop of a ring"},
   CompressionRow{Compressor::topk, "topk", kSparse, true, kGatherKeys,
-    "all-gather of everybody's k largest entries"},
+    "all-gather of everybody's k largest entries", "", kCompared},
   CompressionRow{Compressor::dgc, "dgc", kSparse, true, kGatherKeys,
     "topk with a sampled threshold"},
   CompressionRow{Compressor::gaussian_k, "gaussian_k", kSparse, true, kGatherKeys,
     "topk with a threshold from mean and deviation; sizes are exchanged first"},
   CompressionRow{Compressor::gtopk_tree, "gtopk_tree", kSparse, true, kTreeKeys,
-    "lists merged and cut to k up a binomial tree, then broadcast"},
+    "lists merged and cut to k up a binomial tree, then broadcast", "only the global top-k is applied", kCompared},
   CompressionRow{Compressor::gtopk_butterfly, "gtopk_butterfly", kSparse, true, kButterflyKeys,
-    "lists exchanged, merged and cut to k in log2 P rounds"},
+    "lists exchanged, merged and cut to k in log2 P rounds", "only the global top-k is applied; every rank merges", kCompared},
   CompressionRow{Compressor::gtopk_exact, "gtopk_exact", kSparse, true, kGatherKeys,
     "topk, cut to the k largest entries of the sum"},
   CompressionRow{Compressor::sparcml_rd, "sparcml_rd", kSparse, true, kSparcmlKeys,
-    "sparse sums by recursive doubling; messages grow, at most to dense"},
+    "sparse sums by recursive doubling; messages grow, at most to dense", "", kCompared},
   CompressionRow{Compressor::sparcml_split, "sparcml_split", kSparse, false, kSparcmlKeys,
     "sparse sums by split and all-gather (formula only)"},
   CompressionRow{Compressor::topk_dsa, "topk_dsa", kSparse, false, kSparseKeys,
     "sparse sums by reduce-scatter and all-gather: a range (formula only)"},
   CompressionRow{Compressor::ok_topk, "ok_topk", kSparse, false, kOkTopkKeys,
-    "balanced sparse all-reduce below 6k words: an upper bound (formula only)"},
+    "balanced sparse all-reduce below 6k words: an upper bound (formula only)", "upper bound of its volume; thresholds reused", kCompared},
   CompressionRow{Compressor::hierarchical_topk, "hierarchical_topk", kSparse, true, kSparseKeys,
     "dense sums inside the node, entries between nodes; needs two levels"},
   CompressionRow{Compressor::powersgd, "powersgd", kEncoded, true, kPowersgdKeys,
-    "all-reduces of two low-rank factors"},
+    "all-reduces of two low-rank factors", "", kCompared},
   CompressionRow{Compressor::qsgd, "qsgd", kEncoded, true, kQsgdKeys,
-    "all-gather of b-bit values and a scale per bucket"},
+    "all-gather of b-bit values and a scale per bucket", "all-gathered", kCompared, kNoValues},
   CompressionRow{Compressor::signsgd, "signsgd", kEncoded, true, kSignsgdKeys,
-    "all-gather of signs, majority vote"},
+    "all-gather of signs, majority vote", "majority vote of signs", kCompared, kNoValues},
   CompressionRow{Compressor::omnireduce, "omnireduce", kSparse, false, kOmnireduceKeys,
-    "non-zero blocks through matching aggregators (formula only)"},
+    "non-zero blocks through matching aggregators (formula only)", "", !kCompared, kNoValues},
 };
 // clang-format on
 

@@ -46,7 +46,7 @@ enum class CompressionMethod {
 //   dense      none, fp16: an ordinary all-reduce
 //   codec      re-encoded at every hop of a ring (PIP 6)
 //   sparse     selects k entries (density or k)
-//   encoded    sends another form of the gradient without selecting: powersgd, qsgd, signsgd
+//   encoded    sends another form of the gradient without selecting: factors, signs, few bits
 enum class CompressionKind { dense, codec, sparse, encoded };
 
 enum class SparseAllgather { automatic, recursive_doubling, bruck, ring };
@@ -118,8 +118,8 @@ struct Compression {
   // Of single methods (SPA 11).
   double selected_ratio = 1;                               // k' / k of approximate selectors
   SupportOverlap support_overlap = SupportOverlap::random; // sparcml_rd, sparcml_split
-  std::int64_t bits = 8;                                   // qsgd
-  std::int64_t bucket = 512;                               // qsgd
+  std::int64_t bits = 8;                                   // of a quantised value
+  std::int64_t bucket = 512;                               // values that share a scale
   std::int64_t rank = 0;                                   // powersgd, required there
   std::int64_t block = 0;                                  // omnireduce, required there
   std::int64_t dense_warmup_iterations = 512;              // ok_topk
@@ -135,6 +135,13 @@ struct CompressionRow {
   bool simulated;
   std::span<const std::string_view> keys;
   std::string_view summary;
+  // What its times take for granted, besides its keys; "" = nothing.
+  std::string_view assumes = "";
+  // One of those that `compare --algorithms all` lines up; the others need more keys, or are
+  // variants of these.
+  bool compared = false;
+  // What it sends has a size of its own: the value_bytes of a scenario count for nothing.
+  bool no_values = false;
 };
 
 [[nodiscard]] std::span<const CompressionRow> compression_table();

@@ -67,6 +67,7 @@ struct Key {
   std::span<const Key> keys; // of an object; the element of a list or map; the forms of `either`
   std::span<const Key> more; // further keys of an object, listed after `keys`
   KeyDefault fallback;
+  std::string_view reason; // what the default takes for granted: "workers are equal"
   std::string_view example_json;
   bool is_required = false;
   bool is_nullable = false; // null is written for "none"
@@ -93,6 +94,9 @@ struct Key {
   }
   [[nodiscard]] constexpr Key by_default(const char* value) const {
     return with(&Key::fallback, KeyDefault(std::string_view(value)));
+  }
+  [[nodiscard]] constexpr Key because(std::string_view takes_for_granted) const {
+    return with(&Key::reason, takes_for_granted);
   }
   [[nodiscard]] constexpr Key example(std::string_view json) const {
     return with(&Key::example_json, json);

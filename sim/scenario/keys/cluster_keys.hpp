@@ -68,7 +68,8 @@ inline constexpr std::array kNetwork{
          "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
          "on "
          "them; packet: every packet.")
-        .by_default("alpha_beta"),
+        .by_default("alpha_beta")
+        .because("messages do not disturb each other"),
     number("latency_s", "Time per message, s. Required without a topology, calibration or cost.")
         .in(io::at_least(0))
         .example("5e-5"),
@@ -78,15 +79,18 @@ inline constexpr std::array kNetwork{
         .example("1.25e9"),
     number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.")
         .in(io::at_least(0))
-        .by_default(0),
+        .by_default(0)
+        .because("adding gradients costs nothing"),
     number("block_latency_s",
            "Time per further block of a pipelined message, s. The default is latency_s.")
         .in(io::at_least(0))
-        .example("5e-6"),
+        .example("5e-6")
+        .because("as latency_s"),
     number("efficiency", "Share of the bandwidth that messages reach.")
         .in(io::above_to(0, 1))
         .by_default(1)
-        .example("0.9"),
+        .example("0.9")
+        .because("the whole bandwidth is used"),
     integer("copy_engines", "Directions in which a rank can send at once; 1 is not supported.")
         .in(io::between(1, 2))
         .by_default(2),
@@ -137,16 +141,19 @@ inline constexpr std::array kCluster{
     integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
-        .example("8"),
+        .example("8")
+        .because("one GPU per node"),
     integer("nics_per_node", "Network interfaces per machine, which its GPUs share.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
-        .example("4"),
+        .example("4")
+        .because("the GPUs of a node share one interface"),
     either(
         "intra_network", kIntraForms,
         "Network inside a node, or the name or file of its calibration. Several GPUs per node need "
         "one, unless a calibration, a cost or a topology describes it.")
-        .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
+        .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})")
+        .because("the link class inside a node of the calibration"),
     either("network", kNetworkForms,
            "The network between nodes, or the name or file of its calibration. One node may do "
            "without.")
@@ -161,6 +168,7 @@ inline constexpr std::array kCluster{
         "Hosts of the ranks: packed in the order of the topology, spread over its first switches, "
         "or listed.")
         .by_default("packed")
-        .example(R"("spread")")};
+        .example(R"("spread")")
+        .because("ranks fill one node after another")};
 
 } // namespace stepsim::study::keys

@@ -40,7 +40,8 @@ inline constexpr std::array kBlockForms{
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,
          "All-reduce algorithm; auto takes the fastest, calibrated a measured curve.")
-        .by_default("ring"),
+        .by_default("ring")
+        .because("the usual all-reduce"),
     list("candidates", kCandidate,
          "Algorithms that auto chooses from. The default is all that fit.")
         .sizes(1)
@@ -48,33 +49,41 @@ inline constexpr std::array kCollectiveKeys{
     either("block_bytes", kBlockForms, "Block of the pipelined algorithms, bytes.")
         .by_default("optimal"),
     word("reduction_mode", coll::kReductionModes, "Whether ranks add while they receive, or after.")
-        .by_default("overlapped"),
+        .by_default("overlapped")
+        .because("links are free while sums are made"),
     word("chunking", coll::kChunkings,
          "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
          "real, "
          "or integer in a simulated network.")
-        .example(R"("real")"),
+        .example(R"("real")")
+        .because("as the network model has it"),
     integer("element_bytes", "Bytes of an element, the smallest part of a chunk.")
         .in(io::at_least(1))
         .by_default(1)
-        .example("4"),
+        .example("4")
+        .because("parts are cut at any byte"),
     word("cost_form", coll::kCostForms,
          "Times of the schedule itself (exact), as a paper prints them, or with free pipelining.")
-        .by_default("exact"),
+        .by_default("exact")
+        .because("the schedule as it runs"),
     word("ring_startup", kRingStartups, "Start-ups of the ring that are counted.")
-        .by_default("2(P-1)"),
+        .by_default("2(P-1)")
+        .because("one start-up per step of the ring"),
     boolean("lp_last_hop", "The last hop of the linear pipeline is counted.").by_default(true),
     boolean("exchange_sizes", "Ranks exchange sizes before sparse data.").by_default(false),
     word("intra_algorithm", algorithms_in_node, "Algorithm inside a node.").by_default("mst"),
     word("inter_algorithm", algorithms_between_nodes, "Algorithm between nodes.")
         .by_default("ring"),
     word("exchange", kExchanges, "One all-reduce, or a reduce and a broadcast.")
-        .by_default("allreduce"),
+        .by_default("allreduce")
+        .because("all-reduce, not reduce and broadcast"),
     boolean("overlap_backward", "Buckets are sent while the backward pass still runs.")
-        .by_default(true),
+        .by_default(true)
+        .because("messages are sent during backward"),
     word("next_forward", train::kNextForwards,
          "Whether a layer of the next forward pass waits for its own gradients, or for all.")
-        .by_default("per_layer"),
+        .by_default("per_layer")
+        .because("a layer starts when its own gradients are there"),
     number("copy_bandwidth_Bps",
            "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
         .in(io::above(0))

@@ -50,7 +50,8 @@ inline constexpr std::array kConvergence{
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
          "Training algorithm: synchronous, pipelined (Pipe-SGD), or with parameter servers.")
-        .by_default("sync_sgd"),
+        .by_default("sync_sgd")
+        .because("synchronous training"),
     integer("iterations", "Iterations to simulate.").in(io::between(1, 1e6)).by_default(10),
     integer(
         "discard_iterations",
@@ -61,24 +62,33 @@ inline constexpr std::array kTraining{
            "Time of the weight update, s. The default is the trace's time of update and framework.")
         .in(io::at_least(0))
         .example("0.0007"),
-    number("input_s", "Time to read a batch, s.").in(io::at_least(0)).by_default(0).example("0.01"),
-    boolean("input_pipelined", "The next batch is read during the step.").by_default(true),
+    number("input_s", "Time to read a batch, s.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("0.01")
+        .because("input is always there"),
+    boolean("input_pipelined", "The next batch is read during the step.")
+        .by_default(true)
+        .because("input is read during the step"),
     number("exchange_s", "Time of every exchange, s; it replaces the network.")
         .in(io::at_least(0))
         .example("0.06"),
     number("sync_s", "Time of synchronisation that is added to every exchange, s.")
         .in(io::at_least(0))
         .by_default(0)
-        .example("0.0001"),
+        .example("0.0001")
+        .because("an exchange starts at once"),
     number("host_copy_Bps",
            "Speed of copies through host memory before and after every exchange, bytes/s; 0 means "
            "that there are none.")
         .in(io::at_least(0))
         .by_default(0)
-        .example("1.2e10"),
+        .example("1.2e10")
+        .because("nothing is copied through host memory"),
     either("pipeline_width", kPipelineWidthForms,
            "Iteration t waits for the exchange of iteration t - K.")
-        .by_default(2),
+        .by_default(2)
+        .because("two iterations at once"),
     integer("max_width", "Largest width that optimal tries.").in(io::at_least(1)).by_default(16),
     number("width_tolerance",
            "How much slower than max_width the optimal width may be, as a ratio.")
@@ -95,25 +105,30 @@ inline constexpr std::array kTraining{
     number("compute_slowdown", "Factor on the time of computing while an exchange runs.")
         .in(io::at_least(1))
         .by_default(1)
-        .example("1.1"),
+        .example("1.1")
+        .because("computing does not feel the exchange"),
     word("mode", kServerSteps, "Whether all workers train in step, or nobody waits.")
-        .by_default("sync"),
+        .by_default("sync")
+        .because("workers wait for each other"),
     integer(
         "servers",
         "Number of parameter servers. The default is 1; with placement sharded it is the number "
         "of workers.")
         .in(io::between(1, 1048576))
-        .example("1"),
+        .example("1")
+        .because("the fewest that fit the placement"),
     word("placement", coll::kPlacements,
          "Where servers run: on machines of their own, next to workers, or one on every worker.")
-        .by_default("dedicated"),
+        .by_default("dedicated")
+        .because("servers have machines of their own"),
     word("server_mode", kServing,
          "Asynchronous servers receive, add and send in parallel, or one after the other.")
         .by_default("pipelined"),
     word("server_split", kServerSplits,
          "Every tensor is cut into one part per server, or dedicated servers have whole tensors in "
          "turn.")
-        .by_default("even"),
+        .by_default("even")
+        .because("every tensor is split over all servers"),
     object("convergence", kConvergence,
            "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to (1 + "
            "beta) times that at x2, and no convergence above.")

@@ -32,13 +32,16 @@ inline constexpr std::array kVariability{
     number("compute_cv", "Coefficient of variation of compute times.")
         .in(io::between(0, 1e3))
         .by_default(0)
-        .example("0.1"),
+        .example("0.1")
+        .because("workers are equal"),
     number("exchange_cv", "Coefficient of variation of exchange times.")
         .in(io::between(0, 1e3))
         .by_default(0)
-        .example("0.1"),
+        .example("0.1")
+        .because("exchanges are equal"),
     word("distribution", train::kJitterLaws, "Distribution of the random factors; their mean is 1.")
-        .by_default("lognormal"),
+        .by_default("lognormal")
+        .because("the usual law"),
     list("factors", kFactor, "Factors of the empirical distribution.")
         .sizes(1)
         .example("[0.9, 1.1]"),

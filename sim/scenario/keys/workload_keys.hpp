@@ -65,7 +65,8 @@ inline constexpr std::array kDevice{
         "Share of the peak speed that is reached. The default is the median of 115 measured GPUs.")
         .in(io::above_to(0, 1))
         .by_default(train::kUsualUtilization)
-        .example("0.5")};
+        .example("0.5")
+        .because("median of 115 measured GPUs; give the share of the peak that yours reaches")};
 
 // Either the two passes or their sum.
 // Totals of a measured iteration are spread over the layers of a model by their arithmetic.
@@ -99,11 +100,13 @@ inline constexpr std::array kWorkload{
     number("backward_factor", "Backward time of a model's layer, divided by its forward time.")
         .in(io::at_least(0))
         .by_default(2)
-        .example("2.5"),
+        .example("2.5")
+        .because("backward as two forward passes"),
     number("layer_overhead_s", "Time added to the forward pass of each layer of a model, s.")
         .in(io::at_least(0))
         .by_default(0)
-        .example("1e-5"),
+        .example("1e-5")
+        .because("layers cost their arithmetic alone"),
     integer("sequence_length", "Tokens per sample. The model table gives the default.")
         .in(io::at_least(1))
         .nullable()
@@ -112,10 +115,12 @@ inline constexpr std::array kWorkload{
         .in(io::at_least(1))
         .only(kValueSizes)
         .by_default(4)
-        .example("2"),
+        .example("2")
+        .because("gradients are float32"),
     word("granularity", train::kGranularities,
          "What a planner merges. The default is the granularity of the trace, else tensor.")
-        .example(R"("tensor")"),
+        .example(R"("tensor")")
+        .because("what the source of the workload sends as one gradient"),
     number("scale_backward_to_s", "Sum to which all backward times are scaled, s.")
         .in(io::above(0))
         .nullable()
