@@ -16,8 +16,8 @@ namespace stepsim::calibrate {
 struct LinkFit {
   JointFit fit;
   std::vector<std::string> used;    // "allreduce P=8", in the order of the groups
-  std::vector<std::string> assumed; // those whose algorithm was not known
-  bool adds = false;                // some operation adds
+  std::vector<std::string> assumed; // those of `used` that took the algorithm from `assume`
+  bool adds = false;                // whether one of the operations used adds
 };
 
 // Fits one link to all groups whose algorithm has a linear closed form. `assume` names the
@@ -41,11 +41,12 @@ struct CalibrationText { // what the numbers do not say
                                         const std::optional<LinkFit>& link,
                                         const CalibrationText& text);
 
-// Parts of it, for calibrations of other origin: a member of `collectives`, and its `segments`.
+// Parts of that tree, for calibrations made from other measurements: an element of `collectives`,
+// and the `segments` of one.
 [[nodiscard]] io::Json collective_tree(const GroupFit& fit);
 [[nodiscard]] io::Array segments_tree(std::span<const net::CurveSegment> curve);
 
-// Of files, groups and link, in this order; what `warnings` of the file holds.
+// The warnings of files, groups and link, in this order, as key `warnings` of the file holds them.
 [[nodiscard]] std::vector<std::string> all_warnings(std::span<const io::Samples> files,
                                                     std::span<const GroupFit> fits,
                                                     const std::optional<LinkFit>& link);

@@ -1,7 +1,8 @@
 #pragma once
-// Predicted beside measured (CAL 11): rows of JSON Lines, one per operation, algorithm, ranks and
-// size, and what they say together. Error = predicted / measured - 1. Rows that start-up of crowded
-// cores dominates are shown, but do not count (CAL D14).
+// Predicted next to measured times (CAL 11): rows of JSON Lines, one per operation, algorithm,
+// ranks and size, and the distribution of their errors. Error = predicted / measured - 1. A row
+// measured with more processes than cores, whose start-up dominates (flag start_up_bound), is shown
+// but does not count (CAL D14).
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -31,7 +32,8 @@ struct ErrorRow {
   [[nodiscard]] double relative_error() const { return predicted_s / measured_s - 1; }
   [[nodiscard]] bool has(std::string_view flag) const;
   [[nodiscard]] bool counts() const { return !has("start_up_bound"); }
-  // "cores, not links, limit"; "bound by latency"; "" = nothing known.
+  // The flags and the bound in words, such as "cores, not links, limit; bound by latency"; "" =
+  // none.
   [[nodiscard]] std::string cause() const;
 };
 
@@ -53,8 +55,8 @@ struct ErrorSummary {
 struct ErrorReport {
   ErrorSummary all;
   std::vector<ErrorSummary> algorithms; // in the order of first appearance
-  std::vector<ErrorRow> worst;          // at most five, largest |error| first
-  std::size_t host_bound{};
+  std::vector<ErrorRow> worst;          // at most five of all rows, largest |error| first
+  std::size_t host_bound{};             // number of rows with this flag
 };
 [[nodiscard]] ErrorReport report_of(std::span<const ErrorRow> rows);
 [[nodiscard]] io::Json to_json(const ErrorReport& report);

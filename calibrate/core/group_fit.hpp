@@ -1,7 +1,8 @@
 #pragma once
 // One group of measurements fitted: a line, its intervals, the segments that the data are worth,
 // how well they fit, and what a user should know (CAL 4.5, 4.6).
-//   grade   ok: no point is off by 10 % or more; warn: by 25 %; else fail
+//   grade   ok: all points are off by less than 10 %; warn: by less than 25 %; otherwise, and where
+//           time does not grow with size, fail
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,20 +32,20 @@ struct Residual {
 
 struct GroupFit {
   Group group;
-  Robust robust = Robust::none;         // what was used
+  Robust robust = Robust::none;         // weights that the line was fitted with
   Line line;                            // of all sizes together
   LineIntervals intervals;              // of that line
   std::vector<double> bic;              // of 1, 2, 3 segments
   std::vector<net::CurveSegment> curve; // the chosen model
-  std::vector<Residual> residuals;      // of it, by size
+  std::vector<Residual> residuals;      // of that model, by size
   double median_error{}, max_error{};   // |relative|
   Grade grade = Grade::ok;
   std::string failure; // why the grade is `fail`: one line, with the two worst sizes
   std::vector<std::string> warnings;
 };
 
-// Never fails for a group of two sizes or more: what is wrong with a fit is in grade, failure and
-// warnings.
+// Throws nothing for a group of two sizes or more: what is wrong with a fit is in grade, failure
+// and warnings.
 [[nodiscard]] GroupFit fit_group(const Group& group, const FitOptions& options);
 
 // ok below 10 %, warn below 25 %, else fail; `max_error` is |relative|.

@@ -1,7 +1,7 @@
 #pragma once
 // 95 % intervals of A and B of a line t = A + B n (CAL 4.4).
 //
-//   table      value +- t(0.975, N-2) sd;  s^2 = sum w (A + B n - t)^2 / (N-2),
+//   table      value +- t(0.975, N-2) sqrt(var);  s^2 = sum w (A + B n - t)^2 / (N-2) over N sizes,
 //              D = sum w sum w n^2 - (sum w n)^2, var A = s^2 sum w n^2 / D, var B = s^2 sum w / D
 //   repeated   percentiles of 200 lines through resampled passes: what repeats together (one pass
 //              over all sizes) is drawn together. Reproducible: a stream of the seed.
@@ -15,7 +15,7 @@
 
 namespace stepsim::calibrate {
 
-struct LineIntervals { // lower ends >= 0; empty at a bound or with less than 3 points
+struct LineIntervals { // lower ends >= 0; empty for a value held at 0, or with fewer than 3 points
   std::optional<base::Interval> startup_s, per_byte_s;
 };
 

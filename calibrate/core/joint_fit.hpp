@@ -5,9 +5,9 @@
 //
 // so times of several operations and ranks give alpha (s per message), beta (s per byte), gamma (s
 // per byte added) in one fit with equal relative errors, none below 0. What the data cannot tell
-// apart shows in the singular values of the weighted design with columns of unit length:
-// all-reduces have c = 2 g, so beta and gamma never separate, whatever P; a broadcast separates
-// them.
+// apart shows in the singular values of the weighted design with columns of unit length. Most
+// all-reduces have c = 2 g, so that alone they never separate beta and gamma, whatever P; recursive
+// doubling (c = g) or a broadcast (g = 0) next to them does.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,9 @@ namespace stepsim::calibrate {
 
 using Counts = std::array<double, 3>; // of alpha, beta, gamma
 
-// Of the closed form (COL 5); of one message for `pingpong`, whatever the algorithm. Empty where
-// the operation does not have the algorithm, or its cost is not linear in the three (blocks).
+// The counts a, c, g of a collective of `bytes`, from its closed form (COL 5); those of one message
+// for `pingpong`, whatever the algorithm. Empty for fewer than two ranks, where the operation does
+// not have the algorithm, and where the time is not linear in alpha, beta and gamma (blocks).
 [[nodiscard]] std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                                 std::int64_t ranks, double bytes);
 
@@ -31,14 +32,18 @@ struct JointRow {
 };
 
 struct JointFit {
-  Counts values{};                                        // alpha, beta, gamma
-  std::array<bool, 3> identifiable{};                     // else the value is 0, within the others
-  std::array<std::optional<base::Interval>, 3> intervals; // 95 %; empty at 0 or with too few rows
+  Counts values{}; // alpha, beta, gamma
+  // false: the data do not determine the value. It is then 0, and the other values carry its part
+  // of the times.
+  std::array<bool, 3> identifiable{};
+  // 95 %; empty for a value held at 0, and where there are no more rows than values.
+  std::array<std::optional<base::Interval>, 3> intervals;
   double smallest_singular_value{}; // of all three columns, relative to the largest
   double max_error{};               // |relative|
 };
 
-// Needs a row (asserted). gamma is given up before beta, beta before alpha.
+// Needs a row (asserted). Where the data determine fewer than three values, gamma is left out
+// first, then beta.
 [[nodiscard]] JointFit fit_jointly(std::span<const JointRow> rows);
 
 } // namespace stepsim::calibrate

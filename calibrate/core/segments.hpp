@@ -5,7 +5,7 @@
 //
 //   BIC(k) = N ln(max(S_k, N 1e-12) / N) + (3k - 1) ln N,   k + 1 only if lower by more than 6
 //
-// (a difference of 2 still splits ten noisy points).
+// for N points (a difference of 2 still splits ten noisy points).
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -36,7 +36,8 @@ struct SegmentChoice {
 [[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
                                             std::size_t most = kMostSegments);
 
-// As in a calibration file: each from the size of its first point to that of its last.
+// The segments as a calibration file holds them: each from the size of its first point to the size
+// of its last.
 [[nodiscard]] std::vector<net::CurveSegment> curve_of(const Segmentation& segmentation,
                                                       std::span<const Datum> data);
 

@@ -1,5 +1,5 @@
 #pragma once
-// NVML and NCCL by dlopen, with prototypes of our own for the few functions used: neither is needed
+// NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
 // to build or to start the program.
 #include <cstddef>
 #include <memory>
@@ -47,10 +47,12 @@ private:
   bool ready_ = false;
 };
 
-// One communicator per device 0 .. count-1 of this process.
+// NCCL with one communicator for each of the devices 0 .. devices-1, all driven by this process.
 class Nccl {
 public:
-  explicit Nccl(int devices); // throws NotAvailable
+  // Throws NotAvailable for fewer than two devices, and if libnccl.so.2 or one of the functions
+  // used is missing; SimulationError if NCCL cannot start.
+  explicit Nccl(int devices);
   ~Nccl();
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;

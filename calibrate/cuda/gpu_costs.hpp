@@ -5,9 +5,9 @@
 
 namespace stepsim::calibrate::gpu {
 
-// What a scenario can use of them: `any` for what all methods do (residual, merge, scatter), and
-// per method its selection or encoding, and its decoding where that is another one. powersgd has
-// the costs of rank 4, the codec of buckets (kBucketCodec) those of 8 bits.
+// The costs under the names of `compression.costs`: `any` for what all methods do (residual, merge,
+// scatter), and per method its selection or encoding, and its decoding if it has a kernel of its
+// own. powersgd has the costs of rank 4, the codec of buckets (kBucketCodec) those of 8 bits.
 [[nodiscard]] io::Json compression_costs(const GpuFit& fit);
 
 } // namespace stepsim::calibrate::gpu

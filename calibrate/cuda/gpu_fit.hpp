@@ -18,7 +18,7 @@
 
 namespace stepsim::calibrate::gpu {
 
-// Times [s] of one size: n elements, of which k were asked for and achieved_k were given.
+// Times [s] of one size: n elements, of which k entries were asked for and achieved_k selected.
 struct KernelPoint {
   std::int64_t n{};
   std::int64_t k{};
@@ -34,13 +34,16 @@ struct KernelFit {
   Grade grade = Grade::ok;
 };
 
-// Everything that was fitted. The grade is that of the worst curve; kernels that do not fit are
-// named in the warnings and do not lower it, because they are no part of the network.
+// Everything that was fitted. The grade is the worst grade of the curves that were kept. A kernel
+// that does not fit is named in the warnings and does not lower the grade, because kernels are no
+// part of the network.
 struct GpuFit {
   std::vector<GroupFit> curves;
-  std::vector<std::string> launches; // plain beside graph, one line per curve with both
-  std::optional<Line> message;       // between two ranks, plainly launched
-  std::optional<Line> host;          // page-locked memory to the host, or back: the slower
+  // One line of text per curve that was measured with plain launches and as a CUDA graph: what
+  // plain launches add to the time of its smallest size.
+  std::vector<std::string> launches;
+  std::optional<Line> message; // between two ranks, plain launches; also if its curve is left out
+  std::optional<Line> host;    // to page-locked host memory or back, whichever is slower
   std::vector<KernelFit> kernels;
   Grade grade = Grade::ok;
   std::vector<std::string> warnings;
@@ -52,7 +55,7 @@ struct GpuFit {
 // warnings or left out. With `force` curves of grade fail are kept, with a warning.
 [[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options, bool force);
 
-// "allreduce ring copy_engine plain P=8"
+// Names a curve in lines and warnings: "allreduce ring copy_engine plain P=8".
 [[nodiscard]] std::string text_of(const Group& group);
 
 } // namespace stepsim::calibrate::gpu

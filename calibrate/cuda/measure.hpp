@@ -11,20 +11,20 @@ namespace stepsim::calibrate::gpu {
 
 struct MeasureOptions {
   std::uint32_t ranks = 8;
-  bool nccl = false;       // measure the library instead of the own collectives
-  bool collectives = true; // what to measure
-  bool kernels = true;
-  bool timing = true; // else only verify
-  bool dense = false;
+  bool nccl = false;            // measure NCCL instead of our own collectives
+  bool collectives = true;      // measure collectives
+  bool kernels = true;          // measure kernels
+  bool timing = true;           // false: only verify
+  bool dense = false;           // more sizes (collective_sizes, kernel_sizes)
   std::int64_t block_bytes = 0; // of lp, whole elements; 0 = optimal for the link
   bool strict = false;          // passes that differ by more than 5 % are an error
-  double max_seconds = 300;     // of timing; blocks left over are not measured, and said
+  double max_seconds = 300;     // of timing; a note counts the blocks left out after that
   std::uint64_t seed = 1;
   std::string program = "gpu_bench";
   std::string revision, command;
 };
 
-// No device, no driver, no library: exit code 77.
+// There is no device, no driver or no NCCL to measure with: exit code 77.
 class NotAvailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -11,10 +11,10 @@ namespace stepsim::calibrate::gpu {
 
 inline constexpr char kSameDevice[] = "same device";
 
-// What NVML says; empty where it does not.
+// The state of a device as NVML reports it; empty where it does not. Hz, W and degrees Celsius.
 struct DeviceState {
   std::optional<double> sm_clock_hz, memory_clock_hz, power_w, temperature_c;
-  std::optional<std::uint64_t> throttle_reasons; // bits of NVML
+  std::optional<std::uint64_t> throttle_reasons; // bits nvmlClocksThrottleReason*; 0 = none
 };
 
 struct DeviceFacts {
@@ -49,8 +49,8 @@ struct CollectiveRecord {
   std::string launch;  // plain, graph
   std::uint32_t ranks = 1;
   std::int64_t bytes{};
-  std::int64_t block_bytes{}; // of lp
-  std::uint32_t sets = 1;     // buffers that the repetitions go round
+  std::int64_t block_bytes{}; // lp only, else 0
+  std::uint32_t sets = 1;     // buffers used in turn, so that the cache does not hold the next
   int pass{};
   int repeats = 1; // calls per sample
   std::vector<double> time_s{};
@@ -59,15 +59,17 @@ struct CollectiveRecord {
 struct KernelRecord {
   std::string kernel, distribution;
   std::int64_t n{};
-  std::int64_t k{};
-  std::int64_t achieved_k{};
-  std::optional<double> mass_kept{}; // of |v|, relative to all
+  std::int64_t k{};          // entries asked for
+  std::int64_t achieved_k{}; // entries selected
+  // Sum of |v| over the selected entries relative to all; empty if not all of them were written.
+  std::optional<double> mass_kept{};
   int pass{};
   int repeats = 1;
   std::vector<double> time_s{};
 };
 
-// How many cases of a family were compared with the host before timing.
+// How many cases (such as sizes and rank counts) of `what` were compared with the host before
+// timing.
 struct VerifiedRecord {
   std::string what;
   std::int64_t cases{};

@@ -17,8 +17,9 @@ inline constexpr std::size_t kMostSamplesPerPass = 30;
 inline constexpr double kGoodHalfWidth = 0.02; // of the interval of the median, relative
 inline constexpr double kSteadyPass = 0.05;    // passes that differ more are reported
 
-// Multiples of 4 from 4 to `most`, factor 2 (dense: sqrt 2), each moved by up to 5 %; then 0 and
-// one size not divisible by `ranks` elements. Ascending.
+// Ascending sizes in bytes: 0; from 4 to `most` by a factor of 2 (dense: sqrt 2), each moved by up
+// to 5 % and rounded to a multiple of 4; and, for several ranks, 256 KiB x ranks + 4 if `most`
+// allows it, a number of fp32 elements that `ranks` does not divide. Needs most >= 4 (asserted).
 [[nodiscard]] std::vector<std::int64_t> collective_sizes(std::int64_t most, std::uint32_t ranks,
                                                          bool dense, std::uint64_t seed);
 // 2^16, 2^18 .. 2^28 elements (dense: every power), not above `most`.
@@ -28,15 +29,16 @@ inline constexpr double kSteadyPass = 0.05;    // passes that differ more are re
 [[nodiscard]] std::vector<std::size_t> visit_order(std::size_t blocks, int pass,
                                                    std::uint64_t seed);
 
-// Calls per sample, so that it lasts a millisecond.
+// Calls per sample, so that the sample lasts a millisecond; at least 1 and at most 2000, so that
+// samples of very short calls last less.
 [[nodiscard]] int repeats_for(double seconds_per_call);
 
 // Half the width of the 95 % interval of the median by order statistics, relative to the median;
 // infinite with fewer than 6 values.
 [[nodiscard]] double median_half_width(std::span<const double> values);
 
-// `pass` of a block has enough: kSamplesPerPass, in the last pass until the median of all samples
-// is known well enough, at most kMostSamplesPerPass.
+// Whether `pass` of a block has enough samples: kSamplesPerPass; in the last pass also until the
+// half-width of the median of all samples is below kGoodHalfWidth, at most kMostSamplesPerPass.
 [[nodiscard]] bool enough(int pass, std::size_t samples_of_pass, std::span<const double> all);
 
 // Largest relative difference between the median of a pass and that of the others; 0 for less than

@@ -94,7 +94,7 @@ io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
 
 } // namespace
 
-// A block of a train follows the one before by tau; what its bytes do not explain is its latency.
+// A block of a stream follows the one before by tau; what its bytes do not explain is its latency.
 LinkEstimate estimate_link(const ProbeTimes& times) {
   LinkEstimate link;
   StepCosts& costs = link.costs;
@@ -109,10 +109,10 @@ LinkEstimate estimate_link(const ProbeTimes& times) {
   link.alpha = std::max(0.0, smallest.seconds - link.beta * smallest.bytes);
   costs.gamma = link.gamma;
   costs.block_bytes = times.block_bytes;
-  costs.block_s = (times.long_train_s - times.short_train_s) / (kLongTrain - kShortTrain);
+  costs.block_s = (times.long_stream_s - times.short_stream_s) / (kLongStream - kShortStream);
   if (costs.block_s <= 0) { // noise: what the blocks would take back to back
     costs.block_s = times.block_bytes * link.beta;
-    link.warnings.emplace_back("train: time does not grow with the number of blocks; the time of "
+    link.warnings.emplace_back("stream: time does not grow with the number of blocks; the time of "
                                "a block is taken from the bandwidth");
   }
   link.block_latency_s = std::clamp(costs.block_s - times.block_bytes * link.beta, 0.0, link.alpha);

@@ -1,11 +1,13 @@
 #pragma once
 // From the times of point-to-point probes to the numbers of a link (CAL 8.3), and to a calibration
 // file (CAL 5).
-//   beta     slope over sizes of 64 KiB and more: small messages pass token buckets, caches and
-//            socket buffers at a higher rate and must not set it; likewise for exchange and shift
-//   alpha    smallest ping-pong less its bytes
-//   tau      one more block of a stream, (T(36) - T(4)) / 32; block latency max(0, tau - b beta)
-//   gamma    slope of x += y, every rank at the same time
+//   beta     slope of the ping-pong times over sizes of 64 KiB and more: a message that fits into
+//            a token bucket, a cache or a socket buffer moves faster than the link does. The slopes
+//            of exchange, shift and reduce are taken over the same sizes
+//   alpha    time of the smallest ping-pong message less beta times its bytes, at least 0
+//   tau      time of one more block of b bytes in a stream, (T(36) - T(4)) / 32 where T(m) is the
+//            time of m blocks back to back; block latency tau - b beta, within 0 .. alpha
+//   gamma    slope of x += y, which every rank computes at the same time
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,14 +20,14 @@
 namespace stepsim::calibrate::mpi {
 
 inline constexpr std::int64_t kSlopeFrom = 65536;
-inline constexpr double kHostBound = 1.3; // duplex factors above: the host limits, not the link
-inline constexpr int kShortTrain = 4;     // blocks
-inline constexpr int kLongTrain = 36;
+inline constexpr double kHostBound = 1.3; // a larger duplex factor: the host limits, not the link
+inline constexpr int kShortStream = 4;    // blocks sent back to back
+inline constexpr int kLongStream = 36;
 
-// All samples, several per size.
+// What the probes measured: all samples of four probes, several per size, and the two streams.
 struct ProbeTimes {
   std::vector<Repetition> pingpong, exchange, shift, reduce;
-  double short_train_s{}, long_train_s{}; // medians
+  double short_stream_s{}, long_stream_s{}; // medians, kShortStream and kLongStream blocks
   double block_bytes{};
 };
 
@@ -41,7 +43,8 @@ struct LinkEstimate {
     return duplex_exchange > kHostBound || duplex_shift > kHostBound;
   }
 };
-// Throws SimulationError where time does not grow with size.
+// If the longer stream takes no longer, tau is b beta, with a warning. Throws SimulationError where
+// times do not grow with size.
 [[nodiscard]] LinkEstimate estimate_link(const ProbeTimes& times);
 
 struct FileText {

@@ -1,6 +1,6 @@
 #pragma once
-// What collectives should take, from messages between two ranks alone (CAL 8.3, 8.4). A message
-// costs its sender and its receiver by what they do in the same step:
+// How long collectives should take, from messages between two ranks alone (CAL 8.3, 8.4). A message
+// of n bytes costs its sender and its receiver by what they do in the same step:
 //
 //   only send or only receive      t_pp(n)     half a round trip
 //   both, with one peer            t_ex(n)     all ranks exchange in pairs
@@ -9,8 +9,8 @@
 //   added at the receiver          + n gamma
 //
 // and a message ends when the slower of its two ends is done: a sweep over the schedule as in
-// max_plus. Blocks of `lp` follow each other by tau, which the stream probe gives; m = n/b is no
-// whole number where the last block is short:
+// max_plus. Blocks of b bytes of `lp` follow each other by tau, which the stream probe gives; among
+// P ranks, with m = n/b, which is no whole number where the last block is short:
 //
 //   broadcast (P-1) t_pp(b) + (m-1) tau,  reduce + (P-1) b gamma,
 //   allreduce P t_pp(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
@@ -23,8 +23,8 @@
 
 namespace stepsim::calibrate::mpi {
 
-// Straight between measured sizes (ascending), the first time below them; the last two points go on
-// above.
+// Linear between measured sizes (ascending); the first time below them, the line through the last
+// two points above them.
 [[nodiscard]] double interpolated(std::span<const Datum> curve, double bytes);
 
 struct StepCosts {
@@ -32,7 +32,7 @@ struct StepCosts {
   double block_bytes{};                         // of the stream probe
   double block_s{};                             // tau: what one more block of that size takes
   double gamma{};                               // s per byte added
-  double merge_s{};                             // of two sparse lists of the size at hand
+  double merge_s{};                             // merging two lists of the size to be predicted
 };
 
 [[nodiscard]] double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,

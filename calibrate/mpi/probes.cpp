@@ -40,7 +40,7 @@ public:
     const std::uint32_t ranks = wire_.ranks();
     both(bytes, (wire_.rank() + 1) % ranks, (wire_.rank() + ranks - 1) % ranks);
   }
-  void train(int blocks) {
+  void stream(int blocks) {
     const std::int64_t bytes = wire_.segment_bytes() * blocks;
     if (wire_.rank() == 0) {
       send(bytes, 1);
@@ -100,10 +100,10 @@ ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
     add(
         "reduce" + size, [&probes, bytes] { probes.reduce(bytes); }, 1);
   }
-  for (const int count : {kShortTrain, kLongTrain}) {
+  for (const int count : {kShortStream, kLongStream}) {
     add(
-        "train of " + std::to_string(count) + " blocks", [&probes, count] { probes.train(count); },
-        1);
+        "stream of " + std::to_string(count) + " blocks",
+        [&probes, count] { probes.stream(count); }, 1);
   }
   measure(blocks, max_seconds, 1, wire, watchdog);
 
@@ -118,8 +118,8 @@ ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
     target.insert(target.end(), samples.begin(), samples.end());
   }
   times.block_bytes = static_cast<double>(wire.segment_bytes());
-  times.short_train_s = base::median(blocks[blocks.size() - 2].all());
-  times.long_train_s = base::median(blocks.back().all());
+  times.short_stream_s = base::median(blocks[blocks.size() - 2].all());
+  times.long_stream_s = base::median(blocks.back().all());
   return result;
 }
 

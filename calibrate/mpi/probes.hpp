@@ -1,9 +1,9 @@
 #pragma once
 // The point-to-point probes of a calibration (CAL 8.3), all ranks taking part:
 //   pingpong   0 -> 1 -> 0, half a round trip; the others wait
-//   exchange   r with r xor 1, both ways at once (of an odd number the last idles)
+//   exchange   r with r xor 1, both directions at once; with an odd number of ranks the last idles
 //   shift      all send to r + 1 and receive from r - 1
-//   train      0 -> 1 in blocks, one empty reply
+//   stream     0 -> 1 in blocks back to back, one empty reply
 //   reduce     x += y on every rank at once
 #include "calibrate/mpi/link_estimate.hpp"
 #include "calibrate/mpi/timed_blocks.hpp"

@@ -17,7 +17,7 @@ namespace stepsim::calibrate::mpi {
 
 struct ReplayBucket {
   std::int64_t bytes{}; // a multiple of 4
-  double ready_s{};     // from the start of the iteration, as the next
+  double ready_s{};     // all times from the start of the iteration
   double predicted_start_s{}, predicted_end_s{};
 };
 
@@ -32,15 +32,16 @@ struct ReplayPlan {
 };
 
 struct ReplayScale {
-  double time = 1;  // of layers and update
-  double bytes = 1; // of gradients
+  double time = 1;  // factor on the times of layers and update
+  double bytes = 1; // factor on the bytes of gradients
 };
 
 // The scenario on `ranks` nodes with the network of a calibration (absolute path) and a schedule
-// ("" = its own). Throws InputError; UsageError for what a replay cannot execute: training other
-// than sync_sgd, compression, schedules with more than one channel or messages cut into chunks.
-// `library`: the exchange is the library's, whose measured curve the scenario must ask for
-// (collective calibrated).
+// ("" = its own). `library`: the exchange is the all-reduce of the MPI library, whose measured
+// curve the scenario must ask for (collective calibrated). Throws InputError for a wrong scenario,
+// and UsageError for what a replay cannot execute: training other than sync_sgd, compression,
+// reduce_broadcast, several jobs, a schedule with more than one channel, an algorithm without real
+// messages (kinds()), and buckets that are not whole fp32 elements.
 [[nodiscard]] ReplayPlan replay_plan(const io::Json& scenario, const std::string& calibration,
                                      const std::string& schedule, std::uint32_t ranks,
                                      const ReplayScale& scale, bool library, study::Files& files);

@@ -26,7 +26,7 @@ struct ReplayOptions {
 struct BucketTimes { // from the start of the iteration
   double ready_s{}, start_s{}, end_s{};
 };
-struct IterationTimes { // slowest rank
+struct IterationTimes { // each time is that of the slowest rank
   double iteration_s{}, compute_s{}, barrier_s{};
   std::vector<BucketTimes> buckets;
 };
@@ -35,7 +35,7 @@ struct ReplayRun {
 };
 
 // One result per plan, iterations of the plans in turn. All ranks get the same. Throws
-// SimulationError where a sum is wrong (checked once per bucket, while warming up).
+// SimulationError where a sum is wrong, which is checked in the first iteration of each plan.
 [[nodiscard]] std::vector<ReplayRun> run_replay(std::span<const ReplayPlan> plans,
                                                 const ReplayOptions& options, Wire& wire,
                                                 Watchdog& watchdog);

@@ -15,7 +15,7 @@ namespace stepsim::calibrate::mpi {
 
 class Runtime {
 public:
-  Runtime(); // MPI_THREAD_SERIALIZED
+  Runtime(); // calls MPI_Init_thread with MPI_THREAD_SERIALIZED
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -36,7 +36,7 @@ public:
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // From now on `operation` has the time; the next call ends it. "" = nothing is under way.
+  // Starts the time limit of `operation`, until the next call. "" = nothing is under way.
   void begin(std::string operation);
 
 private:
@@ -52,9 +52,10 @@ private:
   std::thread thread_;
 };
 
-// Of an MPI library variable ("btl_tcp_eager_limit"), where the library tells.
-[[nodiscard]] std::string control_variable(const std::string& name); // "" = unknown
-// Processes of the job on the machine (by its kernel) with most of them for its cores.
+// The value of a control variable of the MPI library ("btl_tcp_eager_limit"); "" = unknown.
+[[nodiscard]] std::string control_variable(const std::string& name);
+// Processes and cores of the machine that has the most processes of the job per core. Containers
+// that share a kernel are one machine.
 struct Crowding {
   int processes{};
   int cores{};

@@ -1,7 +1,7 @@
 #pragma once
 // gTop-k with real messages (CAL 8.2): k entries up a binomial tree, merged by the operator that
-// the simulator calls (SPA 6), then down again. An entry is its index and its value as fp32; what a
-// merge leaves below k entries is filled up.
+// the simulator calls (SPA 6), then down again. An entry is its index and its value as fp32; a list
+// of fewer than k entries is padded with entries that the receiver ignores.
 #include <cstdint>
 #include <vector>
 

@@ -1,8 +1,9 @@
 #pragma once
 // How times between processes are taken (CAL 6). A block is one thing to time. All blocks are
 // visited in three passes, each in its own random order, so that drift is not mistaken for size.
-// One sample: barrier twice, start at the own clock, call, time = the slowest rank. What cannot
-// overlap with its own next call is repeated until a sample lasts a millisecond.
+// One sample: two barriers, then every rank times the call with its own clock; the time is that of
+// the slowest rank. A block whose calls cannot overlap (repeatable) is called several times per
+// sample, so that a sample lasts about a millisecond (repeats_for).
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,16 +20,16 @@ struct Block {
   std::function<void()> call;
   std::function<void()> prepare{}; // before each sample, not timed
   bool repeatable = false;
-  double divisor = 1; // messages one after the other in a call
+  double divisor = 1; // messages that follow one another in a call; the time is per message
   int repeats = 1;
   std::vector<std::vector<double>> passes{}; // seconds
 
   [[nodiscard]] std::vector<double> all() const;
 };
 
-// Takes part in every block on every rank; all ranks get the same times, written into `passes`.
-// Ends about `max_seconds` after the start, but takes at least one sample of each block. `seed`
-// decides the order of the blocks, which must be the same on all ranks.
+// Measures all blocks. Every rank must call it; all ranks get the same times, written into
+// `passes`. Ends about `max_seconds` after the start, but takes at least one sample of each block.
+// `seed` decides the order of the blocks, which must be the same on all ranks.
 void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
              Watchdog& watchdog);
 

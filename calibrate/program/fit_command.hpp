@@ -5,8 +5,9 @@
 
 namespace stepsim::calibrate {
 
-// Writes the calibration to -o and the residual table next to it. Returns kOk, or kTargetNotMet for
-// grade `fail` without --force. Throws InputError for the samples, UsageError for flags.
+// Prints the tables of residuals and writes the calibration to -o. If a curve has grade `fail` and
+// --force is not given, nothing is written and kTargetNotMet is returned; otherwise kOk. Samples of
+// gpu_bench give a GPU calibration. Throws InputError for the samples, UsageError for flags.
 [[nodiscard]] int fit(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

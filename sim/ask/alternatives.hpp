@@ -39,8 +39,8 @@ struct Alternative {
 
 // UsageError where a value given by hand would change what the row's name means:
 // "--over: /communication/schedule is set by algorithm ddp". `set`: pointers and values that are
-// in the scenario already; a whole object may say what the alternatives start from (synchronous,
-// no compression) or be silent about what they set.
+// in the scenario already. A whole object that is set (such as /communication) is allowed as long
+// as it keeps synchronous training without compression, or leaves these keys out.
 void refuse_contradictions(std::span<const Alternative> chosen,
                            std::span<const std::pair<std::string, io::Json>> set,
                            std::span<const Axis> over);

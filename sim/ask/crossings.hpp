@@ -34,8 +34,8 @@ struct Sample {
 struct Crossing {
   double at{};
   double value{};
-  bool rising{};                // the value, with the variable
-  std::optional<Sample> beyond; // the neighbour on the other side, where the target is jumped over
+  bool rising{};                // from below the target to above it as the variable grows
+  std::optional<Sample> beyond; // the neighbour on the other side, if the function jumps over it
 };
 
 using Evaluate = std::function<std::optional<double>(double)>;
@@ -45,7 +45,8 @@ using Evaluate = std::function<std::optional<double>(double)>;
 [[nodiscard]] std::vector<double> scan_values(const CrossingSearch& search,
                                               std::optional<std::int64_t> points);
 
-// `scan` ascending, as evaluated. Nothing is looked for next to a sample without a value.
+// All crossings, ascending. `scan` holds the evaluated values of scan_values, ascending; the
+// intervals on both sides of a sample without a value are not searched.
 [[nodiscard]] std::vector<Crossing> find_crossings(const CrossingSearch& search,
                                                    std::span<const Sample> scan,
                                                    const Evaluate& evaluate);

@@ -1,6 +1,6 @@
 #pragma once
 // The number of the summary that `solve` looks at, and the value it must reach. Not every run has
-// every number: the errors here say which runs have it and how to get one.
+// every number: the errors say which runs have the number and how to make a scenario one of them.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +15,9 @@ void require_metric(std::string_view metric);
 // SimulationError where that is not known.
 [[noreturn]] void throw_absent_metric(const std::string& metric);
 
-// "METRIC=VALUE"; a unit in the value is converted by the metric's, a number alone is in SI units.
-// Gives (metric, value). Throws UsageError.
+// Parses "METRIC=VALUE" into the metric and its value in SI units. VALUE may have a unit that suits
+// the metric, "iteration_time_s=50ms"; a number alone is in SI units. `efficiency` stands for
+// scaling_efficiency. Throws UsageError.
 [[nodiscard]] std::pair<std::string, double> parse_target(std::string_view text);
 
 } // namespace stepsim::study

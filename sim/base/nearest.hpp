@@ -8,11 +8,12 @@
 
 namespace stepsim::base {
 
-// The least number of such edits that turn `a` into `b`, counted in bytes.
+// The least number of such edits of bytes that turn `a` into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Known words at distance <= max(1, length of word / 3), and those of which it is the first part
-// ("bandwidth" of "bandwidth_Bps"); nearest first, ties alphabetical, at most 3.
+// Known words at distance <= max(1, length of word / 3). A word of three letters or more also finds
+// the words that go on after it with an underscore ("bandwidth" finds "bandwidth_Bps"), which count
+// as the farthest. Nearest first, ties alphabetical, at most 3.
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);
 

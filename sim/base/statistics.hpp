@@ -1,6 +1,6 @@
 #pragma once
-// Small statistics on spans of numbers. All functions copy what they must sort; none allocates in
-// proportion to anything but its input.
+// Small statistics on spans of numbers. No function changes its input: what must be sorted is
+// copied.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -31,7 +31,7 @@ struct LineFit { // y = intercept + slope x
 struct IsotonicFit {
   std::vector<double> values;   // non-decreasing
   std::size_t points_changed{}; // values that differ from the input
-  double largest_change{};      // largest |new - old| / old
+  double largest_change{};      // largest |new - old| / |old|; infinite if 0 was changed
 };
 // Pool adjacent violators with equal weights: the non-decreasing sequence nearest in least squares.
 [[nodiscard]] IsotonicFit isotonic_fit(std::span<const double> values);

@@ -17,8 +17,8 @@ namespace stepsim::study {
 
 struct BreakEvenFile {
   train::BreakEvenProblem problem;
-  std::string method;                // of compression
-  std::vector<double> bandwidth_Bps; // at which the times are asked for, in the file's order
+  std::string method;                // word of /compression/method
+  std::vector<double> bandwidth_Bps; // where times are asked for, in the order of the file
   std::vector<std::string> warnings;
 };
 

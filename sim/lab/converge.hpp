@@ -3,8 +3,9 @@
 // which gradient each step applies, how stale, made how sparse. The bookkeeping is that of the
 // simulator (train::pipeline_step, train::run_async), the operators are those of coll.
 //
-//   quadratic   w[t] = w[t-1] - x g[i], g[i] = w[i], i = what step t applies (t - K once started);
-//               stable iff x < 2 cos((K-1) pi / (2K-1)); K = 1: 2, 2: 1, 3: 0.618
+//   quadratic   w[0] = 1, w[t] = w[t-1] - x g[i], where g[i] = w[i] and i is the iteration whose
+//               gradient step t applies (t - K once the pipeline is full). Stable iff
+//               x < 2 cos((K-1) pi / (2K-1)), which is 2, 1 and 0.618 for K = 1, 2 and 3
 //   logistic    w[t] = w[t-1] - eta (mean over workers of the gradients of iteration i)
 //
 // Iterations from 1. Source: PIP 11 (derived).
@@ -32,15 +33,14 @@ struct QuadraticRun {
   std::vector<std::optional<std::int64_t>> applied_gradient;
   double final_distance{}; // |w[T]|, from |w[0]| = 1
   double earlier{};        // largest |w| in the second quarter of the run; T < 4: at the start
-  double largest{};        // and in the last quarter
-  // The last quarter is closer than the second one. A run that grows beyond 1e100 ends there and
-  // has not.
+  double largest{};        // largest |w| in the last quarter
+  // `largest` is below `earlier`. A run that grows beyond 1e100 ends there and has not converged.
   bool converged{};
-  [[nodiscard]] bool grows() const; // the other way round
+  [[nodiscard]] bool grows() const; // `largest` is above `earlier`
 };
 [[nodiscard]] QuadraticRun converge_quadratic(const Staleness& staleness, double step,
                                               std::int64_t iterations);
-// The largest stable x for a width (not included).
+// The x from which on a width is unstable: 2 cos((K-1) pi / (2K-1)).
 [[nodiscard]] double stability_limit(std::int64_t width);
 
 struct Learning {
@@ -55,7 +55,7 @@ struct Learning {
   bool server = false; // synchronous parameter server instead of a ring
 };
 
-// Whether there is an operator on real numbers for it.
+// Whether `learn` can apply the method: coll has an operator for it that works on real numbers.
 [[nodiscard]] bool has_operator(coll::CompressionMethod method);
 
 // [t] = loss of the weights on which iteration t + 1 computes, t = 0..T: [0] is the start. Ends

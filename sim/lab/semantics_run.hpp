@@ -13,7 +13,7 @@ namespace stepsim::study {
 // SimulationError where a sum leaves the range of double.
 [[nodiscard]] std::vector<coll::FeedbackStep> run_semantics(const SemanticsFile& file);
 
-// What a run of the file assumes that a cluster would not do for nothing.
+// What the run leaves out although a cluster would spend time on it.
 [[nodiscard]] std::vector<std::string> semantics_warnings(const SemanticsFile& file);
 
 } // namespace stepsim::study

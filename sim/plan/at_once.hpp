@@ -30,8 +30,8 @@ struct AtOnce {
 void start(const AtOnce& channel, std::vector<Underway>& underway, std::uint32_t transfer,
            double startup_s, double data_s);
 
-// The next end of a message, at most until `limit`; a result below 0 says that there is none by
-// then, and it is `limit` (where that is finite). Otherwise the index of the message.
+// Goes on to the next end of a message and returns the index of the message. If none ends by
+// `limit`, goes on to `limit` (if that is finite) and returns -1.
 [[nodiscard]] std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double limit);
 
 } // namespace stepsim::plan

@@ -4,7 +4,8 @@
 //     wfbp      end = max(end, r_i) + a + b m_i
 //     mg_wfbp   the same over the greedy's groups        (MER 5.4)
 //     optimal   F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)   (MER 5.7)
-// 32 costs advance in lockstep through the list, one vector lane each. Seconds and bytes are raw
+// r_i, m_i and S_i are the ready time of item i, its bytes and the bytes of the first i items. 32
+// costs advance in lockstep through the list, one vector lane each. Seconds and bytes are raw
 // doubles here; finish times equal those of make_plan bit for bit.
 #include <cstdint>
 #include <span>

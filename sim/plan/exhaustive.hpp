@@ -1,5 +1,6 @@
 #pragma once
-// All 2^(n-1) merges into contiguous runs, one after the other (MER 5.6): the oracle of the tests.
+// Tries all 2^(n-1) merges of n gradients into contiguous runs (MER 5.6): the oracle of the tests,
+// and a schedule that a scenario with few gradients may name.
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {

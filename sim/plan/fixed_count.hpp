@@ -1,6 +1,7 @@
 #pragma once
-// A given number of contiguous buckets of about equal bytes, however long the messages take. What a
-// user does who sets the bucket size by hand, and the baseline for planners that know the cost.
+// A given number of contiguous buckets whose bytes are as equal as they can be (least sum of
+// squares), however long the messages take: what a user gets who tunes a bucket size by hand, and a
+// baseline for planners that know the cost.
 #include <cstdint>
 
 #include "plan/problem.hpp"
@@ -12,7 +13,7 @@ enum class Schedule : std::uint8_t;
 
 inline constexpr Schedule kFixedCount{100};
 
-inline constexpr std::int64_t kMostBuckets = 1000; // its table grows with them
+inline constexpr std::int64_t kMostBuckets = 1000; // memory grows as buckets x items
 
 // At most `options.buckets` groups; fewer where there are fewer items.
 [[nodiscard]] Plan plan_fixed_count(const Problem& problem, const ScheduleOptions& options);

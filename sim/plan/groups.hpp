@@ -12,10 +12,12 @@ struct ScheduleOptions;
 // Appends the group of items first..last (from 0, both included), ready when its last item is.
 void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last);
 
-// Bytes of each group from its items; `priority` cuts items and gives them itself.
+// Sets the bytes of each group from its items. Groups that have bytes already keep them: those of
+// `priority` are chunks of an item.
 void count_bytes(const Problem& problem, Plan& plan);
 
-// From bytes and `ready` of each group: start, end by the discipline of `planner`, and the finish.
+// Sets start and end of each group from its bytes and `ready`, by how `planner` sends messages, and
+// the finish of the plan.
 void replay_groups(const Problem& problem, const Planner& planner, const ScheduleOptions& options,
                    Plan& plan);
 

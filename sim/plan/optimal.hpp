@@ -1,6 +1,8 @@
 #pragma once
 // The best merge for one channel, by dynamic programming over the last group (MER 5.7):
-//     F_i = min over j of max(F_j, r_i) + T(S_i - S_j)
+//     F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j)
+// F_i is the earliest finish of the first i items, r_i the ready time of item i, S_i the bytes of
+// the first i items; F_0 is when the channel is free.
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
@@ -8,7 +10,7 @@ namespace stepsim::plan {
 struct ScheduleOptions;
 
 // No grouping into contiguous runs finishes earlier, whatever the cost. Ties go to the fewest
-// groups. O(items^2) costs; with a linear cost a few nanoseconds each.
+// groups. Asks O(items^2) times for a cost, which takes a few nanoseconds each if it is linear.
 [[nodiscard]] Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

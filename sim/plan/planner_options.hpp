@@ -26,7 +26,7 @@ inline constexpr auto kPriorityPresets =
 inline constexpr auto kPrefetches =
     base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
 
-// Keys of `communication` beside `schedule` (MER 5). A key is read by the schedules named with it.
+// The keys of /communication that `schedule` reads (MER 5), each with the schedules that read it.
 struct ScheduleOptions {
   Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
   // ddp, >= 1; 1 MiB where bucket_bytes has its default value, else bucket_bytes

@@ -42,7 +42,7 @@ struct SendTimes;
 enum class Needs : std::uint8_t {
   cost,            // any
   linear_cost,     // start-up and data must be separable (MER D18)
-  linear_forward,  // also forward times: times of its plans mean nothing alone
+  linear_forward,  // linear_cost and forward times: a plan alone has no times
   forward,         // any cost
   selection_costs, // of a sparse compression: no planner of this table (omgs.hpp)
   buckets,         // a measured bucket of every item with bytes
@@ -69,7 +69,7 @@ struct Planner {
   [[nodiscard]] bool needs_forward() const {
     return needs != Needs::cost && needs != Needs::linear_cost && needs != Needs::buckets;
   }
-  // Whether the option has a meaning for it.
+  // Whether the planner reads the option `key`.
   [[nodiscard]] bool has(std::string_view key) const;
   // One message at a time, in the order of the buckets.
   [[nodiscard]] bool one_channel() const;
@@ -89,11 +89,12 @@ struct Planner {
 [[nodiscard]] const Planner& planner(Schedule schedule);
 
 // Items of 0 bytes are taken out, the planner runs, all times are computed forward from its groups
-// (`replay_groups`), and the empty items are put back into the group of the next item with bytes
-// (MER 5, common rules). The problem must be valid: ready times non-decreasing, bytes >= 0; without
-// items the plan is empty. Where the schedule needs forward times the groups have no start and end,
-// and the finish is the last ready time. Throws UsageError for `exhaustive` with more than 20 items
-// with bytes, for a cost that is not linear where it must be, for too many chunks, and for `omgs`.
+// (`replay_groups`), and every empty item is put back into the group of the next item with bytes,
+// or of the last one (MER 5, common rules). The problem must be valid: ready times non-decreasing,
+// bytes >= 0; without items the plan is empty. Where the schedule needs forward times the groups
+// have no start and end, and the finish is the last ready time. Throws UsageError for `exhaustive`
+// with more than 20 items with bytes, for a cost that is not linear where it must be, for too many
+// chunks, and for `omgs`.
 [[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,
                              const ScheduleOptions& options = {});
 

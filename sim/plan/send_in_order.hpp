@@ -1,19 +1,22 @@
 #pragma once
 // One channel, one message at a time, first in first out (MER 3):
 //     start(g) = max(end(g-1), ready(g)), end(g) = start(g) + startup + data
-// and the parts of it that other disciplines use.
+// and the parts of it that other disciplines use. A message may have a second half, an all-gather
+// or a broadcast (sending.hpp).
 #include <cstddef>
 
 #include "plan/sending.hpp"
 
 namespace stepsim::plan {
 
-// One message after another, in launch order (MER 3), then the ways back without a gap.
+// One message after another, in launch order (MER 3), then their second halves without a gap.
 void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
 
-// Sizes everything for so many messages, no way back yet. Keeps the memory of the last iteration.
+// Makes room for the times of so many messages and clears the second halves. Keeps the memory of
+// the last iteration.
 void size_for(std::size_t transfers, SendTimes& times);
-// All messages one after another; all ways back without a gap, in reverse order.
+// send_forth: all messages, one after another. send_back: all second halves without a gap, in
+// reverse launch order, from the end of the messages and of backward.
 void send_forth(const Sending& sending, const SendInput& input, SendTimes& times);
 void send_back(const Sending& sending, const SendInput& input, SendTimes& times);
 // Union of [start, end] over messages in the order of their starts.

@@ -4,7 +4,7 @@
 // backward; the channel is free at `channel_free_s`. Adding one = one function `send_NAME` and its
 // place in the row of the schedule (planners.cpp).
 //   a message    startup_s, which other messages do not slow, then data_s alone on the channel
-//   its way back an all-gather or a broadcast after all messages, in forward order
+//   its second half, `back`: an all-gather or a broadcast after all messages, in forward order
 // What does not change between iterations is a `Sending`; sending again allocates nothing.
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ struct Transfer {
   double bytes{};              // what a credit counts
   double startup_s{};          // a
   double data_s{};             // T - a; where one message travels at a time only the sum matters
-  double back_s{};             // of the way back
+  double back_s{};             // duration of the second half
   std::uint32_t first_layer{}; // the lowest in forward order that it carries
 };
 
@@ -26,7 +26,7 @@ struct Sending {
   // Launch order; for `priority` the most urgent first.
   std::vector<Transfer> transfers;
   bool comes_back = false;       // all-gathers or broadcasts follow
-  std::vector<double> forward_s; // [layer] of the next iteration, with its update; of DeAR alone
+  std::vector<double> forward_s; // [layer] update and next forward; only DeAR reads it
   ScheduleOptions options;
 };
 
@@ -35,7 +35,7 @@ struct SendInput {
   std::span<const double> ready_s; // [transfer]; `priority`: non-increasing
   double channel_free_s{};
   double backward_end_s{};
-  double pause_s{}; // between the last message and the way back
+  double pause_s{}; // between the last message and the first second half: the update of the root
   double factor = 1;
   // The next forward of every worker: when it could start, and what multiplies its times.
   std::span<const double> forward_start_s{};
@@ -51,16 +51,17 @@ struct Underway { // of `send_at_once`
 
 struct SendTimes {
   std::vector<double> start_s, end_s;           // [transfer]
-  std::vector<double> back_start_s, back_end_s; // [transfer]; 0 without a way back
+  std::vector<double> back_start_s, back_end_s; // [transfer]; 0 without second halves
   std::vector<std::uint32_t> order;             // of the starts; empty = as listed
   double finish_s{};                            // end of everything sent, 0 without any
   double busy_s{};                              // while at least one message is under way
-  std::vector<Underway> underway;               // for the disciplines alone, as the next
+  // Memory that disciplines keep between iterations; without meaning for callers.
+  std::vector<Underway> underway;
   std::vector<std::uint32_t> waiting;
   std::vector<double> clocks_s;
 };
 
-// When what a message carries may be used.
+// [transfer]: when the gradients of a message may be used.
 [[nodiscard]] inline std::span<const double> done_s(const Sending& sending,
                                                     const SendTimes& times) {
   return sending.comes_back ? times.back_end_s : times.end_s;

@@ -7,12 +7,12 @@
 
 namespace stepsim::study {
 
-// Sets the iteration time of the best merge, and the distance to it for schedules that send one
-// message at a time. `best_s`: iteration time of the best merge, s.
+// Sets the iteration time of the best merge, `best_s` seconds, and, for schedules that plan with
+// the cost of messages alone (plan::Needs::cost), how much longer the run's iteration is.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 
-// merge_*, closed_form_s and closed_form_is_bound of the summary, whose iteration time is known;
-// the best merge is evaluated as the run is.
+// Sets merge_*, closed_form_s and closed_form_is_bound of a summary whose iteration time is known.
+// The messages of the best merge are timed by the evaluator of the run.
 void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                 BucketCosts& costs, Summary& summary);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What one bucket costs beside computing its gradient: on the compute thread, on the channel, and
-// in bytes. One place for dense, coded and sparse exchanges, whatever the training algorithm.
+// What one bucket costs on top of computing its gradient: on the compute thread, on the channel,
+// and in bytes. One place for dense, coded and sparse exchanges, whatever the training algorithm.
 //
 //     compute   ..backward..|select, residual, encode|             |decode|update..
 //     channel                                        |staging|wire|merge|scatter|
@@ -25,12 +25,12 @@ struct BucketCost {
   double select_s{}, residual_s{};                      // on the stream that selects
   double encode_s{}, decode_s{};                        // codecs, on the compute thread
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
-  double broadcast_s{}; // of reduce_broadcast; the all-gather of DeAR
+  double broadcast_s{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
   double bytes_sent{};  // by the rank that sends most
   std::string algorithm;
-  std::vector<net::LinkUse> links{}; // [link] of the fabric, both ways
-  std::int64_t elements{};           // compressed exchanges only, as the next
-  std::int64_t k{};
+  std::vector<net::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
+  std::int64_t elements{};           // of the bucket; compressed exchanges only, else 0
+  std::int64_t k{}; // entries that a rank selects; compressed exchanges only, else 0
   // Sums in seconds: what precedes the exchange on the selecting stream, and what holds the
   // channel.
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
@@ -54,7 +54,7 @@ private:
 
   const Scenario& scenario_;
   train::ExchangeTimes exchange_, broadcast_;
-  // Compressed, by bytes and elements.
+  // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;
   coll::Method used_ = coll::Method::closed_form;
   std::uint64_t events_{};

@@ -19,7 +19,7 @@ void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkCh
 
 // The busiest links of a run in the iterations first .. last, on a node of their own: messages
 // under way where the run simulates each of them, else the part of the capacity that exchanges
-// take, in percent. Nothing without a fabric.
+// take, in percent. Adds nothing without a fabric, and where iterations are not copies of one step.
 void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
                        engine::Timeline& timeline);
 

@@ -19,7 +19,7 @@ namespace stepsim::study {
 struct LinkResult {
   double bytes{}; // payload at the flow level, unless headers count; on the wire in packets
   double busy_s{};
-  double utilization{}; // bytes / (bandwidth x elapsed), at the packet level busy_s / elapsed
+  double utilization{}; // flow level: bytes / (bandwidth x elapsed); packet level: busy / elapsed
   struct Queue {
     std::uint32_t max_packets{};
     std::uint64_t marks{}, buffer_drops{}, threshold_drops{}, fault_drops{};
@@ -27,11 +27,11 @@ struct LinkResult {
   std::optional<Queue> queue; // packet level
 };
 
-// 0 where nothing took time.
+// How one link was used in a run of `elapsed_s` seconds; the utilization is 0 if that is 0.
 [[nodiscard]] LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use,
                                      double elapsed_s);
 [[nodiscard]] LinkResult link_result(const net::LinkCounters& counters, double elapsed_s);
-// The use of a link with the keys below.
+// One element of `links`, with the keys of kLinkUse.
 [[nodiscard]] io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link);
 
 namespace keys {
@@ -45,10 +45,12 @@ using namespace io::rows;
 
 inline constexpr std::array kLinkDrops{
     packet_count("buffer", "Packets lost in a full buffer."),
-    packet_count("threshold", "Packets of a class lost at its threshold."),
+    packet_count(
+        "threshold",
+        "Packets dropped because the queue had reached the drop threshold of their class."),
     packet_count("fault", "Packets lost by faults that were put in by hand.")};
 
-// Of an element of `links`.
+// The keys of an element of `links`.
 inline constexpr std::array kLinkUse{
     integer("id", "Number of the link.").in(io::at_least(0)).required(),
     text("name", "Name of the link.").required(),
@@ -61,7 +63,9 @@ inline constexpr std::array kLinkUse{
         .in(io::at_least(0))
         .plain()
         .required(),
-    number("utilization", "Share of the elapsed time, at the flow level of the bandwidth.")
+    number("utilization",
+           "Busy time over elapsed time at the packet level; bytes over what the link could have "
+           "carried at the flow level.")
         .in(io::at_least(0))
         .plain()
         .required(),

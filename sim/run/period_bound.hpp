@@ -10,13 +10,15 @@
 
 namespace stepsim::study {
 
-// What the messages of an iteration hold the channel for at least; empty where no bound is known.
+// How long the messages of an iteration hold the channel at least. Empty where no bound is known:
+// on a fabric, with a measured curve of several pieces, with reduce_broadcast and with collective
+// `auto`.
 [[nodiscard]] std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                                                                  const plan::Problem& problem);
-// Of the period of equal workers with mean times.
+// Lower bound of the period of equal workers with mean times, s; empty where no bound is known.
 [[nodiscard]] std::optional<double> period_lower_bound(const Scenario& scenario,
                                                        const plan::Problem& problem);
-// `bound_s`, but not above `time_s` by rounding.
+// `bound_s`, or `time_s` where the bound is above it by rounding alone.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 
 // A warning where random factors or fast workers make the iteration shorter than `bound_s`, which

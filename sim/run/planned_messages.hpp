@@ -15,7 +15,7 @@ namespace stepsim::study {
 // How long one message of the plan holds the channel, copies left out.
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast
-  double broadcast{}; // of reduce_broadcast; the all-gather of DeAR
+  double broadcast{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
   double startup{};   // part of `exchange` that other messages do not slow; asc_wfbp, priority
 };
 
@@ -30,8 +30,9 @@ void check_range(const plan::Problem& problem);
 // The plan of the scenario's schedule; checks the range.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
 
-// Messages are reduce-scatters, each with an all-gather of its own (DeAR): those of a ring as
-// evaluators know them, where the second is true; otherwise two halves of an all-reduce.
+// has_all_gathers: messages are reduce-scatters, each with an all-gather of its own (DeAR).
+// splits_exchange: the evaluators time both, as they can for a dense ring; otherwise each counts as
+// half the time of the all-reduce.
 [[nodiscard]] bool has_all_gathers(const Scenario& scenario);
 [[nodiscard]] bool splits_exchange(const Scenario& scenario);
 

@@ -27,7 +27,7 @@ struct LayerResult {
   std::string name;
   double forward_start_s{}, forward_end_s{}; // in a steady iteration, from its start
   double backward_start_s{}, backward_end_s{};
-  double gradient_done_s{}; // end of its last message; 0 without gradients
+  double gradient_done_s{}; // end of the last message with its gradients; 0 without gradients
 };
 
 // Times from the start of the run, s; the period goes to the same point of the next iteration.
@@ -108,12 +108,12 @@ struct Result {
   // How far ranks and messages leave the range of the calibration: 1 inside; empty where the
   // calibration gives no range.
   std::optional<double> extrapolation_factor;
-  std::vector<DefaultValue> defaults;               // of `run`, which knows the file
-  std::vector<MeasuredExchange> measured_exchanges; // of `run` on an imported trace
+  std::vector<DefaultValue> defaults; // filled by the command `run`, which has the file
+  std::vector<MeasuredExchange> measured_exchanges; // the same, for an imported trace
   std::vector<std::string> warnings;
-  train::StepTimes step; // for the timeline, as the next
-  std::vector<MessageLife> messages;
-  std::vector<LinkHeat> heat; // of the busiest links
+  train::StepTimes step;             // for the timeline
+  std::vector<MessageLife> messages; // for the timeline
+  std::vector<LinkHeat> heat;        // for the timeline: the busiest links
 };
 
 } // namespace stepsim::study

@@ -12,14 +12,16 @@ namespace stepsim::study {
 inline constexpr std::string_view kEqualWorkers =
     "buckets, layers and the timeline are those of equal workers";
 
-// Throws SimulationError where the simulation cannot go on (limits, bounds violated).
+// Throws SimulationError where the run cannot be simulated: beyond /limits/simulated_s, for an
+// algorithm that these ranks cannot run, for messages that never complete.
 [[nodiscard]] Result run(const Scenario& scenario);
 
 // Replications run the same scenario with other random factors: the first with the scenario's own
 // seed, the others with seeds made from it and their number.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);
-// Mean times of several replications, with the 95 % interval of the iteration time (Student's t);
-// everything that is no time or speed of the summary is that of the first.
+// Means over replications of the iteration time, its parts and bounds, and the makespans; speed-up
+// and throughput follow from them. The 95 % interval of the iteration time is by Student's t.
+// Everything else is that of the first replication, also completion times of messages (fct_*).
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
 
 } // namespace stepsim::study

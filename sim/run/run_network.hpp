@@ -4,8 +4,8 @@
 
 namespace stepsim::study {
 
-// Times in seconds from the start of the run. Throws SimulationError beyond the limit of simulated
-// time.
+// Times in seconds from the start of the run. Throws SimulationError if the run would simulate more
+// than /limits/simulated_s, and if messages can never complete.
 [[nodiscard]] Result run_network(const Scenario& scenario);
 
 } // namespace stepsim::study

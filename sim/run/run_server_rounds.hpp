@@ -5,7 +5,8 @@
 
 namespace stepsim::study {
 
-// parameter_server, sync, in one message, with workers that differ.
+// Whether the scenario is such a run: a synchronous parameter server, one message per iteration,
+// and workers that differ.
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
 [[nodiscard]] Result run_server_rounds(const Scenario& scenario);
 

@@ -5,9 +5,10 @@
 
 namespace stepsim::study {
 
-// Also parameter servers in rounds whose workers are all alike. Throws SimulationError.
-// Every iteration is the steady one: the first, which waits for nothing, only differs in the
-// makespan.
+// Also synchronous parameter servers whose workers are alike. Without random factors and stragglers
+// all iterations have the steady period; that the first waits for nothing shows in the makespan
+// alone. Where workers differ every iteration has times of its own, and buckets, layers and the
+// timeline are those of equal workers. Throws SimulationError as the evaluators do.
 [[nodiscard]] Result run_sync(const Scenario& scenario);
 
 } // namespace stepsim::study

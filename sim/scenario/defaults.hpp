@@ -1,7 +1,7 @@
 #pragma once
 // What a scenario leaves open and what decides a time all the same: every key of the resolved
 // scenario that the file does not hold and whose value has an effect here, with the reason for the
-// value. A verdict must not turn on a default that nobody sees.
+// value. A comparison must not depend on a default that its reader does not see.
 //
 //     {"pointer": "/communication/schedule", "value": "trace", "reason": "5 measured buckets"}
 #include <string>
@@ -16,14 +16,14 @@ struct DefaultValue {
   std::string pointer; // into the resolved scenario
   io::Json value;
   std::string reason;
-  bool decisive = false; // worth a word on the terminal
+  bool decisive = false; // printed after `assumed:` by `run`
 };
 
-// "schedule trace (5 measured buckets), reduction_Bps 0": the decisive ones; "" without any.
+// The decisive defaults: "schedule trace (5 measured buckets), reduction_Bps 0"; "" without any.
 [[nodiscard]] std::string defaults_text(const std::vector<DefaultValue>& defaults);
 
-// `written`: the tree that `scenario` was parsed from. In the order of the resolved scenario, the
-// schedule first.
+// The defaults of `scenario`, which was parsed from the tree `written`, in the order of the
+// resolved scenario, the schedule first.
 [[nodiscard]] std::vector<DefaultValue> defaults_that_decide(const io::Json& written,
                                                              const Scenario& scenario);
 

@@ -15,13 +15,14 @@ struct PlacedKey {
   const io::Key* key;
 };
 
-// All keys below `root`, each object before its own keys. Of several forms all keys are listed,
-// once per pointer.
+// All keys below `root`, each object before its own keys. Where a key may be written in several
+// forms, the keys of all forms are listed; a pointer that two forms share is listed once.
 [[nodiscard]] std::vector<PlacedKey> placed_keys(const io::Key& root);
 
 // "integer in [1, 8]", "number >= 0, s", "one of ring, lp", "object", "list of numbers"
 [[nodiscard]] std::string values_text(const io::Key& key);
-// The default as a file would have it: "10", "ring"; "" where the sentence tells or there is none.
+// The default as a file would have it: "10", "ring". "" for a key without a default, and for a
+// default that depends on other keys, which the sentence of the key explains.
 [[nodiscard]] std::string default_text(const io::Key& key);
 
 // One key with the conditions under which it has a meaning. Numbers also have their range, words

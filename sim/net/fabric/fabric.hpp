@@ -1,6 +1,6 @@
 #pragma once
 // A fabric: hosts and switches joined by directed links. A full-duplex cable is two links. Plain
-// values; `presets.hpp` builds the usual shapes, `routes.hpp` finds the ways through.
+// values; `presets.hpp` builds the usual shapes, `routes.hpp` finds the paths.
 //
 //     host 0 --up--> leaf 4 --up--> spine 6          nodes: hosts first, then switches
 //            <-down-        <-down-                  links: per host up, down; then per leaf and
@@ -32,7 +32,7 @@ struct Fabric {
   std::vector<std::string> link_names; // [link], unique
   // Hosts in rank order where ranks are not hosts 0, 1, ...; empty = the order of hosts.
   std::vector<NodeId> rank_hosts;
-  // Hosts also pass on what is not for them: rings, tori, GPUs of rails without spines.
+  // Hosts also forward traffic of other hosts: in rings, in tori, on rails without spines.
   bool hosts_forward = false;
   // Where a host is one GPU: how many of them, in rank order, make a machine. 0 = a host is a
   // machine with all its GPUs (or, with rank_hosts, a GPU of a machine of unknown size).

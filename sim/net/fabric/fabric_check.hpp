@@ -1,7 +1,7 @@
 #pragma once
-// What is wrong with a fabric: nothing to route from, a link of no rate, a link from a node to
-// itself, names used twice, nodes without a way. Presets never have such problems; fabrics read
-// from files or put together by hand may.
+// What is wrong with a fabric: no hosts, a link from a node to itself or with a wrong bandwidth or
+// latency, links that are not in pairs, names used twice, hosts that cannot reach each other.
+// Presets never have such problems; fabrics read from files or put together by hand may.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,12 +11,13 @@
 namespace stepsim::net {
 
 struct FabricProblem {
-  std::optional<NodeId> node{}; // which node or link is meant; neither = the whole fabric
+  // The node or the link at fault; neither = the whole fabric.
+  std::optional<NodeId> node{};
   std::optional<LinkId> link{};
   std::string message{};
 };
 
-// Empty = every host reaches every other. Ways are looked for where nothing else is wrong.
+// Empty = every host reaches every other. Paths are only looked for if nothing else is wrong.
 [[nodiscard]] std::vector<FabricProblem> fabric_problems(const Fabric& fabric);
 
 // Whether one connected set of switches joins all hosts. Where none does, hosts must forward.

@@ -3,7 +3,7 @@
 //
 //   bisection          most bytes/s from the first half of the hosts (in id order) to the others:
 //                      the smallest cut between these two halves (max-flow)
-//   oversubscription   of a switch with hosts: bandwidth to its hosts / to other switches
+//   oversubscription   bandwidth of a switch to its hosts / to other switches
 //   diameter           links between the two hosts farthest apart
 #include <cstdint>
 #include <optional>
@@ -15,12 +15,12 @@ namespace stepsim::net {
 
 struct FabricSummary {
   std::uint32_t hosts{}, switches{}, cables{};
-  double bisection_Bps{};                 // 0 with one host
-  double half_Bps{};                      // what the cables of those hosts carry
+  double bisection_Bps{};                 // 0 with fewer than two hosts
+  double half_Bps{};                      // sum of the links out of the hosts of the first half
   std::optional<double> oversubscription; // of the worst switch; none = no switch has both
   std::uint32_t diameter{};               // links
-  NodeId far_a{}, far_b{};                // the first such hosts
-  double paths{};                         // shortest ones between them
+  NodeId far_a{}, far_b{};                // the first two hosts at that distance
+  double paths{};                         // number of shortest paths between them
 };
 
 // Throws SimulationError if the fabric is too large for routes.

@@ -6,7 +6,8 @@
 //     leaf-spine, 2 leaves x 4 hosts, 4 nodes      packed: hosts 0 1 2 3
 //                                                  spread: hosts 0 4 1 5
 //
-// packed takes machines in the order of the fabric, spread goes round their first switches.
+// packed takes machines in the order of the fabric; spread takes one machine from each switch in
+// turn, where a machine belongs to the first switch of its first host.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,15 +20,16 @@
 namespace stepsim::net {
 
 enum class PlacementRule { packed, spread };
-// A rule, or hosts: one per node, or one per rank.
+// A rule, or a list of hosts: one per rank, or, where hosts are machines, one per node.
 using Placement = std::variant<PlacementRule, std::vector<NodeId>>;
 
-// Host of each rank. There must be no placement_problem.
+// [rank]: host of each rank. There must be no placement_problem (asserted).
 [[nodiscard]] std::vector<NodeId> place_ranks(const Fabric& fabric, std::uint32_t nodes,
                                               std::uint32_t gpus_per_node,
                                               const Placement& placement);
 
-// Why it cannot be done, in words for the user; empty if it can. nodes, gpus_per_node >= 1.
+// Why the ranks cannot be placed so, in words for the user; empty if they can. nodes and
+// gpus_per_node are >= 1.
 [[nodiscard]] std::string placement_problem(const Fabric& fabric, std::uint32_t nodes,
                                             std::uint32_t gpus_per_node,
                                             const Placement& placement);

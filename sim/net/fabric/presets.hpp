@@ -1,6 +1,7 @@
 #pragma once
-// The usual shapes of fabrics (PKT 3.8, interface `topology preset`). Host h of a leaf-spine hangs
-// on leaf floor(h / hosts_per_leaf). All links of a kind are equal; every cable is two links.
+// The usual shapes of fabrics (PKT 3.8), which the key /cluster/topology/preset names. Host h of a
+// leaf-spine is connected to leaf floor(h / hosts_per_leaf). All links of a kind are equal; every
+// cable is two links.
 //
 // Ids: hosts first, then switches level by level, away from the hosts. Links in the same order: per
 // host up, down; then per lower switch, per upper switch up, down.
@@ -21,8 +22,10 @@ struct LinkSpeed {
 
 struct LeafSpine {
   std::uint32_t leaves{}, hosts_per_leaf{}, spines{};
-  LinkSpeed host;   // host to leaf
-  LinkSpeed uplink; // leaf to spine; oversubscription = hosts_per_leaf host / (spines uplink)
+  LinkSpeed host; // host to leaf
+  // Leaf to spine. The oversubscription of a leaf is (hosts_per_leaf x host bandwidth) / (spines x
+  // uplink bandwidth).
+  LinkSpeed uplink;
 };
 [[nodiscard]] Fabric leaf_spine(const LeafSpine& shape);
 
@@ -38,7 +41,7 @@ struct LeafSpine {
 
 // Groups of `routers` fully joined routers with `hosts` each, one cable between every two groups
 // (Kim et al., ISCA 2008). The d-th group after a router's own is reached by router
-// floor((d - 1) / h), h = ceil((groups - 1) / routers) global cables per router.
+// floor((d - 1) / h), where a router has at most h = ceil((groups - 1) / routers) global cables.
 struct Dragonfly {
   std::uint32_t groups{}, routers{}, hosts{};
   LinkSpeed host, local, global;
@@ -46,15 +49,15 @@ struct Dragonfly {
 [[nodiscard]] Fabric dragonfly(const Dragonfly& shape);
 
 // Machines of GPUs. Hosts are the GPUs, machine by machine; local GPU l uses network interface
-// (NIC) l mod nics. The PCIe switch beside each GPU keeps traffic inside a machine on NVLink: two
-// links, against four over a shared NIC.
+// (NIC) l mod nics. The PCIe switch next to each GPU keeps traffic inside a machine on NVLink,
+// which is two links, whereas the path over a shared NIC is four.
 //
 //     gpu --nvlink-- nvswitch            one per machine
 //     gpu --pcie-- pcie switch --pcie-- nic --network-- outside
 //
 // Outside: one switch, or with `rails` switch i for NIC i of every machine, joined by `spines`.
-// Rails without spines: what changes rails crosses a machine's NVLink (hosts_forward). One machine
-// with nics = 0 is NVLink only.
+// Without spines a transfer between two rails goes over the NVLink of a machine, through one of its
+// GPUs, so that hosts forward. One machine with nics = 0 has NVLink only.
 struct GpuMachines {
   std::uint32_t machines{}, gpus{}, nics{};
   LinkSpeed nvlink, pcie, network;

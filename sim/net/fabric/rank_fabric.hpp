@@ -26,8 +26,8 @@ struct RoutedFabric {
 struct RankFabric {
   std::shared_ptr<const RoutedFabric> network;
   std::vector<NodeId> hosts; // [rank], then dedicated servers
-  FlowPathOptions paths;     // flow level
-  Headers headers{};         // flow level
+  FlowPathOptions paths;     // flow level only
+  Headers headers{};         // flow level only
 
   [[nodiscard]] const Fabric& fabric() const { return network->fabric; }
   [[nodiscard]] const Routes& routes() const { return network->routes; }

@@ -1,11 +1,12 @@
 #pragma once
-// Shortest ways through a fabric by number of links. All equal-cost next hops are kept, sorted by
+// Shortest paths through a fabric by number of links. All equal-cost next hops are kept, sorted by
 // (node id, link id); which of them a packet or flow takes is a hash of what it is, so a connection
-// keeps its path at every level of the model (PKT 3.6). Hosts pass nothing on unless the fabric
-// says so.
+// keeps its path at the flow and the packet level (PKT 3.6). Hosts do not forward unless the fabric
+// says so (hosts_forward).
 //
-// A host with one cable to a switch needs no table of its own: its way is that of its switch and
-// one link more. So the tables have (switches + other hosts)^2 entries at most, not (all nodes)^2.
+// A host with a single cable, to a switch, needs no table of its own: a path to it is a path to the
+// switch and one more link. So the tables have (switches + other hosts)^2 entries at most, not (all
+// nodes)^2.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,13 +18,13 @@ namespace stepsim::net {
 class Routes {
 public:
   // Time: links x (switches with hosts + hosts with several cables). Throws SimulationError naming
-  // two hosts without a way, or if the tables would pass 2^26 entries (about 1 GB).
+  // two hosts without a path, or if the tables would pass 2^26 entries (about 1 GB).
   explicit Routes(const Fabric& fabric);
 
-  // Equal-cost links out of `node` towards host `dst`; empty at dst itself, and at a switch without
-  // a way.
+  // Equal-cost links out of `node` towards host `dst`; empty at dst itself, and at a switch that
+  // has no path to dst.
   [[nodiscard]] std::span<const LinkId> next_links(NodeId node, NodeId dst) const;
-  // In links. The largest number at a switch without a way.
+  // Number of links on a shortest path; kNoWay at a switch that has no path to dst.
   [[nodiscard]] std::uint32_t distance(NodeId node, NodeId dst) const;
   static constexpr std::uint32_t kNoWay = 0xffffffffU;
 

@@ -1,13 +1,13 @@
 #pragma once
 // From a topology file to a fabric. The table of presets says which parameters a file may give;
-// bandwidth_Bps and latency_s hold for every cable, the longer names for those of their kind:
+// bandwidth_Bps and latency_s hold for every cable, the longer names for cables of one kind:
 //
 //     leaf_spine     uplink_bandwidth_Bps                       leaf to spine
 //     dragonfly      global_bandwidth_Bps, global_latency_s     between groups
 //     gpu_node, rail_optimised   nvlink_*, pcie_*               inside a machine
 //     rail_optimised uplink_bandwidth_Bps                       rail to spine
 //
-// Sources: PKT 3.6, 3.8; interface `topology preset`.
+// Sources: PKT 3.6, 3.8.
 #include <optional>
 #include <span>
 #include <string>
@@ -29,8 +29,8 @@ struct Preset {
 };
 [[nodiscard]] std::span<const Preset> presets();
 
-// Names a parameter (or "preset") and what is wrong with it beside the others: an odd number of
-// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
+// Names a parameter (or "preset") and what is wrong with it next to the other parameters: an odd
+// number of ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
 struct ParameterProblem {
   std::string_view parameter;
   std::string message;

@@ -1,5 +1,5 @@
 #pragma once
-// Fair rates (flow_rates.hpp) of flows that come and go, found anew only where something changes.
+// Fair rates (flow_rates.hpp) of flows that come and go, recomputed only where something changes.
 //
 // Every link remembers the level at which it is full: `full`, infinity if it is not. A flow rises
 // to the lowest of its cap and the `full` of its links; `full` of a link follows from where its
@@ -8,8 +8,8 @@
 // shortest paths after a change (Ramalingam, Reps 1996). A link whose `full` is right already stops
 // the wave: work goes with what changes, not with all flows that are connected somehow.
 //
-// Where much changes at once, or a wave takes more work than that, everything is filled anew.
-// Either way rates are those of flow_rates to about 1e-12.
+// Where many flows come or go at once, or a wave takes more work than computing all rates, they are
+// computed from scratch. In both cases rates are those of flow_rates to about 1e-12.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,8 +36,8 @@ public:
   // A place for the flow. Places are used again after the next solve() that follows remove().
   std::uint32_t add(const Flow& flow);
   void remove(std::uint32_t place);
-  // Puts all rates right. Returns the places whose rate is another than before, new flows included
-  // unless their rate is 0; in a fixed order.
+  // Computes all rates. Returns the places whose rate has changed, in a fixed order; a new flow is
+  // one of them unless its rate is 0.
   std::span<const std::uint32_t> solve();
 
   // Bytes/s.

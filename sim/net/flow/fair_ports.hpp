@@ -1,6 +1,6 @@
 #pragma once
 // Transfers that share ports (network interfaces, server ports): latency first, without holding
-// anything, then the bytes at the max-min fair rate over the ports on the way. Rates change
+// anything, then the bytes at the max-min fair rate over the ports on the path. Rates change
 // whenever a transfer begins or ends its bytes; the solver is `max_min`. A transfer ends when its
 // bytes are through; ends that lie within 1e-12 of a transfer's duration after the current time
 // count as now, so that symmetric transfers end together.

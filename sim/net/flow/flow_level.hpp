@@ -4,11 +4,12 @@
 // are left (PKT 6.3). At one instant: all ends, then all begins, both by id, then one solve.
 //
 //     submit(now, flow)      a flow starts; its path is one of `add_path`
-//     next_time()            of the next begin or end
+//     next_time()            time of the next begin or end
 //     advance(now, done)     goes on to `now` <= next_time(); ids of flows that end
 //
-// An end within 1e-3 byte or 1e-9 of the flow's size, whichever is less, counts as now (rounding
-// of the clock counts in): symmetric flows end together. Bytes and seconds; any ids.
+// A flow with no more than 1e-3 byte or 1e-9 of its size left, whichever is less, ends now, so that
+// symmetric flows end together. The second limit is widened by 1e-15 of the current time, which is
+// what the clock cannot resolve. Units are bytes, seconds and bytes/s.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -21,7 +22,7 @@
 
 namespace stepsim::net {
 
-// Of flows that stand still, errors name at most this many (PKT 12, A27).
+// Errors about flows that stand still name at most this many of them (PKT 12, A27).
 inline constexpr std::size_t kMostNamed = 10;
 
 class FlowLevel {
@@ -30,7 +31,8 @@ public:
     std::uint32_t id{}; // the caller's; unique among the flows under way
     std::uint32_t path{};
     double bytes{};
-    double latency_s{};       // beside that of the path
+    // Added to the latency of the path; negative for the part of it that has passed already.
+    double latency_s{};
     std::uint32_t priority{}; // below `classes`; 0 is served first
     double weight = 1;
     double cap_Bps = std::numeric_limits<double>::infinity();

@@ -21,9 +21,10 @@ struct FlowSpec {
   std::uint8_t priority = 1; // class and queue; smaller is served first
   double weight = 1;         // flow level
   double cap_Bps = std::numeric_limits<double>::infinity();
-  std::vector<LinkId> path{};         // from src to dst; empty = by routing
-  std::optional<std::uint32_t> via{}; // position among the spines of a leaf-spine
-  struct Protect {                    // packet level: seq mod every = offset is protected
+  std::vector<LinkId> path{};         // links from src to dst; empty = by routing
+  std::optional<std::uint32_t> via{}; // spine of a leaf-spine that it goes over, from 0
+  // Packet level: the packets whose number mod `every` is `offset` are protected.
+  struct Protect {
     std::uint32_t every = 1, offset = 0;
   };
   std::optional<Protect> protect{};

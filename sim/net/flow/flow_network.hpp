@@ -3,9 +3,9 @@
 // the path of their connection. The latency of the path comes on top of the transfer's own, and
 // 1 / per_byte_s is the flow's cap, so a collective whose links cost nothing sees the fabric alone.
 //
-// The connection of ranks (src, dst) is number src ranks + dst. Transfers between ranks of one host
-// take their own latency and per-byte cost only; of others, headers flow too where they count.
-// Memory O(connections used x links on their paths).
+// The connection from rank src to rank dst has number src x ranks + dst. Transfers between ranks of
+// one host take their own latency and per-byte cost only; other transfers also carry headers, where
+// the fabric counts them. Memory O(connections used x links on their paths).
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -28,7 +28,7 @@ public:
   [[nodiscard]] double next_time();
   void advance(double now, std::vector<std::uint32_t>& done) { level_.advance(now, done); }
 
-  // Until the first byte of a transfer flows.
+  // Time until the first byte of a transfer flows, s: its own latency and that of the path.
   [[nodiscard]] double latency_s(const Transfer& transfer);
   [[nodiscard]] std::size_t paths() const { return ranks_.size(); } // connections used so far
   [[nodiscard]] const FlowLevel& level() const { return level_; }

@@ -1,8 +1,8 @@
 #pragma once
-// The way of a flow: links with the part of its bytes that each carries, and the start-up latency.
-//   single path   every link of the way, part 1; latency = the sum of the links'
-//   sprayed       every equal-cost branch; a node hands 1/m to each of its m next links; latency =
-//                 that of the slowest branch                                       (PKT 6.1, 6.3)
+// The path of a flow: links with the part of its bytes that each carries, and the start-up latency.
+//   single path   the links of one path, part 1 each; latency = the sum of their latencies
+//   sprayed       all shortest paths; a node sends 1/m of what it gets to each of its m next links;
+//                 latency = the latency of the slowest path                        (PKT 6.1, 6.3)
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -44,7 +44,7 @@ public:
 private:
   std::vector<std::size_t> begin_{0};
   std::vector<LinkId> links_;
-  std::vector<double> parts_; // as links_, up to the last path that has parts
+  std::vector<double> parts_; // parallel to links_, up to the last path that has parts
   std::vector<char> whole_;
   std::vector<double> latency_;
 };

@@ -14,12 +14,13 @@ namespace stepsim::net {
 
 struct FlowPathOptions {
   std::uint64_t seed = 1;
-  bool spray = false; // over all equal-cost branches; else the path of the connection (ECMP)
+  bool spray = false; // over all shortest paths; else the path of the connection (ECMP)
 };
 
-// The way of every flow: its own, if it has one, or through the switch `via` says, or by routing;
-// connection = id of the flow, so that both levels use one path. Throws SimulationError naming the
-// flow whose path does not lead from src to dst, or that asks for a spine it cannot reach.
+// The path of every flow: the path it gives, or over the spine `via`, or by routing with the id of
+// the flow as its connection, so that the flow and the packet level use the same path. Throws
+// SimulationError naming a flow whose path does not lead from src to dst, or that asks for a spine
+// it cannot reach.
 [[nodiscard]] std::vector<FlowPath> flow_paths(const Fabric& fabric, const Routes& routes,
                                                std::span<const FlowSpec> flows,
                                                const FlowPathOptions& options);
@@ -29,13 +30,13 @@ struct FlowRunOptions {
 };
 
 struct FlowRun {
-  std::vector<double> end_s; // [flow]; start_s where nothing is to do (no bytes, src = dst)
+  std::vector<double> end_s; // [flow]; its start_s if it has no bytes or src = dst
   std::vector<LinkUse> links;
   double finish_s{};           // the last end
-  std::uint64_t solves{};      // of the rates
-  std::uint64_t full_solves{}; // of those, where everything was filled anew (a class counts as one)
+  std::uint64_t solves{};      // how often rates were computed
+  std::uint64_t full_solves{}; // how often all rates of a class were computed from scratch
   std::uint64_t events{};      // begins and ends
-  // Part of the capacity used until finish_s; 0 if nothing took time.
+  // Part of the capacity of the link used until finish_s; 0 if finish_s is 0.
   [[nodiscard]] double utilization(const Fabric& fabric, LinkId link) const;
 };
 

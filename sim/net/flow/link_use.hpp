@@ -7,10 +7,11 @@ namespace stepsim::net {
 
 struct LinkUse {
   double bytes{};  // through the link so far
-  double busy_s{}; // while anything is sent
+  double busy_s{}; // time during which a transfer moves over the link
 };
 
-// What several exchanges carried, `times` over; uses of the same fabric, or none.
+// Adds `times` times the uses of an exchange to `sum`, [link]. Both are of the same fabric, or
+// empty.
 inline void add_uses(const std::vector<LinkUse>& more, double times, std::vector<LinkUse>& sum) {
   if (sum.size() < more.size()) {
     sum.resize(more.size());

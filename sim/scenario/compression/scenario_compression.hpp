@@ -11,7 +11,7 @@
 
 namespace stepsim::study {
 
-// What the rest of the scenario says of a compressed gradient; empty = not known or not asked.
+// What the compression needs to know of the rest of the scenario; empty = not known.
 struct CompressionUse {
   std::optional<std::int64_t> gradient_bytes{}; // of all gradients
   // In training: values of all gradients, and the mean bytes of one, by their types. Empty: as many
@@ -20,15 +20,17 @@ struct CompressionUse {
   double bytes_per_value = 4;
   std::optional<std::int64_t> ranks{};
   std::int64_t gpus_per_node = 1;
-  plan::Schedule schedule = plan::Schedule::single; // `k` needs it
+  // `k` counts the entries of one message, so it is only defined for `single`.
+  plan::Schedule schedule = plan::Schedule::single;
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
 };
 
 // `/communication/compression`, a word or an object (SPA 1, 11, 14; PIP 6, 16). Its `costs`
-// override `defaults` (a profile's for this method) one by one. Keys without a meaning for the
-// method are leftovers. Beside an explicit `none` the other keys wait for another method, so that
-// `--over .../method=none,topk` works, but their values must be valid; without a method they are
-// errors. Warnings of free compression and the like are added.
+// override `defaults` (a profile's for this method) one by one. A key without a meaning for the
+// method is an error in a file, and ignored in a point that `--over` made. Next to an explicit
+// `none` every key is allowed, so that `--over .../method=none,topk` works, but its value must be
+// valid; without a method the other keys are errors. Appends warnings, such as for compression that
+// costs nothing.
 [[nodiscard]] coll::Compression parse_compression(const io::Json& json, const ParseContext& context,
                                                   const coll::CompressCosts& defaults,
                                                   const CompressionUse& use,

@@ -12,7 +12,9 @@ using namespace io::rows;
 // Measured factors are scaled to a mean of 1, so that they change the spread of times and not the
 // times themselves.
 inline constexpr std::array kFactor{
-    number("factors", "A factor on the time of an iteration.").in(io::above(0)).example("1")};
+    number("factors", "A factor on the compute or exchange times of an iteration.")
+        .in(io::above(0))
+        .example("1")};
 
 inline constexpr std::array kStraggler{
     integer("worker", "Number of the worker, from 0.").in(io::at_least(0)).example("3").required(),
@@ -25,9 +27,10 @@ inline constexpr std::array kStraggler{
 inline constexpr std::array kStragglers{
     object("stragglers", kStraggler, "One slow worker.").example(R"({"worker": 3, "factor": 2})")};
 
-// 0 means no jitter: a run is then the same for every seed.
-// Compute and exchange have spreads of their own: the first makes workers wait for each other, the
-// second does not.
+// A coefficient of 0 means that these times do not vary. With the empirical distribution any other
+// value means that they do: the spread is then that of `factors`, whatever the value. Compute and
+// exchange have spreads of their own: the first makes workers wait for each other, the second does
+// not.
 inline constexpr std::array kVariability{
     number("compute_cv", "Coefficient of variation of compute times.")
         .in(io::between(0, 1e3))

@@ -5,17 +5,19 @@
 //
 //   backward of layer l done -> pieces of l ready -> sent -> layer's pieces all back -> forward l
 //
-//   servers    every piece is cut into one part per server; W pushes (loss bound of pushes), the
-//              sum, W pulls (bound of pulls). Pieces overlap on the wire (PKT 7.2).
+//   servers    every piece is cut into one part per server; the workers push their gradients
+//              (loss_bound_push), the server adds them, the workers pull the sum
+//              (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
 //   collective one piece at a time is on the channel, as with one stream of a library; transfers
-//              of its schedule are messages; those that are added have the bound of pushes, others
-//              that of pulls (PKT 7.3, A16).
+//              of its schedule are messages: with loss_bound_push where the receiver adds them,
+//              else with loss_bound_pull (PKT 7.3, A16).
 //   order      FIFO by ready time, or by layer with partitions and a credit (PKT 7.4); partitions
 //              are pieces already. Every worker has two lists, of pushes and of pulls.
 //
-// What stays on one host is no message: it takes no time, or that of `two_level->intra` in a
-// collective. After the last iteration one more forward is computed, so that every iteration has a
-// period. Seconds from the start of the run; iterations and everything else from 0.
+// A transfer inside one host is not a message: with servers it takes no time, in a collective the
+// time of the link `two_level->intra`. After the last iteration one more forward is computed, so
+// that every iteration has a period. Seconds from the start of the run; iterations and everything
+// else from 0.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -44,7 +46,7 @@ struct MessageClass {
   double large_fraction = 0.5;
 };
 
-// What is exchanged as one: a tensor, a bucket, or a slice of one.
+// What is exchanged as a unit: a tensor, a bucket, or a slice of one of them.
 struct JobPiece {
   std::uint32_t first_layer{}, last_layer{}; // forward order; ready after backward of first_layer
   std::int64_t bytes{};
@@ -68,7 +70,8 @@ struct NetworkJob {
   std::vector<JobPiece> pieces; // in the order in which their gradients are ready
   std::int64_t value_bytes = 4; // parts and packets hold whole values
   bool by_layer = false;        // most urgent layer first
-  // by_layer, servers: sent while fewer bytes than this are handed over and not complete. > 0
+  // by_layer with servers: a list sends while fewer bytes than this are handed over and not
+  // complete; > 0.
   double credit_bytes = std::numeric_limits<double>::infinity();
   std::int64_t iterations = 1;
   std::uint32_t workers = 1;
@@ -90,12 +93,14 @@ struct JobNetwork {
   std::optional<net::PacketOptions> packet; // empty: flow level
   FlowLevelOptions flow;
   net::BackgroundOptions background; // packet level
-  // Flow level with dlcp: a message carries size need / n (PKT 6.4); n by this payload, 0 = off.
+  // Flow level with dlcp: a message of n packets of this payload carries only the packets that its
+  // loss bound requires (PKT 6.4). 0 = off.
   std::uint32_t early_stop_payload = 0;
   double simulated_limit_s = 1000;
 };
 
-enum class MessagePart : std::uint8_t { gradient, parameter }; // push, reduce; pull, gather
+// gradient: a push, or a transfer whose receiver adds it; parameter: a pull, or any other transfer.
+enum class MessagePart : std::uint8_t { gradient, parameter };
 
 struct JobMessage {
   std::int64_t iteration{};
@@ -103,11 +108,12 @@ struct JobMessage {
   MessagePart part{};
   std::uint32_t src{}, dst{};      // ranks; dedicated servers after the workers
   std::uint32_t step{};            // of the collective, 0 for servers
-  std::uint32_t contributions = 1; // gradient: of how many workers it is the sum
+  std::uint32_t contributions = 1; // gradient: number of workers whose gradients it sums
   double start_s{}, end_s{};       // hand-over, completion at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
   std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
-  std::uint32_t packets{}, delivered_packets{}; // 0 at the flow level, as the next
+  // Packet level, else 0.
+  std::uint32_t packets{}, delivered_packets{};
   std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
 };
 
@@ -118,12 +124,12 @@ struct JobIteration {
   double exchange_start_s{}, exchange_end_s{};
   double end_s{};           // start of the next; after the last: all updates done
   double period_s{};        // from the last worker's start of backward to the next such
-  double compute_s{};       // the rest of it: computing, and waiting for slower workers
-  double mean_work_s{};     // what a worker computes of it, mean over workers
-  double exposed_s{};       // by how much it were shorter if messages took no time
-  double communication_s{}; // while any message is under way
-  std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // of messages
-  std::int64_t parameter_bytes{}, parameter_lost_bytes{}; // stale
+  double compute_s{};       // period less exposed: computing, and waiting for slower workers
+  double mean_work_s{};     // busy time of a worker in the period, mean over workers
+  double exposed_s{};       // how much shorter the period would be if messages took no time
+  double communication_s{}; // time during which at least one message is under way
+  std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // sums over gradient messages
+  std::int64_t parameter_bytes{}, parameter_lost_bytes{}; // sums over parameter messages
   double lost_contributions{}; // sum of contributions x lost bytes of gradient messages (PKT 7.3)
 };
 
@@ -148,9 +154,10 @@ struct JobsResult {
   std::uint64_t packet_hops{}, messages{};
 };
 
-// Connections live as long as the network: of ranks (src, dst) of a job, number src ranks + dst,
-// after those of the jobs before it (ranks: workers and dedicated servers). First connection number
-// of every job, and the number after the last.
+// Connections live as long as the network. In a job with R ranks (workers, then dedicated servers)
+// the connection from rank src to rank dst has number first + src R + dst, where `first` counts the
+// connections of the jobs before it. Gives `first` of every job, then the number of all
+// connections.
 [[nodiscard]] std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs);
 
 // Fraction of the packets of a message that may be lost for good (dlcp).

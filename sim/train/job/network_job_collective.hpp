@@ -5,9 +5,10 @@
 //              gradient is ready
 //   by layer   of the pieces that are ready at all ranks the smallest (first layer, ready time,
 //              piece); all ranks enter at once
-// Transfers between hosts are messages, others take the inner link's time. A message of a reduction
-// holds the sum of 1 + (what its sender got from others so far, the last from each) workers; the
-// two trees of a double binary tree are counted apart.
+// Transfers between hosts are messages, those inside a host take the time of the inner link. A
+// message of a reduction sums the gradients of its sender and of the workers in the last sum that
+// the sender received from each other rank; the two trees of a double binary tree are counted
+// separately.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,7 +44,7 @@ public:
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
-  struct Outlet { // what the run takes for its network
+  struct Outlet { // the network of the EventRun: it hands every transfer to the job
     CollectiveJob* job;
     void submit(double now, const net::Transfer& transfer) const { job->submit(now, transfer); }
   };
@@ -76,14 +77,14 @@ private:
   // by_layer: ready at all ranks; (first layer, ready time, piece).
   using Urgent = std::tuple<std::uint32_t, double, std::uint32_t>;
   std::priority_queue<Urgent, std::vector<Urgent>, std::greater<>> urgent_;
-  struct Sum { // the last of a source
+  struct Sum { // the last sum that a source sent, and how many workers it holds
     std::uint32_t source{}, workers{};
-    std::size_t tree{}; // of two, or kNoTree
+    std::size_t tree{}; // 0 or 1 of a double binary tree, else kNoTree
   };
   static constexpr std::size_t kNoTree = 2;
   [[nodiscard]] std::size_t tree_of(const coll::NextSend& send) const;
   std::vector<std::vector<Sum>> received_; // [rank]
-  std::vector<Sum> carried_;               // [rank] what it sends; no workers: a copy
+  std::vector<Sum> carried_;               // [rank] what it sends; 0 workers: not to be added
   engine::EventQueue<double> inside_;      // transfers inside hosts, by source
   std::vector<JobMessage> outbox_;
   std::vector<JobWorkers::Ready> ready_;

@@ -1,10 +1,14 @@
 #pragma once
 // The messages of jobs at the flow level: each is a flow through the fabric. Both levels have one
 // interface (network_job_packets.hpp is the other):
-//   hand_over(now, job, message)   it starts; the id of the message
-//   advance(until, done)           on to the next completions (ids), at most to `until`; the time
-//   quiet()                        nothing will happen any more
-//   fill(id, job, message)         what became of it, after the run
+//   hand_over(now, job, message)   gives a message to the network and returns its id; the message
+//                                  may wait for earlier ones of its connection
+//   advance(until, done)           goes on to the next completions, at most to `until`; appends
+//                                  the ids of the messages and returns the time
+//   quiet()                        whether nothing will happen any more
+//   drain()                        after the run, carries what is still under way to its end
+//   fill(id, job, message)         sets delivered and lost bytes of a message, after the run
+//   fill(result)                   sets the use of links and the counts of events
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -16,8 +20,8 @@
 
 namespace stepsim::train {
 
-// The messages of a connection and queue flow one after the other, without a gap: the latency of
-// the path is that of the first byte.
+// Messages of one connection and queue share a channel and flow one after the other, without a gap:
+// the bytes of a message that has waited for longer than the latency of the path flow at once.
 class FlowMessages {
 public:
   // Both outlive this.
@@ -26,7 +30,7 @@ public:
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
   [[nodiscard]] bool quiet() { return level_.next_time() == net::kNever; }
-  void drain() {}
+  void drain() {} // no flow outlives the jobs: there are no background flows, ACKs or duplicates
   void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
   void fill(JobsResult& result) const;
 
@@ -39,7 +43,7 @@ private:
   };
   struct Underway { // [message]
     double bytes{}, handed_over_s{};
-    std::uint32_t channel{}, next = kNone; // of the channel
+    std::uint32_t channel{}, next = kNone; // the message behind it on the channel
   };
   [[nodiscard]] std::uint32_t channel(std::uint32_t job, const JobMessage& message);
   [[nodiscard]] double carried_part(std::uint32_t job, const JobMessage& message) const;

@@ -1,6 +1,6 @@
 #pragma once
-// The messages of jobs at the packet level, beside the flows of the background. The interface is
-// that of network_job_flows.hpp.
+// The messages of jobs at the packet level, next to background flows. The interface is described in
+// network_job_flows.hpp.
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -18,7 +18,7 @@ public:
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
   [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == net::kNeverPs; }
-  void drain(); // what is on its way after the last completion
+  void drain(); // so that link counters add up; not while background flows still arrive
   void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
   void fill(JobsResult& result) const;
 

@@ -1,7 +1,8 @@
 #pragma once
-// A job with parameter servers (PKT 7.2): W pushes of a part, their sum, W pulls. Messages wait in
-// two lists per worker, of pushes and of pulls, which are sent
-//   FIFO        as soon as they are there
+// A job with parameter servers (PKT 7.2). Every piece is cut into one part per server: the W
+// workers push their gradients of the part, the server adds them, and the workers pull the sum.
+// Messages wait in two lists per worker, its pushes and the pulls to it, and are sent
+//   FIFO        as soon as they are in the list
 //   by layer    the smallest (first layer, ready time, piece, server) first, while fewer than
 //               credit_bytes of the list are handed over and not complete
 // A server adds one part after the other: pushes x bytes x add_s_per_byte (COL 5.10).
@@ -39,7 +40,7 @@ private:
   };
   struct List {
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting;
-    double outstanding = 0; // bytes
+    double outstanding = 0; // bytes handed over and not complete
     bool touched = false;
   };
   [[nodiscard]] std::int64_t part_bytes(std::uint32_t piece, std::uint32_t server) const;
@@ -60,7 +61,7 @@ private:
   std::uint32_t servers_;
   bool dedicated_;
   JobWorkers workers_;
-  std::vector<List> lists_; // [2 worker], pushes; [2 worker + 1], pulls
+  std::vector<List> lists_; // [worker], its pushes; [W + worker], the pulls to it
   std::vector<std::size_t> touched_;
   std::vector<std::uint32_t> arrivals_;      // [part] pushes
   std::vector<std::uint32_t> missing_parts_; // [worker x pieces + piece]

@@ -3,10 +3,13 @@
 // come back, then backward, whose layers make pieces ready.
 //
 //   forward l    t = max(t, every piece with layer l is back) + f (u(l) + forward_s[l])
+//                with a barrier layer 0 waits for all pieces, and u is all before it
 //   backward     piece ready at t + f (backward_s of the last layer .. of its first_layer)
 //
-// f is the factor of worker and iteration. Forwards are computed as far as data is there, so the
-// only events are pieces that become ready and ends of backward. Pieces without bytes do not exist.
+// f is the factor of worker and iteration, u(l) the update of the layer; the first iteration has no
+// update and waits for nothing. A forward is computed at once as far as its pieces are back, so
+// that the only events are pieces that become ready and ends of backward. Pieces of 0 bytes are
+// ignored.
 #include <cstdint>
 #include <vector>
 
@@ -27,14 +30,15 @@ public:
   [[nodiscard]] double next_time() const; // infinity if none
   // Goes on to `now`; pieces that become ready by then are appended.
   void advance(double now, std::vector<Ready>& ready);
-  // The piece is back at the worker, with the sum of all.
+  // The piece is back at the worker: it holds the sum over all workers.
   void received(double now, std::uint32_t worker, std::uint32_t piece);
   // The forward after the last iteration is computed: all pieces have come back.
   [[nodiscard]] bool finished() const { return finished_ == job_.workers; }
 
-  // Pieces in the order in which they become ready, [position]; those with bytes.
+  // [position]: the pieces with bytes, in the order in which they become ready.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
-  // Fills in all that is known without messages.
+  // Fills in what follows from the times of computing and the returns of pieces; sums over messages
+  // are added by the caller.
   void record(JobResult& result) const;
 
 private:
@@ -63,7 +67,7 @@ private:
   const NetworkJob& job_;
   Jitter jitter_;
   std::vector<double> updates_; // [layer]
-  double first_update_ = 0;     // what no layer has a share of
+  double first_update_ = 0;     // the whole update, before layer 0, where layers have no shares
   double forward_s_ = 0, backward_s_ = 0;
   std::vector<std::uint32_t> order_;
   std::vector<Group> groups_;

@@ -26,24 +26,25 @@ namespace stepsim::train {
 // of them simulated, once. Copies of the cost share what is known.
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
-// The same for planners that need no a + b m, by the evaluator of the run (`method` as asked for):
-// max_plus where the closed form is an upper bound. Such times are the largest of several a + b m,
-// so they are linear between the few sizes where another one becomes the largest; those are found
-// by halving, and whole bytes between them cost nothing.
+// The cost function for planners that do not need the form a + b m, by the evaluator of the run
+// (`method` is what the scenario asks for): max_plus where the closed form is an upper bound. Such
+// times are the largest of several a + b m, so they are linear between the few sizes where another
+// one becomes the largest; those are found by halving, and whole bytes between them cost nothing.
 [[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
                                     std::optional<coll::Method> method);
 
 struct Exchange {
   double seconds{};
-  coll::AlgorithmId algorithm{};     // the chosen one with `auto`
-  double max_bytes_sent{};           // by the rank that sends most
+  coll::AlgorithmId algorithm{};     // with `auto` the one that was chosen
+  double max_bytes_sent{};           // bytes sent by the rank that sends most
   std::vector<net::LinkUse> links{}; // [link] of the fabric, where the exchange has one
 };
 
 // Costs of messages by size, each size evaluated once. Not thread-safe.
 class ExchangeTimes {
 public:
-  // `method` as asked for; `curve` (a measured cost) stands for the evaluators where given.
+  // `method` is the evaluator that the scenario asks for; a measured `curve` replaces all
+  // evaluators.
   ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
                 std::optional<plan::Cost> curve);
 

@@ -3,7 +3,7 @@
 // pull, everybody starts again. Asynchronous: every worker pushes its gradient, the server applies
 // it and answers with the weights as of that moment; nobody waits for anybody, gradients are stale.
 //
-//   start   = max(arrive, free_in)                  arrive = now + c_w + alpha
+//   start   = max(arrive, free_in)                  arrive = now + c_w + alpha, c_w of computing
 //   applied = max(start + push, free_add) + add     version += 1, the worker reads this version
 //   now     = max(applied + alpha, free_out) + pull
 //
@@ -53,9 +53,8 @@ struct AsyncTimes {
   double period_s{};         // of one worker, harmonic mean over workers, second half of its run
   double throughput_per_s{}; // updates: workers / period
   double makespan_s{};       // all weights are back
-  // Of the same iterations: computing in the mean iteration, the rest of the period is its
-  // exchange; and the iteration of a worker alone, with the same random factors, as fast as the
-  // fastest worker.
+  // Computing in the mean of the same iterations, the rest of the period being the exchange; and
+  // the iteration of one worker alone, with the same random factors, as fast as the fastest worker.
   double compute_s{};
   double alone_compute_s{};
   StalenessCounts staleness;
@@ -66,9 +65,9 @@ struct AsyncTimes {
 // Events in (arrival, worker) order; O(updates x log workers).
 [[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
 
-// Period per worker of equal workers with constant times:
+// Period of each of p equal workers with constant times, c of computing and S servers:
 //   max(c + 2 alpha + push + pull + add/S, p max(push, pull, add) / S)
-// serial: p (push + pull + add) / S in place of the second. Source: PIP 4 (derived).
+// With a serial server the second term is p (push + pull + add) / S. Source: PIP 4 (derived).
 [[nodiscard]] double async_period(const AsyncInput& input);
 
 } // namespace stepsim::train

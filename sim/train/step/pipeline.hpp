@@ -6,8 +6,11 @@
 //   for each piece j: x += compute_j;  chan = max(chan, max over workers of x) + exchange_j
 //   comp[t] = x;  comm[t] = chan;  makespan = comm[T]
 //
-// One piece = fused exchange. Times start at 0, iterations are numbered from 1. Compute times are
-// multiplied by the worker's factor of the iteration, exchanges by that of the iteration.
+// comp[t] is the end of computing of a worker, chan the clock of the channel, comm[t] the end of
+// exchange t, dep(t) the iteration whose exchange step t waits for (pipeline_step), T the number of
+// iterations. A single piece means that all gradients are exchanged at once after backward. Times
+// start at 0, iterations at 1. Compute times are multiplied by the factor of worker and iteration,
+// exchanges by the factor of the iteration.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -25,7 +28,7 @@ inline constexpr auto kWarmupSwitches =
 struct PipelinePiece { // of backward, in backward order
   double compute_s{};  // backward of its layers and encoding
   double exchange_s{}; // 0 = nothing to send
-  double delay_s{};    // not sent before that after computing: the tick of horovod's cycle
+  double delay_s{};    // sent no earlier than this after computing: until the next tick of horovod
 };
 
 struct PipelineInput {
@@ -41,7 +44,7 @@ struct PipelineInput {
   Variability variability{};
 };
 
-// c and m of one iteration with mean times.
+// c, computing, and m, exchanging, of one iteration with mean times.
 [[nodiscard]] double compute_seconds(const PipelineInput& input);
 [[nodiscard]] double exchange_seconds(const PipelineInput& input);
 // K that a run uses: 1 for one worker with nothing to exchange (no staleness is claimed there).
@@ -50,14 +53,14 @@ struct PipelineInput {
 struct PipelineIteration {
   double start_s{};          // first worker starts computing (after waiting)
   double compute_end_s{};    // last worker
-  double exchange_start_s{}; // of the first piece that sends, else = exchange_end_s
+  double exchange_start_s{}; // start of the first piece that sends; exchange_end_s if none does
   double exchange_end_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
 };
 
 struct PipelineWorker {
   double compute_s{};        // mean busy time of the iterations that count, without the slowdown
-  double straggler_wait_s{}; // compute_s of all, minus that
+  double straggler_wait_s{}; // PipelineTimes::compute_s less the worker's own compute_s
 };
 
 struct PipelineTimes {
@@ -91,7 +94,7 @@ struct PipelineStep {
 [[nodiscard]] PipelineStep pipeline_step(std::int64_t t, std::int64_t width,
                                          std::int64_t warmup_iterations, WarmupSwitch how);
 
-// Of the gradients applied in steps 1..T, and with `drain` of the pending ones.
+// Staleness of the gradients applied in steps 1..T; with `drain` also of the pending gradients.
 [[nodiscard]] StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain);
 
 // Constant equal times: period max(c, m, (c + m) / K), and max(c, m), K = 1: c + m. With a slowdown

@@ -18,9 +18,10 @@ struct SelectionWork {   // of one message
   double side_s{};       // on a second stream, after that
 };
 
-// `input.messages` have the ready times of their gradients; they get those of the selected ones,
-// and the layers' backward times grow. One entry per message, in launch order. Returns what the
-// compute stream has more to do. Source: SPA 5 (recurrence of the published code).
+// Moves the ready time of every message from the end of its gradients to the end of their
+// selection, and adds the work of the compute stream to the backward times of layers. `work` has
+// one entry per message, in launch order. Returns the seconds added to the compute stream. Source:
+// SPA 5 (recurrence of the published code).
 double add_selection(StepInput& input, std::span<const SelectionWork> work);
 
 } // namespace stepsim::train

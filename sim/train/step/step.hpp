@@ -1,13 +1,15 @@
 #pragma once
 // One iteration of synchronous SGD with one communication channel, repeated to steady state (MER 3
-// and 7, COL 11). All times count from the start of backward.
+// and 7, COL 11). All times count from the start of backward; results and the terminal show times
+// from the start of the iteration, which is one forward pass earlier.
 //
-//   messages   by a discipline of plan; FIFO: start(g) = max(end(g-1), ready(g)),
-//              end(g) = start(g) + T(g)
+//   messages   StepInput::send starts and ends them (plan/sending.hpp); the default is FIFO:
+//              start(g) = max(end(g-1), ready(g)), end(g) = start(g) + T(g)
 //   next step  t = t_b; for l = 1..L: t = max(t, done(l)) + u(l) + t_f(l);  period = t
 //
-// Every message of an iteration has ended before the next backward starts, so every period is
-// equal.
+// Here t_b is the time of backward, u(l) the update and t_f(l) the forward of layer l, done(l) the
+// end of its last message. Every message of an iteration has ended before the next backward starts,
+// so all periods are equal.
 #include <cstdint>
 #include <vector>
 
@@ -26,7 +28,7 @@ inline constexpr auto kNextForwards = base::words<NextForward>(
 struct Message {
   std::vector<std::uint32_t> layers; // whose gradients it carries
   double bytes{};
-  double ready_s{};     // launch is not before that
+  double ready_s{};     // the gradients are ready: the message starts no earlier
   double seconds{};     // T: all-reduce, the reduce of reduce_broadcast, or a reduce-scatter
   double broadcast_s{}; // reduce_broadcast; all-gather where `all_gathers`
   double startup_s{};   // part of `seconds` that other messages do not slow
@@ -42,7 +44,8 @@ struct StepInput {
   bool input_pipelined = true;
   NextForward next_forward = NextForward::per_layer;
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
-  bool all_gathers = false;      // as broadcasts, but every layer is updated after its own (DeAR)
+  // DeAR: an all-gather per message, in forward order; a layer is updated when its own is done.
+  bool all_gathers = false;
   void (*send)(const plan::Sending&, const plan::SendInput&,
                plan::SendTimes&) = plan::send_in_order;
   plan::ScheduleOptions schedule_options; // of `send`
@@ -53,8 +56,9 @@ struct MessageTimes {
   double end_s{};             // of the all-reduce or reduce
   double broadcast_start_s{}; // of reduce_broadcast and all-gathers, else 0
   double broadcast_end_s{};
-  // FIFO: part of [start, end] after the end of backward; otherwise the part of both ways during
-  // which the next forward waits.
+  // FIFO: part of [start, end] after the end of backward, and all of a broadcast of
+  // reduce_broadcast; other disciplines: part of the message and its all-gather during which the
+  // next forward waits.
   double exposed_s{};
 };
 
@@ -67,20 +71,21 @@ struct StepTimes {
   double drained_s{};       // end of messages and updates when no iteration follows
   double input_wait_s{};    // how long the next forward waits for its input
   std::vector<MessageTimes> messages;
-  std::vector<std::uint32_t> launch_order; // of the messages; empty = as listed
+  std::vector<std::uint32_t> launch_order; // messages by start; empty = in the order of the list
   std::vector<double> layer_done_s;        // [layer] end of its last message, 0 without one
   std::vector<double> next_forward_s;      // [layer] start of its forward in the next iteration
 };
 
 [[nodiscard]] StepTimes run_step(const StepInput& input);
 
-// The two halves of it: the messages as their discipline sees them, and the step whose messages
-// were sent at `sent`.
+// The two halves of run_step: the messages as StepInput::send takes them, and the step whose
+// messages were sent at the times `sent`.
 [[nodiscard]] plan::Sending sending_of(const StepInput& input);
 [[nodiscard]] StepTimes run_step(const StepInput& input, const plan::SendTimes& sent);
 
-// u(l): each layer's share of the update by its gradient bytes. All 0 where the update is the
-// root's, under a barrier, or without any bytes.
+// u(l): each layer's share of the update by its gradient bytes. All 0 where no layer updates by
+// itself: with reduce_broadcast, whose root makes the whole update, with a barrier, and without any
+// bytes.
 [[nodiscard]] std::vector<double> layer_updates(const StepInput& input);
 
 // Communication that is not hidden when the next forward ends at `end_s` (from the start of

@@ -7,11 +7,11 @@
 //   messages   by the discipline of the step, from ready(l), all durations times e
 //   forward    x_w = max(x_w, done(l)) + f' (u(l) + t_f(l)), f' of iteration t + 1
 //
-// A period lasts from the start of backward of the slowest worker to the next. Its parts add up to
-// it: computing, which is what would be left if messages took no time (the way from worker to
-// worker that waits for nothing but slower workers), exposed communication, and waiting for input.
-// Where workers are equal this is `run_step`. O(iterations x workers x layers), nothing allocated
-// per iteration.
+// x_w is the clock of worker w, u(l) and t_f(l) the update and forward of layer l, t_b(l) its
+// backward. A period lasts from the start of backward of the slowest worker to the next such start.
+// Its parts add up to it: computing, which is the period if messages took no time, so that workers
+// wait for nothing but slower workers; exposed communication; and waiting for input. Where workers
+// are equal this is `run_step`. O(iterations x workers x layers), nothing allocated per iteration.
 #include <cstdint>
 #include <vector>
 
@@ -25,7 +25,7 @@ namespace stepsim::train {
 struct MessageBounds {
   std::uint32_t first_sender{}; // the layer whose backward makes the first bytes ready
   double first_layer_s = 0;     // the channel carries the bytes of layer 0; 0 = it has none
-  double all_s = 0;             // .. and all bytes; 0 = there are none
+  double all_s = 0;             // the channel carries all bytes; 0 = there are none
 };
 
 struct VariedIteration {
@@ -35,8 +35,8 @@ struct VariedIteration {
   double period_s{};     // = compute + exposed + input wait
   double compute_s{};    // the period if messages took no time and input were there
   double input_wait_s{}; // by how much loading delays the last worker
-  // What the period would be shorter by if messages took no time: waiting for slower workers is no
-  // communication.
+  // How much shorter the period would be if messages took no time. Waiting for slower workers is
+  // not communication.
   double exposed_s{};
   // No order and partition of messages gives a shorter period, with the factors drawn and from
   // where the workers were when the period began.

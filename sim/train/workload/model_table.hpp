@@ -10,7 +10,8 @@
 
 namespace stepsim::train {
 
-enum class MacScaling { sample, tokens, tokens2 }; // MACs do not depend on S, grow with S, with S^2
+// MACs do not depend on the sequence length S, grow with S, or grow with S^2.
+enum class MacScaling { sample, tokens, tokens2 };
 inline constexpr auto kMacScalings = base::words<MacScaling>({{MacScaling::sample, "sample"},
                                                               {MacScaling::tokens, "tokens"},
                                                               {MacScaling::tokens2, "tokens2"}});

@@ -47,8 +47,8 @@ ProbeTimes probes(double exchange, double shift) {
   }
   times.block_bytes = kBlock;
   const double tau = kBlock * kBeta + 5e-6;
-  times.short_train_s = kAlpha + kShortTrain * tau;
-  times.long_train_s = kAlpha + kLongTrain * tau;
+  times.short_stream_s = kAlpha + kShortStream * tau;
+  times.long_stream_s = kAlpha + kLongStream * tau;
   return times;
 }
 
@@ -82,10 +82,10 @@ TEST_CASE("link estimate: times that do not grow are refused") {
                        SimulationError);
 }
 
-TEST_CASE("link estimate: a train that noise hides takes its time from the bandwidth") {
-  ProbeTimes train = probes(1, 1);
-  train.long_train_s = train.short_train_s;
-  const LinkEstimate link = estimate_link(train);
+TEST_CASE("link estimate: a stream that noise hides takes its time from the bandwidth") {
+  ProbeTimes times = probes(1, 1);
+  times.long_stream_s = times.short_stream_s;
+  const LinkEstimate link = estimate_link(times);
   CHECK(link.costs.block_s == within(kBlock * kBeta, 1e-9));
   CHECK(link.block_latency_s == 0);
   CHECK(link.warnings.size() == 1);
