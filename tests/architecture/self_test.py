@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import architecture_test as checks
+import declared_test as declared
 import references_test as references
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -133,6 +134,36 @@ class Headers(unittest.TestCase):
         self.assertEqual(self.found(*sorted(checks.WITHOUT_HEADER)), [])
         for path in checks.WITHOUT_HEADER:
             self.assertTrue((ROOT / path).exists(), path)
+
+
+class Declared(unittest.TestCase):
+    HEADER = "#pragma once\nnamespace stepsim::coll {\nstruct Ring {};\nint steps_of(int ranks);\n}\n"
+
+    def found(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in [("sim/coll/ring.hpp", self.HEADER),
+                               ("sim/coll/all.hpp", '#pragma once\n#include "coll/ring.hpp"\n'),
+                               ("sim/coll/a.cpp", source)]:
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return list(declared.check(root))
+
+    def test_a_missing_header_of_ours_is_found(self):
+        for use in ["Ring ring;", "int a = steps_of(2);", "int b = coll::steps_of(2);"]:
+            body = f"namespace stepsim::coll {{\n{use}\n}}\n"
+            self.assertEqual(len(self.found(body)), 1, use)
+            for header in ["ring", "all"]:
+                self.assertEqual(self.found(f'#include "coll/{header}.hpp"\n{body}'), [], use)
+
+    def test_what_the_file_declares_or_only_mentions_is_its_own(self):
+        for own in ["struct Ring {};", "struct Ring;", "// Ring, steps_of(2)", 'auto a = "Ring";',
+                    "int steps_of(int ranks) { return ranks; }", "int a = other.steps_of(2);"]:
+            self.assertEqual(self.found(f"namespace stepsim::coll {{\n{own}\n}}\n"), [], own)
+
+    def test_a_missing_standard_header_is_found(self):
+        self.assertEqual(len(self.found("std::vector<int> a;\n")), 1)
+        self.assertEqual(self.found("#include <vector>\nstd::vector<int> a;\n"), [])
 
 
 class References(unittest.TestCase):
