@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -33,8 +34,7 @@ struct ByteSource::State {
   std::uint64_t max_bytes{};
   std::uint64_t raw_bytes{};
   std::uint64_t given_bytes{};
-  bool with_digest = false;
-  Sha256 hash;
+  std::optional<Sha256> hash; // if the digest was asked for
   std::vector<char> raw = std::vector<char>(kChunk);
   std::size_t raw_begin{}, raw_end{}; // unread part of `raw`
   bool raw_at_end = false;
@@ -80,8 +80,8 @@ struct ByteSource::State {
       return false;
     }
     const auto count = static_cast<std::size_t>(got);
-    if (with_digest) {
-      hash.update({raw.data() + raw_end, count});
+    if (hash) {
+      hash->update({raw.data() + raw_end, count});
     }
     raw_end += count;
     raw_bytes += count;
@@ -160,7 +160,9 @@ ByteSource::ByteSource(const std::string& path, std::uint64_t max_bytes, bool wi
     : state_(std::make_unique<State>()) {
   state_->name = path == "-" ? "<stdin>" : path;
   state_->max_bytes = max_bytes;
-  state_->with_digest = with_digest;
+  if (with_digest) {
+    state_->hash.emplace();
+  }
   state_->descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (state_->descriptor < 0) {
     state_->fail("cannot read: " + reason_text(errno));
@@ -194,8 +196,8 @@ std::string_view ByteSource::next() {
 const std::string& ByteSource::name() const { return state_->name; }
 std::uint64_t ByteSource::file_bytes() const { return state_->raw_bytes; }
 std::string ByteSource::digest() const {
-  assert(state_->with_digest && "the digest was asked for when the file was opened");
-  return state_->hash.hex();
+  assert(state_->hash && "the digest was asked for when the file was opened");
+  return state_->hash->hex();
 }
 
 std::string read_text(const std::string& path, std::uint64_t max_bytes) {

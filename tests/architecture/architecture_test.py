@@ -18,7 +18,7 @@ NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),
 
 # Third-party header -> the floors whose .cpp files may include it.
 THIRD_PARTY = {"boost/": {"net"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},
-               "CLI/": {"cli"}, "pugixml.hpp": {"import"}}
+               "CLI/": {"cli"}, "pugixml.hpp": {"import"}, "openssl/": {"json"}}
 
 # Floors that calibrate may stand on (net: profiles are its values); `replay` also predicts with a
 # run, and calibrate/program shares flags and output with the other program.
