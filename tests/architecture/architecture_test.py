@@ -17,7 +17,7 @@ NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),
               **dict.fromkeys(["scenario", "run", "flows", "sweep", "ask", "lab"], "study")}
 
 # Third-party header -> the floors whose .cpp files may include it.
-THIRD_PARTY = {"boost/": {"net"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},
+THIRD_PARTY = {"boost/graph/": {"net"}, "boost/math/": {"base"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},
                "CLI/": {"cli"}, "pugixml.hpp": {"import"}, "openssl/": {"json"}}
 
 # Floors that calibrate may stand on (net: profiles are its values); `replay` also predicts with a
