@@ -2,6 +2,8 @@
 // hold several gzip members one after the other, as `cat a.gz b.gz` makes.
 #include "json/file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -144,9 +146,9 @@ struct ByteSource::State {
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
         const std::string reason = stream.msg != nullptr ? stream.msg : "unknown reason";
         const bool check = reason == "incorrect data check" || reason == "incorrect length check";
-        const std::string place = std::to_string(raw_bytes - (raw_end - raw_begin));
-        fail(check ? "gzip checksum does not match (" + reason + " at byte " + place + ")"
-                   : "gzip stream is damaged at byte " + place + ": " + reason);
+        const std::uint64_t place = raw_bytes - (raw_end - raw_begin);
+        fail(check ? fmt::format("gzip checksum does not match ({} at byte {})", reason, place)
+                   : fmt::format("gzip stream is damaged at byte {}: {}", place, reason));
       }
       if (const std::size_t made = inflated.size() - stream.avail_out; made > 0) {
         return {inflated.data(), made};
@@ -188,7 +190,7 @@ std::string_view ByteSource::next() {
   }
   s.given_bytes += chunk.size();
   if (s.given_bytes > s.max_bytes) {
-    s.fail("larger than " + std::to_string(s.max_bytes) + " bytes");
+    s.fail(fmt::format("larger than {} bytes", s.max_bytes));
   }
   return chunk;
 }

@@ -3,6 +3,8 @@
 // which they have the offsets of the text, so that every error can name its line.
 #include "import/nccl/xml.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <new>
@@ -52,7 +54,7 @@ public:
   XmlReader(std::string_view text, const std::string& file)
       : text_(text), file_(file), buffer_(text) {
     if (static_cast<std::size_t>(std::ranges::count(text, '<')) > kMaxTags) {
-      fail(0, "more than " + std::to_string(kMaxTags) + " tags and comments");
+      fail(0, fmt::format("more than {} tags and comments", kMaxTags));
     }
     // pugixml overwrites the last byte it is given, so it is given the zero behind the text too.
     parsed_ = document_.load_buffer_inplace(buffer_.data(), buffer_.size() + 1, kParse,
@@ -73,8 +75,8 @@ public:
         continue;
       }
       if (!roots.empty()) {
-        fail(place(node),
-             "a document has one outermost element, <" + shown(roots.front().name) + "> is closed");
+        fail(place(node), fmt::format("a document has one outermost element, <{}> is closed",
+                                      shown(roots.front().name)));
       }
       roots.push_back(element(node, 1));
     }
@@ -113,7 +115,7 @@ private:
     }
     const bool in_tag = parsed_.status == pugi::status_bad_start_element ||
                         parsed_.status == pugi::status_bad_attribute;
-    fail(at, in_tag ? "in <" + shown(last.name()) + ">: " + message : message);
+    fail(at, in_tag ? fmt::format("in <{}>: {}", shown(last.name()), message) : message);
   }
 
   // The closing tag that `at` is in does not fit, or the text ends too early. The element that is
@@ -127,14 +129,14 @@ private:
     (void)again.load_buffer(before.data(), before.size(), kParse, pugi::encoding_utf8);
     const pugi::xml_node open = last_node(again).parent();
     if (!closing) {
-      fail(place(open), '<' + shown(open.name()) + "> is never closed");
+      fail(place(open), fmt::format("<{}> is never closed", shown(open.name())));
     }
     if (open.type() == pugi::node_document) {
       fail(tag, "a closing tag without an opening one");
     }
     const std::size_t end = std::min(text_.find_first_of("> \t\r\n", tag), text_.size());
-    fail(tag, shown(text_.substr(tag, end - tag)) + "> closes <" + shown(open.name()) +
-                  "> of line " + std::to_string(line(place(open))));
+    fail(tag, fmt::format("{}> closes <{}> of line {}", shown(text_.substr(tag, end - tag)),
+                          shown(open.name()), line(place(open))));
   }
 
   // "<?xml ...?>" as the first bytes of the text, apart from a byte order mark. Its attributes are
@@ -172,10 +174,10 @@ private:
   // Depth counts from 1.
   XmlElement element(const pugi::xml_node& node, std::size_t depth) {
     if (depth > kMaxXmlDepth) {
-      fail(place(node), "nested deeper than " + std::to_string(kMaxXmlDepth) + " levels");
+      fail(place(node), fmt::format("nested deeper than {} levels", kMaxXmlDepth));
     }
     if (++elements_ > kMaxXmlElements) {
-      fail(place(node), "more than " + std::to_string(kMaxXmlElements) + " elements");
+      fail(place(node), fmt::format("more than {} elements", kMaxXmlElements));
     }
     line_ += std::ranges::count(text_.substr(counted_, place(node) - counted_), '\n');
     counted_ = place(node);
@@ -184,11 +186,11 @@ private:
       check_value(attribute);
       const auto at = static_cast<std::size_t>(attribute.name() - buffer_.data());
       if (result.find(attribute.name()) != nullptr) {
-        fail(at, "attribute " + shown(attribute.name()) + " appears twice");
+        fail(at, fmt::format("attribute {} appears twice", shown(attribute.name())));
       }
       if (result.attributes.size() == kMaxAttributes) {
-        fail(at, '<' + shown(result.name) + "> has more than " + std::to_string(kMaxAttributes) +
-                     " attributes");
+        fail(at,
+             fmt::format("<{}> has more than {} attributes", shown(result.name), kMaxAttributes));
       }
       result.attributes.emplace_back(attribute.name(), attribute.value());
     }
@@ -211,11 +213,11 @@ private:
     for (std::size_t at = begin; at < end; ++at) {
       const char c = text_[at];
       if (c == '<') {
-        fail(at,
-             "attribute " + shown(attribute.name()) + " must not hold '<': is a quote missing?");
+        fail(at, fmt::format("attribute {} must not hold '<': is a quote missing?",
+                             shown(attribute.name())));
       }
       if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r' && c != '\n') {
-        fail(at, "attribute " + shown(attribute.name()) + " holds a control character");
+        fail(at, fmt::format("attribute {} holds a control character", shown(attribute.name())));
       }
       const std::string_view rest = text_.substr(at);
       if (c == '&' && std::ranges::none_of(kEntities, [&](std::string_view entity) {
