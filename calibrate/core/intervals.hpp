@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "base/statistics.hpp"
+#include "base/mean_interval.hpp"
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
 

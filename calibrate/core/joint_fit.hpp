@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/statistics.hpp"
+#include "base/mean_interval.hpp"
 
 namespace stepsim::calibrate {
 

@@ -1,5 +1,7 @@
 #include "ask/assumptions.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -64,8 +66,7 @@ std::string method_text(const coll::Compression& compression) {
     text = overlap_text(compression.support_overlap);
   }
   if (coll::has_key(row, "bits")) {
-    text = std::to_string(compression.bits) + " bits, scales per " +
-           std::to_string(compression.bucket) + " values";
+    text = fmt::format("{} bits, scales per {} values", compression.bits, compression.bucket);
   }
   return text + (text.empty() || row.assumes.empty() ? "" : ", ") + std::string(row.assumes);
 }
@@ -125,8 +126,8 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
 void add_pipeline(const io::Json& record, Parts& parts) {
   const std::int64_t width =
       std::llround(number_in(record, "pipeline_width").value_or(1)); // as chosen, if optimal
-  const std::string age = std::to_string(width - 1) + (width == 2 ? " iteration" : " iterations");
-  add(parts, "width " + std::to_string(width) + ": gradients are " + age + " old");
+  add(parts, fmt::format("width {}: gradients are {} {} old", width, width - 1,
+                         width == 2 ? "iteration" : "iterations"));
 }
 
 void add_servers(const Scenario& scenario, const io::Json& record, Parts& parts) {

@@ -3,6 +3,8 @@
 // for, and a warning says where one may hide.
 #include "ask/solve.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -102,9 +104,9 @@ void warn_of_failures(const SolveProblem& problem, Solution& solution) {
     throw SimulationError("no point has " + problem.metric + ": " + error->error);
   }
   if (failed > 0) {
-    solution.warnings.push_back(std::to_string(failed) + " of " +
-                                std::to_string(solution.points.size()) + " points failed, first " +
-                                io::compact(first->value) + ": " + reason_of(problem, *first));
+    solution.warnings.push_back(fmt::format("{} of {} points failed, first {}: {}", failed,
+                                            solution.points.size(), io::compact(first->value),
+                                            reason_of(problem, *first)));
   }
 }
 

@@ -11,15 +11,6 @@ namespace stepsim::base {
 // Takes values in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
-struct Interval {
-  double low{}, high{};
-};
-// The 97.5 % quantile of Student's t: 12.706 for 1 degree of freedom, 2.306 for 8; error below
-// 1e-5. Needs one degree (asserted).
-[[nodiscard]] double student_t_975(std::size_t freedom);
-// 95 % interval of the mean of independent values, by Student's t. Needs two values (asserted).
-[[nodiscard]] Interval mean_interval_95(std::span<const double> values);
-
 struct LineFit { // y = intercept + slope x
   double intercept{};
   double slope{};

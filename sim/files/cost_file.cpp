@@ -2,6 +2,8 @@
 // curve may fall with the bytes, and plan::make_table_cost alone decides what planners see of it.
 #include "files/cost_file.hpp"
 
+#include <fmt/core.h>
+
 #include "files/keys/cost_keys.hpp"
 
 namespace stepsim::io {
@@ -32,7 +34,7 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
     last = bytes.value_or(last);
   }
   if (table.as_array().size() < keys::kCostTable.least) {
-    problems.add(table, "needs at least " + std::to_string(keys::kCostTable.least) + " points");
+    problems.add(table, fmt::format("needs at least {} points", keys::kCostTable.least));
   }
   return points;
 }

@@ -3,6 +3,8 @@
 // of what was read. Only base names of files are kept: paths hold user names and project names.
 #include "files/import_source.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -104,7 +106,7 @@ bool LineReader::next(TextLine& line) {
     // Checked after every piece, so that at most one piece more than the limit is ever held.
     if (line_.size() > kLongestLine) {
       throw InputError(source_.name(), std::to_string(number_ + 1),
-                       "line longer than " + std::to_string(kLongestLine) + " bytes");
+                       fmt::format("line longer than {} bytes", kLongestLine));
     }
   }
   if (!found && line_.empty()) {
@@ -147,7 +149,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 } // namespace stepsim::io

@@ -3,6 +3,8 @@
 // free.
 #include "files/links_file.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -26,9 +28,7 @@ Range rank_range(Ranks ranks) {
 void check_length(const Json& parent, std::string_view key, std::size_t length, Ranks ranks,
                   Problems& problems) {
   if (ranks && length != *ranks) {
-    problems.add(parent, key,
-                 std::to_string(length) + " entries, but there are " + std::to_string(*ranks) +
-                     " ranks");
+    problems.add(parent, key, fmt::format("{} entries, but there are {} ranks", length, *ranks));
   }
 }
 
@@ -61,8 +61,7 @@ std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& p
       });
   if (twice != pairs.end() && problems.empty()) {
     problems.add(fields.json(), "links",
-                 "the pair " + std::to_string(twice->src) + " -> " + std::to_string(twice->dst) +
-                     " appears twice");
+                 fmt::format("the pair {} -> {} appears twice", twice->src, twice->dst));
   }
   return pairs;
 }
@@ -129,8 +128,7 @@ std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> r
       sizes.push_back(static_cast<double>(checked_integer(value, range, problems).value_or(0)));
     }
     if (ranks && sizes.size() != *ranks) {
-      problems.add(tree, std::to_string(sizes.size()) + " entries, but there are " +
-                             std::to_string(*ranks) + " ranks");
+      problems.add(tree, fmt::format("{} entries, but there are {} ranks", sizes.size(), *ranks));
     }
   }
   problems.throw_if_any();

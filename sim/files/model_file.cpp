@@ -3,6 +3,8 @@
 // layers decide together (names, order, totals) is checked afterwards, once all of them are whole.
 #include "files/model_file.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -90,8 +92,7 @@ void check_scaling(const Json& json, const train::ModelTable& table, Problems& p
     const std::int64_t unit = layer.scaling == train::MacScaling::tokens ? length : length * length;
     if (layer.macs % unit != 0) {
       problems.add(place, "macs",
-                   "must be a multiple of " + std::to_string(unit) + ", got " +
-                       std::to_string(layer.macs));
+                   fmt::format("must be a multiple of {}, got {}", unit, layer.macs));
     }
   }
 }
@@ -124,7 +125,7 @@ void check_execution(const Json& json, const train::ModelTable& table, Problems&
       problems.add(place, "execution_index", "required, because other layers have one");
     } else if (*index > count) {
       problems.add(place, "execution_index",
-                   "must be in [1, " + std::to_string(count) + "], got " + std::to_string(*index));
+                   fmt::format("must be in [1, {}], got {}", count, *index));
     } else if (!seen.insert(*index).second) {
       problems.add(place, "execution_index", std::to_string(*index) + " appears twice");
     }
@@ -137,8 +138,7 @@ void check_totals(const Json& json, const train::ModelTable& table, Problems& pr
   const auto compare = [&](std::string_view key, std::int64_t sum) {
     const std::int64_t given = fields.integer_or(key, sum);
     if (given != sum) {
-      problems.add(json, key,
-                   std::to_string(given) + ", but the layers sum to " + std::to_string(sum));
+      problems.add(json, key, fmt::format("{}, but the layers sum to {}", given, sum));
     }
   };
   compare("elements", table.elements());

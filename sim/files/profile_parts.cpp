@@ -2,6 +2,8 @@
 // the name of their row, so that a method with new costs needs no line here.
 #include "files/profile_parts.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -63,8 +65,9 @@ void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile) {
       const Range range = keys::kInflationRanks.front().range;
       const auto number = checked_integer(value, range, inflation.problems());
       if (number && !ranks.empty() && *number <= ranks.back()) {
-        inflation.problems().add(value, "ranks must be strictly ascending, got " + shown(value) +
-                                            " after " + std::to_string(ranks.back()));
+        inflation.problems().add(value,
+                                 fmt::format("ranks must be strictly ascending, got {} after {}",
+                                             shown(value), ranks.back()));
       }
       ranks.push_back(number.value_or(ranks.empty() ? 1 : ranks.back()));
     }

@@ -2,6 +2,8 @@
 // first bad line, because a shifted column would make a problem of every line behind it.
 #include "files/samples_file.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -153,8 +155,8 @@ Samples parse_samples_csv(std::string_view text, const std::string& file) {
   samples.file = file;
   for (const CsvRow& row : std::span(rows).subspan(1)) {
     if (row.fields.size() != rows.front().fields.size()) {
-      columns.fail(row.line, "expected " + std::to_string(rows.front().fields.size()) +
-                                 " fields, got " + std::to_string(row.fields.size()));
+      columns.fail(row.line, fmt::format("expected {} fields, got {}", rows.front().fields.size(),
+                                         row.fields.size()));
     }
     SampleSet wanted;
     wanted.op = columns.text(row, "op");
@@ -254,9 +256,9 @@ std::string to_csv(const Samples& samples) {
   std::string out = "op,algorithm,ranks,bytes,time_s,pass,column\n";
   for (const SampleSet& set : samples.sets) {
     for (const Sample& sample : set.samples) {
-      out += set.op + ',' + set.algorithm + ',' + std::to_string(set.ranks) + ',';
-      out += base::shortest(sample.bytes) + ',' + base::shortest(sample.time_s) + ',';
-      out += (sample.pass ? std::to_string(*sample.pass) : "") + ',' + set.column + '\n';
+      out += fmt::format("{},{},{},{},{},{},{}\n", set.op, set.algorithm, set.ranks,
+                         base::shortest(sample.bytes), base::shortest(sample.time_s),
+                         sample.pass ? std::to_string(*sample.pass) : "", set.column);
     }
   }
   return out;

@@ -3,6 +3,8 @@
 // they do not was put together by hand, and nobody could tell which of the numbers is right.
 #include "files/trace_file.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <span>
 
@@ -45,15 +47,14 @@ train::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
   }
   fields.no_more();
   if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
-    problems.add(json, "shape", "does not make " + std::to_string(*tensor.elements) + " elements");
+    problems.add(json, "shape", fmt::format("does not make {} elements", *tensor.elements));
   }
   const std::int64_t size = train::dtype_bytes(tensor.dtype);
   if (tensor.elements && tensor.bytes && size > 0 &&
       tensor.bytes->value != *tensor.elements * size) {
     problems.add(json, "bytes",
-                 std::to_string(tensor.bytes->value) + ", but " + std::to_string(*tensor.elements) +
-                     " elements of " + tensor.dtype + " are " +
-                     std::to_string(*tensor.elements * size));
+                 fmt::format("{}, but {} elements of {} are {}", tensor.bytes->value,
+                             *tensor.elements, tensor.dtype, *tensor.elements * size));
   }
   return tensor;
 }
@@ -80,8 +81,7 @@ train::Layer parse_trace_layer(const Json& json, Problems& problems) {
   if (known && !layer.tensors.empty() && layer.gradient_bytes &&
       layer.gradient_bytes->value != sum) {
     problems.add(json, "gradient_bytes",
-                 std::to_string(layer.gradient_bytes->value) + ", but the tensors sum to " +
-                     std::to_string(sum));
+                 fmt::format("{}, but the tensors sum to {}", layer.gradient_bytes->value, sum));
   }
   fields.no_more();
   return layer;
@@ -95,8 +95,7 @@ train::MeasuredBucket parse_bucket(const Json& json, std::size_t position, Probl
   const auto expected = static_cast<std::int64_t>(position);
   if (fields.integer_or("index", expected) != expected) {
     problems.add(json, "index",
-                 "buckets are numbered from 0 in launch order, this is " +
-                     std::to_string(expected));
+                 fmt::format("buckets are numbered from 0 in launch order, this is {}", expected));
   }
   bucket.elements = fields.integer("elements");
   bucket.bytes = {fields.integer("bytes")};

@@ -2,6 +2,8 @@
 // problem, generated flows are no longer made: nothing will run, and the lists may be long.
 #include "flows/flow_entries.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -66,8 +68,7 @@ struct Entries {
     const std::int64_t offset = fields.integer("offset");
     if (fields.has("every") && every >= 1 && offset >= every) {
       context.problems.add(*json, "offset",
-                           "must be below every (" + std::to_string(every) + "), got " +
-                               std::to_string(offset));
+                           fmt::format("must be below every ({}), got {}", every, offset));
     }
     fields.no_more();
     return net::FlowSpec::Protect{static_cast<std::uint32_t>(every),
@@ -160,17 +161,17 @@ struct Entries {
     flow.via = static_cast<std::uint32_t>(*number);
     const double ways = spines > 0 ? spines : file.routes->path_count(flow.src, flow.dst);
     if (static_cast<double>(*number) >= ways) {
-      context.problems.add(entry.json(), "via",
-                           "unknown spine " + std::to_string(*number) + ", must be in [0, " +
-                               base::shortest(ways - 1) + "]");
+      context.problems.add(
+          entry.json(), "via",
+          fmt::format("unknown spine {}, must be in [0, {}]", *number, base::shortest(ways - 1)));
       return;
     }
     try { // every switch on the way must have so many links on
       (void)net::flow_paths(file.fabric, *file.routes, {&flow, 1}, {});
     } catch (const SimulationError&) {
       context.problems.add(entry.json(), "via",
-                           "no shortest way from " + node(flow.src) + " to " + node(flow.dst) +
-                               " through spine " + std::to_string(*number));
+                           fmt::format("no shortest way from {} to {} through spine {}",
+                                       node(flow.src), node(flow.dst), *number));
     }
   }
 
@@ -215,15 +216,14 @@ struct Entries {
       senders = entry.required_integer("senders");
       if (senders >= hosts) {
         context.problems.add(entry.json(), "senders",
-                             "needs senders + 1 hosts, the topology has " + std::to_string(hosts) +
-                                 ", got " + io::shown(*entry.any("senders")));
+                             fmt::format("needs senders + 1 hosts, the topology has {}, got {}",
+                                         hosts, io::shown(*entry.any("senders"))));
       }
     }
     const std::int64_t count = rule == FlowRule::all_to_all ? hosts * (hosts - 1) : senders;
     if (count + static_cast<std::int64_t>(file.flows.size()) > kMostFlows) {
       context.problems.add(entry.json(), "generate",
-                           "makes " + std::to_string(count) + " flows, a list has at most " +
-                               std::to_string(kMostFlows));
+                           fmt::format("makes {} flows, a list has at most {}", count, kMostFlows));
     }
     if (!context.problems.empty()) {
       return; // also of earlier entries: nothing will run

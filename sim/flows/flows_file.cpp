@@ -2,6 +2,8 @@
 // after the network, since their sizes in packets depend on it.
 #include "flows/flows_file.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "base/error.hpp"
@@ -64,17 +66,16 @@ void check_faults(const io::Json& tree, const ParseContext& context, const Flows
         io::resolve(tree, "/network/packet/faults/drop_packets_once/" + std::to_string(i));
     const auto& [link, flow, seq, nth] = drops[i];
     if (flow >= file.flows.size()) {
-      context.problems.add(*place, "flow",
-                           "unknown flow " + std::to_string(flow) + ", the list has " +
-                               std::to_string(file.flows.size()) + " flows");
+      context.problems.add(
+          *place, "flow",
+          fmt::format("unknown flow {}, the list has {} flows", flow, file.flows.size()));
       continue;
     }
     const double packets = std::ceil(file.flows[flow].bytes / file.packet.options.full_payload());
     if (seq >= packets) {
       context.problems.add(*place, "seq",
-                           "unknown packet " + std::to_string(seq) + ", flow " +
-                               std::to_string(flow) + " has " + base::shortest(packets) +
-                               " packets");
+                           fmt::format("unknown packet {}, flow {} has {} packets", seq, flow,
+                                       base::shortest(packets)));
     }
   }
 }

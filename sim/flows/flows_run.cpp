@@ -2,6 +2,8 @@
 // The packet level runs every packet through queues and transports.
 #include "flows/flows_run.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -188,8 +190,9 @@ FlowsResult run_flow_list(const FlowsFile& file) {
   }
   result.statistics = flow_statistics(std::move(seconds));
   if (undelivered > 0) {
-    result.warnings.push_back("nothing was delivered of " + std::to_string(undelivered) +
-                              " flows: they have no fct_s and are not in the summary");
+    result.warnings.push_back(fmt::format(
+        "nothing was delivered of {} flows: they have no fct_s and are not in the summary",
+        undelivered));
   }
   result.warnings.insert(result.warnings.begin(), file.warnings.begin(), file.warnings.end());
   return result;

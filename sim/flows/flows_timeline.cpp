@@ -2,6 +2,8 @@
 // same time are spread over lanes.
 #include "flows/flows_timeline.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 
@@ -52,7 +54,7 @@ void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vect
         {.track = {flow.src, kFirstLane + number},
          .start = {start_s},
          .end = {end_s},
-         .name = "flow " + std::to_string(id) + " to " + file.fabric.node_names[flow.dst],
+         .name = fmt::format("flow {} to {}", id, file.fabric.node_names[flow.dst]),
          .category = "communication",
          .texts = {},
          .numbers = {{"bytes", flow.bytes}, {"lost_bytes", result.flows[id].lost_bytes}}});

@@ -3,6 +3,8 @@
 // times is used.
 #include "import/import_caffe_log.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -62,16 +64,18 @@ std::vector<std::string_view> fields_of(std::string_view text) {
 CaffeRow parse_row(std::string_view text, const std::string& file, const std::string& line) {
   const std::vector<std::string_view> fields = fields_of(text);
   if (fields.size() != 4 && fields.size() != 5) {
-    throw InputError(file, line,
-                     "expected [id, elements, backward_us, communication_us(, merged_us)], got " +
-                         std::to_string(fields.size()) + " fields");
+    throw InputError(
+        file, line,
+        fmt::format(
+            "expected [id, elements, backward_us, communication_us(, merged_us)], got {} fields",
+            fields.size()));
   }
   const auto whole = [&](std::size_t i, std::string_view what, std::int64_t most) {
     const auto value = parse_whole(fields[i]);
     if (!value || *value < 0 || *value > most) {
       throw InputError(file, line,
-                       std::string(what) + ": must be a whole number in 0.." +
-                           std::to_string(most) + ", got " + base::shown_value(fields[i]));
+                       fmt::format("{}: must be a whole number in 0..{}, got {}", what, most,
+                                   base::shown_value(fields[i])));
     }
     return *value;
   };
@@ -105,8 +109,7 @@ std::vector<Dump> read_dumps(LineReader& input) {
       dumps.emplace_back();
     } else if (row.id != dumps.back().back().id + 1) {
       throw InputError(input.name(), number,
-                       "id " + std::to_string(row.id) + " after id " +
-                           std::to_string(dumps.back().back().id));
+                       fmt::format("id {} after id {}", row.id, dumps.back().back().id));
     }
     dumps.back().push_back(row);
   }
@@ -148,16 +151,16 @@ std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& option
   if (options.model) {
     auto names = names_from(table_named(options.models, *options.model), dump);
     if (names.empty()) {
-      throw InputError(file, "",
-                       "model " + *options.model + " does not fit the " +
-                           std::to_string(dump.size()) + " rows");
+      throw InputError(
+          file, "", fmt::format("model {} does not fit the {} rows", *options.model, dump.size()));
     }
     return names;
   }
   for (const train::ModelTable& table : options.models) {
     if (auto names = names_from(table, dump); !names.empty()) {
-      warnings.push_back("layer names from model table " + table.name + ": its " +
-                         std::to_string(names.size()) + " padded tensors are the rows");
+      warnings.push_back(
+          fmt::format("layer names from model table {}: its {} padded tensors are the rows",
+                      table.name, names.size()));
       return names;
     }
   }
@@ -213,8 +216,9 @@ train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& op
     trace.source->options.emplace_back("model", *options.model);
   }
   if (dumps.size() > 1) {
-    trace.warnings.push_back(std::to_string(dumps.size()) + " dumps in the log: the last one" +
-                             (last == dumps.rbegin() ? "" : " with backward times") + " is used");
+    trace.warnings.push_back(fmt::format("{} dumps in the log: the last one{} is used",
+                                         dumps.size(),
+                                         last == dumps.rbegin() ? "" : " with backward times"));
   }
   const std::vector<BlobName> names = find_names(*last, options, input.name(), trace.warnings);
   trace.layers = layers_of(*last, names);

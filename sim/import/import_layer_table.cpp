@@ -2,6 +2,8 @@
 // one layer. All bad rows are reported together, as in every file of many rows.
 #include "import/import_layer_table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -121,8 +123,8 @@ public:
 
   train::Layer layer() const {
     if (row_.fields.size() != header_.names.size()) {
-      throw RowProblem{"expected " + std::to_string(header_.names.size()) + " fields, got " +
-                       std::to_string(row_.fields.size())};
+      throw RowProblem{
+          fmt::format("expected {} fields, got {}", header_.names.size(), row_.fields.size())};
     }
     train::Layer layer;
     layer.name = *text(Column::name);
@@ -139,8 +141,7 @@ public:
     }
     if (elements && bytes && *bytes != *elements * type.bytes) {
       // Two columns that contradict each other: no telling which of them is right.
-      throw RowProblem{"bytes " + std::to_string(*bytes) + " but params " +
-                       std::to_string(*elements) + " x " + std::to_string(type.bytes)};
+      throw RowProblem{fmt::format("bytes {} but params {} x {}", *bytes, *elements, type.bytes)};
     }
     // Either column is enough.
     layer.gradient_bytes = Bytes{bytes ? *bytes : *elements * type.bytes};
@@ -180,9 +181,8 @@ private:
       throw RowProblem{name + ": not a whole number: " + quoted(field)};
     }
     if (*value < 0 || *value > base::kMaxExactBytes / item_bytes) {
-      throw RowProblem{name + ": must be in 0.." +
-                       std::to_string(base::kMaxExactBytes / item_bytes) + ", got " +
-                       std::string(field)};
+      throw RowProblem{fmt::format("{}: must be in 0..{}, got {}", name,
+                                   base::kMaxExactBytes / item_bytes, field)};
     }
     return *value;
   }
@@ -244,8 +244,7 @@ private:
       list.remove_prefix(end + 1);
     }
     if (sum != total) {
-      throw RowProblem{"tensors: " + std::to_string(sum) + " bytes, the layer has " +
-                       std::to_string(total)};
+      throw RowProblem{fmt::format("tensors: {} bytes, the layer has {}", sum, total)};
     }
   }
 

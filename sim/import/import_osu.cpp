@@ -3,6 +3,8 @@
 // one, every line has to be a row.
 #include "import/import_osu.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -139,7 +141,7 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
     }
     if (row->ranks && ranks && *row->ranks != *ranks) {
       throw InputError(input.name(), std::to_string(line.number),
-                       std::to_string(*row->ranks) + " ranks, expected " + std::to_string(*ranks));
+                       fmt::format("{} ranks, expected {}", *row->ranks, *ranks));
     }
     // Rows "8,4096 12.5" name the ranks; they have to agree with each other and with the option.
     ranks = row->ranks ? row->ranks : ranks;
@@ -185,7 +187,7 @@ CostPoints cost_of(const OsuLog& log) {
     const auto bytes = static_cast<double>(point.bytes.value);
     if (!cost.table.empty() && cost.table.back().first == bytes) {
       throw InputError(log.file, std::to_string(point.line),
-                       "size " + std::to_string(point.bytes.value) + " appears twice");
+                       fmt::format("size {} appears twice", point.bytes.value));
     }
     if (point.bytes.value > 0) { // an empty message costs nothing by definition
       cost.table.emplace_back(bytes, point.time.value);

@@ -2,6 +2,8 @@
 // hold several gzip members one after the other, as `cat a.gz b.gz` makes.
 #include "json/file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -10,6 +12,7 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -33,8 +36,7 @@ struct ByteSource::State {
   std::uint64_t max_bytes{};
   std::uint64_t raw_bytes{};
   std::uint64_t given_bytes{};
-  bool with_digest = false;
-  Sha256 hash;
+  std::optional<Sha256> hash; // if the digest was asked for
   std::vector<char> raw = std::vector<char>(kChunk);
   std::size_t raw_begin{}, raw_end{}; // unread part of `raw`
   bool raw_at_end = false;
@@ -80,8 +82,8 @@ struct ByteSource::State {
       return false;
     }
     const auto count = static_cast<std::size_t>(got);
-    if (with_digest) {
-      hash.update({raw.data() + raw_end, count});
+    if (hash) {
+      hash->update({raw.data() + raw_end, count});
     }
     raw_end += count;
     raw_bytes += count;
@@ -144,9 +146,9 @@ struct ByteSource::State {
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
         const std::string reason = stream.msg != nullptr ? stream.msg : "unknown reason";
         const bool check = reason == "incorrect data check" || reason == "incorrect length check";
-        const std::string place = std::to_string(raw_bytes - (raw_end - raw_begin));
-        fail(check ? "gzip checksum does not match (" + reason + " at byte " + place + ")"
-                   : "gzip stream is damaged at byte " + place + ": " + reason);
+        const std::uint64_t place = raw_bytes - (raw_end - raw_begin);
+        fail(check ? fmt::format("gzip checksum does not match ({} at byte {})", reason, place)
+                   : fmt::format("gzip stream is damaged at byte {}: {}", place, reason));
       }
       if (const std::size_t made = inflated.size() - stream.avail_out; made > 0) {
         return {inflated.data(), made};
@@ -160,7 +162,9 @@ ByteSource::ByteSource(const std::string& path, std::uint64_t max_bytes, bool wi
     : state_(std::make_unique<State>()) {
   state_->name = path == "-" ? "<stdin>" : path;
   state_->max_bytes = max_bytes;
-  state_->with_digest = with_digest;
+  if (with_digest) {
+    state_->hash.emplace();
+  }
   state_->descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (state_->descriptor < 0) {
     state_->fail("cannot read: " + reason_text(errno));
@@ -186,7 +190,7 @@ std::string_view ByteSource::next() {
   }
   s.given_bytes += chunk.size();
   if (s.given_bytes > s.max_bytes) {
-    s.fail("larger than " + std::to_string(s.max_bytes) + " bytes");
+    s.fail(fmt::format("larger than {} bytes", s.max_bytes));
   }
   return chunk;
 }
@@ -194,8 +198,8 @@ std::string_view ByteSource::next() {
 const std::string& ByteSource::name() const { return state_->name; }
 std::uint64_t ByteSource::file_bytes() const { return state_->raw_bytes; }
 std::string ByteSource::digest() const {
-  assert(state_->with_digest && "the digest was asked for when the file was opened");
-  return state_->hash.hex();
+  assert(state_->hash && "the digest was asked for when the file was opened");
+  return state_->hash->hex();
 }
 
 std::string read_text(const std::string& path, std::uint64_t max_bytes) {

@@ -2,6 +2,8 @@
 // cursor that knows where each word starts and stops endless ones.
 #include "json/json_parse.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -138,7 +140,7 @@ private:
   // small file can hold very many.
   Json& add(Json value, Place place) {
     if (++values_ > cursor_.limits().max_values) {
-      cursor_.fail(place, "more than " + std::to_string(cursor_.limits().max_values) + " values");
+      cursor_.fail(place, fmt::format("more than {} values", cursor_.limits().max_values));
     }
     if (levels_.empty()) {
       root_ = std::move(value);
@@ -167,7 +169,7 @@ private:
   template <class Container> bool open(Container container) {
     if (levels_.size() >= cursor_.limits().max_depth) {
       cursor_.fail(cursor_.word(),
-                   "nested deeper than " + std::to_string(cursor_.limits().max_depth) + " levels");
+                   fmt::format("nested deeper than {} levels", cursor_.limits().max_depth));
     }
     Json& added = add(Json(std::move(container)), cursor_.word());
     levels_.push_back({&added, {}});

@@ -2,6 +2,8 @@
 // has one spelling.
 #include "json/json_pointer.hpp"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <optional>
 
@@ -126,8 +128,8 @@ Json& assign(Json& root, std::string_view pointer, Json value) {
       Array& array = at->as_array();
       const std::size_t size = array.size();
       if (token != "-" && array_index(token) != size) {
-        throw UsageError(std::string(pointer) + ": " + so_far + " has " + std::to_string(size) +
-                         " elements, no element \"" + base::shown_value(token) + "\"");
+        throw UsageError(fmt::format("{}: {} has {} elements, no element \"{}\"", pointer, so_far,
+                                     size, base::shown_value(token)));
       }
       name = std::to_string(size);
       next = &array.emplace_back();

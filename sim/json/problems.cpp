@@ -1,7 +1,9 @@
 // A file with thousands of bad values would print thousands of lines: the first 20 are kept, the
 // rest counted.
 #include "json/problems.hpp"
+
 #include "json/json_pointer.hpp"
+#include <fmt/core.h>
 
 #include <utility>
 
@@ -36,7 +38,7 @@ void Problems::throw_if_any() const {
   }
   std::vector<base::Problem> all = problems_;
   if (dropped_ > 0) {
-    all.push_back({all.front().file, "", "and " + std::to_string(dropped_) + " more problems"});
+    all.push_back({all.front().file, "", fmt::format("and {} more problems", dropped_)});
   }
   throw InputError(std::move(all));
 }

@@ -3,6 +3,8 @@
 // unknown.
 #include "json/reader.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -322,9 +324,9 @@ void Fields::header(std::string_view kind, bool kind_required) {
   }
   const auto version = optional_integer("schema_version", at_least(1));
   if (version.value_or(1) > kSchemaVersion) {
-    problems_.add(*any("schema_version"), "written by a newer stepsim (this one reads up to " +
-                                              std::to_string(kSchemaVersion) + "), got " +
-                                              std::to_string(*version));
+    problems_.add(*any("schema_version"),
+                  fmt::format("written by a newer stepsim (this one reads up to {}), got {}",
+                              kSchemaVersion, *version));
   }
   const bool given = has("kind");
   const Key* own = object_ != nullptr ? find_key(*object_, "kind") : nullptr;

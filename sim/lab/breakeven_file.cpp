@@ -3,6 +3,8 @@
 // change with the network.
 #include "lab/breakeven_file.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -47,9 +49,9 @@ std::int64_t parse_ranks(io::Fields& fields) {
   const std::int64_t ranks = fields.integer("ranks", io::Range{.high = range.high});
   const auto least = static_cast<std::int64_t>(range.low);
   if (fields.has("ranks") && fields.any("ranks")->is_number() && ranks < least) {
-    fields.problems().add(fields.json(), "ranks",
-                          "needs at least " + std::to_string(least) + " ranks, got " +
-                              io::shown(*fields.any("ranks")));
+    fields.problems().add(
+        fields.json(), "ranks",
+        fmt::format("needs at least {} ranks, got {}", least, io::shown(*fields.any("ranks"))));
   }
   return std::max(ranks, least);
 }
@@ -81,8 +83,8 @@ ExchangeParts exchange_of(const coll::Compression& compression,
     const auto form =
         coll::closed_form_seconds(coll::compressed_exchange(compression, gradient, base));
     if (!form) {
-      throw SimulationError(std::string(coll::row(compression.method).name) +
-                            " has no closed form on " + std::to_string(problem.ranks) + " ranks");
+      throw SimulationError(fmt::format("{} has no closed form on {} ranks",
+                                        coll::row(compression.method).name, problem.ranks));
     }
     return *form;
   };

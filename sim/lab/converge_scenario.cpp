@@ -2,6 +2,8 @@
 // iterations, so that point i of one belongs to point i of the other.
 #include "lab/converge_scenario.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -59,9 +61,9 @@ void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
                           " is not defined for the updates of an asynchronous parameter server");
   }
   if (scenario.cluster.ranks() > problem.samples()) {
-    throw SimulationError("converge: the small problem has " + std::to_string(problem.samples()) +
-                          " samples, too few for " + std::to_string(scenario.cluster.ranks()) +
-                          " workers");
+    throw SimulationError(
+        fmt::format("converge: the small problem has {} samples, too few for {} workers",
+                    problem.samples(), scenario.cluster.ranks()));
   }
 }
 

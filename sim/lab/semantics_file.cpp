@@ -2,6 +2,8 @@
 // are right: otherwise every vector would have a problem.
 #include "lab/semantics_file.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -19,7 +21,7 @@ using coll::SparseVector;
 
 // "1 value", "3 values"
 std::string count_text(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // Numbers only; others are problems and read as 0.
@@ -38,7 +40,7 @@ std::vector<double> parse_values(std::span<const io::Json> list, io::Problems& p
 SparseVector parse_dense(const io::Json& json, std::int64_t dims, io::Problems& problems) {
   const io::Array& list = json.as_array();
   if (static_cast<std::int64_t>(list.size()) != dims) {
-    problems.add(json, count_text(list.size(), "value") + ", but dims is " + std::to_string(dims));
+    problems.add(json, fmt::format("{}, but dims is {}", count_text(list.size(), "value"), dims));
     return {};
   }
   return coll::to_sparse(parse_values(list, problems));
@@ -61,9 +63,9 @@ SparseVector parse_entries(const io::Json& json, std::int64_t dims, io::Problems
     return {};
   }
   if (values.size() != indices.size()) {
-    problems.add(json, "value",
-                 count_text(values.size(), "value") + ", but index has " +
-                     std::to_string(indices.size()));
+    problems.add(
+        json, "value",
+        fmt::format("{}, but index has {}", count_text(values.size(), "value"), indices.size()));
     return {};
   }
   const std::vector<coll::SparseProblem> wrong = coll::sparse_problems(indices, values, dims);
@@ -94,8 +96,8 @@ std::vector<SparseVector> parse_ranks(const io::Json& json, const SemanticsFile&
     return vectors;
   }
   if (json.as_array().size() != file.ranks) {
-    problems.add(json, count_text(json.as_array().size(), "vector") + ", but ranks is " +
-                           std::to_string(file.ranks));
+    problems.add(json, fmt::format("{}, but ranks is {}",
+                                   count_text(json.as_array().size(), "vector"), file.ranks));
     return vectors;
   }
   for (const io::Json& each : json.as_array()) {

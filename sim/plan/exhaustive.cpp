@@ -2,6 +2,8 @@
 // the lexicographically smallest list of first items. MER 5.6.
 #include "plan/exhaustive.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -46,8 +48,9 @@ struct ExhaustiveSearch {
 Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& /*options*/) {
   const std::size_t count = problem.items.size();
   if (count > kMaxExhaustiveItems) {
-    throw UsageError("exhaustive search is limited to " + std::to_string(kMaxExhaustiveItems) +
-                     " gradients, got " + std::to_string(count) + "; use optimal");
+    throw UsageError(
+        fmt::format("exhaustive search is limited to {} gradients, got {}; use optimal",
+                    kMaxExhaustiveItems, count));
   }
   ExhaustiveSearch search{.problem = problem, .firsts = {}, .best = {}};
   search.extend(0, problem.channel_free.value);

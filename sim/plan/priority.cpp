@@ -10,6 +10,8 @@
 // that waits: the queue is a stack of runs of chunks.
 #include "plan/priority.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -57,8 +59,8 @@ std::optional<std::string> too_many_chunks(std::span<const Bytes> bytes,
   if (chunks <= kMaxChunks) {
     return std::nullopt;
   }
-  return std::to_string(most) + " cuts the gradients into " + std::to_string(chunks) +
-         " chunks; at most " + std::to_string(kMaxChunks) + " are possible";
+  return fmt::format("{} cuts the gradients into {} chunks; at most {} are possible", most, chunks,
+                     kMaxChunks);
 }
 
 // Chunks, the most urgent first: layers in forward order, chunks of a gradient in theirs.

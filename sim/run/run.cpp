@@ -10,8 +10,8 @@
 
 #include "base/counter_hash.hpp"
 #include "base/error.hpp"
+#include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
-#include "base/statistics.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/number_text.hpp"
-#include "base/statistics.hpp"
 #include "coll/method.hpp"
 #include "run/bucket_cost.hpp"
 #include "train/step/alone.hpp"

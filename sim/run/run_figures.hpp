@@ -1,7 +1,7 @@
 #pragma once
 // Figures of a result that every way of running a scenario adds: work, speed-up, staleness, the
 // interval of a mean, warnings.
-#include "base/statistics.hpp"
+#include "base/mean_interval.hpp"
 #include "plan/problem.hpp"
 #include "run/result.hpp"
 #include "train/step/parameter_server.hpp"

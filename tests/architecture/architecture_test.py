@@ -17,8 +17,10 @@ NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),
               **dict.fromkeys(["scenario", "run", "flows", "sweep", "ask", "lab"], "study")}
 
 # Third-party header -> the floors whose .cpp files may include it.
-THIRD_PARTY = {"boost/": {"net"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},
-               "CLI/": {"cli"}}
+THIRD_PARTY = {"boost/graph/": {"net"}, "boost/math/": {"base"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},
+               "CLI/": {"cli"}, "pugixml.hpp": {"import"}, "openssl/": {"json"},
+               # Not base, engine, coll: gpu_bench is also built without libraries.
+               "fmt/": {"json", "plan", "net", "train", "files", "import", "flows", "ask", "lab"}}
 
 # Floors that calibrate may stand on (net: profiles are its values); `replay` also predicts with a
 # run, and calibrate/program shares flags and output with the other program.
@@ -89,7 +91,7 @@ RULES = [
     ("no new", r"(?<!\w)new\s+[A-Za-z_]", EVERYWHERE),
     ("no macro", r"^\s*#\s*define\b", EVERYWHERE),
     ("no exit below cli", r"(?<![\w.])(std::)?(exit|_exit|abort|quick_exit)\s*\(", BELOW_CLI),
-    ("no printing below cli", r"std::(cout|cerr|clog)\b|(?<![\w])(std::)?f?printf\s*\(|\bputs\s*\(",
+    ("no printing below cli", r"std::(cout|cerr|clog)\b|(?<![\w])(std::)?f?printf\s*\(|\bputs\s*\(|\bfmt::print\b",
      BELOW_CLI),
     ("files are written by sim/json/file_write only",
      r"\bofstream\b|\bfopen\s*\(|\brename\s*\(|(?<!\w)::unlink\s*\(|\bO_(WRONLY|RDWR|CREAT)\b",

@@ -96,21 +96,3 @@ TEST_CASE("isotonic_fit: no other non-decreasing sequence is nearer (against max
     }
   }
 }
-
-TEST_CASE("mean_interval_95: mean plus and minus t s / sqrt(n)") {
-  // Two values a and b: s / sqrt(2) = |b - a| / 2, and t of one degree of freedom.
-  const Interval two = mean_interval_95(std::vector<double>{1, 3});
-  CHECK(two.low == within(2 - 12.706205, 1e-7));
-  CHECK(two.high == within(2 + 12.706205, 1e-7));
-  // n values -1, 1, -1, ..: s^2 = n / (n - 1), so half the width is t / sqrt(n - 1). Quantiles of
-  // Student's t as tabulated: 31 degrees 2.039513, 999 degrees 1.962341.
-  for (const auto& [count, t] : {std::pair<std::size_t, double>{32, 2.039513}, {1000, 1.962341}}) {
-    std::vector<double> values(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      values[i] = i % 2 == 0 ? -1 : 1;
-    }
-    const double half = t / std::sqrt(static_cast<double>(count - 1));
-    CHECK(mean_interval_95(values).high == within(half, 1e-5));
-    CHECK(mean_interval_95(values).low == within(-half, 1e-5));
-  }
-}

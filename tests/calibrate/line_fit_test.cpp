@@ -173,9 +173,9 @@ TEST_CASE("table_intervals: two points have none, three use t of one degree of f
   REQUIRE(intervals.startup_s);
   CHECK(intervals.startup_s->low == 0); // cut
   CHECK(intervals.startup_s->high ==
-        within(fit.line.startup_s + 12.706205 * std::sqrt(squares * wnn / D), 1e-9));
+        within(fit.line.startup_s + 12.7062047361747 * std::sqrt(squares * wnn / D), 1e-9));
   CHECK(intervals.per_byte_s->high ==
-        within(fit.line.per_byte_s + 12.706205 * std::sqrt(squares * w / D), 1e-9));
+        within(fit.line.per_byte_s + 12.7062047361747 * std::sqrt(squares * w / D), 1e-9));
 }
 
 TEST_CASE("table_intervals: hold the truth in 90 to 99 % of noisy tables") {

@@ -2,6 +2,8 @@
 // those whose layers are equal are kept. What was dropped, and what looks wrong, becomes a warning.
 #include "import/kineto/kineto_rank.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -20,7 +22,7 @@ bool has_work(const StepSample& step) {
 std::string percent(double fraction) { return base::significant(100 * fraction, 2) + " %"; }
 
 std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // At least one step stays, however many are to be skipped.
@@ -40,9 +42,9 @@ void choose_steps(KinetoRank& rank, std::int64_t skip_steps) {
                              rank.used.size() - 1);
   rank.used.erase(rank.used.begin(), rank.used.begin() + static_cast<std::ptrdiff_t>(skip));
   if (static_cast<std::int64_t>(skip) < skip_steps) {
-    rank.warnings.push_back((skip == 0 ? "no step" : "only " + counted(skip, "step")) +
-                            " skipped as warm-up, asked for " + std::to_string(skip_steps) +
-                            ": one must remain");
+    rank.warnings.push_back(fmt::format("{} skipped as warm-up, asked for {}: one must remain",
+                                        skip == 0 ? "no step" : "only " + counted(skip, "step"),
+                                        skip_steps));
   }
 }
 
@@ -60,9 +62,9 @@ void keep_largest_group(KinetoRank& rank) {
   }
   const auto largest = std::ranges::max_element(groups, {}, &std::vector<std::size_t>::size);
   if (groups.size() > 1) {
-    rank.warnings.push_back(counted(rank.used.size() - largest->size(), "step") +
-                            " with other layers left out, " + std::to_string(largest->size()) +
-                            " kept");
+    rank.warnings.push_back(fmt::format("{} with other layers left out, {} kept",
+                                        counted(rank.used.size() - largest->size(), "step"),
+                                        largest->size()));
   }
   rank.used = *largest;
 }

@@ -3,6 +3,8 @@
 // check any of them, since DDP's buckets hold the elements of their gradients.
 #include "import/kineto/kineto_sizes.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -50,8 +52,8 @@ std::string bucket_difference(const StepSample& step, const std::vector<Gradient
   }
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b] != step.buckets[b].elements) {
-      return "bucket " + std::to_string(b) + ": " + std::to_string(step.buckets[b].elements) +
-             " elements measured, " + std::to_string(sums[b]) + " from " + from;
+      return fmt::format("bucket {}: {} elements measured, {} from {}", b, step.buckets[b].elements,
+                         sums[b], from);
     }
   }
   return "";
@@ -78,8 +80,8 @@ TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
       step.layers, [](const LayerSample& layer) { return layer.gradients > 0; });
   if (with_gradients != std::ssize(parameters)) {
     return {{},
-            std::to_string(with_gradients) + " layers with gradients in the trace, " +
-                std::to_string(parameters.size()) + " in the table"};
+            fmt::format("{} layers with gradients in the trace, {} in the table", with_gradients,
+                        parameters.size())};
   }
   const DtypeWord dtype = bucket_dtype(step);
   std::vector<std::vector<GradientSize>> sizes(step.layers.size());
@@ -91,8 +93,8 @@ TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
     const train::ModelLayer& layer = *parameters[next++];
     if (step.layers[i].gradients != std::ssize(layer.tensors)) {
       return {{},
-              layer.name + " has " + std::to_string(layer.tensors.size()) + " tensors, " +
-                  std::to_string(step.layers[i].gradients) + " gradients in the trace"};
+              fmt::format("{} has {} tensors, {} gradients in the trace", layer.name,
+                          layer.tensors.size(), step.layers[i].gradients)};
     }
     sizes[i] = ready_order(layer, dtype);
   }
@@ -159,9 +161,9 @@ GradientSizes match_tables(const StepSample& step, std::span<const train::ModelT
     result.notes.emplace_back(kUnknownSizes);
   } else {
     result.notes.clear();
-    result.fit = "gradient sizes from model table " + names + ": its " +
-                 std::to_string(step.gradients.size()) + " tensors and " +
-                 std::to_string(measured) + " elements fit the layers and buckets";
+    result.fit = fmt::format("gradient sizes from model table {}: its {} tensors and {} elements "
+                             "fit the layers and buckets",
+                             names, step.gradients.size(), measured);
   }
   return result;
 }
@@ -257,10 +259,11 @@ sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std:
     sizes[i] = ready_order(*parameters[next++], kFloat32);
   }
   if (next != parameters.size()) {
-    throw InputError(file, "",
-                     "model " + table.name + " does not fit: " + std::to_string(next) +
-                         " operators with parameters in the trace, " +
-                         std::to_string(parameters.size()) + " in the table");
+    throw InputError(
+        file, "",
+        fmt::format(
+            "model {} does not fit: {} operators with parameters in the trace, {} in the table",
+            table.name, next, parameters.size()));
   }
   return sizes;
 }

@@ -3,6 +3,8 @@
 // difference means that the log was read wrongly.
 #include "import/nccl/import_nccl_tests.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -62,13 +64,12 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
     }
     if (half.wrong > 0) {
       ++wrong;
-      warnings.push_back(set.op + ": " + std::to_string(half.wrong) + " wrong results at " +
-                         std::to_string(row.bytes) + " B, row left out");
+      warnings.push_back(
+          fmt::format("{}: {} wrong results at {} B, row left out", set.op, half.wrong, row.bytes));
       continue;
     }
     if (half.rounded) {
-      warnings.push_back(set.op + ": time of " + std::to_string(row.bytes) +
-                         " B has two digits only");
+      warnings.push_back(fmt::format("{}: time of {} B has two digits only", set.op, row.bytes));
     }
     for (std::size_t i = 0; i < half.times_s.size(); ++i) {
       Sample& sample = set.samples.emplace_back();
@@ -80,7 +81,7 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
     }
   }
   if (set.samples.empty() && wrong > 0) {
-    throw InputError(file, "", "all " + std::to_string(wrong) + " rows report wrong results");
+    throw InputError(file, "", fmt::format("all {} rows report wrong results", wrong));
   }
 }
 

@@ -4,6 +4,8 @@
 // does not tell is assumed, and a warning says what.
 #include "import/nccl/import_nccl_topology.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -256,9 +258,10 @@ private:
            " % of their line rate; see --pcie-efficiency");
     }
     if (pcie_defaults_ > 0) {
-      warn(counted(pcie_defaults_, "PCIe link") +
-           " without speed or width: " + base::shortest(options_.pcie_default.speed_GTps) +
-           " GT/s x" + std::to_string(options_.pcie_default.lanes) + " taken; see --pcie-default");
+      warn(fmt::format("{} without speed or width: {} GT/s x{} taken; see --pcie-default",
+                       counted(pcie_defaults_, "PCIe link"),
+                       base::shortest(options_.pcie_default.speed_GTps),
+                       options_.pcie_default.lanes));
     }
     if (!cpu_rates_.empty()) {
       warn("links between CPUs are not in the file: " + rates_text(cpu_rates_) +
@@ -276,7 +279,7 @@ private:
     }
     std::string names;
     for (const auto& [name, number] : system_.ignored) {
-      names += (names.empty() ? "" : ", ") + name + " (" + std::to_string(number) + ")";
+      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, number);
     }
     if (!names.empty()) {
       warn("elements not read: " + names);
@@ -309,9 +312,9 @@ void record_options(const NcclTopologyOptions& options, train::Source& source) {
                               "nvlink=" + time(options.nvlink_latency, kNvlinkLatency) +
                                   ",pcie=" + time(options.pcie_latency, kPcieLatency) +
                                   ",net=" + time(options.network_latency, kNetworkLatency));
-  source.options.emplace_back("pcie_default",
-                              base::shortest(options.pcie_default.speed_GTps) +
-                                  "GT/s:" + std::to_string(options.pcie_default.lanes));
+  source.options.emplace_back(
+      "pcie_default", fmt::format("{}GT/s:{}", base::shortest(options.pcie_default.speed_GTps),
+                                  options.pcie_default.lanes));
   source.options.emplace_back("pcie_efficiency",
                               base::shortest(options.pcie_efficiency.value_or(kPcieEfficiency)));
 }

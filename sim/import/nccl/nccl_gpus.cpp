@@ -2,6 +2,8 @@
 // if all have one, else by device number, else as in the file.
 #include "import/nccl/nccl_gpus.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -26,7 +28,7 @@ bool sort_by(Places& gpus, const NcclSystem& system, std::string_view what,
   const auto twice = std::ranges::adjacent_find(gpus, {}, value);
   if (twice != gpus.end()) {
     throw InputError(file, std::to_string(system.nodes[*(twice + 1)].line),
-                     std::string(what) + " " + std::to_string(*value(*twice)) + " appears twice");
+                     fmt::format("{} {} appears twice", what, *value(*twice)));
   }
   return true;
 }
@@ -50,8 +52,8 @@ Places gpus_of_file(const NcclSystem& system, const std::string& file,
   }
   if (!sort_by(gpus, system, "rank", &NcclNode::rank, file)) {
     if (ranks > 0) {
-      warnings.push_back("only " + std::to_string(ranks) + " of " + std::to_string(gpus.size()) +
-                         " GPUs have a rank: ranks are not used");
+      warnings.push_back(
+          fmt::format("only {} of {} GPUs have a rank: ranks are not used", ranks, gpus.size()));
     }
     (void)sort_by(gpus, system, "dev", &NcclNode::dev, file);
   }

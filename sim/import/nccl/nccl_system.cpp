@@ -3,6 +3,8 @@
 // and reported once.
 #include "import/nccl/nccl_system.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -70,8 +72,8 @@ public:
     if (const std::string_view version = text_of(root, "version");
         !version.empty() && version != "1" && version != "2") {
       throw InputError(file_, std::to_string(root.line),
-                       "version must be 1 (NCCL) or 2 (RCCL), got \"" + base::shown_value(version) +
-                           '"');
+                       fmt::format("version must be 1 (NCCL) or 2 (RCCL), got \"{}\"",
+                                   base::shown_value(version)));
     }
     for (const XmlElement& child : root.children) {
       child.name == "cpu" ? cpu(child) : ignore(child);
@@ -142,7 +144,7 @@ private:
     host_ = host;
     if (++cpus_ > kMostCpus) {
       throw InputError(file_, std::to_string(element.line),
-                       "more than " + std::to_string(kMostCpus) + " CPUs");
+                       fmt::format("more than {} CPUs", kMostCpus));
     }
     const auto numa = integer(element, "numaid", between(-1, 65'535));
     const std::size_t self = system_.nodes.size();

@@ -9,6 +9,8 @@
 // Job launchers put tags and time stamps in front, NCCL its own lines between.
 #include "import/nccl/nccl_tests_text.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -161,7 +163,7 @@ private:
     if (!layout || words.size() < layout->prefix + layout->per_half ||
         (words.size() - layout->prefix) % layout->per_half != 0 ||
         (words.size() - layout->prefix) / layout->per_half > 2) {
-      fail(number, std::to_string(words.size()) + " columns do not fit the header");
+      fail(number, fmt::format("{} columns do not fit the header", words.size()));
     }
     NcclRow row;
     row.line = number;

@@ -1,9 +1,14 @@
-// The part of XML that topology dumps need: elements, attributes, comments, the five entities. No
-// DTD, so that no entity can expand without limit, and depth, elements and attributes are bounded.
+// pugixml reads the document; what it is more tolerant of than topology dumps need is refused here,
+// in the order of the document. Nodes and attributes point into `buffer_`, a copy of the text in
+// which they have the offsets of the text, so that every error can name its line.
 #include "import/nccl/xml.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <pugixml.hpp>
 
 #include "base/error.hpp"
 
@@ -11,241 +16,227 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kMaxAttributes = 256;
-constexpr std::array<std::pair<std::string_view, char>, 5> kEntities{
-    {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};
+// Bounds the tree that pugixml makes before anything is refused, 64 bytes for each tag.
+constexpr std::size_t kMaxTags = 4 * kMaxXmlElements;
+constexpr std::array<std::string_view, 5> kEntities{"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+// Every kind of node is kept, also text outside the outermost element, to be refused by its name.
+constexpr unsigned kParse = pugi::parse_full | pugi::parse_fragment | pugi::parse_trim_pcdata;
 
-bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
+struct Refusal {
+  pugi::xml_parse_status status;
+  std::string_view message;
+};
+constexpr std::array kRefusals{
+    Refusal{pugi::status_unrecognized_tag,
+            "'<' begins neither an element, nor a closing tag, nor a comment"},
+    Refusal{pugi::status_bad_pi, "a declaration or processing instruction has no end"},
+    Refusal{pugi::status_bad_comment, "a comment has no end"},
+    Refusal{pugi::status_bad_cdata, "CDATA is not supported"},
+    Refusal{pugi::status_bad_doctype, "DTD is not supported"},
+    Refusal{pugi::status_bad_start_element,
+            "the tag must end in '>' or '/>' behind its attributes"},
+    Refusal{pugi::status_bad_attribute,
+            "an attribute must be NAME=\"VALUE\", with a blank before it"},
+    Refusal{pugi::status_bad_end_element, "a closing tag must be </NAME>"},
+};
 
-// Letters beyond ASCII may stand in names, whatever they are.
-bool starts_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
-         static_cast<unsigned char>(c) >= 0x80;
+// The node that was begun last.
+pugi::xml_node last_node(pugi::xml_node node) {
+  while (node.last_child()) {
+    node = node.last_child();
+  }
+  return node;
 }
-bool continues_name(char c) {
-  return starts_name(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
-}
 
-class XmlParser {
+class XmlReader {
 public:
-  XmlParser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  XmlReader(std::string_view text, const std::string& file)
+      : text_(text), file_(file), buffer_(text) {
+    if (static_cast<std::size_t>(std::ranges::count(text, '<')) > kMaxTags) {
+      fail(0, fmt::format("more than {} tags and comments", kMaxTags));
+    }
+    // pugixml overwrites the last byte it is given, so it is given the zero behind the text too.
+    parsed_ = document_.load_buffer_inplace(buffer_.data(), buffer_.size() + 1, kParse,
+                                            pugi::encoding_utf8);
+    if (parsed_.status == pugi::status_out_of_memory) {
+      throw std::bad_alloc();
+    }
+  }
 
+  // The tree reaches up to the place where pugixml gave up: what is wrong before it is named first.
   XmlElement document() {
-    (void)take("\xef\xbb\xbf"); // byte order mark
-    if (text_.starts_with("<?xml") && text_.size() > 5 && is_blank(text_[5])) {
-      skip_past("?>", "the declaration");
+    if (const std::size_t at = text_.find('\0'); at != std::string_view::npos) {
+      fail(at, "a zero byte is not a character of XML"); // pugixml takes it for the end
     }
-    skip_between();
-    if (text_.empty()) {
-      fail("no element");
+    std::vector<XmlElement> roots;
+    for (const pugi::xml_node& node : document_.children()) {
+      if (is_declaration(node) || !is_element(node)) {
+        continue;
+      }
+      if (!roots.empty()) {
+        fail(place(node), fmt::format("a document has one outermost element, <{}> is closed",
+                                      shown(roots.front().name)));
+      }
+      roots.push_back(element(node, 1));
     }
-    XmlElement root = element(1);
-    skip_between();
-    if (!text_.empty()) {
-      fail("a document has one outermost element, <" + shown(root.name) + "> is closed");
+    if (!parsed_) {
+      refuse();
     }
-    return root;
+    if (roots.empty()) {
+      fail(text_.size(), "no element");
+    }
+    return std::move(roots.front());
   }
 
 private:
-  // At the current line, or at the one where something began that has no end.
-  [[noreturn]] void fail(const std::string& message) const { fail_at(line_, message); }
-  [[noreturn]] void fail_at(std::int64_t line, const std::string& message) const {
-    throw InputError(file_, std::to_string(line), message);
+  [[nodiscard]] std::int64_t line(std::size_t at) const {
+    return 1 + std::ranges::count(text_.substr(0, at), '\n');
+  }
+  [[noreturn]] void fail(std::size_t at, const std::string& message) const {
+    throw InputError(file_, std::to_string(line(at)), message);
   }
   static std::string shown(std::string_view text) { return base::shown_value(text); }
-
-  // Counts lines, which all errors name.
-  void skip(std::size_t count) {
-    line_ += std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(count), '\n');
-    text_.remove_prefix(count);
-  }
-  bool take(std::string_view word) {
-    const bool found = text_.starts_with(word);
-    skip(found ? word.size() : 0);
-    return found;
-  }
-  // Whether there were any.
-  bool skip_blanks() {
-    const std::size_t count = std::min(text_.find_first_not_of(kBlanks), text_.size());
-    skip(count);
-    return count > 0;
-  }
-  void skip_past(std::string_view end, const std::string& what) {
-    const std::size_t at = text_.find(end);
-    if (at == std::string_view::npos) {
-      fail(what + " has no end");
-    }
-    skip(at + end.size());
+  static std::size_t place(const pugi::xml_node& node) {
+    return static_cast<std::size_t>(std::max(node.offset_debug(), std::ptrdiff_t{}));
   }
 
-  // Blanks and comments; then a tag follows, or the end.
-  void skip_between() {
-    while (true) {
-      skip_blanks();
-      if (text_.empty()) {
-        return;
-      }
-      if (!text_.starts_with('<')) {
-        fail("text between elements is not supported: \"" +
-             shown(text_.substr(0, text_.find_first_of("<\n"))) + '"');
-      }
-      if (text_.starts_with("<![CDATA[")) {
-        fail("CDATA is not supported");
-      }
-      if (text_.starts_with("<?")) {
-        fail("processing instructions are not supported");
-      }
-      if (!text_.starts_with("<!--")) {
-        if (text_.starts_with("<!")) {
-          fail("DTD is not supported");
-        }
-        return;
-      }
-      skip_past("-->", "a comment");
+  // What pugixml stopped at.
+  [[noreturn]] void refuse() const {
+    const auto at = static_cast<std::size_t>(parsed_.offset);
+    if (parsed_.status == pugi::status_end_element_mismatch) {
+      refuse_closing_tag(at);
     }
+    const pugi::xml_node last = last_node(document_);
+    const auto* const row = std::ranges::find(kRefusals, parsed_.status, &Refusal::status);
+    const std::string message(row == kRefusals.end() ? parsed_.description() : row->message);
+    if (parsed_.status == pugi::status_bad_comment && last.type() == pugi::node_comment) {
+      fail(place(last), message);
+    }
+    const bool in_tag = parsed_.status == pugi::status_bad_start_element ||
+                        parsed_.status == pugi::status_bad_attribute;
+    fail(at, in_tag ? fmt::format("in <{}>: {}", shown(last.name()), message) : message);
   }
 
-  // A name at the place where `what` is expected.
-  std::string name(std::string_view what) {
-    if (text_.empty()) {
-      fail("unexpected end of input");
+  // The closing tag that `at` is in does not fit, or the text ends too early. The element that is
+  // open there is the parent of a comment put in its place.
+  [[noreturn]] void refuse_closing_tag(std::size_t at) const {
+    const std::size_t last = std::min(text_.rfind('<', at), text_.size());
+    const bool closing = text_.substr(last).starts_with("</") && text_.find('>', last) > at;
+    const std::size_t tag = closing ? last : text_.size();
+    const std::string before = std::string(text_.substr(0, tag)) + "<!---->";
+    pugi::xml_document again;
+    (void)again.load_buffer(before.data(), before.size(), kParse, pugi::encoding_utf8);
+    const pugi::xml_node open = last_node(again).parent();
+    if (!closing) {
+      fail(place(open), fmt::format("<{}> is never closed", shown(open.name())));
     }
-    if (!starts_name(text_.front())) {
-      fail(std::string(what) + " must start with a letter, got \"" + shown(text_.substr(0, 1)) +
-           '"');
+    if (open.type() == pugi::node_document) {
+      fail(tag, "a closing tag without an opening one");
     }
-    const auto* const end = std::find_if_not(text_.begin(), text_.end(), continues_name);
-    std::string result(text_.begin(), end);
-    skip(result.size());
-    return result;
+    const std::size_t end = std::min(text_.find_first_of("> \t\r\n", tag), text_.size());
+    fail(tag, fmt::format("{}> closes <{}> of line {}", shown(text_.substr(tag, end - tag)),
+                          shown(open.name()), line(place(open))));
   }
 
-  char entity() { // behind '&'
-    for (const auto& [word, character] : kEntities) {
-      if (take(std::string(word) + ';')) {
-        return character;
-      }
-    }
-    const std::size_t end = std::min(text_.find_first_of(";\"'<& \t\r\n"), text_.size());
-    fail("unknown entity &" + shown(text_.substr(0, end)) +
-         "; known are &amp; &lt; &gt; &quot; &apos;");
+  // "<?xml ...?>" as the first bytes of the text, apart from a byte order mark. Its attributes are
+  // absent also where pugixml gave up in it.
+  [[nodiscard]] bool is_declaration(const pugi::xml_node& node) const {
+    return node.type() == pugi::node_declaration && (node.first_attribute() || !parsed_) &&
+           std::string_view(node.name()) == "xml" &&
+           place(node) == (text_.starts_with("\xef\xbb\xbf") ? 5 : 2);
   }
 
-  // In either quote; blanks of all kinds become spaces, as XML has it.
-  std::string value(const std::string& attribute) {
-    const char quote = text_.empty() ? '\0' : text_.front();
-    if (quote != '"' && quote != '\'') {
-      fail("attribute " + shown(attribute) + " must be in quotes");
+  // Whether it is one or a comment; there is nothing else in a dump.
+  [[nodiscard]] bool is_element(const pugi::xml_node& node) const {
+    const std::size_t at = place(node);
+    switch (node.type()) {
+    case pugi::node_element:
+      return true;
+    case pugi::node_null:
+    case pugi::node_document:
+    case pugi::node_comment:
+      return false;
+    case pugi::node_pcdata:
+      fail(at, "text between elements is not supported: \"" +
+                   shown(text_.substr(at, text_.find_first_of("<\n", at) - at)) + '"');
+    case pugi::node_cdata:
+      fail(at, "CDATA is not supported");
+    case pugi::node_pi:
+    case pugi::node_declaration:
+      fail(at, "processing instructions are not supported");
+    case pugi::node_doctype:
+      fail(at, "DTD is not supported");
     }
-    const std::int64_t line = line_;
-    skip(1);
-    std::string result;
-    while (!text_.empty() && text_.front() != quote) {
-      const char next = text_.front();
-      if (next == '<') {
-        fail("attribute " + shown(attribute) + " must not hold '<': is a quote missing?");
-      }
-      if (!is_blank(next) && static_cast<unsigned char>(next) < 0x20) {
-        fail("attribute " + shown(attribute) + " holds a control character");
-      }
-      skip(1);
-      result += next == '&' ? entity() : is_blank(next) ? ' ' : next;
-    }
-    if (text_.empty()) {
-      fail_at(line, "the value of attribute " + shown(attribute) + " has no end");
-    }
-    skip(1);
-    return result;
+    return false;
   }
 
-  // At '<'. Depth counts from 1.
-  XmlElement element(std::size_t depth) {
+  // Depth counts from 1.
+  XmlElement element(const pugi::xml_node& node, std::size_t depth) {
     if (depth > kMaxXmlDepth) {
-      fail("nested deeper than " + std::to_string(kMaxXmlDepth) + " levels");
+      fail(place(node), fmt::format("nested deeper than {} levels", kMaxXmlDepth));
     }
     if (++elements_ > kMaxXmlElements) {
-      fail("more than " + std::to_string(kMaxXmlElements) + " elements");
+      fail(place(node), fmt::format("more than {} elements", kMaxXmlElements));
     }
-    XmlElement result;
-    result.line = line_;
-    skip(1);
-    if (text_.starts_with('/')) {
-      fail("a closing tag without an opening one");
+    line_ += std::ranges::count(text_.substr(counted_, place(node) - counted_), '\n');
+    counted_ = place(node);
+    XmlElement result{node.name(), line_, {}, {}};
+    for (const pugi::xml_attribute& attribute : node.attributes()) {
+      check_value(attribute);
+      const auto at = static_cast<std::size_t>(attribute.name() - buffer_.data());
+      if (result.find(attribute.name()) != nullptr) {
+        fail(at, fmt::format("attribute {} appears twice", shown(attribute.name())));
+      }
+      if (result.attributes.size() == kMaxAttributes) {
+        fail(at,
+             fmt::format("<{}> has more than {} attributes", shown(result.name), kMaxAttributes));
+      }
+      result.attributes.emplace_back(attribute.name(), attribute.value());
     }
-    result.name = name("the name of an element");
-    const bool closed = attributes(result);
-    if (!closed) {
-      children(result, depth);
+    for (const pugi::xml_node& child : node.children()) {
+      if (is_element(child)) {
+        result.children.push_back(element(child, depth + 1));
+      }
     }
     return result;
   }
 
-  // Up to '>'; whether "/>" closed the element.
-  bool attributes(XmlElement& result) {
-    while (true) {
-      const bool apart = skip_blanks();
-      if (take(">")) {
-        return false;
+  // As the value stands in the text, between its quotes: pugixml lets '<' pass, control characters
+  // and unknown entities, and would replace numbered characters.
+  void check_value(const pugi::xml_attribute& attribute) const {
+    if (*attribute.value() == '\0') {
+      return; // also a value that pugixml did not reach
+    }
+    const auto begin = static_cast<std::size_t>(attribute.value() - buffer_.data());
+    const std::size_t end = std::min(text_.find(text_[begin - 1], begin), text_.size());
+    for (std::size_t at = begin; at < end; ++at) {
+      const char c = text_[at];
+      if (c == '<') {
+        fail(at, fmt::format("attribute {} must not hold '<': is a quote missing?",
+                             shown(attribute.name())));
       }
-      if (take("/>")) {
-        return true;
+      if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r' && c != '\n') {
+        fail(at, fmt::format("attribute {} holds a control character", shown(attribute.name())));
       }
-      if (text_.empty()) {
-        fail_at(result.line, "the tag <" + shown(result.name) + "> has no end");
+      const std::string_view rest = text_.substr(at);
+      if (c == '&' && std::ranges::none_of(kEntities, [&](std::string_view entity) {
+            return rest.starts_with(entity);
+          })) {
+        fail(at, "unknown entity " + shown(rest.substr(0, rest.find_first_of(";\"'<& \t\r\n", 1))) +
+                     "; known are &amp; &lt; &gt; &quot; &apos;");
       }
-      if (!apart) {
-        fail("a blank must stand before an attribute, '>' or '/>' at the end of <" +
-             shown(result.name) + '>');
-      }
-      std::string attribute = name("an attribute");
-      skip_blanks();
-      if (!take("=")) {
-        fail("attribute " + shown(attribute) + " has no value");
-      }
-      skip_blanks();
-      std::string text = value(attribute);
-      if (result.find(attribute) != nullptr) {
-        fail("attribute " + shown(attribute) + " appears twice");
-      }
-      if (result.attributes.size() == kMaxAttributes) {
-        fail('<' + shown(result.name) + "> has more than " + std::to_string(kMaxAttributes) +
-             " attributes");
-      }
-      result.attributes.emplace_back(std::move(attribute), std::move(text));
     }
   }
 
-  // Until the closing tag of the parent, which has to be of its name.
-  void children(XmlElement& parent, std::size_t depth) {
-    while (true) {
-      skip_between();
-      if (text_.empty()) {
-        fail_at(parent.line, '<' + shown(parent.name) + "> is never closed");
-      }
-      const std::int64_t line = line_;
-      if (!take("</")) {
-        parent.children.push_back(element(depth + 1));
-        continue;
-      }
-      const std::string closed = name("the name of an element");
-      skip_blanks();
-      if (!take(">")) {
-        fail_at(line, "the tag </" + shown(closed) + "> has no end");
-      }
-      if (closed != parent.name) {
-        fail_at(line, "</" + shown(closed) + "> closes <" + shown(parent.name) + "> of line " +
-                          std::to_string(parent.line));
-      }
-      return;
-    }
-  }
-
-  std::string_view text_; // what is left
+  std::string_view text_;
   const std::string& file_;
-  std::int64_t line_ = 1;
+  std::string buffer_;
+  pugi::xml_document document_;
+  pugi::xml_parse_result parsed_;
   std::size_t elements_ = 0;
+  std::size_t counted_ = 0; // bytes whose lines are in line_
+  std::int64_t line_ = 1;
 };
 
 } // namespace
@@ -257,7 +248,7 @@ const std::string* XmlElement::find(std::string_view attribute) const {
 }
 
 XmlElement parse_xml(std::string_view text, const std::string& file) {
-  return XmlParser(text, file).document();
+  return XmlReader(text, file).document();
 }
 
 } // namespace stepsim::io

@@ -1,5 +1,7 @@
 #include "net/fabric/placement.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <map>
@@ -71,13 +73,12 @@ std::string list_problem(const Fabric& fabric, std::uint32_t nodes, std::uint32_
   const std::uint32_t most = hosts_are_gpus(fabric) ? 1 : gpus_per_node;
   for (const NodeId host : list) {
     if (host >= fabric.hosts) {
-      return "no host " + std::to_string(host) + ", the topology has " +
-             std::to_string(fabric.hosts);
+      return fmt::format("no host {}, the topology has {}", host, fabric.hosts);
     }
     ranks_on[host] += per_rank ? 1 : gpus_per_node;
     if (ranks_on[host] > most) {
-      return "more than " + std::to_string(most) + (most == 1 ? " rank" : " ranks") +
-             " on host \"" + base::shown_value(fabric.node_names[host]) + "\"";
+      return fmt::format("more than {} {} on host \"{}\"", most, most == 1 ? "rank" : "ranks",
+                         base::shown_value(fabric.node_names[host]));
     }
   }
   return "";
@@ -91,15 +92,14 @@ std::string placement_problem(const Fabric& fabric, std::uint32_t nodes,
     return list_problem(fabric, nodes, gpus_per_node, *list);
   }
   if (fabric.gpus_per_machine > 0 && gpus_per_node > fabric.gpus_per_machine) {
-    return std::to_string(gpus_per_node) + " GPUs per node, but machines of the topology have " +
-           std::to_string(fabric.gpus_per_machine);
+    return fmt::format("{} GPUs per node, but machines of the topology have {}", gpus_per_node,
+                       fabric.gpus_per_machine);
   }
   const std::size_t hosts = fabric.rank_hosts.empty() ? fabric.hosts : fabric.rank_hosts.size();
   const std::size_t size = machine_size(fabric, gpus_per_node);
   if (nodes > hosts / size) {
-    return std::to_string(nodes) + " nodes" +
-           (size > 1 ? " of " + std::to_string(size) + " GPUs" : "") + ", but the topology has " +
-           std::to_string(hosts / size);
+    return fmt::format("{} nodes{}, but the topology has {}", nodes,
+                       size > 1 ? fmt::format(" of {} GPUs", size) : "", hosts / size);
   }
   return "";
 }

@@ -3,6 +3,8 @@
 // last hop is its cable. So a fat tree with many hosts per switch has rows for its switches only.
 #include "net/fabric/routes.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
@@ -113,9 +115,9 @@ void Routes::number_nodes(const Fabric& fabric) {
 void Routes::fill(const Fabric& fabric) {
   const std::uint64_t columns = columns_.size();
   if (roots_.size() * columns > kMaxEntries) {
-    throw SimulationError(
-        "the fabric is too large for routing tables: " + std::to_string(roots_.size()) +
-        " destinations x " + std::to_string(columns) + " nodes, at most 2^26 = 67108864");
+    throw SimulationError(fmt::format("the fabric is too large for routing tables: {} destinations "
+                                      "x {} nodes, at most 2^26 = 67108864",
+                                      roots_.size(), columns));
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   for (const FabricLink& link : fabric.links) {

@@ -2,6 +2,8 @@
 // flows are drawn while the run lasts, since nobody knows beforehand for how long they are needed.
 #include "net/packet/packet_flows.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -98,8 +100,8 @@ std::vector<LinkId> path_via(const Fabric& fabric, const Routes& routes, NodeId 
     return false;
   };
   if (!search(search, src, src == via)) {
-    throw SimulationError("no shortest way from host " + std::to_string(src) + " to host " +
-                          std::to_string(dst) + " passes node " + std::to_string(via));
+    throw SimulationError(
+        fmt::format("no shortest way from host {} to host {} passes node {}", src, dst, via));
   }
   return path;
 }

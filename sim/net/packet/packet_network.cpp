@@ -2,6 +2,8 @@
 // is looked up at every event instead of called through a table.
 #include "net/packet/packet_network.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 
@@ -21,8 +23,7 @@ void require(bool condition, const std::string& message) {
 // What readers of scenarios refuse already; a caller from code is told the same.
 PacketOptions checked(const PacketOptions& options, const Fabric& fabric) {
   require(options.mtu_wire_bytes >= options.header_bytes + std::max(1U, options.value_bytes),
-          "no room for one value in a packet of " + std::to_string(options.mtu_wire_bytes) +
-              " bytes");
+          fmt::format("no room for one value in a packet of {} bytes", options.mtu_wire_bytes));
   require(options.mtu_wire_bytes + options.wire_overhead_bytes < 1U << 16,
           "a packet is shorter than 65536 bytes");
   require(options.control_bytes <= options.mtu_wire_bytes && options.ack_bytes < 1U << 16,
@@ -266,16 +267,15 @@ void PacketNetwork::check_end() const {
 
 // The first ten of them, with how far they came.
 std::string PacketNetwork::unfinished_names() const {
-  std::string text = std::to_string(core_.unfinished) + " messages are not complete:";
+  std::string text = fmt::format("{} messages are not complete:", core_.unfinished);
   std::uint64_t named = 0;
   for (MessageId id = 0; id < core_.results.size() && named < 10; ++id) {
     const MessageResult& result = core_.results[id];
     if (!result.settled) {
       const Connection& connection = core_.connections[core_.specs[id].connection];
-      text += (named++ == 0 ? " message " : ", message ") + std::to_string(id) + " from host " +
-              std::to_string(connection.src) + " to host " + std::to_string(connection.dst) + " (" +
-              std::to_string(result.delivered_packets) + " of " + std::to_string(result.packets) +
-              " packets)";
+      text += fmt::format("{} message {} from host {} to host {} ({} of {} packets)",
+                          named++ == 0 ? "" : ",", id, connection.src, connection.dst,
+                          result.delivered_packets, result.packets);
     }
   }
   return text + (core_.unfinished > named ? ", ..." : "");

@@ -3,6 +3,8 @@
 // to send is handed over. The template is compiled once per level of the network.
 #include "train/job/network_job.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 #include <deque>
@@ -32,15 +34,13 @@ std::string name_of(const NetworkJob& job, const JobMessage& message) {
   };
   std::string text;
   if (job.servers) {
-    text = (gradient ? "push" : "pull") + std::string(" of piece ") +
-           std::to_string(message.piece) + ", " + rank(message.src, !gradient) + " -> " +
-           rank(message.dst, gradient);
+    text = fmt::format("{} of piece {}, {} -> {}", gradient ? "push" : "pull", message.piece,
+                       rank(message.src, !gradient), rank(message.dst, gradient));
   } else {
-    text = (gradient ? "reduction" : "copy") + std::string(" of piece ") +
-           std::to_string(message.piece) + ", step " + std::to_string(message.step) + ", rank " +
-           std::to_string(message.src) + " -> " + std::to_string(message.dst);
+    text = fmt::format("{} of piece {}, step {}, rank {} -> {}", gradient ? "reduction" : "copy",
+                       message.piece, message.step, message.src, message.dst);
   }
-  return text + " (iteration " + std::to_string(message.iteration) + ")";
+  return fmt::format("{} (iteration {})", text, message.iteration);
 }
 
 // Jobs are asked by index, so that messages of one instant are handed over in the same order in
@@ -128,10 +128,10 @@ private:
     if (options_.packet && options_.packet->transport.kind == net::TransportKind::raw) {
       network_.fill(id, j, message);
       if (message.delivered_packets < message.packets) {
-        throw SimulationError("transport raw recovers nothing, and lost " +
-                              std::to_string(message.packets - message.delivered_packets) +
-                              " of the " + std::to_string(message.packets) + " packets of " +
-                              job_prefix(j) + name_of(specs_[j], message));
+        throw SimulationError(
+            fmt::format("transport raw recovers nothing, and lost {} of the {} packets of {}{}",
+                        message.packets - message.delivered_packets, message.packets, job_prefix(j),
+                        name_of(specs_[j], message)));
       }
     }
   }
@@ -150,10 +150,10 @@ private:
     const std::string what = blocked ? "nothing is left to happen"
                                      : "the simulated time passed the limit of " +
                                            std::to_string(options_.simulated_limit_s) + " s";
-    throw SimulationError(count == 0 ? what
-                                     : what + ", but " + std::to_string(count) +
-                                           " messages are not complete: " + names +
-                                           (count > kMostNamed ? "; ..." : ""));
+    throw SimulationError(count == 0
+                              ? what
+                              : fmt::format("{}, but {} messages are not complete: {}{}", what,
+                                            count, names, count > kMostNamed ? "; ..." : ""));
   }
 
   // After the last iteration: what is still on its way is carried to its end, so that every message

@@ -1,0 +1,28 @@
+#include "base/mean_interval.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+namespace stepsim::base {
+
+double student_t_975(std::size_t freedom) {
+  assert(freedom >= 1 && "one value has no spread");
+  const boost::math::students_t distribution(static_cast<double>(freedom));
+  return boost::math::quantile(distribution, 0.975);
+}
+
+Interval mean_interval_95(std::span<const double> values) {
+  assert(values.size() >= 2 && "one value has no spread");
+  const auto count = static_cast<double>(values.size());
+  const double middle = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - middle) * (value - middle);
+  }
+  const double half = student_t_975(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
+  return {middle - half, middle + half};
+}
+
+} // namespace stepsim::base
