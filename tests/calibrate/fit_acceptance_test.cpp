@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/statistics.hpp"
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
 #include "calibrate/core/points.hpp"
