@@ -76,6 +76,15 @@ std::string curve_word(const Scenario& s) {
 // True where the evaluators of collectives tell how long a dense exchange takes.
 bool is_evaluated(const Scenario& s) { return !has_curve(s); }
 
+// Spreads switch the random factors on; the distribution and its list only shape them.
+bool draws_factors(const Scenario& s) {
+  return s.variability.compute_cv > 0 || s.variability.exchange_cv > 0;
+}
+std::string steady_word(const Scenario&) {
+  return "times without spread: compute_cv and exchange_cv are 0";
+}
+
+constexpr std::string_view kVarying = "compute_cv or exchange_cv is above 0";
 constexpr std::string_view kEvaluated = "exchanges are neither measured nor given";
 constexpr std::string_view kNotAsync = "training is not asynchronous";
 constexpr std::string_view kDlcpOrLoad = "the transport is dlcp, or there is background load";
@@ -133,6 +142,12 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return "distribution " + std::string(train::kJitterLaws[s.variability.law]);
             }},
+    KeyRule{"/variability/factors", kVarying, draws_factors, steady_word},
+    KeyRule{"/variability/distribution", kVarying,
+            [](const Scenario& s) {
+              return draws_factors(s) || s.variability.law == train::JitterLaw::lognormal;
+            },
+            steady_word},
     KeyRule{"/method", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/method", "training is not asynchronous, or the method is events",
             [](const Scenario& s) {

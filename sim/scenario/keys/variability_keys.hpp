@@ -45,7 +45,9 @@ inline constexpr std::array kVariability{
     word("distribution", train::kJitterLaws, "Distribution of the random factors; their mean is 1.")
         .by_default("lognormal")
         .because("the usual law"),
-    list("factors", kFactor, "Factors of the empirical distribution.")
+    list("factors", kFactor,
+         "Factors of the empirical distribution, whose own spread counts; a compute_cv or "
+         "exchange_cv above 0 switches them on.")
         .sizes(1)
         .example("[0.9, 1.1]"),
     list("stragglers", kStragglers, "Workers that are always slower.")
