@@ -49,8 +49,9 @@ std::vector<std::string> nearest_words(std::string_view word,
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (const std::string_view candidate : known) {
     constexpr std::size_t kLeastPart = 3; // not "k" of everything with k_
-    if (word.size() >= kLeastPart && candidate.starts_with(word) &&
-        candidate.substr(word.size()).starts_with('_')) {
+    if (word.size() >= kLeastPart && candidate.size() > word.size() &&
+        candidate.starts_with(word) &&
+        (candidate[word.size()] == '_' || candidate[word.size()] == '-')) {
       found.emplace_back(limit, candidate);
       continue;
     }

@@ -12,8 +12,9 @@ namespace stepsim::base {
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // Known words at distance <= max(1, length of word / 3). A word of three letters or more also finds
-// the words that go on after it with an underscore ("bandwidth" finds "bandwidth_Bps"), which count
-// as the farthest. Nearest first, ties alphabetical, at most 3.
+// the words that go on after it with an underscore or a hyphen ("bandwidth" finds "bandwidth_Bps",
+// "infiniband" finds "infiniband-100g"), which count as the farthest. Nearest first, ties
+// alphabetical, at most 3.
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);
 

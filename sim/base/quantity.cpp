@@ -268,8 +268,14 @@ QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
     }
     const Entry& entry = std::get<Entry>(entry_or_error);
     pieces[i].step_kind = entry.step_kind;
-    // The step of a range takes the unit of the range's end, so it is read after it.
+    // The step of a range takes the unit of the range's end, so it is read after it; an end
+    // without a unit takes that of the step: "10:400:+10Gbps".
     static constexpr std::array<std::size_t, 3> kRangeOrder{1, 0, 2};
+    if (entry.step_kind == '+') {
+      const auto step = split(entry.parts[2]);
+      const auto* parts = std::get_if<Parts>(&step);
+      unit = parts != nullptr && !parts->unit.empty() ? parts->unit : unit;
+    }
     std::string_view end_unit;
     for (std::size_t k = 0; k < entry.parts.size(); ++k) {
       const std::size_t part = entry.parts.size() == 1 ? 0 : kRangeOrder[k];

@@ -71,7 +71,9 @@ std::string shipped_file(const std::string& data_folder, const Shipped& kind,
     known.push_back(each);
   }
   const std::vector<std::string> near = base::nearest_words(name, known);
-  if (!near.empty()) {
+  if (!near.empty() && near.front().starts_with(name)) {
+    known.assign(near.begin(), near.end()); // one family: infiniband-100g, infiniband-400g
+  } else if (!near.empty()) {
     known = {near.front()};
   }
   throw UsageError(base::unknown_word(kind.noun, name, known));

@@ -3,6 +3,7 @@
 // code of their own.
 #include "scenario/scenario_workload.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -63,15 +64,23 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
 }
 
 // `run` needs every time and every size of a trace.
-// At most twenty problems: a trace without sizes has one per layer.
+// At most twenty problems, of which one counts all layers without a size.
 void check_complete(const train::Trace& trace, const std::string& file) {
   std::vector<base::Problem> problems;
+  bool size_missing = false; // what one layer lacks, all tend to lack: one line says it
   for (std::size_t l = 0; l < trace.layers.size(); ++l) {
     const train::Layer& layer = trace.layers[l];
     const std::string pointer = "/layers/" + std::to_string(l);
-    if (!layer.gradient_bytes) {
+    if (!layer.gradient_bytes && !size_missing) {
+      size_missing = true;
+      const auto more =
+          std::ranges::count_if(trace.layers,
+                                [](const train::Layer& each) { return !each.gradient_bytes; }) -
+          1;
       problems.push_back({file, pointer + "/gradient_bytes",
-                          "unknown; import with --model, or record_shapes=True"});
+                          "unknown" +
+                              (more > 0 ? ", as for " + base::counted(more, "more layer") : "") +
+                              "; import with --model, or record_shapes=True"});
     }
     if (!layer.forward || !layer.backward) {
       problems.push_back({file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),

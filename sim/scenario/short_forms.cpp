@@ -46,9 +46,9 @@ io::Json with_short_forms_expanded(io::Json scenario) {
     io::Json object{io::Object{{std::string(form.key), word}}};
     object.set_origin(word.file_pointer(), std::string(form.pointer), word.line());
     io::Json& placed = io::assign(scenario, form.pointer, std::move(object));
-    // The word keeps its place for messages: it may come from another file than the scenario.
-    placed.find(form.key)->set_origin(
-        word.file_pointer(), std::string(form.pointer) + "/" + std::string(form.key), word.line());
+    // The word keeps its place for messages, "/cluster/network" as the user wrote it; it may come
+    // from another file than the scenario.
+    placed.find(form.key)->set_origin(word.file_pointer(), std::string(form.pointer), word.line());
   }
   return scenario;
 }

@@ -86,6 +86,8 @@ TEST_CASE("a range of sizes takes its unit from its end") {
   CHECK(sizes.front() == 0x1p20);
   CHECK(sizes.back() == 0x1p29);
   CHECK(values("1:3MiB:+1", size) == std::vector{0x1p20, 2 * 0x1p20, 3 * 0x1p20});
+  CHECK(values("10:30:+10Gbps", rate) == values("10,20,30Gbps", rate));
+  CHECK(values("5,10:30:+10Gbps", rate) == values("5,10,20,30Gbps", rate));
   CHECK(values("1KiB:2KiB:+512B", size) == std::vector{1024., 1536., 2048.});
 }
 
