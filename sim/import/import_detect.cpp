@@ -156,6 +156,14 @@ DetectedFormat detect_format(std::string_view head) {
   if (head.starts_with("SQLite format 3")) {
     return not_supported("Nsight databases are not supported; export a PyTorch profiler trace");
   }
+  if (head.starts_with("PK\x03\x04")) {
+    return not_supported("this is a zip archive or a spreadsheet (.zip, .xlsx): unpack it, or "
+                         "export CSV");
+  }
+  constexpr std::size_t kTarMark = 257; // offset of "ustar" in the header of the first file
+  if (head.size() > kTarMark && head.substr(kTarMark).starts_with("ustar")) {
+    return not_supported("this is a tar archive: unpack it and import the files in it");
+  }
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   const char first = begin == std::string_view::npos ? ' ' : head[begin];
   // Texts have no zero bytes.

@@ -111,10 +111,15 @@ io::ImportOptions common_options(const ImportFlags& flags) {
   return options;
 }
 
-// All shipped layer tables. Importers look for the one whose layers fit the measured ones, which
-// gives gradient sizes to traces without shapes.
-std::vector<train::ModelTable> shipped_models(study::Files& files) {
+// All shipped layer tables, and that of --model FILE, which is then called by its name. Importers
+// look for the one whose layers fit the measured ones, which gives gradient sizes to traces without
+// shapes.
+std::vector<train::ModelTable> known_models(ImportFlags& flags, study::Files& files) {
   std::vector<train::ModelTable> tables;
+  if (!study::is_shipped_name(flags.model)) {
+    tables.push_back(files.model(io::Json(flags.model)));
+    flags.model = tables.front().name;
+  }
   for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
     tables.push_back(files.model(io::Json(name)));
   }
@@ -162,6 +167,19 @@ const std::string& single_file(const ImportFlags& flags) {
   return flags.files.front();
 }
 
+// "addmm_1, addmm_2, addmm_3, ..."
+std::string first_without_size(const train::Trace& trace) {
+  constexpr int kShown = 3;
+  std::string names;
+  int seen = 0;
+  for (const train::Layer& layer : trace.layers) {
+    if (!layer.gradient_bytes && ++seen <= kShown) {
+      names += (seen == 1 ? "" : ", ") + base::shown_value(layer.name);
+    }
+  }
+  return names + (seen > kShown ? ", ..." : "");
+}
+
 // A trace whose gradients have no sizes cannot be run: it is refused here, where something can be
 // done about it, and not when it is used.
 void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
@@ -175,12 +193,13 @@ void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
   }
   const std::string which = unknown > 0
                                 ? "the gradient sizes of " + std::to_string(unknown) + " of " +
-                                      std::to_string(trace.layers.size()) + " layers are unknown"
+                                      std::to_string(trace.layers.size()) +
+                                      " layers are unknown (" + first_without_size(trace) + ")"
                                 : "no layer has a gradient";
   const std::string remedy =
       flags.format != "kineto" ? "; a column with the parameters of each layer gives them"
       : flags.model.empty()
-          ? "; record the trace with record_shapes=True, or name its model: --model"
+          ? "; record the trace with record_shapes=True, or give the table of its model: --model"
           : "";
   throw InputError(flags.files.front(), "",
                    which + remedy + " (--allow-unknown-sizes writes the times alone)");
@@ -222,12 +241,12 @@ Imported imported_topology(const ImportFlags& flags) {
 
 // Runs the importer of the format, which is known by now; kineto is what remains after all others.
 // `target` decides between a cost file and samples for osu alone.
-Imported import_as(const ImportFlags& flags, const std::string& target, study::Files& files) {
+Imported import_as(ImportFlags& flags, const std::string& target, study::Files& files) {
   if (flags.format == "layer-table") {
     return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
   }
   if (flags.format == "caffe-log") {
-    const std::vector<train::ModelTable> tables = shipped_models(files);
+    const std::vector<train::ModelTable> tables = known_models(flags, files);
     io::CaffeLogOptions options{common_options(flags), std::nullopt, tables};
     if (!flags.model.empty()) {
       options.model = flags.model;
@@ -260,7 +279,7 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
     return target.ends_with(".cost.json") ? imported_cost(log)
                                           : imported_samples(io::samples_of(log));
   }
-  const std::vector<train::ModelTable> tables = shipped_models(files);
+  const std::vector<train::ModelTable> tables = known_models(flags, files);
   io::KinetoOptions options = kineto_options(flags);
   options.models = tables;
   std::vector<std::string> remarks;
@@ -269,17 +288,6 @@ Imported import_as(const ImportFlags& flags, const std::string& target, study::F
     imported.summary += remark + "\n";
   }
   return imported;
-}
-
-// The importers of other formats would say what is missing in them, and not what the file is.
-void refuse_kineto_trace(const std::string& file) {
-  if (file == "-") {
-    return;
-  }
-  const auto detected = io::detect_format(io::head_of(file));
-  if (detected.format == io::ImportFormat::kineto) {
-    throw InputError(file, "", io::import_first(*detected.format));
-  }
 }
 
 // The detected format is printed as a note: a wrong guess should be seen before its errors are
@@ -315,7 +323,7 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
   add("--skip-steps", flags.skip_steps, "N", "warm-up steps left out; default 1", kKineto);
   add("--step-annotation", flags.step_annotation, "REGEX",
       "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#", kKineto);
-  add("--model", flags.model, "NAME",
+  add("--model", flags.model, "NAME|FILE",
       "table with the gradient sizes (also caffe-log: names of the rows); default the one that "
       "fits",
       kKineto);
@@ -365,9 +373,7 @@ int import_files(const Invocation& invocation) {
   }
   resolve_format(flags, common);
   refuse_foreign_flags(flags, flags.format);
-  if (flags.format != "kineto") {
-    refuse_kineto_trace(flags.files.front());
-  }
+  refuse_other_format(flags.files.front(), flags.format);
   if (common.output != "-") {
     flags.name = io::stem_of(common.output);
   }

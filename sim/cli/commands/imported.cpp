@@ -2,12 +2,14 @@
 // times, sizes.
 #include "cli/commands/imported.hpp"
 
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "files/cost_file.hpp"
 #include "files/trace_file.hpp"
 #include "files/trace_text.hpp"
+#include "import/import_detect.hpp"
 
 namespace stepsim::cli {
 
@@ -73,6 +75,28 @@ Imported imported_samples(const io::Samples& samples) {
             std::to_string(set.samples.size()) + " times\n";
   }
   return {io::to_json(samples), text, samples.warnings};
+}
+
+void refuse_other_format(const std::string& file, std::string_view format) {
+  const std::string head = file == "-" ? "" : io::head_of(file);
+  if (head.empty()) {
+    return;
+  }
+  const auto detected = io::detect_format(head);
+  const bool is_trace = detected.format == io::ImportFormat::kineto;
+  const bool wants_trace = format == io::name(io::ImportFormat::kineto);
+  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  const bool is_json = begin != std::string::npos && (head[begin] == '{' || head[begin] == '[');
+  if (detected.format && (wants_trace ? !is_trace && !is_json : is_trace)) {
+    throw InputError(file, "", io::import_first(*detected.format));
+  }
+  const bool is_xml = begin != std::string::npos && head[begin] == '<'; // whose reader knows more
+  if (!detected.format && !is_json && !detected.advice.empty() && (wants_trace || !is_xml)) {
+    throw InputError(file, "", detected.advice);
+  }
+  if (wants_trace && !detected.format && !is_json) {
+    throw InputError(file, "", "not JSON: a trace of the PyTorch profiler is JSON, .gz or not");
+  }
 }
 
 } // namespace stepsim::cli

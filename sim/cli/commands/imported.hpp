@@ -24,4 +24,9 @@ struct Imported {
 // Sets of repeated times, for stepsim-calibrate fit.
 [[nodiscard]] Imported imported_samples(const io::Samples& samples);
 
+// Throws InputError where `file` is a trace and another format is asked for, or is something that
+// no importer of `format` reads: an importer says what is missing in its own format, and not what
+// the file is. JSON may look like several formats and is left to the one that was asked for.
+void refuse_other_format(const std::string& file, std::string_view format);
+
 } // namespace stepsim::cli

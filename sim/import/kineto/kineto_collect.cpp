@@ -52,6 +52,11 @@ std::string time_message(const RawTime& time) {
   return std::string(rule) + ", got " + base::shown_value(time.shown);
 }
 
+// Profilers of 2021 mark steps by operators of these names and not by annotations.
+bool marks_step(std::string_view name) {
+  return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.step#");
+}
+
 } // namespace
 
 // Times are microseconds with decimals, kept as whole nanoseconds.
@@ -133,7 +138,9 @@ KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
     return {};
   }
   KinetoEvent event = raw.event;
-  event.category = *category;
+  event.category = *category == KinetoCategory::cpu_operator && marks_step(raw.name)
+                       ? KinetoCategory::annotation
+                       : *category;
   if (raw.ts.state != RawTime::State::good) {
     return {"/ts", time_message(raw.ts)};
   }

@@ -153,7 +153,13 @@ KinetoRank reduce_rank(const KinetoRecording& recording,
   choose_steps(rank, skip_steps);
   keep_largest_group(rank);
   if (rank.first().layers.empty()) {
-    throw InputError(recording.file, "", "no forward operators");
+    const bool numbered = std::ranges::any_of(
+        recording.events, [](const KinetoEvent& e) { return e.sequence != KinetoEvent::kNone; });
+    throw InputError(recording.file, "",
+                     numbered ? "no forward operators"
+                              : "the operators have no sequence numbers, by which backward is "
+                                "matched to forward: record the trace again with a PyTorch newer "
+                                "than of January 2021");
   }
   rank.forward_only = rank.first().backward_nodes == 0;
   warn_about_times(rank);

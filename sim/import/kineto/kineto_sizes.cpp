@@ -194,7 +194,8 @@ const train::ModelTable& table_named(std::span<const train::ModelTable> tables,
     names.push_back(table.name);
   }
   throw UsageError("--model: unknown model " + base::shown_value(name) +
-                   base::did_you_mean(name, names));
+                   base::did_you_mean(name, names) +
+                   "; a table of your own is a FILE of kind model, see docs/file-formats.md");
 }
 
 // In the order of trust. What the user names has to fit; what was only found may be left.

@@ -155,14 +155,60 @@ void scale_times(train::Trace& trace, double factor) {
 }
 
 // An idle GPU waits for the host: kernel times then say less about the step.
-void warn_if_idle(train::Trace& trace) {
+void warn_if_idle(train::Trace& trace, bool wall) {
   const double busy = trace.checks->gpu_busy_fraction.value_or(1);
   if (busy < 0.8) {
     trace.warnings.push_back(
         "the GPU was idle " + base::significant(100 * (1 - busy), 2) +
-        " % of the step: launch-bound or profiler overhead (about 4 us per operator); check with "
-        "--measured-step");
+        " % of the step: launch-bound or profiler overhead (about 4 us per operator)" +
+        (wall ? "" : "; check with --measured-step"));
   }
+}
+
+// The words of a warning without its numbers.
+std::string without_numbers(std::string_view warning) {
+  std::string words;
+  for (const char c : warning) {
+    if (c < '0' || c > '9') {
+      words += c;
+    }
+  }
+  return words;
+}
+
+// What is true of several files is said once, with the numbers of the first.
+std::vector<std::string> warnings_of(std::span<const KinetoRank> ranks) {
+  if (ranks.size() == 1) {
+    return ranks.front().warnings;
+  }
+  struct Group {
+    std::string words, file, text;
+    std::size_t others = 0;
+    bool alike = true;
+  };
+  std::vector<Group> groups;
+  for (const KinetoRank& rank : ranks) {
+    for (const std::string& warning : rank.warnings) {
+      std::string words = without_numbers(warning);
+      const auto group = std::ranges::find(groups, words, &Group::words);
+      if (group == groups.end()) {
+        groups.push_back({std::move(words), stem_of(rank.file), warning});
+      } else {
+        ++group->others;
+        group->alike = group->alike && group->text == warning;
+      }
+    }
+  }
+  std::vector<std::string> warnings;
+  for (const Group& group : groups) {
+    const std::string files =
+        group.others == 0 ? group.file
+                          : group.file + " and " +
+                                counted(static_cast<std::int64_t>(group.others), "other file") +
+                                (group.alike ? "" : " (with other numbers)");
+    warnings.push_back(files + ": " + group.text);
+  }
+  return warnings;
 }
 
 } // namespace
@@ -172,11 +218,7 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   require_equal_layers(ranks);
   const KinetoRank& first = ranks.front();
   train::Trace trace;
-  for (const KinetoRank& rank : ranks) {
-    for (const std::string& warning : rank.warnings) {
-      trace.warnings.push_back(ranks.size() == 1 ? warning : stem_of(rank.file) + ": " + warning);
-    }
-  }
+  trace.warnings = warnings_of(ranks);
   trace.provenance = train::Provenance::imported;
   trace.device = first.device;
   trace.ranks = first.world_size;
@@ -209,7 +251,7 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   trace.collectives = measured_collectives(ranks);
   trace.steps = measured_steps(ranks);
   trace.checks = measured_checks(ranks);
-  warn_if_idle(trace);
+  warn_if_idle(trace, wall);
   return trace;
 }
 
