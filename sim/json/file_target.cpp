@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "json/file_write.hpp"
 
 namespace stepsim::io {
 
@@ -136,7 +137,11 @@ int Descriptor::release() { return std::exchange(value_, -1); }
 int Descriptor::close() { return value_ < 0 ? 0 : ::close(release()); }
 
 void Target::fail(int error) const {
-  throw SimulationError(path + ": write failed: " + std::generic_category().message(error));
+  const std::string message = path + ": write failed: " + std::generic_category().message(error);
+  if (error == EPIPE && number == STDOUT_FILENO) {
+    throw ClosedPipe(message);
+  }
+  throw SimulationError(message);
 }
 
 // What is written later is decided here once: nothing is opened or changed.

@@ -6,7 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
+
 namespace stepsim::io {
+
+// Nobody reads standard output any more, as after `stepsim keys | head`.
+class ClosedPipe : public SimulationError {
+  using SimulationError::SimulationError;
+};
 
 // The one way in which every command writes a file. Links are followed and stay, the mode of a file
 // is kept, and what is no regular file (/dev/null, a pipe, "-" for standard output) is written

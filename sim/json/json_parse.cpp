@@ -126,6 +126,10 @@ public:
       cursor_.fail(word, not_finite ? "NaN and infinity are not allowed in JSON"
                                     : "not a JSON value: " + base::shown_value(text));
     }
+    const bool in_list = !levels_.empty() && levels_.back().container->is_array();
+    if (says("unexpected '}'; expected string literal") || (in_list && says("unexpected ']'"))) {
+      cursor_.fail(word, "JSON allows no comma before the closing bracket");
+    }
     const std::size_t dash = what.find(" - ");
     cursor_.fail(word, std::string(dash == what.npos ? what : what.substr(dash + 3)));
   }

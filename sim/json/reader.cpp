@@ -335,6 +335,7 @@ void Fields::header(std::string_view kind, bool kind_required) {
   if (given && !found.empty() && found != kind) {
     problems_.add(*any("kind"), "must be \"" + std::string(kind) + "\", got \"" +
                                     base::shown_value(found) + "\"");
+    problems_.throw_if_any(); // one line, not one more for every key of another kind
   }
   (void)string("name", "");
   (void)string("$schema", "");

@@ -94,9 +94,9 @@ def writers(place, target, whole):
         return tree == without_meta
 
     return [
-        (["run", "s.json", "-o", target, "--json", "--quiet"], is_result),
-        (["merge", "whole.jsonl", "-o", target], lambda data: data == whole),
-        (["run", "s.json", "--timeline", target, "--quiet"],
+        (["run", "s.json", "-o", target, "--json", "--quiet", "--force"], is_result),
+        (["merge", "whole.jsonl", "-o", target, "--force"], lambda data: data == whole),
+        (["run", "s.json", "--timeline", target, "--quiet", "--force"],
          lambda data: len(json.loads(data)["traceEvents"]) > 0),
         (["sweep", "s.json", "--over", "/cluster/nodes=2,3,4,5", "-o", target, "--quiet", "--force"],
          lambda data: data == whole),
@@ -191,7 +191,7 @@ def hard_links(place):
     whole = shard(place)
     place.write("one", "old")
     os.link(place.path("one"), place.path("two"))
-    place.run("merge", "whole.jsonl", "-o", "one", code=0)
+    place.run("merge", "whole.jsonl", "-o", "one", "--force", code=0)
     check(place.path("two").read_bytes() == b"old" and place.path("one").read_bytes() == whole)
     cut = whole[:whole.index(b"\n", len(whole) // 2) + 1]
     place.write("one.jsonl", cut)
@@ -393,7 +393,7 @@ def locks(place):
         who = f"o.jsonl: is being written by process {first.pid} ("
         place.refused(*flags, "--resume", code=1, says=[who, "sweep slow.json"])
         place.refused(*flags, "--force", code=1, says=who)
-        place.refused("run", "s.json", "-o", "o.jsonl", "--json", code=1, says=who)
+        place.refused("run", "s.json", "-o", "o.jsonl", "--json", "--force", code=1, says=who)
         place.write("copy.jsonl", b"".join(output.read_bytes().splitlines(True)[:2]))
         place.refused("run", "s.json", "--timeline", "o.jsonl", code=1, says=who)
     finally:
@@ -475,7 +475,7 @@ def to_the_disk(place):
         raise Skipped("no strace")
     trace = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o",
              str(place.path("calls"))]
-    for command in (["run", "s.json", "-o", "r.json"], ["run", "s.json", "--timeline", "r.json"]):
+    for command in (["run", "s.json", "-o", "r.json"], ["run", "s.json", "--timeline", "t.json"]):
         done = subprocess.run(trace + place.command(*command), cwd=place.folder, capture_output=True,
                               timeout=60, check=False)
         if b"ptrace" in done.stderr.lower() and done.returncode != 0:

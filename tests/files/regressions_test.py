@@ -184,8 +184,8 @@ def what_an_output_is_stays(place):
     """outputs go through links, into pipes and keep the mode of the file that they replace"""
     place.sweep("whole.jsonl", nodes="2,3")
     whole = place.path("whole.jsonl").read_bytes()
-    for command in (["merge", "whole.jsonl", "-o", "link.jsonl"],
-                    ["run", "s.json", "--quiet", "-o", "link.json"]):
+    for command in (["merge", "whole.jsonl", "--force", "-o", "link.jsonl"],
+                    ["run", "s.json", "--quiet", "--force", "-o", "link.json"]):
         for before in (b"old", None):
             real, link = place.path("real"), place.path(command[-1])
             for path in (real, link):

@@ -16,9 +16,15 @@ template <class Read> std::string problems(std::string_view text, Read read) {
   const Json json = parse_json(text, "s.json");
   Problems found;
   Fields fields(json, found);
-  read(fields);
+  std::vector<base::Problem> list;
+  try {
+    read(fields);
+    list = found.list();
+  } catch (const InputError& error) {
+    list = error.problems();
+  }
   std::string all;
-  for (const base::Problem& problem : found.list()) {
+  for (const base::Problem& problem : list) {
     all += problem.text() + "\n";
   }
   return all;
@@ -155,6 +161,8 @@ TEST_CASE("the header checks version and kind") {
         "s.json: /schema_version: written by a newer stepsim (this one reads up to 1), got 2\n");
   CHECK(problems(R"({"kind": "sweep"})", header) ==
         "s.json: /kind: must be \"scenario\", got \"sweep\"\n");
+  CHECK(problems(R"({"kind": "trace", "layers": [], "ranks": 2})", header) ==
+        "s.json: /kind: must be \"scenario\", got \"trace\"\n");
   CHECK(problems("{}", [](Fields& fields) { fields.header("cost", true); }) ==
         "s.json: /kind: required (a text)\n");
 }

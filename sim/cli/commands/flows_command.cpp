@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <utility>
+
 #include <chrono>
 
 #include "base/error.hpp"
@@ -11,6 +13,7 @@
 #include "cli/shell/flat_records.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/replaced_file.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
 #include "export/chrome_trace.hpp"
@@ -51,10 +54,17 @@ study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioF
 
 // Written in blocks, as for `run`: a packet run has millions of events. An interruption is held
 // back until the file is complete, so that no half of one is left.
-void write_timeline(const std::string& name, const engine::Timeline& timeline) {
+void write_timeline(const std::string& name, const engine::Timeline& timeline,
+                    const Common& common) {
   const DelayInterrupts delay;
   io::OutputFile file(name);
-  io::write_timeline(timeline, [&](std::string_view block) { file.write(block); });
+  bool is_first = true;
+  io::write_timeline(timeline, [&](std::string_view block) {
+    if (std::exchange(is_first, false)) {
+      refuse_other_kind(common, name, block);
+    }
+    file.write(block);
+  });
   file.commit();
 }
 
@@ -101,7 +111,7 @@ int flows(const Invocation& invocation) {
   const study::FlowsResult result = study::run_flow_list(file);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
   if (!timeline.empty()) {
-    write_timeline(timeline, study::flows_timeline(file, result));
+    write_timeline(timeline, study::flows_timeline(file, result), common);
   }
   if (format == Format::table) {
     write_output(common, flows_text(file, result));

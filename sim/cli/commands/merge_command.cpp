@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/replaced_file.hpp"
 #include "import/import_detect.hpp"
 #include "sweep/sweep_merge.hpp"
 
@@ -72,6 +73,7 @@ int merge(const Invocation& invocation) {
     return kOk;
   }
   require_format_of_shards(shards.front(), common);
+  refuse_other_kind(common, common.output, io::head_of(shards.front()));
   const study::MergeReport report = study::merge_sweeps(shards, common.output);
   if (!report.missing.empty()) {
     std::int64_t missing = 0;

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 2> kModelActions{"list", "show"};
 constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
 
 struct ModelsOptions {
-  std::string action;
+  std::string action = "list";
   std::string name;
   std::string granularity = "tensor";
   std::string order = "registration";
@@ -266,7 +266,7 @@ train::ModelTable load(study::Files& files, const ModelsOptions& options) {
 int models(const Invocation& invocation) {
   ModelsOptions options;
   CLI::App app;
-  app.add_option("ACTION", options.action, "list or show")->required();
+  app.add_option("ACTION", options.action, "list or show; default list");
   app.add_option("NAME", options.name, "of a shipped table, or a FILE of kind model");
   app.add_option("--granularity", options.granularity,
                  "one row per tensor, layer or weight; default tensor")

@@ -17,6 +17,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/replaced_file.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/run_text.hpp"
 #include "export/chrome_trace.hpp"
@@ -107,6 +108,9 @@ void write_timeline(const RunOptions& options, const Common& common, const study
   io::OutputFile file(options.timeline);
   std::uint64_t bytes = 0;
   io::write_timeline(timeline, [&](std::string_view block) {
+    if (bytes == 0) {
+      refuse_other_kind(common, options.timeline, block);
+    }
     file.write(block);
     bytes += block.size();
   });

@@ -2,6 +2,9 @@
 // both can be run again from the file alone.
 #include "cli/commands/scenario_source.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "import/import_detect.hpp"
@@ -56,6 +59,31 @@ ScenarioSource point_of(const std::string& file, std::string_view head, const st
           wanted % sweep.grid.replications};
 }
 
+// What a file of another kind is for, which is more use than a list of keys that it lacks.
+void refuse_by_use(const std::string& file, std::string_view kind) {
+  struct Use {
+    std::string_view kind;
+    std::string_view advice;
+  };
+  static constexpr std::array kUses{
+      Use{"trace", "name it at /workload/trace of a scenario"},
+      Use{"model", "name it at /workload/model of a scenario"},
+      Use{"topology", "name it at /cluster/topology of a scenario"},
+      Use{"network_calibration", "name it at /cluster/network/calibration of a scenario"},
+      Use{"cost", "name it at /cluster/network/cost of a scenario"},
+      Use{"problem", "stepsim plan reads it"},
+      Use{"links", "stepsim collective --links reads it"},
+      Use{"sparse_semantics", "stepsim semantics runs it"},
+      Use{"compression_breakeven", "stepsim breakeven reads it"},
+      Use{"samples", "stepsim-calibrate fit makes a calibration of it"}};
+  const auto* use = std::ranges::find(kUses, kind, &Use::kind);
+  if (use != kUses.end()) {
+    throw InputError(file, "/kind",
+                     "this is a file of kind " + std::string(kind) + ": " +
+                         std::string(use->advice));
+  }
+}
+
 } // namespace
 
 // A file of another program is refused with the command that imports it, instead of with errors of
@@ -79,6 +107,8 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
   if (kind != nullptr && *kind == io::Json("result") && inside != nullptr) {
     io::Json scenario = *inside;
     tree = std::move(scenario);
+  } else if (kind != nullptr && kind->is_string()) {
+    refuse_by_use(file, kind->as_string());
   }
   return {study::with_short_forms_expanded(std::move(tree)), {}, 0};
 }

@@ -11,6 +11,7 @@
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/replaced_file.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/profile_text.hpp"
 #include "cli/text/topology_text.hpp"
@@ -116,6 +117,7 @@ void write_drawing(const Common& common, const std::string& file, const net::Top
   if (file == "-") {
     write_output(common, text);
   } else {
+    refuse_other_kind(common, file, text);
     write_named(file, text);
   }
 }
@@ -153,10 +155,10 @@ int show(const Invocation& invocation, const Common& common, const std::string& 
 
 // --dot belongs to `show`: a list draws nothing.
 int topologies(const Invocation& invocation) {
-  std::string action;
+  std::string action = "list";
   std::string name;
   CLI::App app;
-  app.add_option("ACTION", action, "list or show")->required();
+  app.add_option("ACTION", action, "list or show; default list");
   app.add_option("NAME", name, "of a shipped profile or topology, or a FILE of such a kind");
   std::string dot;
   app.add_option("--dot", dot, "write a topology as a Graphviz drawing (- = to standard output)")

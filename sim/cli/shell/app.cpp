@@ -12,9 +12,8 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/output_flags.hpp"
 #include "cli/shell/version.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
 
 namespace stepsim::cli {
 
@@ -23,38 +22,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
 constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
 constexpr const char* kGroup = "Output";
-
-std::string_view word_of(Format format) {
-  switch (format) {
-  case Format::table:
-    return "table";
-  case Format::json:
-    return "json";
-  case Format::jsonl:
-    return "jsonl";
-  case Format::csv:
-    return "csv";
-  case Format::html:
-    return "html";
-  case Format::markdown:
-    return "markdown";
-  }
-  return "";
-}
-
-// "json, jsonl, csv or table".
-std::string words_of(std::span<const Format> formats) {
-  std::string text;
-  for (std::size_t i = 0; i < formats.size(); ++i) {
-    text.append(i == 0 ? "" : i + 1 == formats.size() ? " or " : ", ").append(word_of(formats[i]));
-  }
-  return text;
-}
-
-// "stepsim run".
-std::string full_name(const CommandText& text) {
-  return std::string(text.program) + " " + std::string(text.name);
-}
 
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kGroup);
@@ -68,6 +35,10 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
                           : ""))
       ->type_name("WORD")
       ->group(kGroup);
+  if (app.get_option_no_throw("--force") == nullptr) { // some commands have more to say about it
+    app.add_flag("--force", common.force, "lets a result replace a file of another kind")
+        ->group(kGroup);
+  }
   app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")->group(kGroup);
   app.add_option("--color", common.color, "always, never or auto; default auto")
       ->type_name("WORD")
@@ -183,66 +154,6 @@ void read_arguments(CLI::App& app, const CommandText& text,
   }
 }
 
-// Also what the name of the file asks for: `-o x.csv` must not hold JSON. Text of a command without
-// tables in Markdown may stand in a file .md all the same.
-void require_format(const CommandText& text, Common& common) {
-  const auto writes = [&](Format format) {
-    return std::ranges::find(text.formats, format) != text.formats.end();
-  };
-  if (common.format.empty() && !common.json && common.output.ends_with(".md") &&
-      !writes(Format::markdown) && writes(Format::table)) {
-    common.format = word_of(Format::table);
-  }
-  if (!common.format.empty()) {
-    std::array<std::string_view, kTableFormats.size()> words;
-    std::ranges::transform(kTableFormats, words.begin(), word_of);
-    require_word("--format", common.format, words);
-  }
-  const Format format = format_of(common, text.formats.front());
-  if (!writes(format)) {
-    const std::string asked = !common.format.empty() ? "--format " + common.format
-                                                     : "-o " + base::shown_value(common.output);
-    throw UsageError(asked + ": " + full_name(text) + " writes " + words_of(text.formats) +
-                     " only");
-  }
-}
-
-// Files that a command writes, by the names of their options.
-constexpr std::array<std::string_view, 4> kOutputOptions{"-o", "--timeline", "--dot", "--table"};
-
-// Before any work: a result must not replace what it is made from, nor another result.
-void refuse_common_files(const CLI::App& app) {
-  const auto is_output = [](const CLI::Option* option) {
-    return std::ranges::any_of(kOutputOptions, [&](std::string_view name) {
-      return option->check_name(std::string(name));
-    });
-  };
-  const std::vector<const CLI::Option*> options = app.get_options();
-  for (const CLI::Option* output : options) {
-    if (!is_output(output) || output->results().empty()) {
-      continue;
-    }
-    const std::string& target = output->results().back();
-    const std::string flag = (output->check_name("-o") ? "-o" : output->get_name()) + " " +
-                             base::shown_value(target, 200) + ": ";
-    for (const CLI::Option* other : options) {
-      for (const std::string& word : other->results()) {
-        if (other == output || target == "-" || (word != target && !io::same_file(word, target))) {
-          continue;
-        }
-        if (!is_output(other) && io::same_file(word, target)) {
-          throw UsageError(flag + "is an input too; a result does not replace what it was made "
-                                  "from");
-        }
-        if (is_output(other)) {
-          throw UsageError(flag + (other->check_name("-o") ? "-o" : other->get_name()) +
-                           " names the same file");
-        }
-      }
-    }
-  }
-}
-
 } // namespace
 
 // --help is answered before anything is checked: it must work next to a wrong option.
@@ -256,7 +167,9 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
     return false;
   }
   read_arguments(app, text, arguments);
+  common.force = app.get_option("--force")->count() > 0;
   require_format(text, common);
+  require_endings(app);
   refuse_common_files(app);
   require_word("--color", common.color, kColors);
   require_word("--progress", common.progress, kProgress);
@@ -285,31 +198,6 @@ void require_word(std::string_view flag, std::string_view value,
     text.append(word).append(word == words.back() ? "" : ", ");
   }
   throw UsageError(text);
-}
-
-// --format wins over --json, and both over the name of the file.
-Format format_of(const Common& common, Format fallback) {
-  if (!common.format.empty()) {
-    return *std::ranges::find(kTableFormats, common.format, word_of);
-  }
-  if (common.json) {
-    return Format::json;
-  }
-  std::string_view name = common.output;
-  name.remove_suffix(name.ends_with(".gz") ? 3 : 0);
-  if (name.ends_with(".json")) {
-    return Format::json;
-  }
-  if (name.ends_with(".jsonl")) {
-    return Format::jsonl;
-  }
-  if (name.ends_with(".html")) {
-    return Format::html;
-  }
-  if (name.ends_with(".md")) {
-    return Format::markdown;
-  }
-  return name.ends_with(".csv") ? Format::csv : fallback;
 }
 
 // NO_COLOR and CLICOLOR_FORCE are conventions of terminals; without them a terminal that knows

@@ -39,6 +39,7 @@ enum ExitCode : int {
   kBadInput = 3,
   kTargetNotMet = 4, // a check or target failed, a merge is incomplete
   kInterrupted = 130,
+  kClosedPipe = 141, // 128 + SIGPIPE, as shells report it; no message
 };
 
 // What the user typed and where the shipped data lies.
@@ -53,6 +54,7 @@ struct Invocation {
 struct Common {
   bool json = false;
   bool quiet = false;
+  bool force = false;       // replaces a file of another kind
   std::string output = "-"; // file, "-" = standard output
   std::string format;       // word of a Format; "" = by --json, the file's name, the command
   std::string color = "auto";

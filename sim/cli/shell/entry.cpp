@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/interrupts.hpp"
+#include "json/file_write.hpp"
 
 namespace stepsim::cli {
 
@@ -63,6 +64,8 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
       report(problem.text(), kBadInput);
     }
     return kBadInput;
+  } catch (const io::ClosedPipe&) {
+    return kClosedPipe; // whoever closed it has what it wanted
   } catch (const SimulationError& error) {
     return report(error.what(), kSimulationError);
   } catch (const std::bad_alloc&) {

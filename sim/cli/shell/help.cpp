@@ -140,7 +140,7 @@ std::string program_help() {
       "\n`stepsim COMMAND --help` explains a command, `stepsim keys POINTER` a key of a scenario,\n"
       "`stepsim --version` the build. stepsim-calibrate measures networks and GPUs and fits them.\n"
       "Exit codes: 0 ok, 1 simulation error, 2 usage, 3 bad input file, 4 target not met,"
-      " 130 interrupted.\n";
+      " 130 interrupted, 141 standard output closed.\n";
   return out;
 }
 

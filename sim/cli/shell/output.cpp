@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/interrupts.hpp"
+#include "cli/shell/replaced_file.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
 #include "json/json_pointer.hpp"
@@ -44,6 +45,7 @@ void write_named(const std::string& path, std::string_view text) {
 // The progress line ends before anything else reaches the terminal.
 void write_output(const Common& common, std::string_view text) {
   common.work.end();
+  refuse_other_kind(common, common.output, text);
   const bool table = format_of(common, Format::table) == Format::table;
   write_named(common.output, table ? base::printable_lines(text) : std::string(text));
 }

@@ -12,8 +12,8 @@ namespace stepsim::cli {
 
 // The result: to standard output, or to the file of -o through a temporary one beside it, so that a
 // failed or interrupted command leaves nothing. In tables, what users wrote cannot steer a terminal
-// (base/printable.hpp); the writers of JSON and CSV see to it themselves. Throws SimulationError
-// `FILE: write failed: reason`.
+// (base/printable.hpp); the writers of JSON and CSV see to it themselves. A file of another
+// kind stays (replaced_file.hpp). Throws SimulationError `FILE: write failed: reason`.
 void write_output(const Common& common, std::string_view text);
 // The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
 void write_tree(const Common& common, const io::Json& tree);

@@ -59,6 +59,9 @@ std::string elapsed_line(std::string_view what, double elapsed_s, double estimat
     return seconds < 100 ? base::shortest(std::round(seconds)) + " s" : clock_text(seconds);
   };
   std::string line(what);
+  if (elapsed_s < 1 && estimate_s < 0) {
+    return line + ": running";
+  }
   line += ": " + text(std::floor(elapsed_s));
   return estimate_s < 0 ? line : line + " of about " + text(std::max(1.0, estimate_s));
 }

@@ -1,0 +1,188 @@
+// A result has the format that a flag or the name of its file asks for; a name that asks for
+// something else, such as a picture, is refused before any work.
+#include "cli/shell/output_flags.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "json/file_write.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+std::string_view word_of(Format format) {
+  switch (format) {
+  case Format::table:
+    return "table";
+  case Format::json:
+    return "json";
+  case Format::jsonl:
+    return "jsonl";
+  case Format::csv:
+    return "csv";
+  case Format::html:
+    return "html";
+  case Format::markdown:
+    return "markdown";
+  }
+  return "";
+}
+
+// "json" of "out/t.json.gz"; empty for names without one, and for what is no ending: "run.2",
+// "resnet50.10gbe-as-named".
+std::string_view ending_of(std::string_view path) {
+  constexpr std::size_t kLongest = 5;
+  path.remove_suffix(path.ends_with(".gz") ? 3 : 0);
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) {
+    return {};
+  }
+  const std::string_view ending = name.substr(dot + 1);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool plain =
+      std::ranges::all_of(ending, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  const bool word = plain && ending.size() <= kLongest && std::ranges::any_of(ending, is_letter);
+  return word ? ending : std::string_view();
+}
+
+// Endings that say how a result is written. Any text may be called .txt, .log or .out.
+std::optional<Format> format_of_ending(std::string_view ending) {
+  static constexpr std::array<std::pair<std::string_view, Format>, 8> kEndings{
+      {{"json", Format::json},
+       {"jsonl", Format::jsonl},
+       {"csv", Format::csv},
+       {"html", Format::html},
+       {"md", Format::markdown},
+       {"txt", Format::table},
+       {"log", Format::table},
+       {"out", Format::table}}};
+  const auto* row =
+      std::ranges::find(kEndings, ending, [](const auto& each) { return each.first; });
+  return row == kEndings.end() ? std::nullopt : std::optional(row->second);
+}
+
+bool is_known_ending(std::string_view ending) {
+  return ending.empty() || format_of_ending(ending).has_value();
+}
+
+// Files that a command writes, by the names of their options, and the ending that fits what is
+// written there; -o has one per format.
+struct OutputOption {
+  std::string_view name;
+  std::string_view ending;
+};
+constexpr std::array kOutputOptions{OutputOption{"-o", ""}, OutputOption{"--timeline", "json"},
+                                    OutputOption{"--dot", "dot"}, OutputOption{"--table", "jsonl"}};
+
+} // namespace
+
+// "json, jsonl, csv or table".
+std::string words_of(std::span<const Format> formats) {
+  std::string text;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == formats.size() ? " or " : ", ").append(word_of(formats[i]));
+  }
+  return text;
+}
+
+// "stepsim run".
+std::string full_name(const CommandText& text) {
+  return std::string(text.program) + " " + std::string(text.name);
+}
+
+// Also what the name of the file asks for: `-o x.csv` must not hold JSON. Text of a command without
+// tables in Markdown may stand in a file .md all the same.
+void require_format(const CommandText& text, Common& common) {
+  const auto writes = [&](Format format) {
+    return std::ranges::find(text.formats, format) != text.formats.end();
+  };
+  if (common.format.empty() && !common.json && common.output.ends_with(".md") &&
+      !writes(Format::markdown) && writes(Format::table)) {
+    common.format = word_of(Format::table);
+  }
+  if (!common.format.empty()) {
+    std::array<std::string_view, kTableFormats.size()> words;
+    std::ranges::transform(kTableFormats, words.begin(), word_of);
+    require_word("--format", common.format, words);
+  }
+  const Format format = format_of(common, text.formats.front());
+  const bool by_name = common.format.empty() && !common.json;
+  if (!writes(format) || (by_name && !is_known_ending(ending_of(common.output)))) {
+    const std::string asked = !common.format.empty() ? "--format " + common.format
+                                                     : "-o " + base::shown_value(common.output);
+    throw UsageError(asked + ": " + full_name(text) + " writes " + words_of(text.formats) +
+                     " only");
+  }
+}
+
+// A picture or a spreadsheet is not what these flags write.
+void require_endings(const CLI::App& app) {
+  for (const auto& [name, ending] : kOutputOptions) {
+    const CLI::Option* option = app.get_option_no_throw(std::string(name));
+    if (ending.empty() || option == nullptr || option->results().empty()) {
+      continue;
+    }
+    const std::string& file = option->results().back();
+    std::error_code error;
+    const bool is_device = std::filesystem::exists(file, error) && !io::is_regular(file);
+    const std::string_view found = ending_of(file);
+    if (!found.empty() && !found.starts_with(ending) && !is_device) { // .jsonl is JSON too
+      throw UsageError(std::string(name) + " " + base::shown_value(file, 200) + ": writes ." +
+                       std::string(ending) + " only");
+    }
+  }
+}
+
+// Before any work: a result must not replace what it is made from, nor another result.
+void refuse_common_files(const CLI::App& app) {
+  const auto is_output = [](const CLI::Option* option) {
+    return std::ranges::any_of(kOutputOptions, [&](const OutputOption& each) {
+      return option->check_name(std::string(each.name));
+    });
+  };
+  const std::vector<const CLI::Option*> options = app.get_options();
+  for (const CLI::Option* output : options) {
+    if (!is_output(output) || output->results().empty()) {
+      continue;
+    }
+    const std::string& target = output->results().back();
+    const std::string flag = (output->check_name("-o") ? "-o" : output->get_name()) + " " +
+                             base::shown_value(target, 200) + ": ";
+    for (const CLI::Option* other : options) {
+      for (const std::string& word : other->results()) {
+        if (other == output || target == "-" || (word != target && !io::same_file(word, target))) {
+          continue;
+        }
+        if (!is_output(other) && io::same_file(word, target)) {
+          throw UsageError(flag + "is an input too; a result does not replace what it was made "
+                                  "from");
+        }
+        if (is_output(other)) {
+          throw UsageError(flag + (other->check_name("-o") ? "-o" : other->get_name()) +
+                           " names the same file");
+        }
+      }
+    }
+  }
+}
+
+// --format wins over --json, and both over the name of the file.
+Format format_of(const Common& common, Format fallback) {
+  if (!common.format.empty()) {
+    return *std::ranges::find(kTableFormats, common.format, word_of);
+  }
+  if (common.json) {
+    return Format::json;
+  }
+  return format_of_ending(ending_of(common.output)).value_or(fallback);
+}
+
+} // namespace stepsim::cli
