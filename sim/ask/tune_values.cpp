@@ -51,8 +51,8 @@ struct Setup {
         plan::planners(), [&](const plan::Planner& planner) { return planner.has(knob); });
     const std::string name(first->name);
     set("/communication/schedule", name);
-    out.notes.push_back("schedule " + name + ": " + std::string(knob) + " has no meaning for " +
-                        std::string(plan::planner(chosen).name));
+    out.notes.push_back("schedule " + name + " was taken, because schedule " +
+                        std::string(plan::planner(chosen).name) + " has no " + std::string(knob));
     parse();
   }
 };

@@ -23,6 +23,7 @@ constexpr std::int64_t kDefaultIterations = 3;
 struct Painter {
   const Result& result;
   engine::Timeline& timeline;
+  std::vector<double> updates; // s, directly before the forward of each layer
 
   void compute(std::uint32_t node, double start, double end, const std::string& name,
                std::string_view category,
@@ -39,14 +40,17 @@ struct Painter {
   }
 
   // Forward of iteration k: at the start of the run without waiting, later as messages arrive.
-  // In a steady iteration the forward of a layer starts when its messages have arrived, so that
-  // there are gaps between layers.
+  // In a steady iteration the forward of a layer starts when its messages have arrived and its
+  // weights are updated, so that there are gaps between layers.
   void forward(std::uint32_t node, std::int64_t k) {
     const auto& layers = result.scenario.workload.layers;
     double t = 0;
     for (std::size_t l = 0; l < layers.size(); ++l) {
       if (k > 0) {
+        const double last = t; // end of the layer before
         t = train::backward_start_s(result.step, k - 1) + result.step.next_forward_s[l];
+        compute(node, l == 0 ? t - updates[l] : std::max(last, t - updates[l]), t, "update",
+                "update");
       }
       compute(node, t, t + layers[l].forward.value, layers[l].name, "forward");
       t += layers[l].forward.value;
@@ -172,6 +176,18 @@ struct Painter {
   }
 };
 
+// Each layer's share of the update, or all of it before the first layer. With a reduction and a
+// broadcast the root updates between the two, on the lane of messages.
+std::vector<double> updates_of(const Scenario& scenario) {
+  const train::StepInput input = step_input(scenario);
+  std::vector<double> updates = train::layer_updates(input);
+  if (!updates.empty() && !input.reduce_broadcast &&
+      std::ranges::all_of(updates, [](double share) { return share == 0; })) {
+    updates.front() = input.update_s;
+  }
+  return updates;
+}
+
 } // namespace
 
 engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
@@ -192,7 +208,7 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
                                  : std::max<std::int64_t>(0, iterations - kDefaultIterations);
   const std::int64_t last =
       filter.last_iteration >= 0 ? std::min(filter.last_iteration, iterations - 1) : iterations - 1;
-  Painter painter{result, timeline};
+  Painter painter{result, timeline, updates_of(scenario)};
   for (const std::int64_t number : nodes) {
     const auto node = static_cast<std::uint32_t>(number);
     timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));

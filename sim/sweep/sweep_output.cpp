@@ -180,8 +180,11 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
       }
       if (!same("grid_hash")) {
         throw InputError(path, "",
-                         "belongs to another sweep: grid_hash " + std::string(hash) +
-                             ", this one has " + std::string(header_value(line, "grid_hash")));
+                         "belongs to another sweep: its scenario, axes or files differ from those "
+                         "asked for (grid_hash " +
+                             std::string(hash) + ", now " +
+                             std::string(header_value(line, "grid_hash")) +
+                             "); --force starts anew, another -o keeps both");
       }
       if (!same("shard") || !same("shards")) {
         throw InputError(path, "",

@@ -212,8 +212,8 @@ TEST_CASE("tune: references and their regret") {
   study::TuneProblem problem = problem_of(Knob::bucket_bytes);
   io::assign(problem.scenario, "/communication/schedule", "wfbp");
   const study::TuneValues values = study::tune_values(problem, shipped_files());
-  CHECK(values.notes ==
-        std::vector<std::string>{"schedule ddp: bucket_bytes has no meaning for wfbp"});
+  CHECK(values.notes == std::vector<std::string>{
+                            "schedule ddp was taken, because schedule wfbp has no bucket_bytes"});
   const study::Tuning tuning = study::tune(problem, values, shipped_files(), {});
   const double best = *tuning.best->iteration_time_s;
   const auto& current = reference(tuning, "current");

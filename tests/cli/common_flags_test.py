@@ -49,7 +49,7 @@ def stepsim(*words):
 
 def progress_lines(stderr):
     return [line for line in stderr.splitlines()
-            if re.match(r"(stepsim \S+: \d)|(\[[# ]{20}\] \d+/\d+)", line)]
+            if re.match(r"(stepsim \S+: (running|\d))|(\[[# ]{20}\] \d+/\d+)", line)]
 
 
 class CommonFlags(unittest.TestCase):

@@ -6,14 +6,16 @@ usage: first_steps_test.py STEPSIM [WORD]
 """
 import gzip
 import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "files"), str(TESTS / "fuzz")]
 import samples  # noqa: E402
-from harness import (LAYERS, Skipped, cases_in, changed, check, run_cases,  # noqa: E402
+from harness import (LAYERS, SCENARIO, Skipped, cases_in, changed, check, run_cases,  # noqa: E402
                      text)
 
 
@@ -24,7 +26,7 @@ def a_trace_without_sizes_is_refused_at_import(place):
         event["args"].pop("Input Dims", None)
     place.write("raw.json", recording)
     place.refused("import", "kineto", "raw.json", "-o", "t.json", "--quiet", code=3,
-                  says=["unknown", "--model", "record_shapes=True"])
+                  says=["unknown (conv2d_1, linear_1)", "--model", "record_shapes=True"])
     check("t.json" not in place.names(), "a trace was written")
 
 
@@ -119,7 +121,7 @@ def progress_shows_progress(place):
     over = ["--over", "/cluster/nodes=2,3"]
     for words in (["run"], ["compare", *over], ["sweep", *over, "-o", "o.jsonl"]):
         done = place.run(words[0], "s.json", *words[1:], "--progress", "plain", code=0)
-        check(re.search(rf"(?m)^(stepsim {words[0]}: \d|\[ *\] 0/2)", done.stderr.decode()), words,
+        check(re.search(rf"(?m)^(stepsim {words[0]}: (running|\d)|\[ *\] 0/2)", done.stderr.decode()), words,
               done.stderr)
 
 
@@ -151,6 +153,143 @@ def a_list_is_no_scenario(place):
     """a file that holds a list is refused in one line"""
     place.write("list.json", "[]")
     place.refused("run", "list.json", code=3, says="list.json: must be an object, got a list")
+
+
+def a_table_of_ones_own_gives_sizes(place):
+    """import --model FILE takes gradient sizes from a layer table, and an unknown name says so"""
+    recording = json.loads(samples.kineto())
+    for event in recording["traceEvents"]:
+        event["args"].pop("Input Dims", None)
+    place.write("raw.json", recording)
+    tensors = [{"name": "weight", "shape": [5, 2]}]
+    place.write("mine.model.json", {
+        "schema_version": 1, "kind": "model", "name": "mine", "family": "mine", "source": "by hand",
+        "input": {"channels": 3, "height": 8, "width": 8},
+        "totals": {"elements": 20, "tensors": 2, "layers": 2, "macs": 200},
+        "layers": [{"name": f"l{i}", "kind": "conv", "macs": 100, "scales_with": "sample",
+                    "tensors": tensors} for i in (1, 2)]})
+    place.run("import", "kineto", "raw.json", "--model", "./mine.model.json", "-o", "t.json", code=0)
+    sizes = [layer["gradient_bytes"] for layer in json.loads(place.path("t.json").read_text())["layers"]]
+    check(sizes == [40, 40], sizes)
+    place.refused("import", "kineto", "raw.json", "--model", "mine", "-o", "u.json", code=2,
+                  says=["unknown model mine", "docs/file-formats.md"])
+
+
+def traces_of_2021_say_what_they_lack(place):
+    """steps that are operators are found, and operators without sequence numbers are the reason"""
+    recording = json.loads(samples.kineto())
+    for event in recording["traceEvents"]:
+        if event["cat"] == "user_annotation":
+            event["cat"] = "cpu_op"
+    place.write("marks.json", recording)
+    place.run("import", "kineto", "marks.json", "-o", "t.json", code=0)
+    for event in recording["traceEvents"]:
+        event["args"].pop("Sequence number", None)
+    place.write("old.json", recording)
+    place.refused("import", "kineto", "old.json", "-o", "u.json", code=3, says="no sequence numbers")
+
+
+def what_is_no_trace_is_named(place):
+    """a topology, an archive, a spreadsheet and a text given to import kineto are called what they are"""
+    place.write("m.xml", '<system version="1"><cpu numaid="0"/></system>')
+    place.write("x.xlsx", b"PK\x03\x04" + bytes(200))
+    place.write("t.tar", b"rank0.json".ljust(257, b"\0") + b"ustar" + bytes(250))
+    place.write("n.txt", "some notes\n")
+    for name, says in (("m.xml", "stepsim import nccl-topology"), ("x.xlsx", "spreadsheet"),
+                       ("t.tar", "tar archive"), ("n.txt", "not JSON")):
+        place.refused("import", "kineto", name, "-o", "o.json", code=3, says=says)
+
+
+def warnings_of_ranks_are_said_once(place):
+    """eight ranks with the same warning give one line, with how many others have it"""
+    for rank in range(4):
+        place.write(f"rank{rank}.json", samples.kineto())
+    done = place.run("import", "kineto", *(f"rank{k}.json" for k in range(4)), "--skip-steps", 9,
+                     "-o", "t.json", code=0)
+    lines = [line for line in done.stderr.decode().splitlines() if "skipped as warm-up" in line]
+    check(len(lines) == 1 and "rank0 and 3 other files: only" in lines[0], lines)
+
+
+def hints_that_were_followed_are_not_given(place):
+    """no hint at --measured-step where the step time was given"""
+    place.write("raw.json", samples.kineto())
+    for flags, hint in (([], True), (["--measured-step", "1ms"], False), (["--time", "wall"], False)):
+        done = place.run("import", "kineto", "raw.json", "-o", "t.json", *flags, code=0)
+        check(("check with --measured-step" in done.stderr.decode()) == hint, flags, done.stderr)
+
+
+def keys_are_found_by_name(place):
+    """keys takes a part of a name, and a misspelt one is answered by a near one"""
+    shown = text(place.run("keys", "nics", code=0))
+    check("/cluster/nics_per_node" in shown, shown)
+    place.refused("keys", "bandwith", code=2, says="did you mean bandwidth")
+    lines = text(place.run("keys", code=0)).splitlines()
+    check(max(map(len, lines)) < 240, max(lines, key=len))
+
+
+def lists_need_no_word(place):
+    """models and topologies alone list, and a part of a name is answered by its family"""
+    for command in ("models", "topologies"):
+        check(text(place.run(command, code=0)) == text(place.run(command, "list", code=0)), command)
+    place.write("n.json", {**SCENARIO, "cluster": {"nodes": 4, "network": "infiniband"}})
+    error = place.refused("run", "n.json", code=3, says=["infiniband-100g", "infiniband-400g"])
+    check("1gbe" not in error, error)
+
+
+def a_reader_that_stops_is_no_error(place):
+    """stepsim keys | head ends without a word, with the code of a closed pipe; a full disk is told"""
+    for words in (["keys"], ["run", "s.json", "--json"]):
+        read, write = os.pipe()
+        os.close(read)
+        done = place.run(*words, stdout=write, stderr=subprocess.PIPE)
+        os.close(write)
+        check((done.returncode, done.stderr) == (141, b""), words, done.returncode, done.stderr)
+    with open("/dev/full", "wb") as full:
+        done = place.run("keys", stdout=full, stderr=subprocess.PIPE, code=1)
+    check(b"No space left" in done.stderr, done.stderr)
+
+
+def results_replace_results_only(place):
+    """-o renews a result of the same kind, keeps other files, and --force replaces them"""
+    compare = ["compare", "s.json", "--over", "/cluster/nodes=2,3", "-o"]
+    for name in ("c.json", "c.csv", "c.txt"):
+        place.run(*compare, name, code=0)
+        place.run(*compare, name, code=0)
+    place.refused("run", "s.json", "-o", "c.json", code=2, says="holds another kind of file")
+    place.run("run", "s.json", "-o", "c.json", "--force", code=0)
+    place.run("run", "s.json", "-o", "c.json", code=0)
+    place.write("empty.json", "")
+    place.run("run", "s.json", "-o", "empty.json", code=0)
+    place.write("raw.json", samples.kineto())
+    place.refused("import", "layer-table", place.write("l.csv", "name,params,forward_s,backward_s\na,9,1,1\n"),
+                  "-o", "raw.json", code=2, says="--force")
+
+
+def updates_are_in_the_timeline(place):
+    """the gap between communication and forward is the update, and is drawn"""
+    place.write("u.json", changed(training={"update_s": 3e-3}))
+    place.run("run", "u.json", "--timeline", "t.json", "--timeline-nodes", 0, code=0)
+    spans = [event for event in json.loads(place.path("t.json").read_text())["traceEvents"]
+             if event["ph"] == "X" and event["cat"] == "update"]
+    check(spans and all(abs(span["dur"] - 3e3) < 1e-2 for span in spans), spans)
+
+
+def the_report_shows_any_sweep(place):
+    """quickstart_report.py takes results of one's own, and says what it cannot show in a line"""
+    report = TESTS.parent / "notebooks/quickstart_report.py"
+    if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True).returncode:
+        raise Skipped("no matplotlib")
+
+    def shown(name):
+        return subprocess.run(["/usr/bin/python3", report, name, "--stepsim", place.stepsim],
+                              cwd=place.folder, capture_output=True, text=True, timeout=120)
+    place.sweep("own.jsonl", nodes="2,4")
+    done = shown("own.jsonl")
+    check(done.returncode == 0 and "single" in done.stdout and "own.png" in place.names(), done.stderr)
+    place.run("sweep", "s.json", "--over", "/training/iterations=2,3", "-o", "other.jsonl", code=0)
+    for name in ("other.jsonl", "s.json"):
+        done = shown(name)
+        check(done.returncode == 1 and done.stderr.count("\n") == 1, name, done.stderr)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,16 @@ namespace {
 
 constexpr CommandText kKeysText{
     "keys",
-    "[POINTER]",
+    "[POINTER | WORD]",
     "Tells what a key of a scenario means, which values it takes, its default and when it counts.\n"
-    "POINTER is a JSON pointer as --set and --over take it; an object shows its keys, and without\n"
-    "a POINTER all keys are listed. --rules lists when each key counts: the keys that go together.",
+    "POINTER is a JSON pointer as --set and --over take it; an object shows its keys, a word "
+    "without\n"
+    "a slash the keys with it in their names, and without either all keys are listed. --rules "
+    "lists\n"
+    "when each key counts: the keys that go together.",
     "stepsim keys /cluster/nics_per_node\n"
     "stepsim keys /communication/compression\n"
+    "stepsim keys bandwidth\n"
     "stepsim keys --rules",
     "docs/scenario-keys.md has the same as a page.",
     kTableFormats,
@@ -52,14 +56,20 @@ std::string first_sentence(std::string_view text) {
   return std::string(end == text.npos ? text : text.substr(0, end + 1));
 }
 
-// A terminal shows the first sentence of a key only; CSV, HTML and Markdown have all of it.
+// A terminal shows the first sentence of a key and the beginning of long cells only; CSV, HTML and
+// Markdown have all of it, and so has the page of the one key.
 Table key_table(const std::vector<PlacedKey>& keys, Format format) {
+  const auto cell_of = [format](std::string_view text, std::size_t columns) {
+    return format == Format::table ? base::shown_value(text, columns) : std::string(text);
+  };
   Table table{{"key", "values", "default", "meaning"}, {}};
   for (const PlacedKey& each : keys) {
     const std::string fallback = each.key->is_required ? "required" : default_text(*each.key);
-    table.rows.push_back({each.pointer, values_text(*each.key), fallback.empty() ? "-" : fallback,
-                          format == Format::table ? first_sentence(each.key->sentence)
-                                                  : std::string(each.key->sentence)});
+    const std::string_view sentence = each.key->sentence;
+    table.rows.push_back(
+        {each.pointer, cell_of(values_text(*each.key), 36),
+         fallback.empty() ? "-" : cell_of(fallback, 16),
+         cell_of(format == Format::table ? first_sentence(sentence) : std::string(sentence), 80)});
   }
   return table;
 }
@@ -75,6 +85,31 @@ Table rule_table(const std::vector<PlacedKey>& keys) {
   return table;
 }
 
+// The last part of a pointer: the name of the key.
+std::string_view name_of(std::string_view pointer) {
+  return pointer.substr(pointer.rfind('/') + 1);
+}
+
+// Keys with the word in their names, for who does not know the place: "bandwidth". Throws
+// UsageError with words of names that are near: "bandwith" asks for bandwidth.
+std::vector<PlacedKey> keys_named(const std::string& word, std::vector<PlacedKey> all) {
+  std::vector<PlacedKey> found;
+  std::vector<std::string_view> known;
+  for (const PlacedKey& each : all) {
+    const std::string_view name = name_of(each.pointer);
+    if (name.find(word) != std::string_view::npos) {
+      found.push_back(each);
+    }
+    known.push_back(name.substr(0, name.find('_')));
+    known.push_back(name);
+  }
+  if (found.empty()) {
+    throw UsageError(base::shown_value(word) + ": no key of a scenario has this in its name" +
+                     base::did_you_mean(word, known));
+  }
+  return found;
+}
+
 // The keys that the command is asked for: one alone, or one and those below it. Throws UsageError
 // for a pointer without a key. The same key in another object is then a better guess than one of
 // similar spelling: /nodes asks for /cluster/nodes.
@@ -84,8 +119,7 @@ std::vector<PlacedKey> asked_keys(const std::string& pointer) {
     return all;
   }
   if (pointer.front() != '/') {
-    throw UsageError("POINTER " + base::shown_value(pointer) +
-                     ": must start with /, such as /cluster/nodes");
+    return keys_named(pointer, std::move(all));
   }
   const io::Key* row = io::key_at(kRoot, pointer);
   std::vector<PlacedKey> found;
@@ -118,7 +152,8 @@ int keys(const Invocation& invocation) {
   std::string pointer;
   bool rules = false;
   CLI::App app;
-  app.add_option("POINTER", pointer, "JSON pointer of a key, such as /cluster/nodes");
+  app.add_option("POINTER", pointer,
+                 "JSON pointer of a key, such as /cluster/nodes, or a part of its name");
   app.add_flag("--rules", rules, "list when each key counts");
   Common common;
   if (!parse(app, kKeysText, invocation, common)) {
@@ -152,7 +187,7 @@ int keys(const Invocation& invocation) {
   }
   std::string text;
   std::vector<PlacedKey> listed = found;
-  if (!pointer.empty() && format == Format::table) {
+  if (pointer.starts_with('/') && format == Format::table) {
     text = key_page(found.front(), study::conditions(found.front().pointer));
     listed.erase(listed.begin());
     text += listed.empty() ? "" : "\n";

@@ -199,9 +199,10 @@ std::string verdict_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
   append_line(out, "overlap",
-              summary.overlap_fraction ? percent_cell(part_of(summary.overlap_fraction, 1)) +
-                                             " of communication hidden behind computation"
-                                       : std::string("no communication"));
+              summary.overlap_fraction && summary.communication_s.value_or(0) > 0
+                  ? percent_cell(part_of(summary.overlap_fraction, 1)) +
+                        " of communication hidden behind computation"
+                  : std::string("no communication"));
   const study::Scenario& scenario = result.scenario;
   const std::int64_t workers = scenario.other_jobs.empty()
                                    ? scenario.cluster.ranks()
