@@ -119,6 +119,22 @@ void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank
   }
 }
 
+// Without them no backward operator has a forward one, and kernels of backward would count as
+// forward.
+void require_sequence_numbers(const KinetoRecording& recording) {
+  const bool numbered = std::ranges::any_of(recording.events, [](const KinetoEvent& event) {
+    return event.sequence != KinetoEvent::kNone;
+  });
+  const bool has_backward = std::ranges::any_of(recording.names, [](const std::string& name) {
+    return name.find("Backward") != std::string::npos;
+  });
+  if (has_backward && !numbered) {
+    throw InputError(recording.file, "",
+                     "the operators have no sequence numbers, by which backward is matched to "
+                     "forward: record the trace again with a newer PyTorch");
+  }
+}
+
 } // namespace
 
 // Equal operators in equal order with equally many gradients; times may differ.
@@ -135,6 +151,7 @@ KinetoRank reduce_rank(const KinetoRecording& recording,
     throw InputError(recording.file, "",
                      "no GPU activity recorded: profile with ProfilerActivity.CUDA");
   }
+  require_sequence_numbers(recording);
   const std::vector<KinetoStep> steps = find_steps(recording, step_annotation);
   const Attribution attribution = attribute(recording, steps);
   KinetoRank rank;
@@ -153,13 +170,7 @@ KinetoRank reduce_rank(const KinetoRecording& recording,
   choose_steps(rank, skip_steps);
   keep_largest_group(rank);
   if (rank.first().layers.empty()) {
-    const bool numbered = std::ranges::any_of(
-        recording.events, [](const KinetoEvent& e) { return e.sequence != KinetoEvent::kNone; });
-    throw InputError(recording.file, "",
-                     numbered ? "no forward operators"
-                              : "the operators have no sequence numbers, by which backward is "
-                                "matched to forward: record the trace again with a PyTorch newer "
-                                "than of January 2021");
+    throw InputError(recording.file, "", "no forward operators");
   }
   rank.forward_only = rank.first().backward_nodes == 0;
   warn_about_times(rank);
