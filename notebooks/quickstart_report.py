@@ -2,9 +2,13 @@
 """The end of ./quickstart: the sweep as a table and a plot, and its 2-node row beside what the trace
 itself measured on 2 GPUs.
 
-usage: quickstart_report.py [SWEEP.json RESULTS.jsonl PLOT.png] [--stepsim build/stepsim]
+usage: quickstart_report.py [RESULTS.jsonl [PLOT.png]] [--stepsim build/stepsim]
+
+RESULTS is what `stepsim sweep ... -o RESULTS.jsonl` wrote, of any scenario: what the sweep does not
+vary is taken from the scenario in its first line.
 """
 import argparse
+import pathlib
 import shutil
 import statistics
 import sys
@@ -16,6 +20,24 @@ sys.dont_write_bytecode = True
 import matplotlib.pyplot as plt
 
 import stepsim_plots as plots
+
+
+def completed(header, points, file):
+    """The points with nodes, schedule and network, from the scenario where the sweep has one value."""
+    scenario = header["scenario"]
+    network = scenario["cluster"].get("network", {})
+    network = network if isinstance(network, dict) else {"calibration": network}
+    same = {"nodes": scenario["cluster"]["nodes"],
+            "schedule": scenario.get("communication", {}).get("schedule", "default")}
+    if not any("bandwidth_Bps" in p or "name" in p for p in points):
+        bandwidth = network.get("bandwidth_Bps", network.get("calibration", "the scenario's network"))
+        same["name"] = plots.rate(bandwidth) if isinstance(bandwidth, (int, float)) else str(bandwidth)
+    points = [same | p for p in points]
+    keys = [(plots.network(p), p["nodes"], p["schedule"]) for p in points]
+    if len(set(keys)) < len(keys):
+        sys.exit(f"{file}: the table shows nodes, networks and schedules, and this sweep varies "
+                 f"{', '.join(axis['field'] for axis in header['axes'])}; see stepsim sweep without -o")
+    return points
 
 
 def milliseconds(seconds):
@@ -33,10 +55,13 @@ def print_table(points):
         for nodes in plots.values(points, "nodes"):
             row = {p["schedule"]: p for p in points
                    if plots.network(p) == network and p["nodes"] == nodes}
-            best = min(p["iteration_time_s"] for p in row.values())
+            best = min((p["iteration_time_s"] for p in row.values()), default=0)
             line = f"{nodes:>5}"
             for schedule in schedules:
-                p = row[schedule]
+                p = row.get(schedule)
+                if p is None: # this point failed
+                    line += " " + cell.format("-", "-", "-")
+                    continue
                 fastest = p["iteration_time_s"] <= best * (1 + 1e-9) and nodes > 1
                 line += " " + cell.format(milliseconds(p["iteration_time_s"]) + " *"[fastest],
                                            milliseconds(p["exposed_communication_s"]),
@@ -45,18 +70,21 @@ def print_table(points):
     print()
 
 
-def plot(points, trace, file):
+def plot(points, what, file):
     columns = len(plots.networks(points))
     figure = plt.figure(figsize=(2.6 * columns + 1, 5.6), dpi=120)
-    plots.plot_sweep(figure, points, f"What-if sweep of {plots.provenance(trace)}")
+    plots.plot_sweep(figure, points, f"What-if sweep of {what}")
     figure.savefig(file)
 
 
-def compare_with_trace(stepsim, sweep_file, header, points, trace):
+def compare_with_trace(stepsim, results, header, points, trace):
     """Buckets and exposed communication: simulated on 2 nodes against measured on 2 GPUs."""
-    measured = trace["buckets"]
-    rows = {plots.network(p): p for p in points if p["nodes"] == 2 and p["schedule"] == "ddp"}
-    runs = {name: plots.run_with_timeline(stepsim, sweep_file, plots.settings_of(header, p))[0]
+    measured = trace.get("buckets")
+    rows = {plots.network(p): p for p in points if p["nodes"] == 2 and p["schedule"] == "ddp"
+            and trace.get("ranks") == 2}
+    if not rows or not measured:
+        return
+    runs = {name: plots.run_with_timeline(stepsim, results, plots.settings_of(header, p))[0]
             for name, p in rows.items()}
 
     def mean_error(name):
@@ -96,21 +124,29 @@ here, so compare with the least time. (3) The trace does not say which link join
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("sweep", nargs="?", default="examples/quickstart.sweep.json")
     parser.add_argument("results", nargs="?", default="results/quickstart.jsonl")
-    parser.add_argument("plot", nargs="?", default="results/quickstart.png")
+    parser.add_argument("plot", nargs="?")
     parser.add_argument("--stepsim", default=shutil.which("stepsim") or "build/stepsim")
     options = parser.parse_args()
-    header, points = plots.read_sweep(options.results)
+    picture = options.plot or str(pathlib.Path(options.results).with_suffix(".png"))
+    try:
+        header, points = plots.read_sweep(options.results)
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        sys.exit(f"{options.results}: no results of stepsim sweep in JSON Lines ({error})")
     if not points:
         sys.exit(f"{options.results}: no finished point")
-    trace = plots.trace_of(options.sweep)
-    print(f"\n{plots.provenance(trace)}; {sum(l['gradient_bytes'] or 0 for l in trace['layers']) / 1e6:.1f} "
-          f"MB of gradients; computation alone {1e3 * plots.compute_of(points):.1f} ms\n")
+    points = completed(header, points, options.results)
+    trace = plots.trace_of(options.results)
+    what = header["scenario"].get("name", options.results)
+    if trace:
+        what = plots.provenance(trace)
+        print(f"\n{what}; {sum(l['gradient_bytes'] or 0 for l in trace['layers']) / 1e6:.1f} "
+              f"MB of gradients; computation alone {1e3 * plots.compute_of(points):.1f} ms\n")
     print_table(points)
-    compare_with_trace(options.stepsim, options.sweep, header, points, trace)
-    plot(points, trace, options.plot)
-    print(f"\nplot: {options.plot}\nevery point with all its numbers: {options.results}")
+    if trace:
+        compare_with_trace(options.stepsim, options.results, header, points, trace)
+    plot(points, what, picture)
+    print(f"\nplot: {picture}\nevery point with all its numbers: {options.results}")
 
 
 if __name__ == "__main__":

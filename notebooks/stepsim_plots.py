@@ -8,15 +8,16 @@ them apart, and the handles of a legend are long enough to show the dashes.
 import gzip
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
 from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-WORDS = {"wfbp": "a message per gradient", "single": "one message after backward",
-         "ddp": "PyTorch's buckets", "horovod": "fusion buffer and cycle",
-         "mg_wfbp": "the published greedy merge", "optimal": "the best merge",
+WORDS = {"wfbp": "one message per gradient", "single": "one message after backward",
+         "ddp": "PyTorch's buckets", "horovod": "Horovod's fusion buffer and cycle",
+         "mg_wfbp": "greedy merge (MG-WFBP)", "optimal": "the best merge",
          "eager": "all that is ready"}
 
 SOLID, DASHED, DOTTED = "-", (0, (4, 2)), (0, (1, 1.5))
@@ -38,8 +39,8 @@ def look(schedule, index=0):
 
 
 def named(schedule):
-    """The schedule with what it does, for a legend."""
-    return f"{schedule}: {WORDS[schedule]}" if schedule in WORDS else schedule
+    """What the schedule does, for a legend."""
+    return WORDS.get(schedule, schedule)
 
 
 def legend_entries(axis):
@@ -63,18 +64,24 @@ def read_sweep(file):
     return header, points
 
 
-def scenario_of(sweep_file):
-    """(scenario, the folder its file names are relative to) of a sweep file."""
-    sweep_file = pathlib.Path(sweep_file)
-    scenario = read_json(sweep_file)["scenario"]
+def scenario_of(file):
+    """(scenario, the folder its file names are relative to) of a sweep, its results or a scenario."""
+    file = pathlib.Path(file)
+    if file.suffix == ".jsonl":
+        scenario = read_sweep(file)[0]["scenario"]
+    else:
+        tree = read_json(file)
+        scenario = tree.get("scenario", tree)
     if isinstance(scenario, dict):
-        return scenario, sweep_file.parent
-    return read_json(sweep_file.parent / scenario), (sweep_file.parent / scenario).parent
+        return scenario, file.parent
+    return read_json(file.parent / scenario), (file.parent / scenario).parent
 
 
-def trace_of(sweep_file):
-    scenario, folder = scenario_of(sweep_file)
-    return read_json(folder / scenario["workload"]["trace"])
+def trace_of(file):
+    """The trace that a sweep, its results or a scenario names; None where it names none."""
+    scenario, folder = scenario_of(file)
+    trace = scenario["workload"].get("trace")
+    return read_json(folder / trace) if trace else None
 
 
 def provenance(trace):
@@ -82,6 +89,11 @@ def provenance(trace):
     ranks = trace.get("ranks") or 1
     device = trace.get("device") or "unknown device"
     return f"{trace['name']}: layer times {trace['provenance']}, from a run on {ranks} x {device}"
+
+
+def origin(trace):
+    """The same for the title of a picture."""
+    return f"layer times of a run on {trace.get('ranks') or 1} x {trace.get('device') or 'an unknown device'}"
 
 
 def rate(bytes_per_second):
@@ -153,6 +165,39 @@ def plot_sweep(figure, points, title):
     return axes
 
 
+def knee(line, target):
+    """The last point of a curve that begins above the target and falls below it; None for others."""
+    above = [p["scaling_efficiency"] >= target for p in line]
+    return line[above.index(False) - 1] if above[0] and not all(above) else None
+
+
+def plot_efficiency(axis, points, target=0.9):
+    """How far each schedule scales on one network, with the knee: the last node count at the target."""
+    nodes = values(points, "nodes")
+    for index, schedule in enumerate(values(points, "schedule")):
+        color, marker, dashes = look(schedule, index)
+        line = [p for p in points if p["schedule"] == schedule]
+        axis.plot([p["nodes"] for p in line], [100 * p["scaling_efficiency"] for p in line],
+                  color=color, marker=marker, markersize=6, linewidth=1.8, linestyle=dashes,
+                  label=named(schedule))
+        if last := knee(line, target):
+            axis.annotate(f"knee: {last['nodes']} nodes", (last["nodes"], 100 * last["scaling_efficiency"]),
+                          xytext=(-58, -34), textcoords="offset points", fontsize=9,
+                          arrowprops={"arrowstyle": "->", "color": "black"})
+    axis.axhline(100 * target, color="black", linewidth=0.8, linestyle=":")
+    axis.text(nodes[0], 100 * target - 1.5, f"{100 * target:g} %", va="top", fontsize=9)
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(FixedLocator(nodes))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_ylim(0, 104)
+    axis.set_xlabel("nodes, one GPU each")
+    axis.set_ylabel("scaling efficiency [%]")
+    axis.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axis.set_axisbelow(True)
+    axis.legend(frameon=False, fontsize=9, handlelength=HANDLE_LENGTH, loc="lower left")
+
+
 def slices(timeline):
     """[{process, thread, name, start_s, end_s, args}] of the complete events of a timeline file."""
     events = timeline["traceEvents"]
@@ -199,17 +244,18 @@ def plot_timeline(axis, found, process, window_s=None):
     return seen
 
 
-def run_with_timeline(stepsim, sweep_file, settings):
-    """(result, slices of node 0 in one steady iteration) of the sweep's scenario, changed."""
-    scenario = read_json(sweep_file)["scenario"]
-    file = pathlib.Path(sweep_file).parent / scenario
+def run_with_timeline(stepsim, file, settings):
+    """(result, slices of node 0 in one steady iteration) of the scenario of `file`, changed."""
+    scenario, folder = scenario_of(file)
     with tempfile.TemporaryDirectory() as scratch:
         picture = pathlib.Path(scratch, "timeline.json.gz")
-        command = [stepsim, "run", file, "--json", "--quiet", "--timeline", picture,
+        program = shutil.which(stepsim) or stepsim
+        command = [pathlib.Path(program).resolve(), "run", "-", "--json", "--quiet", "--timeline", picture,
                    "--timeline-nodes", "0", "--timeline-iterations", "1-1"]
         for pointer, value in settings.items():
             command += ["--set", f"{pointer}={value}"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        done = subprocess.run(command, input=json.dumps(scenario).encode(), cwd=folder, check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return json.loads(done.stdout), slices(read_json(picture))
 
 
@@ -225,14 +271,15 @@ def compare_timelines(figure, stepsim, sweep_file, header, points):
         window = (starts[schedule], starts[schedule] + longest)
         seen.update(plot_timeline(axis, each, each[0]["process"], window))
         summary = result["summary"]
-        axis.set_title(f"{schedule} ({WORDS.get(schedule, '')}): "
+        words = named(schedule)
+        axis.set_title(f"{words[0].upper()}{words[1:]}: "
                        f"{1e3 * summary['iteration_time_s']:.1f} ms, of it "
                        f"{1e3 * summary['exposed_communication_s']:.1f} ms exposed communication",
                        fontsize=10, loc="left")
         if axis is not axes[-1]:
             axis.set_xlabel("")
     figure.suptitle(f"One iteration on {points[0]['nodes']} nodes, {network(points[0])}; "
-                    f"{provenance(trace_of(sweep_file))}", fontsize=10)
+                    f"{origin(trace_of(sweep_file))}", fontsize=10)
     figure.legend(seen.values(), seen.keys(), loc="lower center", ncol=len(seen), frameon=False,
                   fontsize=9)
     figure.tight_layout(rect=(0, 0.05, 1, 0.99))

@@ -28,7 +28,8 @@ import dlcp_plots
 import stepsim_plots
 
 # Numbers of arms, scenarios and formulas, symbols that only a specification explains.
-INTERNAL = re.compile(r"\barms? \d|\b[EFQ]\d+\b|\btau\b|\bhand(ed)?.over\b|\b[NSPpqn] = |\bneed\b")
+INTERNAL = re.compile(r"\barms? \d|\b[EFQ]\d+\b|\btau\b|\bhand(ed)?.over\b|\b[NSPpqn] = |\bneed\b"
+                      r"|mg_wfbp|\bwfbp\b|\bddp\b")
 MOST_CURVES = 5
 LEAST_HANDLE = 5
 
@@ -48,7 +49,10 @@ def sweep_axes():
     figure = new_figure()
     axes = stepsim_plots.plot_sweep(figure, points, "title")
     handles = figure.legends[0].handlelength
-    return [("sweep", axis, handles) for axis in axes.flat]
+    alone = new_figure().add_subplot()
+    stepsim_plots.plot_efficiency(alone, [p for p in points if p["bandwidth_Bps"] == 1e9])
+    return [("sweep", axis, handles) for axis in axes.flat] + [
+        ("efficiency", alone, alone.get_legend().handlelength)]
 
 
 def study_axes(module, results, extra):

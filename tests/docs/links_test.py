@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every relative link of a Markdown file leads to a file or folder that exists."""
+"""Every relative link of a Markdown file leads to a file or folder that exists, and to a heading or an
+id in it."""
 import pathlib
 import re
 import sys
@@ -14,6 +15,14 @@ def markdown_files():
         yield from (ROOT / folder).rglob("*.md")
 
 
+def anchors_of(file):
+    """Ids, and headings as GitHub makes links of them."""
+    text = file.read_text(encoding="utf-8")
+    headings = re.findall(r"(?m)^#+ (.+)$", text)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings} | set(
+        re.findall(r'<a id="([^"]+)">', text))
+
+
 def main():
     missing = []
     links = 0
@@ -22,8 +31,11 @@ def main():
             if re.match(r"[a-z]+:|#", target):
                 continue
             links += 1
-            if not (file.parent / target.split("#")[0]).exists():
+            name, _, anchor = target.partition("#")
+            if not (file.parent / name).exists():
                 missing.append(f"{file.relative_to(ROOT)}: {target}: no such file")
+            elif anchor and anchor not in anchors_of(file.parent / name):
+                missing.append(f"{file.relative_to(ROOT)}: {target}: no such heading")
     print("\n".join(missing) if missing else f"{links} links lead to files")
     return 1 if missing or not links else 0
 
