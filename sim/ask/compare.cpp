@@ -62,6 +62,7 @@ void sort_best_first(Comparison& comparison) {
 // A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
 // because the comparison has a key of that name.
 Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
+  require_scenario(sweep);
   SweepOptions options;
   options.jobs = asked.jobs;
   options.max_seconds = asked.max_seconds;

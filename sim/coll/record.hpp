@@ -18,6 +18,12 @@
 namespace stepsim::coll {
 
 enum class AskedMethod { automatic, closed_form, max_plus, events, all };
+inline constexpr auto kAskedMethods =
+    base::words<AskedMethod>({{AskedMethod::automatic, "auto"},
+                              {AskedMethod::closed_form, "closed_form"},
+                              {AskedMethod::max_plus, "max_plus"},
+                              {AskedMethod::events, "events"},
+                              {AskedMethod::all, "all"}});
 
 // [P] each; wait = finish - enter - transfer.
 struct PerRank {

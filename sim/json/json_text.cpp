@@ -6,9 +6,12 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::io {
 
@@ -146,6 +149,27 @@ void append_pretty(std::string& out, const Json& value, std::size_t depth) {
   }
 }
 
+// Pointer of the first number that JSON cannot hold, below a value; empty if there is none.
+std::optional<std::string> not_finite_at(const Json& value) {
+  if (value.is_number() && !std::isfinite(value.as_double())) {
+    return "";
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.as_array().size(); ++i) {
+      if (const auto below = not_finite_at(value.as_array()[i])) {
+        return "/" + std::to_string(i) + *below;
+      }
+    }
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) {
+      if (const auto below = not_finite_at(member)) {
+        return "/" + escape_token(key) + *below;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 void append_compact(std::string& out, const Json& value) {
@@ -186,6 +210,12 @@ std::string pretty(const Json& value) {
   append_pretty(out, value, 0);
   out += '\n';
   return out;
+}
+
+void require_finite(const Json& result) {
+  if (const auto pointer = not_finite_at(result)) {
+    throw SimulationError("the result " + *pointer + " is beyond the range of numbers");
+  }
 }
 
 } // namespace stepsim::io

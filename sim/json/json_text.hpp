@@ -13,5 +13,8 @@ namespace stepsim::io {
 [[nodiscard]] std::string compact(const Json& value);
 // The same, at the end of `out`.
 void append_compact(std::string& out, const Json& value);
+// JSON has no NaN and no infinity: throws SimulationError with the pointer of such a number of a
+// result, because a null would be read as "does not exist".
+void require_finite(const Json& result);
 
 } // namespace stepsim::io

@@ -107,8 +107,10 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/cost", FileKind::cost}, // of a merge problem
       Key{"/cluster/topology/file", FileKind::topology},
       Key{"/cluster/topology", FileKind::topology}, // short form
-      Key{"/topology/file", FileKind::topology},    // of a list of flows
+      Key{"/topology/file", FileKind::topology},    // of a list of flows, or of a collective
       Key{"/topology", FileKind::topology},
+      Key{"/links", FileKind::links}, // of a collective
+      Key{"/sizes", FileKind::sizes},
   };
   std::string general;
   for (const std::string& token : io::pointer_tokens(pointer)) {
@@ -201,6 +203,8 @@ std::string Files::digest(const io::Json& name, std::string_view pointer) {
     break;
   case FileKind::trace:
   case FileKind::cost:
+  case FileKind::links:
+  case FileKind::sizes:
     path = path_of(name);
     break;
   }
@@ -279,6 +283,29 @@ const net::Topology& Files::topology(const io::Json& name) {
   auto& known = topologies_[path];
   if (!known) {
     known = std::make_unique<const net::Topology>(io::parse_topology(read(path, name)));
+  }
+  return *known;
+}
+
+// What is checked depends on the number of ranks, so that each number has its own.
+const io::LinksFile& Files::links(const io::Json& name, std::uint32_t ranks) {
+  assert(is_known_place(name, FileKind::links) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  const std::string path = path_of(name);
+  auto& known = links_[{path, ranks}];
+  if (!known) {
+    known = std::make_unique<const io::LinksFile>(io::parse_links(read(path, name), ranks));
+  }
+  return *known;
+}
+
+const std::vector<double>& Files::sizes(const io::Json& name, std::uint32_t ranks) {
+  assert(is_known_place(name, FileKind::sizes) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  const std::string path = path_of(name);
+  auto& known = sizes_[{path, ranks}];
+  if (!known) {
+    known = std::make_unique<const std::vector<double>>(io::parse_sizes(read(path, name), ranks));
   }
   return *known;
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/links_file.hpp"
 #include "net/fabric/rank_fabric.hpp"
 #include "net/profile/profile.hpp"
 #include "plan/cost.hpp"
@@ -53,11 +54,11 @@ inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEn
 // Neither a folder nor an ending.
 [[nodiscard]] bool is_shipped_name(std::string_view name);
 
-// What a string at this place of a scenario, a list of flows or a merge problem names. This is the
-// one list of keys that name files: Files asserts that nothing else is read. The content of these
-// files belongs to the identity of a sweep, and in an axis their names are relative to the file
-// that the axis was written in.
-enum class FileKind { none, trace, model, profile, cost, topology };
+// What a string at this place of a scenario, a list of flows, a collective or a merge problem
+// names. This is the one list of keys that name files: Files asserts that nothing else is read. The
+// content of these files belongs to the identity of a sweep, and in an axis their names are
+// relative to the file that the axis was written in.
+enum class FileKind { none, trace, model, profile, cost, topology, links, sizes };
 [[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
 [[nodiscard]] inline bool names_file(std::string_view pointer) {
   return file_kind_at(pointer) != FileKind::none;
@@ -81,6 +82,9 @@ public:
   const net::NetworkProfile& profile(const io::Json& name);
   const CostFile& cost(const io::Json& name);
   const net::Topology& topology(const io::Json& name);
+  // Of a collective of so many ranks.
+  const io::LinksFile& links(const io::Json& name, std::uint32_t ranks);
+  const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
   // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
@@ -105,6 +109,10 @@ private:
   ByPath<net::NetworkProfile> profiles_;
   ByPath<CostFile> costs_;
   ByPath<net::Topology> topologies_;
+  // By path and number of ranks.
+  std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const io::LinksFile>> links_;
+  std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const std::vector<double>>>
+      sizes_;
   std::map<std::string, std::shared_ptr<const net::RoutedFabric>> routed_; // by canonical text
 };
 

@@ -51,24 +51,8 @@ void parse_collective(io::Fields& fields, const ParseContext& context, Communica
   const std::string_view chosen = fields.word("collective");
   out.calibrated = chosen == keys::kCalibrated;
   out.collective = out.calibrated ? AlgorithmId::ring : *coll::parse_algorithm(chosen);
-  coll::Options& options = out.options;
-
-  options.candidates = parse_candidates(fields, context);
-  if (const io::Json* block = fields.any("block_bytes");
-      block != nullptr && !(block->is_string() && block->as_string() == "optimal")) {
-    const auto bytes = fields.optional_integer("block_bytes");
-    options.block = bytes ? std::optional<Bytes>(Bytes{*bytes}) : std::nullopt;
-  }
-  options.reduction_mode = fields.word("reduction_mode", coll::kReductionModes);
-  options.chunking =
-      *coll::kChunkings.find(fields.word_or("chunking", coll::kChunkings[options.chunking]));
-  options.element_bytes = fields.integer("element_bytes");
-  options.cost_form = fields.word("cost_form", coll::kCostForms);
-  options.ring_startup_2p = fields.word("ring_startup") == "2P";
-  options.lp_last_hop = fields.boolean("lp_last_hop");
-  options.exchange_sizes = fields.boolean("exchange_sizes");
-  options.intra_algorithm = *coll::parse_algorithm(fields.word("intra_algorithm"));
-  options.inter_algorithm = *coll::parse_algorithm(fields.word("inter_algorithm"));
+  out.options.candidates = parse_candidates(fields, context);
+  read_options(fields, out.options);
 }
 
 // A gradient of unknown length must hold whole values of its type (4 bytes where that is unknown).
@@ -137,6 +121,24 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
 }
 
 } // namespace
+
+void read_options(io::Fields& fields, coll::Options& options) {
+  if (const io::Json* block = fields.any("block_bytes");
+      block != nullptr && !(block->is_string() && block->as_string() == "optimal")) {
+    const auto bytes = fields.optional_integer("block_bytes");
+    options.block = bytes ? std::optional<Bytes>(Bytes{*bytes}) : std::nullopt;
+  }
+  options.reduction_mode = fields.word("reduction_mode", coll::kReductionModes);
+  options.chunking =
+      *coll::kChunkings.find(fields.word_or("chunking", coll::kChunkings[options.chunking]));
+  options.element_bytes = fields.integer("element_bytes");
+  options.cost_form = fields.word("cost_form", coll::kCostForms);
+  options.ring_startup_2p = fields.word("ring_startup") == "2P";
+  options.lp_last_hop = fields.boolean("lp_last_hop");
+  options.exchange_sizes = fields.boolean("exchange_sizes");
+  options.intra_algorithm = *coll::parse_algorithm(fields.word("intra_algorithm"));
+  options.inter_algorithm = *coll::parse_algorithm(fields.word("inter_algorithm"));
+}
 
 // The schedule comes before the compression, which depends on it (`k` needs the whole gradient in
 // one message).

@@ -59,7 +59,7 @@ std::vector<std::size_t> Grid::position(std::int64_t point) const {
 
 // A record has the columns of sweeps and the figures of runs beside the varied fields; a field with
 // one of those names would be two columns under one key, so that it gets its whole pointer.
-std::vector<std::string> Grid::field_names() const {
+std::vector<std::string> Grid::field_names(const io::Object& further) const {
   static constexpr std::array<std::string_view, 6> kReserved{"record", "point", "status",
                                                              "method", "error", "replication"};
   std::vector<std::string> last;
@@ -71,6 +71,9 @@ std::vector<std::string> Grid::field_names() const {
   for (const SummaryField& field : kSummaryFields) {
     taken.emplace_back(field.key);
   }
+  for (const auto& [key, value] : further) {
+    taken.push_back(key);
+  }
   std::vector<std::string> names = last;
   for (std::size_t a = 0; a < names.size(); ++a) {
     if (std::count(last.begin(), last.end(), last[a]) > 1 ||
@@ -79,6 +82,24 @@ std::vector<std::string> Grid::field_names() const {
     }
   }
   return names;
+}
+
+std::optional<std::size_t> Grid::axis_of(std::string_view pointer) const {
+  const auto found = std::ranges::find(axes, pointer, &Axis::pointer);
+  return found == axes.end() ? std::nullopt
+                             : std::optional(static_cast<std::size_t>(found - axes.begin()));
+}
+
+// The digit of the axis runs through its values while all others stay.
+std::vector<std::int64_t> Grid::along(std::size_t axis, std::int64_t point) const {
+  const std::int64_t stride = strides()[axis + 1];
+  const auto size = static_cast<std::int64_t>(axes[axis].values.size());
+  const std::int64_t first = point - point / stride % size * stride;
+  std::vector<std::int64_t> points;
+  for (std::int64_t i = 0; i < size; ++i) {
+    points.push_back(first + i * stride);
+  }
+  return points;
 }
 
 namespace {

@@ -1,8 +1,10 @@
 #pragma once
-// A study varies scenario fields and nothing else. An axis is a JSON pointer with its values; a
-// grid is all combinations, the first axis slowest, zipped axes moving together (IO 14). A point
-// number decodes to one value per axis, so that a grid of any size costs no memory.
+// A study varies fields of a scenario or of a collective and nothing else. An axis is a JSON
+// pointer with its values; a grid is all combinations, the first axis slowest, zipped axes moving
+// together (IO 14). A point number decodes to one value per axis, so that a grid of any size costs
+// no memory.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +34,20 @@ struct Grid {
   // Index into `values` per axis.
   [[nodiscard]] std::vector<std::size_t> position(std::int64_t point) const;
   // Name of each varied field in flat records: last token of its pointer, the whole pointer where
-  // two names, or a name and another column of the record, would be equal.
-  [[nodiscard]] std::vector<std::string> field_names() const;
+  // two names, or a name and another column of the record, would be equal. `taken`: columns that
+  // the record has beside those of a run.
+  [[nodiscard]] std::vector<std::string> field_names(const io::Object& taken = {}) const;
+
+  // The axis of a pointer; empty where it is not varied.
+  [[nodiscard]] std::optional<std::size_t> axis_of(std::string_view pointer) const;
+  // The points that differ from `point` in that axis only, itself included, in its order.
+  [[nodiscard]] std::vector<std::int64_t> along(std::size_t axis, std::int64_t point) const;
 };
 
 // A value of an axis as records hold it: quantities with a unit of the axis's key are numbers.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 
-// The scenario tree with the point's values set. Names of files in it stay relative to the file
+// The tree of the base with the point's values set. Names of files in it stay relative to the file
 // that the axis was written in (to the working directory if it came from a flag).
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 

@@ -12,6 +12,7 @@
 namespace stepsim::study {
 
 Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
+  require_scenario(sweep);
   SweepOptions sweep_options;
   sweep_options.jobs = options.jobs;
   sweep_options.max_seconds = options.max_seconds;

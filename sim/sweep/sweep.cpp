@@ -332,7 +332,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
     fail_exists(options); // before any work
   }
   check_some_point(sweep, files);
-  const Records records(sweep.grid, options.format);
+  const Records records(sweep, options.format);
   const std::string header = header_of(sweep, files, options, records);
   SweepReport report;
   report.points = options.shard.points(records.points());
@@ -367,7 +367,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text) {
   check_some_point(sweep, files);
-  const Records records(sweep.grid, options.format);
+  const Records records(sweep, options.format);
   SweepOutput output(&text);
   output.write(header_of(sweep, files, options, records));
   SweepReport report;
@@ -377,7 +377,7 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
 }
 
 double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& options) {
-  const Records records(sweep.grid, options.format);
+  const Records records(sweep, options.format);
   const std::int64_t points = options.shard.points(records.points());
   check_some_point(sweep, files);
   if (points == 0) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "collective/collective_record.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/sweep_keys.hpp"
@@ -196,6 +197,17 @@ std::pair<std::size_t, std::string> unusable_axis(const Sweep& sweep) {
 
 } // namespace
 
+io::Object Sweep::sample() const {
+  return is_collective(base) ? record_tree({}).as_object() : io::Object();
+}
+
+void require_scenario(const Sweep& sweep) {
+  if (is_collective(sweep.base)) {
+    throw InputError(std::string(sweep.base.file()), "/kind",
+                     R"(must be "scenario", got "collective")");
+  }
+}
+
 // Files without a kind are told by their axes.
 bool is_sweep(const io::Json& tree) {
   const io::Json* kind = tree.find("kind");
@@ -240,6 +252,10 @@ Sweep parse_sweep(const io::Json& tree) {
   }
   io::Json base = scenario->is_string() ? read_named(path_of(*scenario), *scenario) : *scenario;
   sweep.base = with_short_forms_expanded(std::move(base));
+  if (sweep.grid.replications > 1 && is_collective(sweep.base)) {
+    problems.add(tree, "replications", "has no meaning for a collective: nothing in it is random");
+    problems.throw_if_any();
+  }
   if (const auto [a, reason] = unusable_axis(sweep); a < sweep.grid.axes.size()) {
     problems.add(axes[a], "field", reason);
     problems.throw_if_any();

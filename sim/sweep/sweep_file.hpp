@@ -1,6 +1,6 @@
 #pragma once
-// What a sweep is asked to do: a scenario, and the grid of values put into it. Made from a file of
-// kind `sweep` or from a scenario and `--over` flags.
+// What a sweep is asked to do: a scenario or a collective, and the grid of values put into it. Made
+// from a file of kind `sweep` or from a scenario and `--over` flags.
 #include <string>
 #include <vector>
 
@@ -10,9 +10,19 @@
 namespace stepsim::study {
 
 struct Sweep {
-  io::Json base; // the scenario, short forms expanded
+  io::Json base; // the scenario or collective, short forms expanded
   Grid grid;
+
+  // The keys that a record has beside its place in the grid, as an object with a sample of their
+  // values, where the base is a collective; nothing for a scenario, whose keys are those of its
+  // summary.
+  [[nodiscard]] io::Object sample() const;
+  // The columns of the varied fields.
+  [[nodiscard]] std::vector<std::string> varied() const { return grid.field_names(sample()); }
 };
+
+// Throws InputError where the base is a collective: it has no times of a training.
+void require_scenario(const Sweep& sweep);
 
 // True if the file says that it is a sweep.
 [[nodiscard]] bool is_sweep(const io::Json& tree);

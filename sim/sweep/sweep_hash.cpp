@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "collective/collective_file.hpp"
+#include "collective/collective_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "sweep/sweep_file.hpp"
@@ -92,8 +94,10 @@ std::string grid_hash(const Sweep& sweep, Files& files) {
   // under it the defaults, so that writing a default does not make another sweep.
   io::Json scenario = canonical(first, "", files);
   try {
-    const Scenario resolved = parse_scenario(first, files, Leftovers::ignore);
-    fill_in(scenario, canonical(scenario_tree(resolved), "", files));
+    const io::Json defaults = is_collective(first)
+                                  ? io::defaults_of(keys::kCollectiveFile)
+                                  : scenario_tree(parse_scenario(first, files, Leftovers::ignore));
+    fill_in(scenario, canonical(defaults, "", files));
   } catch (const InputError&) { // the first point is one that fails
   } catch (const SimulationError&) {}
   io::Array axes;

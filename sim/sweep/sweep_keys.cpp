@@ -44,7 +44,8 @@ constexpr std::array kHeader{
     integer("shards", "Number of parts.").in(io::at_least(1)).required(),
     list("axes", kHeaderAxis, "Varied fields.").required(),
     object("scenario", {},
-           "Base scenario, as every point starts from it; names of files are relative to this "
+           "Base scenario or collective, as every point starts from it; names of files are "
+           "relative to this "
            "file.")
         .open()
         .example(R"({"workload": {"trace": "../traces/resnet50.json"}})"),

@@ -19,8 +19,9 @@ namespace keys {
 
 using namespace io::rows;
 
-inline constexpr std::array kScenarioForms{text("scenario", "File of kind scenario."),
-                                           object("scenario", {}, "The scenario itself.").open()};
+inline constexpr std::array kScenarioForms{
+    text("scenario", "File of kind scenario or collective."),
+    object("scenario", {}, "The scenario or collective itself.").open()};
 
 inline constexpr std::array kAxisValue{any("values", "One value.")};
 inline constexpr std::array kListedAxis{
@@ -55,7 +56,7 @@ inline constexpr std::array kZip{
     list("zip", kZipped, "Fields of axes with equally many values.").sizes(2)};
 
 inline constexpr std::array kSweep{
-    either("scenario", kScenarioForms, "The scenario, or its file.")
+    either("scenario", kScenarioForms, "The scenario or collective, or its file.")
         .example(R"("scenario.json")")
         .required(),
     list("axes", kAxis, "Varied fields; the first varies slowest.")
@@ -69,7 +70,8 @@ inline constexpr std::array kSweep{
         .by_default(1)};
 
 inline constexpr io::Key kSweepRoot =
-    object("sweep", kSweep, "A grid of scenarios: every combination of the values of its axes.");
+    object("sweep", kSweep,
+           "A grid of scenarios or collectives: every combination of the values of its axes.");
 
 [[nodiscard]] io::FileKind sweep_file();
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "collective/collective_record.hpp"
 #include "run/run.hpp"
 #include "scenario/unusual.hpp"
 #include "sweep/sweep_quick.hpp"
@@ -109,6 +110,15 @@ void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
   outcome.error.clear();
   try {
     const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
+    if (is_collective(tree)) {
+      outcome.collective = evaluate_collective(parse_collective(tree, files_, Leftovers::ignore),
+                                               {.max_seconds = max_seconds_});
+      outcome.method = outcome.collective.find("method")->as_string();
+      for (const io::Json& warning : outcome.collective.find("warnings")->as_array()) {
+        ++warnings_[warning.as_string()];
+      }
+      return;
+    }
     Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
     if (const std::int64_t replication = point % sweep_.grid.replications; replication > 0) {
       scenario.variability.seed = replication_seed(scenario.variability.seed, replication);
@@ -256,6 +266,14 @@ std::map<std::string, std::int64_t> PointRunner::warnings() const {
   return all;
 }
 
+void check_point(const io::Json& tree, Files& files) {
+  if (is_collective(tree)) {
+    (void)parse_collective(tree, files, Leftovers::ignore);
+  } else {
+    (void)parse_scenario(tree, files, Leftovers::ignore);
+  }
+}
+
 // A few points spread over the grid, first and last among them: a scenario that is wrong everywhere
 // is told at once instead of failing a million times.
 void check_some_point(const Sweep& sweep, Files& files) {
@@ -266,7 +284,7 @@ void check_some_point(const Sweep& sweep, Files& files) {
   for (std::int64_t i = 0; i < samples; ++i) {
     const std::int64_t point = i + 1 == samples ? points - 1 : points / samples * i;
     try {
-      (void)parse_scenario(scenario_at(sweep.base, sweep.grid, point), files, Leftovers::ignore);
+      check_point(scenario_at(sweep.base, sweep.grid, point), files);
       return;
     } catch (const InputError& error) {
       if (!first) {

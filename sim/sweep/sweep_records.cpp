@@ -31,8 +31,9 @@ void NumberTexts::append(std::string& out, double value) {
 
 // JSON keys are sorted so that a record reads the same whoever writes it; CSV columns have the
 // order of a reader, with the figures sorted.
-Records::Records(const Grid& grid, RecordFormat format)
-    : format_(format), replications_(grid.replications), strides_(grid.strides()) {
+Records::Records(const Sweep& sweep, RecordFormat format)
+    : format_(format), replications_(sweep.grid.replications), strides_(sweep.grid.strides()) {
+  const Grid& grid = sweep.grid;
   io::Array axes;
   for (const Axis& axis : grid.axes) {
     io::Array values(axis.values.begin(), axis.values.end());
@@ -46,23 +47,37 @@ Records::Records(const Grid& grid, RecordFormat format)
 
   std::vector<Column> columns;
   const auto add = [&](std::string key, Source source) {
-    columns.push_back({std::move(key), source, 0, nullptr, ""});
+    columns.push_back({std::move(key), source, 0, nullptr, "", "", ""});
   };
   if (format == RecordFormat::jsonl) {
     add("record", Source::record);
   }
   add("point", Source::point);
   add("status", Source::status);
-  const std::vector<std::string> names = grid.field_names();
+  const std::vector<std::string> names = sweep.varied();
   for (std::size_t a = 0; a < names.size(); ++a) {
-    columns.push_back({names[a], Source::axis, a, nullptr, ""});
+    columns.push_back({names[a], Source::axis, a, nullptr, "", "", ""});
   }
   if (replications_ > 1) {
     add("replication", Source::replication);
   }
   const auto summary_begin = static_cast<std::ptrdiff_t>(columns.size());
+  const io::Object sample = sweep.sample();
   for (const SummaryField& field : kSummaryFields) {
-    columns.push_back({std::string(field.key), Source::summary, 0, &field, ""});
+    if (sample.empty()) {
+      columns.push_back({std::string(field.key), Source::summary, 0, &field, "", "", ""});
+    }
+  }
+  // In CSV every number of an object has its own column, and a list has none.
+  for (const auto& [key, value] : sample) {
+    const bool csv = format == RecordFormat::csv;
+    if (csv && value.is_object()) {
+      for (const auto& [part, number] : value.as_object()) {
+        columns.push_back({key + "_" + part, Source::member, 0, nullptr, key, part, ""});
+      }
+    } else if (key != "method" && !(csv && value.is_array())) {
+      columns.push_back({key, Source::member, 0, nullptr, key, "", ""});
+    }
   }
   const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };
   std::sort(columns.begin() + summary_begin, columns.end(), by_key);
@@ -178,6 +193,19 @@ void Records::append_summary(std::string& out, const SummaryField& field, const 
   }
 }
 
+// A compressed exchange that is a formula has null in place of an object.
+void Records::append_member(std::string& out, const Column& column, const io::Json& record) const {
+  const io::Json* value = record.find(column.member);
+  if (value != nullptr && !column.part.empty()) {
+    value = value->find(column.part);
+  }
+  if (format_ == RecordFormat::jsonl) {
+    io::append_compact(out, value != nullptr ? *value : io::Json());
+  } else if (value != nullptr) {
+    append_json(out, *value);
+  }
+}
+
 void Records::append_value(std::string& out, const Column& column, std::int64_t point,
                            const PointOutcome& outcome, NumberTexts& numbers) const {
   const bool failed = !outcome.error.empty();
@@ -205,6 +233,9 @@ void Records::append_value(std::string& out, const Column& column, std::int64_t 
     } else {
       append_summary(out, *column.field, outcome.summary, numbers);
     }
+    return;
+  case Source::member:
+    append_member(out, column, failed ? io::Json() : outcome.collective);
     return;
   case Source::method:
     append_word(out, failed ? "" : outcome.method);

@@ -15,17 +15,19 @@
 #include <vector>
 
 #include "run/summary_fields.hpp"
-#include "sweep/grid.hpp"
 #include "sweep/shard.hpp"
+#include "sweep/sweep_file.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {
 
 enum class RecordFormat { jsonl, csv };
 
-// What a record says of its point: a summary, or the error (then all numbers are null).
+// What a record says of its point: a summary, or the record of a collective, or the error (then all
+// numbers are null).
 struct PointOutcome {
   Summary summary;
+  io::Json collective; // null for a scenario
   std::string method;
   std::string error; // "" = ok; one line
 };
@@ -47,10 +49,11 @@ private:
 
 class Records {
 public:
-  // Where a column's value comes from; `summary`: a row of summary_fields.hpp.
-  enum class Source { record, point, status, axis, replication, summary, method, error };
+  // Where a column's value comes from; `summary`: a row of summary_fields.hpp, `member`: the record
+  // of a collective.
+  enum class Source { record, point, status, axis, replication, summary, member, method, error };
 
-  Records(const Grid& grid, RecordFormat format);
+  Records(const Sweep& sweep, RecordFormat format);
 
   // The first line, or for CSV the first two, with line ends. `tool` names program and version;
   // `base` are further members (sweep_base.hpp).
@@ -69,12 +72,14 @@ private:
     Source source{};
     std::size_t axis{};
     const SummaryField* field{};
-    std::string prefix; // text before the value: separator, in JSON the key
+    std::string member, part; // key in the record of a collective, and in the object there
+    std::string prefix;       // text before the value: separator, in JSON the key
   };
   void append_value(std::string& out, const Column& column, std::int64_t point,
                     const PointOutcome& outcome, NumberTexts& numbers) const;
   void append_summary(std::string& out, const SummaryField& field, const Summary& summary,
                       NumberTexts& numbers) const;
+  void append_member(std::string& out, const Column& column, const io::Json& record) const;
   void append_word(std::string& out, std::string_view word) const;
   void append_text(std::string& out, std::string_view text) const;
   void append_json(std::string& out, const io::Json& value) const;

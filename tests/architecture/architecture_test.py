@@ -10,11 +10,12 @@ import re
 import sys
 
 FLOORS = ["base", "engine", "plan", "json", "net", "coll", "train", "files", "import", "export",
-          "scenario", "run", "flows", "sweep", "ask", "lab", "cli"]
+          "scenario", "run", "flows", "collective", "sweep", "ask", "lab", "cli"]
 
 # Rooms that share a namespace; the others have one of their own name.
 NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),
-              **dict.fromkeys(["scenario", "run", "flows", "sweep", "ask", "lab"], "study")}
+              **dict.fromkeys(["scenario", "run", "flows", "collective", "sweep", "ask", "lab"],
+                              "study")}
 
 # Third-party header -> the floors whose .cpp files may include it.
 THIRD_PARTY = {"boost/graph/": {"net"}, "boost/math/": {"base"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},
@@ -118,8 +119,6 @@ EXCEPTIONS = {
     ("sim/json/json_parse", "no shared_ptr"): "the same",
     ("sim/net/fabric/rank_fabric", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",
     ("sim/coll/collective", "no shared_ptr"): "the same",
-    ("sim/cli/collective/collective_flags", "no shared_ptr"): "the same",
-    ("sim/cli/collective/collective_grid", "no shared_ptr"): "the same",
     ("sim/scenario/files", "no shared_ptr"): "the same",
     ("sim/scenario/scenario", "no shared_ptr"): "the same",
     ("sim/train/job/network_job", "no shared_ptr"): "the same",

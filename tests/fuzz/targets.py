@@ -29,6 +29,7 @@ COMMANDS = {
     "links": stepsim("collective", "--op", "allreduce", "--algorithm", "ring,lp", "--ranks", "4",
                      "--bytes", "1kB", "--latency", "1us", "--bandwidth", "1GB/s", "--links",
                      "mutant.json", "-o", "out.json"),
+    "collective": stepsim("collective", "mutant.json", "-o", "out.json", "--json", "--max-seconds", "5"),
     "topology": stepsim("topologies", "show", "./mutant.json"),
     "network_calibration": stepsim("topologies", "show", "./mutant.json"),
     "model": stepsim("models", "show", "./mutant.json"),

@@ -18,7 +18,7 @@ SCHEMAS = {p.name.removesuffix(".schema.json"): json.loads(p.read_text())
            for p in sorted((ROOT / "schemas").glob("*.schema.json"))}
 STEPSIM = ROOT / "build" / "stepsim"
 # Kinds whose reader exists; the others are only described so far.
-READ_KINDS = ["compression_breakeven", "cost", "flows", "links", "measured_training", "model",
+READ_KINDS = ["collective", "compression_breakeven", "cost", "flows", "links", "measured_training", "model",
               "network_calibration", "problem",
               "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 # What commands write with --json -> its kind.

@@ -61,7 +61,7 @@ TEST_CASE("fused: a sweep gives every record of the runs of its points, byte for
   long_way.use_long_way();
   const auto fast = short_way.run({}, 0, points);
   const auto slow = long_way.run({}, 0, points);
-  const study::Records records(sweep.grid, study::RecordFormat::jsonl);
+  const study::Records records(sweep, study::RecordFormat::jsonl);
   study::NumberTexts numbers;
   std::int64_t different = 0;
   for (std::size_t i = 0; i < fast.size(); ++i) {

@@ -73,6 +73,21 @@ TEST_CASE("grid: every combination appears exactly once") {
   CHECK(seen.size() == 4 * 3 * 5);
 }
 
+TEST_CASE("grid: the points along an axis differ in it alone") {
+  const Grid grid{{counting("/ranks", 2), counting("/bytes", 3), counting("/latency", 2)}, {}, 1};
+  // Point 9 = (1 x 3 + 1) x 2 + 1.
+  CHECK(grid.position(9) == std::vector<std::size_t>{1, 1, 1});
+  CHECK(grid.axis_of("/bytes") == 1);
+  CHECK(!grid.axis_of("/root"));
+  using Points = std::vector<std::int64_t>;
+  CHECK(grid.along(2, 9) == Points{8, 9});
+  CHECK(grid.along(1, 9) == Points{7, 9, 11});
+  CHECK(grid.along(0, 9) == Points{3, 9});
+  for (std::int64_t point = 0; point < grid.points(); ++point) {
+    CHECK((grid.along(1, point).front() == point) == (grid.position(point)[1] == 0));
+  }
+}
+
 TEST_CASE("grid: more than 2^63 points are refused") {
   Grid grid;
   for (int a = 0; a < 5; ++a) {

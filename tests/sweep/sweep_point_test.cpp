@@ -91,7 +91,7 @@ TEST_CASE("sweep: the short way gives every record of the long way, byte for byt
     study::PointRunner short_way(sweep, files);
     study::PointRunner long_way(sweep, files);
     long_way.use_long_way();
-    const study::Records records(sweep.grid, study::RecordFormat::jsonl);
+    const study::Records records(sweep, study::RecordFormat::jsonl);
     study::NumberTexts numbers;
     for (std::int64_t begin = 0; begin < points;) {
       const std::int64_t end = std::min(points, begin + whole(random, 1, 100));

@@ -1,17 +1,11 @@
 // stepsim collective: the cost of collective operations over a grid of flags (COL).
-// A point of the grid is validated, then evaluated, then written; all points are validated before
-// the first is evaluated, because a grid may run for minutes.
+// The flags make a collective, or change one that is read from a file, and a grid of its fields.
 #include "cli/collective/collective_command.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <map>
-
 #include "base/error.hpp"
-#include "base/words.hpp"
 #include "cli/collective/collective_flags.hpp"
-#include "cli/collective/collective_record.hpp"
 #include "cli/collective/collective_sums.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -19,16 +13,8 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/output.hpp"
 #include "coll/algorithms.hpp"
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/compress/compressed_record.hpp"
-#include "coll/compress/compressed_time.hpp"
-#include "coll/evaluate/max_plus.hpp"
-#include "coll/method.hpp"
-#include "coll/record.hpp"
-#include "coll/validate.hpp"
-#include "coll/validate_compressed.hpp"
-#include "coll/work.hpp"
-#include "run/work_estimate.hpp"
+#include "coll/compress/compression.hpp"
+#include "collective/collective_record.hpp"
 #include "sweep/rows.hpp"
 #include "json/json_text.hpp"
 
@@ -38,7 +24,7 @@ namespace {
 
 constexpr CommandText kCollectiveText{
     "collective",
-    "--op OP --algorithm A --ranks P --bytes N --latency T --bandwidth B",
+    "[FILE] --op OP --algorithm A --ranks P --bytes N --latency T --bandwidth B",
     "How long a collective operation takes, by closed form, by a sweep over its schedule or by\n"
     "events, and how far that is from the lower bound.",
     "stepsim collective --op allreduce --algorithm ring,be,lp --ranks 2:64:x2"
@@ -56,114 +42,14 @@ constexpr CommandText kCollectiveText{
     kTableFormats,
 };
 
-constexpr auto kAskedMethods =
-    base::words<coll::AskedMethod>({{coll::AskedMethod::automatic, "auto"},
-                                    {coll::AskedMethod::closed_form, "closed_form"},
-                                    {coll::AskedMethod::max_plus, "max_plus"},
-                                    {coll::AskedMethod::events, "events"},
-                                    {coll::AskedMethod::all, "all"}});
-constexpr std::size_t kMaxTransfers = 10'000;
-
-// As typed, until the grid is made.
+// As typed, until the sweep is made.
 struct CollectiveOptions {
   CollectiveFlags flags;
-  std::string method = "auto";
   bool crossovers = false;
   bool transfers = false;
   bool per_rank = false;
   std::string max_seconds;
 };
-
-// The word was checked when the flags were read.
-coll::AskedMethod asked_method(std::string_view word) { return *kAskedMethods.find(word); }
-
-// The flag behind a finding; "" for values that only files give.
-std::string flag_of(const std::string& what) {
-  static const std::map<std::string, std::string> kFlags{
-      {"op", "--op"},
-      {"algorithm", "--algorithm"},
-      {"ranks", "--ranks"},
-      {"bytes", "--bytes"},
-      {"latency_s", "--latency"},
-      {"bandwidth_Bps", "--bandwidth"},
-      {"reduction_Bps", "--reduction-rate"},
-      {"reduction_s_per_byte", "--reduction-rate"},
-      {"block_bytes", "--block"},
-      {"block_latency_s", "--block-latency"},
-      {"root", "--root"},
-      {"method", "--method"},
-      {"candidates", "--candidates"},
-      {"servers", "--servers"},
-      {"placement", "--placement"},
-      {"gpus_per_node", "--gpus-per-node"},
-      {"nics_per_node", "--nics-per-node"},
-      {"intra_latency_s", "--intra-latency"},
-      {"intra_bandwidth_Bps", "--intra-bandwidth"},
-      {"intra_network", "--intra-latency"},
-      {"cost_form", "--param cost_form"},
-      {"element_bytes", "--param element_bytes"},
-      {"intra_algorithm", "--param intra_algorithm"},
-      {"inter_algorithm", "--param inter_algorithm"},
-      {"sizes", "--sizes"},
-      {"k", "--k"},
-      {"index_bytes", "--index-bytes"},
-      {"allgather", "--allgather"},
-      {"shapes", "--param shapes"},
-  };
-  const auto found = kFlags.find(what.substr(0, what.find('/')));
-  return found == kFlags.end() ? "" : found->second;
-}
-
-// One combination of flags.
-struct Point {
-  coll::Collective collective;
-  std::optional<coll::Compression> compression;
-  coll::GradientPart gradient; // with a compression
-};
-
-// The elements of a compressed exchange follow from the bytes and the size of a value.
-Point point_of(const CollectiveGrid& grid, std::int64_t index) {
-  Point point{grid.at(index), grid.compression_at(index), {}};
-  if (point.compression) {
-    const auto value = static_cast<double>(point.compression->value_bytes);
-    point.gradient = {static_cast<std::int64_t>(point.collective.bytes / value), grid.shapes};
-  }
-  return point;
-}
-
-// A compressed exchange is an all-reduce by definition: other operations are refused in words of
-// the method.
-std::vector<coll::Finding> findings_of(const Point& point, coll::AskedMethod asked) {
-  if (!point.compression) {
-    return coll::validate(point.collective, asked);
-  }
-  if (point.collective.op != coll::Op::allreduce) {
-    return {{"algorithm",
-             std::string(coll::row(point.compression->method).name) + " is not defined for " +
-                 std::string(coll::name(point.collective.op)) + ", only for allreduce"}};
-  }
-  return coll::validate(*point.compression, point.gradient.shapes, point.collective, asked);
-}
-
-// Before anything is computed or printed.
-void refuse_invalid(const CollectiveOptions& options, const Point& point) {
-  const auto findings = findings_of(point, asked_method(options.method));
-  if (findings.empty()) {
-    return;
-  }
-  const coll::Finding& first = findings.front();
-  const bool from_links = first.what.starts_with("links/") || first.what.starts_with("enter_s") ||
-                          first.what.starts_with("chain") ||
-                          first.what.starts_with("reduction_Bps/");
-  if (from_links && !options.flags.links.empty()) {
-    throw InputError(options.flags.links, "/" + first.what, first.message);
-  }
-  if (first.what.starts_with("sizes/")) {
-    throw InputError(options.flags.sizes, first.what.substr(5), first.message);
-  }
-  const std::string flag = flag_of(first.what);
-  throw UsageError((flag.empty() ? first.what : flag) + ": " + first.message);
-}
 
 // What follows the records of the grid, and the warnings of all of them, each once.
 struct Output {
@@ -173,61 +59,10 @@ struct Output {
   void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
 
-// A pair of ranks without a listed link is found while a schedule runs; the error is the file's.
-coll::CollectiveRecord evaluate(const CollectiveOptions& options, const Point& point) {
-  const coll::AskedMethod asked = asked_method(options.method);
-  try {
-    return point.compression ? coll::make_record(*point.compression, point.gradient,
-                                                 point.collective, asked, options.per_rank)
-                             : coll::make_record(point.collective, asked, options.per_rank);
-  } catch (const SimulationError& error) {
-    if (!point.collective.links.pairs_only) {
-      throw;
-    }
-    throw InputError(options.flags.links, "/links", error.what()); // a pair without a link
-  }
-}
-
-// A compressed exchange is a sequence of collectives, whose messages follow each other.
-std::vector<coll::TransferRecord> transfers_of(const Point& point) {
-  if (!point.compression) {
-    return coll::list_transfers(point.collective, kMaxTransfers);
-  }
-  return coll::exchange_transfers(
-      coll::compressed_exchange(*point.compression, point.gradient, point.collective),
-      kMaxTransfers);
-}
-
-// The list of transfers is cut: a ring all-reduce of 1000 ranks sends two million messages.
-io::Json full_tree(const CollectiveOptions& options, const Point& point,
-                   const coll::CollectiveRecord& record) {
-  io::Json tree = record_tree(record);
-  if (options.transfers) {
-    io::Array transfers;
-    for (const coll::TransferRecord& each : transfers_of(point)) {
-      transfers.push_back(transfer_tree(each));
-    }
-    if (record.traffic.messages > transfers.size()) {
-      tree.find("warnings")
-          ->as_array()
-          .push_back("only the first " + std::to_string(kMaxTransfers) + " of " +
-                     std::to_string(record.traffic.messages) + " transfers are listed");
-    }
-    tree.set("transfers", std::move(transfers));
-  }
-  require_finite(tree);
-  return tree;
-}
-
 // The flags of the grid come first, then those of the answer.
 void add_options(CLI::App& app, CollectiveOptions& options) {
   add_collective_flags(app, options.flags);
   constexpr const char* kCollectiveGroup = "Answer";
-  app.add_option("--method", options.method,
-                 "auto (the cheapest that is exact), closed_form, max_plus, events or all; default "
-                 "auto")
-      ->type_name("WORD")
-      ->group(kCollectiveGroup);
   add_max_seconds_flag(app, options.max_seconds, kCollectiveGroup);
   app.add_flag("--crossovers", options.crossovers,
                "also the sizes at which the cheapest algorithm changes")
@@ -241,30 +76,6 @@ void add_options(CLI::App& app, CollectiveOptions& options) {
 // Formats whose cells are texts; the others take the values of the records.
 bool is_table(Format format) {
   return format == Format::table || format == Format::html || format == Format::markdown;
-}
-
-// CPU time of the evaluators that are asked for.
-// Compressed exchanges are short sequences and never refused.
-double work_seconds(const CollectiveOptions& options, const Point& point) {
-  if (point.compression) {
-    return 0;
-  }
-  const auto of = [&](coll::Method method) {
-    return coll::evaluation_seconds(point.collective, method);
-  };
-  switch (asked_method(options.method)) {
-  case coll::AskedMethod::automatic:
-    return of(coll::automatic_method(point.collective));
-  case coll::AskedMethod::closed_form:
-    return of(coll::Method::closed_form);
-  case coll::AskedMethod::max_plus:
-    return of(coll::Method::max_plus);
-  case coll::AskedMethod::events:
-    return of(coll::Method::events);
-  case coll::AskedMethod::all:
-    return of(coll::Method::max_plus) + of(coll::Method::events);
-  }
-  return 0;
 }
 
 // The table, and crossovers and sums below it: sentences on the terminal, a table of them
@@ -291,27 +102,25 @@ std::string table_of(const Table& table, const std::vector<io::Json>& extra, For
 
 // Everything as text in the asked format, JSON and CSV records one by one. A table needs all
 // records before the first row, because its columns depend on them.
-std::string render(const CollectiveOptions& options, const CollectiveGrid& grid, Format format,
-                   Output& output, const Common& common) {
+std::string render(const CollectiveOptions& options, const study::Sweep& sweep, study::Files& files,
+                   Format format, Output& output, const Common& common) {
   const auto progress = counting(common);
-  const double longest = max_seconds(options.max_seconds);
+  const study::RecordOptions wanted{options.transfers, options.per_rank,
+                                    max_seconds(options.max_seconds)};
+  const std::int64_t points = sweep.grid.points();
   std::string text;
   std::vector<Times> times;
-  std::vector<coll::CollectiveRecord> records; // table only
-  std::vector<io::Object> rows;                // csv only
-  for (std::int64_t point = 0; point < grid.points(); ++point) {
-    progress(point, grid.points());
-    const Point asked = point_of(grid, point);
-    study::refuse_long_work(work_seconds(options, asked), longest);
-    coll::CollectiveRecord record = evaluate(options, asked);
-    times.push_back(times_of(record));
-    for (const std::string& warning : record.warnings) {
-      output.warn(warning);
+  CollectiveTable table(sweep);
+  std::vector<io::Object> rows; // csv only
+  for (std::int64_t point = 0; point < points; ++point) {
+    progress(point, points);
+    const io::Json tree = study::evaluate_collective(collective_at(sweep, files, point), wanted);
+    times.push_back(times_of(tree));
+    for (const io::Json& warning : tree.find("warnings")->as_array()) {
+      output.warn(warning.as_string());
     }
-    io::Json tree = full_tree(options, asked, record);
-    set_typed_rates(grid, point, tree);
     if (is_table(format)) {
-      records.push_back(std::move(record));
+      table.add(point, tree);
     } else if (format == Format::csv) {
       rows.push_back(flattened(tree));
     } else {
@@ -319,9 +128,9 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
       text += '\n';
     }
   }
-  add_sums(grid, times, output.extra);
+  add_sums(sweep, files, times, output.extra);
   for (const io::Json& tree : output.extra) {
-    require_finite(tree);
+    io::require_finite(tree);
     if (format == Format::csv) {
       rows.push_back(flattened(tree));
     } else if (!is_table(format)) {
@@ -331,9 +140,7 @@ std::string render(const CollectiveOptions& options, const CollectiveGrid& grid,
   if (format == Format::csv) {
     return csv_text(rows);
   }
-  return is_table(format) ? table_of(collective_table(grid, records, options.method == "all"),
-                                     output.extra, format)
-                          : text;
+  return is_table(format) ? table_of(table.finished(), output.extra, format) : text;
 }
 
 // Help from the tables: an algorithm that is added appears here.
@@ -355,8 +162,9 @@ std::string algorithm_list() {
 
 } // namespace
 
-// Crossovers are searched before the grid is evaluated, so that too short a list of sizes is
-// refused at once.
+// All points are read and checked before the first is evaluated, because a grid may run for
+// minutes. Crossovers are searched before it, too, so that too short a list of sizes is refused at
+// once.
 int collective(const Invocation& invocation) {
   CollectiveOptions options;
   CLI::App app;
@@ -366,21 +174,28 @@ int collective(const Invocation& invocation) {
   if (!parse(app, kCollectiveText, invocation, common)) {
     return kOk;
   }
-  require_word("--method", options.method, kAskedMethods.all());
-  const CollectiveGrid grid = parse_collective_flags(options.flags, invocation.data_folder);
-  if (options.transfers && grid.network) {
+  const study::Sweep sweep = read_collective(options.flags);
+  if (options.transfers && sweep.base.find("topology") != nullptr) {
     throw UsageError("--transfers and --topology exclude each other: only max_plus times single "
                      "messages");
   }
-  for (std::int64_t point = 0; point < grid.points(); ++point) {
-    refuse_invalid(options, point_of(grid, point));
+  study::Files files(invocation.data_folder, {common.output});
+  try {
+    for (std::int64_t point = 0; point < sweep.grid.points(); ++point) {
+      (void)collective_at(sweep, files, point);
+    }
+    refuse_meaningless_keys(sweep);
+    Output output;
+    if (options.crossovers) {
+      add_crossovers(sweep, files, output.extra);
+    }
+    write_output(common,
+                 render(options, sweep, files, format_of(common, Format::table), output, common));
+    print_warnings(output.warnings, common);
+  } catch (const InputError& error) {
+    blame_flags(error, options.flags, sweep);
+    throw;
   }
-  Output output;
-  if (options.crossovers) {
-    add_crossovers(grid, output.extra);
-  }
-  write_output(common, render(options, grid, format_of(common, Format::table), output, common));
-  print_warnings(output.warnings, common);
   return kOk;
 }
 

@@ -1,387 +1,312 @@
-// Each flag becomes an axis: its values as numbers and a function that puts one into a collective.
-// Words are the values of their enumerators, so that all axes have one type.
+// The row of a key says which values its flag takes and what help tells of it. Errors of values
+// that are typed wrong name the text; all others are found when the collective is read, as in a
+// file, and get the name of the flag in place of the pointer.
 #include "cli/collective/collective_flags.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cassert>
-#include <cmath>
-#include <limits>
-#include <numeric>
+#include <optional>
 
-#include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "base/number_text.hpp"
-#include "base/quantity.hpp"
-#include "base/units.hpp"
 #include "cli/collective/collective_params.hpp"
-#include "cli/collective/compression_flags.hpp"
+#include "cli/commands/scenario_source.hpp"
+#include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "coll/algorithms.hpp"
-#include "files/links_file.hpp"
-#include "files/topology_file.hpp"
-#include "net/fabric/topology.hpp"
-#include "scenario/files.hpp"
-#include "scenario/keys/scenario_keys.hpp"
-#include "json/json_parse.hpp"
-#include "json/reader.hpp"
+#include "cli/text/key_text.hpp"
+#include "collective/collective_keys.hpp"
+#include "json/json_pointer.hpp"
+#include "json/problems.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
-using base::QuantityKind;
-using coll::Collective;
+using io::Key;
+using io::KeyKind;
 
-// The range of the key of a scenario that names the same thing as a flag; of a key with several
-// forms that of its number, which stands first. A flag and a key then refuse the same values.
-io::Range range_of(std::string_view pointer) {
-  const io::Key* key = io::key_at(study::keys::kScenario, pointer);
-  assert(key != nullptr && "the pointer is one of a key");
-  return key->kind == io::KeyKind::either ? key->keys.front().range : key->range;
+constexpr const char* kMain = "Collective (lists 1,2,4 and ranges 4:64:x2, 1:9:+2 anywhere)";
+constexpr const char* kNetwork = "Network";
+constexpr const char* kAlgorithm = "Algorithm";
+constexpr const char* kCompressed =
+    "Compressed exchange (--op allreduce; --bytes are the dense ones)";
+constexpr const char* kAnswer = "Answer";
+
+struct Flag {
+  const char* name;
+  std::string_view pointer;
+  const char* type;
+  std::string_view example;
+  const char* group;
+};
+
+// Axes have this order, the first varies slowest.
+constexpr std::array kFlags{
+    Flag{"--op", "/op", "OP", "allreduce", kMain},
+    Flag{"--algorithm", "/algorithm", "A", "ring", kMain},
+    Flag{"--ranks", "/ranks", "P", "8", kMain},
+    Flag{"--bytes", "/bytes", "SIZE", "100MB", kMain},
+    Flag{"--sizes", "/sizes", "FILE", "sizes.json", kMain},
+    Flag{"--latency", "/network/latency_s", "TIME", "10us", kNetwork},
+    Flag{"--bandwidth", "/network/bandwidth_Bps", "RATE", "10Gbps", kNetwork},
+    Flag{"--reduction-rate", "/network/reduction_Bps", "RATE", "10GB/s", kNetwork},
+    Flag{"--links", "/links", "FILE", "links.json", kNetwork},
+    Flag{"--topology", "/topology", "FILE|PRESET", "star_16", kNetwork},
+    Flag{"--gpus-per-node", "/gpus_per_node", "G", "8", kNetwork},
+    Flag{"--intra-latency", "/intra_network/latency_s", "TIME", "1us", kNetwork},
+    Flag{"--intra-bandwidth", "/intra_network/bandwidth_Bps", "RATE", "100GB/s", kNetwork},
+    Flag{"--nics-per-node", "/nics_per_node", "N", "4", kNetwork},
+    Flag{"--block", "/options/block_bytes", "SIZE", "64KiB", kAlgorithm},
+    Flag{"--block-latency", "/network/block_latency_s", "TIME", "1us", kAlgorithm},
+    Flag{"--root", "/root", "R", "0", kMain},
+    Flag{"--candidates", "/options/candidates", "LIST", "ring,lp", kAlgorithm},
+    Flag{"--servers", "/options/servers", "S", "4", kAlgorithm},
+    Flag{"--placement", "/options/placement", "WORD", "sharded", kAlgorithm},
+    Flag{"--density", "/compression/density", "D", "0.001", kCompressed},
+    Flag{"--k", "/compression/k", "K", "1000", kCompressed},
+    Flag{"--index-bytes", "/compression/index_bytes", "N", "8", kCompressed},
+    Flag{"--value-bytes", "/compression/value_bytes", "N", "2", kCompressed},
+    Flag{"--allgather", "/compression/allgather", "WORD", "ring", kCompressed},
+    Flag{"--broadcast", "/compression/broadcast", "WORD", "flat", kCompressed},
+    Flag{"--method", "/method", "WORD", "all", kAnswer},
+};
+
+const Key& row_at(std::string_view pointer) {
+  return *io::key_at(study::keys::kCollectiveFile, pointer);
 }
 
-// The algorithms of any of the operations, each once, in the order of the table.
-std::vector<std::string_view> algorithm_names(std::span<const coll::Op> ops) {
-  std::vector<std::string_view> names;
-  for (const coll::Op op : ops) {
-    for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
-      if (std::find(names.begin(), names.end(), coll::name(algorithm)) == names.end()) {
-        names.push_back(coll::name(algorithm));
+// The row of one of several forms; null if there is none of that kind.
+const Key* form_of(const Key& row, std::initializer_list<KeyKind> kinds) {
+  const auto is_kind = [&](const Key& form) {
+    return std::ranges::find(kinds, form.kind) != kinds.end();
+  };
+  if (row.kind != KeyKind::either) {
+    return is_kind(row) ? &row : nullptr;
+  }
+  const auto form = std::ranges::find_if(row.keys, is_kind);
+  return form == row.keys.end() ? nullptr : &*form;
+}
+
+// A key that is a list, or names a file, has one value; all others have as many as are listed.
+// Words are looked up when the collective is read.
+std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
+  const Key& row = row_at(flag.pointer);
+  if (form_of(row, {KeyKind::text}) != nullptr) {
+    return {io::Json(text)};
+  }
+  const auto parts = split(text);
+  if (row.kind == KeyKind::list) {
+    return {io::Json(io::Array(parts.begin(), parts.end()))};
+  }
+  const Key* number = form_of(row, {KeyKind::number, KeyKind::integer});
+  const Key* word = form_of(row, {KeyKind::word});
+  const auto known = word != nullptr ? word->words.all() : std::vector<std::string_view>();
+  std::vector<io::Json> values;
+  if (number != nullptr && std::ranges::find(known, text) == known.end()) {
+    for (const double value : numbers(flag.name, text, quantity_of(*number), number->range)) {
+      values.push_back(number_json(*number, value));
+    }
+  } else {
+    values.assign(parts.begin(), parts.end());
+  }
+  return values;
+}
+
+// A key of the options or of the compression that has no flag of its own is a parameter.
+std::vector<Param> own_params() {
+  std::vector<Param> all;
+  for (const char* object : {"/options", "/compression"}) {
+    for (const Key* key : io::keys_of(row_at(object))) {
+      std::string pointer = std::string(object).append("/").append(key->name);
+      if (std::ranges::find(kFlags, pointer, &Flag::pointer) == kFlags.end()) {
+        all.push_back({std::move(pointer), key});
       }
     }
   }
-  if (std::find(names.begin(), names.end(), "auto") == names.end()) {
-    names.push_back("auto");
-  }
-  return names;
+  return all;
 }
 
-constexpr std::array<coll::Op, 6> kOps{coll::Op::broadcast, coll::Op::reduce,
-                                       coll::Op::allreduce, coll::Op::reduce_scatter,
-                                       coll::Op::allgather, coll::Op::allgatherv};
-
-// Dense algorithms and methods of compression in one list, since a grid compares both. Throws
-// UsageError with the nearest of all names.
-std::vector<double> algorithm_words(std::string_view text) {
-  std::vector<std::string_view> known = algorithm_names(kOps);
-  for (const coll::CompressionRow& row : coll::compression_table()) {
-    if (row.method != coll::CompressionMethod::none) {
-      known.push_back(row.name);
-    }
+// The sentence of the key, its default or an example of a quantity, its words.
+std::string description(const Flag& flag) {
+  const Key& row = row_at(flag.pointer);
+  std::string text(row.sentence);
+  if (const std::string value = default_text(row); !value.empty()) {
+    text += " Default " + value + ".";
+  } else if (form_of(row, {KeyKind::number, KeyKind::integer}) != nullptr) {
+    text.append(" Example: ").append(flag.example).append(".");
   }
-  return words<int>("--algorithm", "algorithm", text, known,
-                    [](std::string_view word) -> std::optional<int> {
-                      if (const auto algorithm = coll::parse_algorithm(word)) {
-                        return static_cast<int>(*algorithm);
-                      }
-                      const coll::CompressionRow* row = coll::find_compression(word);
-                      if (row != nullptr && row->method != coll::CompressionMethod::none) {
-                        return kFirstMethod + static_cast<int>(row->method);
-                      }
-                      if (coll::compression_family(word) != nullptr) {
-                        throw UsageError("--algorithm: " + coll::unknown_compression(word));
-                      }
-                      return std::nullopt;
-                    });
+  if (row.kind == KeyKind::word && flag.pointer != "/algorithm") {
+    text += " One of " + base::joined(row.words.all(), " or ") + ".";
+  }
+  return text;
 }
 
-// The operation is the first axis and varies slowest; add_sums (collective_sums.hpp) relies on it.
-void add_words(CollectiveGrid& grid, const CollectiveFlags& flags) {
-  std::vector<std::string_view> op_names;
-  for (const coll::Op op : kOps) {
-    op_names.push_back(coll::name(op));
-  }
-  grid.axes.push_back({"--op",
-                       words<coll::Op>("--op", "operation", flags.op, op_names,
-                                       [](std::string_view w) { return coll::parse_op(w); }),
-                       [](Collective& c, double v) { c.op = coll::Op(static_cast<int>(v)); }});
-  grid.axes.push_back({"--algorithm", algorithm_words(flags.algorithm),
-                       [](Collective& c, double v) {
-                         // A compressed exchange of dense values is a ring's.
-                         c.algorithm = compression_method(v)
-                                           ? coll::AlgorithmId::ring
-                                           : coll::AlgorithmId(static_cast<int>(v));
-                       },
-                       [](coll::Compression& c, double v) {
-                         c.method = compression_method(v).value_or(coll::CompressionMethod::none);
-                       }});
-}
+// The name of the flag that sets the value at a pointer or above it, with what help calls its
+// value; empty for values that no flag sets.
+struct Named {
+  std::string name;
+  std::string_view example;
+  bool is_given = false;
+};
 
-// Absent flags give no axis: their values come from --links, --sizes or --topology. A latency is
-// that of further blocks as well until --block-latency says otherwise.
-void add_main_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
-  grid.axes.push_back(
-      {"--ranks",
-       numbers("--ranks", flags.ranks, QuantityKind::count, io::between(1, study::keys::kMaxRanks)),
-       [](Collective& c, double v) { c.ranks = static_cast<std::uint32_t>(v); }});
-  if (!flags.bytes.empty()) {
-    grid.axes.push_back({"--bytes",
-                         numbers("--bytes", flags.bytes, QuantityKind::size,
-                                 io::between(0, static_cast<double>(base::kMaxExactBytes))),
-                         [](Collective& c, double v) { c.bytes = v; }});
-  }
-  if (!flags.latency.empty()) {
-    grid.axes.push_back({"--latency",
-                         numbers("--latency", flags.latency, QuantityKind::time,
-                                 range_of("/cluster/network/latency_s")),
-                         [](Collective& c, double v) {
-                           c.links.all.latency_s = v;
-                           c.links.all.block_latency_s = v;
-                         }});
-  }
-  if (!flags.bandwidth.empty()) {
-    grid.axes.push_back({"--bandwidth",
-                         numbers("--bandwidth", flags.bandwidth, QuantityKind::rate,
-                                 range_of("/cluster/network/bandwidth_Bps")),
-                         [](Collective& c, double v) { c.links.all.per_byte_s = 1 / v; }});
-  }
-  grid.axes.push_back(
-      {"--reduction-rate",
-       numbers("--reduction-rate", flags.reduction_rate, QuantityKind::rate,
-               range_of("/cluster/network/reduction_Bps")),
-       [](Collective& c, double v) { c.reduction_s_per_byte = v > 0 ? 1 / v : 0; }});
-}
-
-// These come after --latency and the files in the order of axes, because they override what those
-// set.
-void add_rare_numbers(CollectiveGrid& grid, const CollectiveFlags& flags) {
-  if (flags.block != "optimal") {
-    grid.axes.push_back(
-        {"--block",
-         numbers("--block", flags.block, QuantityKind::size,
-                 range_of("/communication/block_bytes")),
-         [](Collective& c, double v) { c.options.block = Bytes{static_cast<std::int64_t>(v)}; }});
-  }
-  if (!flags.block_latency.empty()) {
-    grid.axes.push_back({"--block-latency",
-                         numbers("--block-latency", flags.block_latency, QuantityKind::time,
-                                 range_of("/cluster/network/block_latency_s")),
-                         [](Collective& c, double v) {
-                           c.links.all.block_latency_s = v;
-                           for (coll::PairCost& pair : c.links.pairs) {
-                             pair.cost.block_latency_s = v;
-                           }
-                         }});
-  }
-  grid.axes.push_back(
-      {"--root",
-       numbers("--root", flags.root, QuantityKind::count, io::between(0, study::keys::kMaxRanks)),
-       [](Collective& c, double v) { c.root = static_cast<std::uint32_t>(v); }});
-  grid.axes.push_back(
-      {"--servers",
-       numbers("--servers", flags.servers, QuantityKind::count, range_of("/training/servers")),
-       [](Collective& c, double v) { c.options.servers = static_cast<std::uint32_t>(v); }});
-  grid.axes.push_back({"--placement",
-                       words("--placement", "placement", flags.placement, coll::kPlacements),
-                       [](Collective& c, double v) {
-                         c.options.placement = coll::Placement(static_cast<int>(v));
-                       }});
-}
-
-// On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
-// the network inside a node must be given.
-void add_two_level(CollectiveGrid& grid, const CollectiveFlags& flags) {
-  const std::uint32_t gpus = grid.network ? grid.network->fabric.gpus_per_machine : 0;
-  const std::string gpus_per_node =
-      flags.gpus_per_node.empty() ? std::to_string(std::max(1U, gpus)) : flags.gpus_per_node;
-  if (grid.network && flags.nics_per_node != "1") {
-    throw UsageError("--nics-per-node and --topology exclude each other: its cables are there");
-  }
-  const bool intra = !flags.intra_latency.empty() || !flags.intra_bandwidth.empty();
-  if (!intra && gpus_per_node == "1" && flags.nics_per_node == "1") {
-    return;
-  }
-  if (!intra && !grid.network) { // on a topology only where ranks share a host
-    throw UsageError("--gpus-per-node needs --intra-latency and --intra-bandwidth");
-  }
-  if (intra && (flags.intra_latency.empty() || flags.intra_bandwidth.empty())) {
-    throw UsageError("give both --intra-latency and --intra-bandwidth");
-  }
-  grid.common.links.two_level = coll::TwoLevel{};
-  grid.axes.push_back({"--gpus-per-node",
-                       numbers("--gpus-per-node", gpus_per_node, QuantityKind::count,
-                               range_of("/cluster/gpus_per_node")),
-                       [](Collective& c, double v) {
-                         c.links.two_level->gpus_per_node = static_cast<std::uint32_t>(v);
-                       }});
-  if (!intra) {
-    return;
-  }
-  grid.axes.push_back({"--intra-latency",
-                       numbers("--intra-latency", flags.intra_latency, QuantityKind::time,
-                               range_of("/cluster/intra_network/latency_s")),
-                       [](Collective& c, double v) {
-                         c.links.two_level->intra.latency_s = v;
-                         c.links.two_level->intra.block_latency_s = v;
-                       }});
-  grid.axes.push_back(
-      {"--intra-bandwidth",
-       numbers("--intra-bandwidth", flags.intra_bandwidth, QuantityKind::rate,
-               range_of("/cluster/intra_network/bandwidth_Bps")),
-       [](Collective& c, double v) { c.links.two_level->intra.per_byte_s = 1 / v; }});
-  grid.axes.push_back({"--nics-per-node",
-                       numbers("--nics-per-node", flags.nics_per_node, QuantityKind::count,
-                               range_of("/cluster/nics_per_node")),
-                       [](Collective& c, double v) {
-                         c.links.two_level->nics_per_node = static_cast<std::uint32_t>(v);
-                       }});
-}
-
-// Files have one entry per rank, so that the number of ranks cannot vary.
-void read_files(CollectiveGrid& grid, const CollectiveFlags& flags) {
-  if (flags.links.empty() && flags.sizes.empty()) {
-    return;
-  }
-  const auto& ranks = grid.axis("--ranks").values;
-  if (ranks.size() != 1) {
-    throw UsageError("--links and --sizes belong to one number of ranks, got --ranks " +
-                     base::shown_value(flags.ranks));
-  }
-  const auto count = static_cast<std::uint32_t>(ranks.front());
-  if (!flags.links.empty()) {
-    io::LinksFile file = io::parse_links(io::read_json(flags.links), count);
-    grid.common.links.pairs = std::move(file.pairs);
-    grid.common.links.pairs_only = flags.latency.empty();
-    grid.common.reduction_s_per_byte_rank = std::move(file.reduction_s_per_byte);
-    grid.common.enter_s = std::move(file.enter_s);
-    grid.common.chain = std::move(file.chain);
-  }
-  if (!flags.sizes.empty()) {
-    grid.common.sizes = io::parse_sizes(io::read_json(flags.sizes), count);
-    const auto& sizes = grid.common.sizes;
-    grid.common.bytes = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-  }
-}
-
-// Flags without which no collective is defined. A topology or a file of links can take the place of
-// latency and bandwidth, but one of the two alone says nothing.
-void require_flags(const CollectiveFlags& flags) {
-  const auto require = [](const std::string& value, const char* flag, const char* example) {
-    if (value.empty()) {
-      throw UsageError(std::string(flag) + ": required, e.g. " + flag + " " + example);
-    }
+std::optional<Named> flag_at(std::string_view pointer, const CollectiveFlags& flags) {
+  const auto is_at = [&](std::string_view place) {
+    return pointer == place || pointer.starts_with(std::string(place) + "/");
   };
-  require(flags.op, "--op", "allreduce");
-  require(flags.algorithm, "--algorithm", "ring");
-  require(flags.ranks, "--ranks", "8");
-  if (flags.sizes.empty()) {
-    require(flags.bytes, "--bytes", "100MB");
-  } else if (!flags.bytes.empty()) {
-    throw UsageError("--sizes and --bytes exclude each other: the sizes give the bytes");
-  }
-  if (!flags.topology.empty()) {
-    if (!flags.links.empty()) {
-      throw UsageError("--links and --topology exclude each other");
+  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    if (is_at(kFlags[i].pointer)) {
+      return Named{kFlags[i].name, kFlags[i].example, !flags.texts[i].empty()};
     }
-  } else if (flags.links.empty() || !flags.latency.empty() || !flags.bandwidth.empty()) {
-    require(flags.latency, "--latency", "10us");
-    require(flags.bandwidth, "--bandwidth", "10Gbps");
   }
+  for (const auto& [place, row] : own_params()) {
+    if (is_at(place)) {
+      const std::string start = std::string(row->name) + "=";
+      return Named{"--param " + std::string(row->name), "",
+                   std::ranges::any_of(flags.params, [&](const std::string& text) {
+                     return text.starts_with(start);
+                   })};
+    }
+  }
+  return std::nullopt;
 }
 
-// A shipped name or a file, routed once: every point of the grid shares it.
-std::shared_ptr<const net::RoutedFabric> read_topology(const std::string& name,
-                                                       const std::string& data_folder) {
-  const std::string path = study::is_shipped_name(name)
-                               ? study::shipped_file(data_folder, study::kShippedTopologies, name)
-                               : name;
-  return std::make_shared<const net::RoutedFabric>(
-      net::fabric_of(io::parse_topology(io::read_json(path))));
+// Messages name other keys by their pointers.
+std::string with_flags(std::string_view message) {
+  std::string out;
+  while (!message.empty()) {
+    const std::size_t end = std::min(message.find(' '), message.size() - 1) + 1;
+    std::string_view word = message.substr(0, end);
+    message.remove_prefix(end);
+    const std::string_view bare = word.substr(0, word.find_last_not_of(" :;,") + 1);
+    const auto flag = std::ranges::find(kFlags, bare, &Flag::pointer);
+    out += flag == kFlags.end() ? bare : flag->name;
+    out += word.substr(bare.size());
+  }
+  return out;
 }
 
 } // namespace
 
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
-  const auto add = [&app](const char* name, std::string& value, const char* type,
-                          const std::string& description, const char* group) {
-    app.add_option(name, value, description)->type_name(type)->group(group);
-  };
-  constexpr const char* kMain = "Collective (lists 1,2,4 and ranges 4:64:x2, 1:9:+2 anywhere)";
-  add("--op", flags.op, "OP",
-      "broadcast, reduce, allreduce, reduce_scatter, allgather or allgatherv", kMain);
-  add("--algorithm", flags.algorithm, "A",
-      base::joined(coll::algorithm_names()) + " or a compressed exchange: topk, gtopk_tree, ..",
-      kMain);
-  add("--ranks", flags.ranks, "P", "number of ranks", kMain);
-  add("--bytes", flags.bytes, "SIZE",
-      "the vector; the total buffer of reduce_scatter and allgather; e.g. 25MiB", kMain);
-  add("--sizes", flags.sizes, "FILE", "JSON list of bytes per rank, for allgatherv", kMain);
-  add("--root", flags.root, "R", "of broadcast and reduce; default 0", kMain);
-  constexpr const char* kNetwork = "Network";
-  add("--latency", flags.latency, "TIME", "per message, e.g. 10us", kNetwork);
-  add("--bandwidth", flags.bandwidth, "RATE", "per direction, e.g. 25Gbps or 3GB/s", kNetwork);
-  add("--reduction-rate", flags.reduction_rate, "RATE", "of adding; default 0, free", kNetwork);
-  add("--links", flags.links, "FILE", "kind links: cost per pair, adding and entry per rank",
-      kNetwork);
-  add("--topology", flags.topology, "FILE|PRESET",
-      "messages are flows that share its cables (method events); --latency and --bandwidth come on "
-      "top and may be left out",
-      kNetwork);
-  add("--gpus-per-node", flags.gpus_per_node, "G",
-      "ranks of a node; default 1, or the GPUs of a machine of the topology", kNetwork);
-  add("--intra-latency", flags.intra_latency, "TIME", "inside a node", kNetwork);
-  add("--intra-bandwidth", flags.intra_bandwidth, "RATE", "inside a node", kNetwork);
-  add("--nics-per-node", flags.nics_per_node, "N", "interfaces that a node shares; default 1",
-      kNetwork);
-  constexpr const char* kAlgorithm = "Algorithm";
-  add("--block", flags.block, "SIZE",
-      "of " + base::joined(coll::block_algorithms(), " and ") + ", or optimal; default optimal",
-      kAlgorithm);
-  add("--block-latency", flags.block_latency, "TIME",
-      "of the follow-up blocks of a stream; default the latency", kAlgorithm);
-  add("--candidates", flags.candidates, "LIST", "of algorithm auto; default all of the operation",
-      kAlgorithm);
-  add("--servers", flags.servers, "S", "of parameter_server; default 1", kAlgorithm);
-  add("--placement", flags.placement, "WORD",
-      "of the servers: dedicated, colocated or sharded; default dedicated", kAlgorithm);
-  app.add_option("--param", flags.params, params_help())
-      ->type_name("NAME=VALUE")
-      ->group(kAlgorithm)
-      ->allow_extra_args(false);
-  add_compression_flags(app, flags.compression);
+  app.add_option("FILE", flags.file, "file of kind collective; flags change its values");
+  app.add_option("--point", flags.point,
+                 "the file is the output of a sweep of collectives: its point N, from 0")
+      ->type_name("N");
+  flags.texts.resize(kFlags.size());
+  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    app.add_option(kFlags[i].name, flags.texts[i], description(kFlags[i]))
+        ->type_name(kFlags[i].type)
+        ->group(kFlags[i].group);
+    if (kFlags[i].pointer == "/options/placement") { // the last of its group
+      app.add_option("--param", flags.params, params_description(own_params()))
+          ->type_name("NAME=VALUE")
+          ->group(kAlgorithm)
+          ->allow_extra_args(false);
+    }
+  }
 }
 
-CollectiveGrid parse_collective_flags(const CollectiveFlags& flags,
-                                      const std::string& data_folder) {
-  require_flags(flags);
-  CollectiveGrid grid;
-  if (!flags.topology.empty()) {
-    grid.network = read_topology(flags.topology, data_folder);
+// Files that flags name are relative to the working directory, and their errors are not errors of
+// FILE. What is typed has its unit, so that no number is unusual.
+study::Sweep read_collective(const CollectiveFlags& flags) {
+  if (flags.file.empty() && !flags.point.empty()) {
+    throw UsageError("--point: needs FILE, the output of a sweep of collectives");
   }
-  add_words(grid, flags);
-  add_main_numbers(grid, flags);
-  read_files(grid, flags);
-  add_two_level(grid, flags);
-  add_rare_numbers(grid, flags);
-  add_compression_axes(grid, flags.compression);
-  CollectiveParams params{grid.common.options, {}, {}, {}};
+  study::Sweep sweep;
+  sweep.base = flags.file.empty()
+                   ? io::Json(io::Object{{"kind", "collective"}, {"allow_unusual", true}})
+                   : read_scenario_source(flags.file, flags.point).tree;
+  constexpr std::int64_t kMaxPoints = 10'000'000;
+  std::int64_t points = 1;
+  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    const auto& [name, pointer, type, example, group] = kFlags[i];
+    const std::string& text = flags.texts[i];
+    if (text.empty()) {
+      continue;
+    }
+    if (pointer == "/method") {
+      require_word(name, text, row_at(pointer).words.all());
+    }
+    std::vector<io::Json> values = values_of(kFlags[i], text);
+    points *= static_cast<std::int64_t>(values.size());
+    if (points > kMaxPoints) {
+      throw UsageError("the lists have more than " + std::to_string(kMaxPoints) + " combinations");
+    }
+    io::Json& placed = io::assign(sweep.base, pointer, values.front());
+    if (form_of(row_at(pointer), {KeyKind::text}) != nullptr) {
+      placed.set_origin(nullptr, "", 0);
+    }
+    if (values.size() > 1) {
+      sweep.grid.axes.push_back({std::string(pointer), std::move(values)});
+    }
+  }
+  const bool per_rank = sweep.base.find("links") != nullptr || sweep.base.find("sizes") != nullptr;
+  if (const auto axis = sweep.grid.axis_of("/ranks"); axis && per_rank) {
+    const auto flag = std::ranges::find(kFlags, "/ranks", &Flag::pointer);
+    throw UsageError(
+        "--links and --sizes belong to one number of ranks, got --ranks " +
+        base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
+  }
   for (const std::string& text : flags.params) {
-    apply_param(params, text);
+    set_param(sweep.base, text, own_params());
   }
-  grid.common.options = std::move(params.options);
-  grid.compression = std::move(params.compression);
-  grid.shapes = std::move(params.shapes);
-  const auto methods = grid.methods();
-  check_compression_keys(methods, grid, params.given);
-  grid.own_ratio = std::ranges::find(params.given, "ratio") == params.given.end();
-  if (!flags.candidates.empty()) {
-    std::vector<coll::Op> ops;
-    for (const double op : grid.axis("--op").values) {
-      ops.push_back(coll::Op(static_cast<int>(op)));
-    }
-    const auto known = algorithm_names(ops);
-    for (const std::string_view word : split(flags.candidates)) {
-      const auto algorithm = coll::parse_algorithm(word);
-      if (!algorithm || std::ranges::find(known, word) == known.end() || word == "auto") {
-        throw UsageError("--candidates: " + base::unknown_word("algorithm", word, known));
-      }
-      grid.common.options.candidates.push_back(*algorithm);
+  return sweep;
+}
+
+study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
+                                    std::int64_t point) {
+  return study::parse_collective(study::scenario_at(sweep.base, sweep.grid, point), files,
+                                 study::Leftovers::ignore);
+}
+
+// A key counts if any of the algorithms reads it, so that dense and compressed ones can be
+// compared.
+void refuse_meaningless_keys(const study::Sweep& sweep) {
+  const io::Json tree = study::scenario_at(sweep.base, sweep.grid, 0);
+  const io::Json* compression = tree.find("compression");
+  if (compression == nullptr) {
+    return;
+  }
+  const auto axis = sweep.grid.axis_of("/algorithm");
+  std::vector<coll::CompressionMethod> methods;
+  for (const io::Json& word :
+       axis ? sweep.grid.axes[*axis].values : std::vector{*tree.find("algorithm")}) {
+    if (const auto method = study::exchange_method(word)) {
+      methods.push_back(*method);
     }
   }
-  return grid;
+  io::Problems problems;
+  study::refuse_meaningless(*compression, methods, problems);
+  problems.throw_if_any();
+}
+
+// Next to a file only flags that were given are blamed, and what is missing is missing in the file.
+void blame_flags(const InputError& error, const CollectiveFlags& flags, const study::Sweep& sweep) {
+  const base::Problem& problem = error.problems().front();
+  const bool alone = flags.file.empty();
+  if (problem.file != (alone ? "" : sweep.base.file()) && !problem.file.empty()) {
+    return; // of a file that the collective names
+  }
+  if (problem.where.empty()) {
+    if (alone || problem.file.empty()) {
+      throw UsageError(with_flags(problem.message));
+    }
+    return;
+  }
+  const auto flag = flag_at(problem.where, flags);
+  if (!alone && !(flag && flag->is_given)) {
+    return;
+  }
+  const std::string name = flag ? flag->name : problem.where;
+  if (flag && problem.message.starts_with("required")) {
+    throw UsageError(flag->example.empty()
+                         ? name + "=" +
+                               (row_at(problem.where).kind == KeyKind::integer ? "N" : "R") + ": " +
+                               problem.message
+                         : name + ": required, e.g. " + name + " " + std::string(flag->example));
+  }
+  throw UsageError(name + ": " + with_flags(problem.message));
 }
 
 } // namespace stepsim::cli

@@ -1,11 +1,14 @@
 #pragma once
-// The flags of `stepsim collective`: every flag may be a list or a range, and all of them together
-// make a grid of collectives. Each flag that varies is an axis of that grid, in the order of help.
+// The flags of `stepsim collective`: each is the name of a key of a file of kind collective. A list
+// or a range is an axis of a sweep, in the order of the table of flags; one value is put into the
+// collective itself.
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "cli/collective/collective_grid.hpp"
-#include "cli/collective/compression_flags.hpp"
+#include "base/error.hpp"
+#include "collective/collective_file.hpp"
+#include "sweep/sweep_file.hpp"
 
 namespace CLI {
 class App;
@@ -15,29 +18,28 @@ namespace stepsim::cli {
 
 // As typed.
 struct CollectiveFlags {
-  std::string op, algorithm, ranks, bytes, latency, bandwidth;
-  std::string reduction_rate = "0";
-  std::string block = "optimal";
-  std::string block_latency; // "" = as latency
-  std::string root = "0";
-  std::string gpus_per_node; // "" = 1, or the GPUs of a machine of the topology
-  std::string intra_latency, intra_bandwidth, nics_per_node = "1";
-  std::string servers = "1", placement = "dedicated";
-  std::string candidates;
-  std::string links, sizes; // files
-  std::string topology;     // file or shipped name
+  std::string file;               // "" = the flags say everything
+  std::string point;              // of a sweep's output; "" = the file is none
+  std::vector<std::string> texts; // of the table of flags, "" = not given
   std::vector<std::string> params;
-  CompressionFlags compression;
 };
 
-// Adds the flags to `app`, in groups as --help shows them. `flags` must live until the command line
-// is parsed.
+// Adds FILE and the flags to `app`, in groups as --help shows them. `flags` must live until the
+// command line is parsed.
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
-// Throws UsageError `--ranks 0: must be an integer >= 1, got 0`, InputError for the files.
-// `data_folder` has the shipped topologies. The order of axes is that of the grid: operation,
-// algorithm, numbers, compression.
-[[nodiscard]] CollectiveGrid parse_collective_flags(const CollectiveFlags& flags,
-                                                    const std::string& data_folder);
+// The collective of FILE, or an empty one, with the flags put in. Throws UsageError `--ranks 0:
+// must be an integer in [1, 1048576], got 0`, InputError for the file.
+[[nodiscard]] study::Sweep read_collective(const CollectiveFlags& flags);
+
+// The collective of a point. Throws InputError.
+[[nodiscard]] study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
+                                                  std::int64_t point);
+// Throws InputError where a key of the compression means nothing to any of the algorithms.
+void refuse_meaningless_keys(const study::Sweep& sweep);
+
+// Throws a UsageError in words of the flags if the first problem is one of a value that a flag has
+// set or could have set.
+void blame_flags(const InputError& error, const CollectiveFlags& flags, const study::Sweep& sweep);
 
 } // namespace stepsim::cli

@@ -1,29 +1,29 @@
 #pragma once
-// `--param NAME=VALUE`: the rare switches of a collective and of a compressed exchange, in a
-// scenario keys of `communication` and of its `compression`.
+// `--param NAME=VALUE`: rare keys of a collective, which have no flag of their own. What a name
+// takes follows from the row of its key.
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "coll/collective.hpp"
-#include "coll/compress/compression.hpp"
+#include "base/quantity.hpp"
+#include "json/fields/key.hpp"
+#include "json/json.hpp"
 
 namespace stepsim::cli {
 
-// What all --param flags together set. Names of compressions are kept in `given`, so that one which
-// no chosen method reads can be refused.
-struct CollectiveParams {
-  coll::Options options;
-  coll::Compression compression;
-  std::vector<coll::MatrixShape> shapes;
-  std::vector<std::string_view> given; // names that belong to compressions
+struct Param {
+  std::string pointer;
+  const io::Key* row;
 };
 
-// Sets one NAME=VALUE; a later one replaces an earlier one of the same name. Throws UsageError with
-// the nearest known name or word, or with the range of the number.
-void apply_param(CollectiveParams& params, std::string_view text);
-// One sentence for the help of --param, with every name, the words or the kind of number it takes,
-// and the defaults of collectives.
-[[nodiscard]] std::string params_help();
+// Sets one NAME=VALUE in a tree; a later one replaces an earlier one of the same name. Throws
+// UsageError with the nearest known name or word, or with the range of the number.
+void set_param(io::Json& tree, std::string_view text, std::span<const Param> params);
+// One sentence for the help of --param, with every name, the words that it takes and its default.
+[[nodiscard]] std::string params_description(std::span<const Param> params);
+
+// What is measured by a number of a key, and the number as its file has it.
+[[nodiscard]] base::QuantityKind quantity_of(const io::Key& row);
+[[nodiscard]] io::Json number_json(const io::Key& row, double value);
 
 } // namespace stepsim::cli

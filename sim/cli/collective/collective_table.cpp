@@ -2,8 +2,13 @@
 // noise.
 #include "cli/collective/collective_table.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "sweep/rows.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -19,70 +24,104 @@ std::string gigabytes(const std::optional<double>& rate) {
 }
 
 // With auto also what it chose: "auto: lp".
-std::string algorithm_text(const coll::CollectiveRecord& record) {
-  if (record.compressed) {
-    return std::string(coll::row(record.compressed->method).name);
-  }
-  std::string text(coll::name(record.algorithm));
-  if (record.choice) {
-    text.append(": ").append(coll::name(record.choice->chosen));
+std::string algorithm_text(const io::Json& record) {
+  std::string text = record.find("algorithm")->as_string();
+  if (const io::Json& chosen = *record.find("chosen"); chosen.is_string()) {
+    text.append(": ").append(chosen.as_string());
   }
   return text;
 }
 
 } // namespace
 
-// Columns of what varies, then of what is asked for.
-Table collective_table(const CollectiveGrid& grid,
-                       const std::vector<coll::CollectiveRecord>& records, bool all) {
-  const bool varied_network = grid.varies("--latency") || grid.varies("--bandwidth");
-  Table table{{"op", "algorithm", "ranks", "bytes"}, {}};
-  const auto add = [&table](std::initializer_list<const char*> headings) {
-    table.headings.insert(table.headings.end(), headings.begin(), headings.end());
+double seconds_of(const io::Json& record) {
+  return record.find(record.find("method")->as_string() + "_s")->as_double();
+}
+
+bool CollectiveTable::varies(std::string_view pointer) const {
+  const auto axis = sweep_.grid.axis_of(pointer);
+  return axis && sweep_.grid.axes[*axis].values.size() > 1;
+}
+
+CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
+  varied_entries_ = varies("/compression/density") || varies("/compression/k");
+  varied_network_ = varies("/network/latency_s") || varies("/network/bandwidth_Bps");
+  const io::Json* method = sweep.base.find("method");
+  all_methods_ = method != nullptr && *method == io::Json("all");
+  const auto add = [this](std::initializer_list<const char*> headings) {
+    table_.headings.insert(table_.headings.end(), headings.begin(), headings.end());
   };
-  const bool varied_entries = grid.varies("--density") || grid.varies("--k");
-  if (varied_entries) {
+  add({"op", "algorithm", "ranks", "bytes"});
+  if (varied_entries_) {
     add({"k"});
   }
-  if (varied_network) {
+  if (varied_network_) {
     add({"latency [us]", "bandwidth [GB/s]"});
   }
-  if (all) {
+  if (all_methods_) {
     add({"closed form [us]", "max plus [us]", "events [us]"});
   } else {
     add({"time [us]", "method"});
   }
   add({"algbw [GB/s]", "busbw [GB/s]", "time / bound", ""});
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const coll::CollectiveRecord& record = records[i];
-    std::vector<std::string> row{std::string(coll::name(record.op)), algorithm_text(record),
-                                 std::to_string(record.ranks), base::readable_bytes(record.bytes)};
-    const auto add_cells = [&row](std::initializer_list<std::string> cells) {
-      row.insert(row.end(), cells);
-    };
-    if (varied_entries) {
-      const bool selects = record.compressed && record.compressed->k;
-      add_cells({selects ? std::to_string(*record.compressed->k) : "-"});
+}
+
+// A point that failed shows what it was asked for, and its error in the last column.
+void CollectiveTable::add(std::int64_t point, const io::Json& record) {
+  points_.push_back(point);
+  std::vector<std::string>& row = table_.rows.emplace_back();
+  const auto add_cells = [&row](std::initializer_list<std::string> cells) {
+    row.insert(row.end(), cells);
+  };
+  if (const std::string error = study::error_in(record); !error.empty()) {
+    const io::Json asked = study::scenario_at(sweep_.base, sweep_.grid, point);
+    for (const std::string_view key : {"op", "algorithm", "ranks", "bytes"}) {
+      const io::Json* value = asked.find(key);
+      row.push_back(value == nullptr     ? "-"
+                    : value->is_string() ? value->as_string()
+                                         : io::compact(*value));
     }
-    if (varied_network) {
-      add_cells({microseconds(record.link.latency_s), gigabytes(record.bandwidth_Bps)});
-    }
-    if (all) {
-      add_cells({microseconds(record.closed_form_s), microseconds(record.max_plus_s),
-                 microseconds(record.events_s)});
-    } else {
-      add_cells({microseconds(record.seconds), std::string(coll::name(record.method))});
-    }
-    // Among the points that differ in the algorithm alone; equal times are all marked.
-    bool best = grid.varies("--algorithm");
-    for (const std::int64_t other : grid.alike(static_cast<std::int64_t>(i), "--algorithm")) {
-      best = best && record.seconds <= records[static_cast<std::size_t>(other)].seconds;
-    }
-    add_cells({gigabytes(record.algbw_Bps), gigabytes(record.busbw_Bps), cell(record.gap_ratio),
-               best ? "best" : ""});
-    table.rows.push_back(std::move(row));
+    row.resize(table_.headings.size() - 1, "-");
+    row.push_back(error);
+    return;
   }
-  return table;
+  const auto number = [&](std::string_view key) { return study::number_in(record, key); };
+  seconds_[point] = seconds_of(record);
+  add_cells({record.find("op")->as_string(), algorithm_text(record),
+             std::to_string(record.find("ranks")->as_integer()),
+             base::readable_bytes(record.find("bytes")->as_double())});
+  if (varied_entries_) {
+    const io::Json& k = *record.find("k");
+    add_cells({k.is_null() ? "-" : std::to_string(k.as_integer())});
+  }
+  if (varied_network_) { // no latency is one of 0
+    add_cells({microseconds(number("latency_s").value_or(0)), gigabytes(number("bandwidth_Bps"))});
+  }
+  if (all_methods_) {
+    add_cells({microseconds(number("closed_form_s")), microseconds(number("max_plus_s")),
+               microseconds(number("events_s"))});
+  } else {
+    add_cells({microseconds(seconds_[point]), record.find("method")->as_string()});
+  }
+  add_cells({gigabytes(number("algbw_Bps")), gigabytes(number("busbw_Bps")),
+             cell(number("gap_ratio")), ""});
+}
+
+// Equal times are all marked; points of other shards and failed ones do not count.
+Table CollectiveTable::finished() {
+  const auto axis = sweep_.grid.axis_of("/algorithm");
+  for (std::size_t i = 0; varies("/algorithm") && i < points_.size(); ++i) {
+    const auto own = seconds_.find(points_[i]);
+    const auto along = sweep_.grid.along(*axis, points_[i]);
+    const bool best = own != seconds_.end() && std::ranges::all_of(along, [&](std::int64_t other) {
+                        const auto found = seconds_.find(other);
+                        return found == seconds_.end() || own->second <= found->second;
+                      });
+    if (best) {
+      table_.rows[i].back() = "best";
+    }
+  }
+  return std::move(table_);
 }
 
 // The records are read back as trees, because they are already complete for JSON then.

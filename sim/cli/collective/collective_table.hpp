@@ -1,22 +1,41 @@
 #pragma once
-// What `stepsim collective` shows to people: a row per combination with the best algorithm marked,
-// then crossovers and sums in words.
+// Collectives as people see them: a row per point with the best algorithm marked, then crossovers
+// and sums in words. `stepsim collective` and `stepsim sweep` share it.
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "cli/collective/collective_grid.hpp"
 #include "cli/shell/table.hpp"
-#include "coll/record.hpp"
+#include "sweep/sweep_file.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::cli {
 
-// `records` in the order of the grid's points. Columns: what varies, then times [us], bandwidths
-// [GB/s] and the gap to the lower bound. With `all_methods` there is a column of times per
-// evaluator.
-[[nodiscard]] Table collective_table(const CollectiveGrid& grid,
-                                     const std::vector<coll::CollectiveRecord>& records,
-                                     bool all_methods);
+// Columns: what varies, then times [us], bandwidths [GB/s] and the gap to the lower bound. With
+// method all there is a column of times per evaluator. Only cells are kept of a record.
+class CollectiveTable {
+public:
+  // `sweep` must outlive the object.
+  explicit CollectiveTable(const study::Sweep& sweep);
+  // The record of a point, or one with its `error`.
+  void add(std::int64_t point, const io::Json& record);
+  // With the best of the points that differ in the algorithm alone marked.
+  [[nodiscard]] Table finished();
+
+private:
+  [[nodiscard]] bool varies(std::string_view pointer) const;
+
+  const study::Sweep& sweep_;
+  bool varied_entries_, varied_network_, all_methods_;
+  Table table_;
+  std::vector<std::int64_t> points_;       // of the rows
+  std::map<std::int64_t, double> seconds_; // of the points that have a time
+};
+
+// Time of a record, by the evaluator that it names.
+[[nodiscard]] double seconds_of(const io::Json& record);
+
 // One line per crossover or sum; empty without any.
 [[nodiscard]] std::string extra_text(const std::vector<io::Json>& extra);
 

@@ -14,6 +14,7 @@
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/shell/output.hpp"
+#include "collective/collective_file.hpp"
 #include "files/cost_file.hpp"
 #include "files/links_file.hpp"
 #include "files/measured_file.hpp"
@@ -30,8 +31,8 @@
 #include "scenario/problem_file.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
-#include "sweep/grid.hpp"
 #include "sweep/sweep_file.hpp"
+#include "sweep/sweep_point.hpp"
 #include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
@@ -69,13 +70,13 @@ Warnings check_scenario(const io::Json& tree, study::Files& files) {
   return warnings;
 }
 
-// The grid, and the scenario at its first point. The other points are not parsed, because a grid
-// may have millions; an error that only a later value causes is found when the sweep runs.
+// The grid, and the scenario or collective at its first point. The other points are not parsed,
+// because a grid may have millions; an error that only a later value causes is found when the sweep
+// runs.
 Warnings check_sweep(const io::Json& tree, study::Files& files) {
   const study::Sweep sweep = study::parse_sweep(tree);
   if (sweep.grid.points() > 0) {
-    (void)study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, 0), files,
-                                study::Leftovers::ignore);
+    study::check_point(study::scenario_at(sweep.base, sweep.grid, 0), files);
   }
   return {};
 }
@@ -140,6 +141,11 @@ constexpr std::array kKinds{
     Kind{"model", "",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_model(tree);
+           return {};
+         }},
+    Kind{"collective", "op",
+         [](const io::Json& tree, study::Files& files) -> Warnings {
+           (void)study::parse_collective(tree, files);
            return {};
          }},
     Kind{"flows", "flows",

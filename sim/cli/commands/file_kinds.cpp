@@ -1,6 +1,7 @@
 // All kinds of files in the order of their words, so that a list of them reads like an index.
 #include "cli/commands/file_kinds.hpp"
 
+#include "collective/collective_keys.hpp"
 #include "files/keys/cost_keys.hpp"
 #include "files/keys/links_keys.hpp"
 #include "files/keys/measured_keys.hpp"
@@ -23,14 +24,16 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {
-      study::keys::breakeven_file(),  study::breakeven_result_kind(), io::keys::cost_file(),
-      study::keys::flows_file(),      study::flows_result_kind(),     io::keys::links_file(),
-      io::keys::measured_file(),      io::keys::model_file(),         io::keys::profile_file(),
-      study::keys::sweep_record(),    study::keys::problem_file(),    study::result_kind(),
-      io::keys::samples_file(),       study::keys::scenario_file(),   study::keys::semantics_file(),
-      study::semantics_result_kind(), study::keys::sweep_file(),      io::keys::topology_file(),
-      io::keys::trace_file()};
+  return {study::keys::collective_file(), study::keys::breakeven_file(),
+          study::breakeven_result_kind(), io::keys::cost_file(),
+          study::keys::flows_file(),      study::flows_result_kind(),
+          io::keys::links_file(),         io::keys::measured_file(),
+          io::keys::model_file(),         io::keys::profile_file(),
+          study::keys::sweep_record(),    study::keys::problem_file(),
+          study::result_kind(),           io::keys::samples_file(),
+          study::keys::scenario_file(),   study::keys::semantics_file(),
+          study::semantics_result_kind(), study::keys::sweep_file(),
+          io::keys::topology_file(),      io::keys::trace_file()};
 }
 
 } // namespace stepsim::cli

@@ -16,6 +16,7 @@
 #include "plan/planners.hpp"
 #include "scenario/problem_file.hpp"
 #include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -224,7 +225,7 @@ int plan(const Invocation& invocation) {
     }
   }
   io::Json tree = plan_tree(file, plans);
-  require_finite(tree);
+  io::require_finite(tree);
   const std::vector<std::string> warnings = warnings_of(file, plans);
   if (format_of(common, Format::table) == Format::table) {
     write_output(common, plan_text(file, plans));

@@ -233,7 +233,7 @@ int run(const Invocation& invocation) {
                                        : meta(invocation));
     write_tree(common, out);
   } else {
-    require_finite(study::flat_summary(result.summary));
+    io::require_finite(study::flat_summary(result.summary));
     write_output(common, run_text(result));
     if (!result.buckets.empty()) {
       std::erase(result.warnings, study::kEqualWorkers); // the text says it

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/collective/collective_table.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -22,6 +23,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
+#include "collective/collective_file.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
 #include "json/json_parse.hpp"
@@ -101,8 +103,9 @@ study::Sweep read_sweep(const SweepFlags& flags) {
   }
   const io::Json tree = io::read_json(flags.file);
   const io::Json* kind = tree.find("kind");
-  if (kind != nullptr && kind->is_string() && kind->as_string() == "scenario") {
-    throw UsageError(flags.file + " is a scenario: give --over POINTER=VALUES, or a sweep file");
+  if (kind != nullptr && (*kind == io::Json("scenario") || *kind == io::Json("collective"))) {
+    throw UsageError(flags.file + " is a " + kind->as_string() +
+                     ": give --over POINTER=VALUES, or a sweep file");
   }
   if (changed) {
     throw UsageError("--set, --method and --seed go with a scenario and --over; " + flags.file +
@@ -229,10 +232,18 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     lines.remove_prefix(end + 1);
   }
   print_report(report, common);
+  const Format format = format_of(common, Format::table);
+  if (study::is_collective(sweep.base)) {
+    CollectiveTable table(sweep);
+    for (const io::Json& row : rows) {
+      table.add(row.find("point")->as_integer(), row);
+    }
+    write_output(common, tables_in(format, std::vector{table.finished()}));
+    return finish(report);
+  }
   const std::vector<std::int64_t> ranks = ranks_of_rows(sweep, rows);
   const study::Ranking ranking = study::rank_rows(rows, ranks);
-  write_output(common, tables_in(format_of(common, Format::table),
-                                 record_tables({rows, sweep.grid.field_names(), ranking, ranks})));
+  write_output(common, tables_in(format, record_tables({rows, sweep.varied(), ranking, ranks})));
   return finish(report);
 }
 
@@ -260,7 +271,8 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
 // --resume and --force decide about an existing output. Without both an existing file is an error,
 // because a sweep may have taken days.
 void add_flags(CLI::App& app, SweepFlags& flags) {
-  app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario with --over")->required();
+  app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario or collective with --over")
+      ->required();
   add_over_flag(app, flags.over);
   add_scenario_flags(app, flags.scenario);
   constexpr const char* kGroup = "Work";

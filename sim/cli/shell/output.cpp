@@ -2,7 +2,6 @@
 // to standard error. Text that users wrote is made printable on its way to a terminal.
 #include "cli/shell/output.hpp"
 
-#include <cmath>
 #include <iostream>
 
 #include "base/error.hpp"
@@ -11,31 +10,9 @@
 #include "cli/shell/replaced_file.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
-#include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::cli {
-
-namespace {
-
-// JSON has no NaN and no infinity; an error with the pointer of the value beats a null that nobody
-// expects.
-void require_finite_at(const io::Json& tree, const std::string& pointer) {
-  if (tree.is_number() && !std::isfinite(tree.as_double())) {
-    throw SimulationError("the result " + pointer + " is beyond the range of numbers");
-  }
-  if (tree.is_array()) {
-    for (std::size_t i = 0; i < tree.as_array().size(); ++i) {
-      require_finite_at(tree.as_array()[i], pointer + "/" + std::to_string(i));
-    }
-  } else if (tree.is_object()) {
-    for (const auto& [key, value] : tree.as_object()) {
-      require_finite_at(value, pointer + "/" + io::escape_token(key));
-    }
-  }
-}
-
-} // namespace
 
 void write_named(const std::string& path, std::string_view text) {
   const DelayInterrupts delay;
@@ -90,10 +67,8 @@ int report_error(std::string_view message, int code, std::string_view choice) {
   return code;
 }
 
-void require_finite(const io::Json& tree) { require_finite_at(tree, ""); }
-
 void write_tree(const Common& common, const io::Json& tree) {
-  require_finite(tree);
+  io::require_finite(tree);
   write_output(common, io::pretty(tree));
 }
 

@@ -17,7 +17,6 @@ namespace stepsim::cli {
 void write_output(const Common& common, std::string_view text);
 // The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
 void write_tree(const Common& common, const io::Json& tree);
-void require_finite(const io::Json& tree);
 // Another file that the user asked for by its name, in one piece ("-" = standard output).
 void write_named(const std::string& path, std::string_view text);
 // Text on standard output that is no result: help, versions. Throws SimulationError.

@@ -80,6 +80,9 @@ struct Key {
   std::string_view exactly_one_of;
   std::string_view at_least_one_of;
 
+  [[nodiscard]] constexpr Key says(std::string_view other) const {
+    return with(&Key::sentence, other);
+  }
   [[nodiscard]] constexpr Key in(Range values) const { return with(&Key::range, values); }
   [[nodiscard]] constexpr Key only(std::span<const std::int64_t> values) const {
     return with(&Key::choices, values);

@@ -272,4 +272,18 @@ Json schema(const FileKind& file) {
   return root;
 }
 
+Json defaults_of(const Key& object) {
+  Json defaults{Object{}};
+  for (const Key* key : keys_of(object)) {
+    Json value = json_of(key->fallback, key->kind);
+    if (value.is_null() && key->kind == KeyKind::object) {
+      value = defaults_of(*key);
+    }
+    if (!value.is_null()) {
+      defaults.set(key->name, std::move(value));
+    }
+  }
+  return defaults;
+}
+
 } // namespace stepsim::io

@@ -29,4 +29,8 @@ struct FileKind {
 // several keys are left to the parsers, except for the groups of which one must be given.
 [[nodiscard]] Json schema(const FileKind& file);
 
+// The keys of an object that have a default, with it; an object below it that has none is made of
+// the defaults of its own keys.
+[[nodiscard]] Json defaults_of(const Key& object);
+
 } // namespace stepsim::io

@@ -71,16 +71,6 @@ std::vector<double> parse_warmup(io::Fields& fields, const ParseContext& context
   return densities;
 }
 
-void parse_codec(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
-                 Compression& out) {
-  const double by_default = coll::codec_ratio(row.method, use.bytes_per_value);
-  out.ratio = fields.number_or("ratio", by_default);
-  out.encode_Bps = fields.number("encode_Bps");
-  out.decode_Bps = fields.number("decode_Bps");
-  out.count_scale_bytes = fields.boolean("count_scale_bytes");
-  out.scale_agreement = fields.boolean("scale_agreement");
-}
-
 // fp16 sends values of 2 bytes, so in training, where the gradient's type says how large its own
 // values are, nothing is left to choose.
 void parse_value_bytes(io::Fields& fields, const CompressionRow& row, const CompressionUse& use,
@@ -111,12 +101,9 @@ std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& o
 }
 
 void parse_selection(io::Fields& fields, const ParseContext& context, Compression& out) {
-  out.density = fields.optional_number("density");
   out.k = fields.optional_integer("k", io::Range{});
-  out.index_bytes = fields.integer("index_bytes");
   out.density_warmup = parse_warmup(fields, context);
   out.iterations_per_epoch = fields.optional_integer("iterations_per_epoch").value_or(0);
-  out.selected_ratio = fields.number("selected_ratio");
 }
 
 // What goes together in a sparse method, and how many entries there can be.
@@ -153,17 +140,8 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
 }
 
 void parse_own_keys(io::Fields& fields, Compression& out) {
-  out.allgather = fields.word("allgather", coll::kSparseAllgathers);
-  out.split_values_indices = fields.boolean("split_values_indices");
   out.select_stream = fields.word("select_stream", coll::kSelectStreams);
-  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts);
   out.residual_mask = fields.word("residual_mask", coll::kResidualMasks);
-  out.round_barriers = fields.boolean("round_barriers");
-  out.support_overlap = fields.word("support_overlap", coll::kSupportOverlaps);
-  out.bits = fields.integer("bits");
-  out.bucket = fields.integer("bucket");
-  out.rank = fields.optional_integer("rank").value_or(0);
-  out.block = fields.optional_integer("block").value_or(0);
   out.dense_warmup_iterations = fields.integer("dense_warmup_iterations");
 }
 
@@ -185,7 +163,8 @@ Compression read_values(io::Fields& fields, const ParseContext& context, const C
                         const CompressCosts& defaults, const CompressionUse& use) {
   Compression out;
   out.method = row.method;
-  parse_codec(fields, row, use, out);
+  read_exchange(fields, out);
+  out.ratio = fields.number_or("ratio", coll::codec_ratio(row.method, use.bytes_per_value));
   parse_value_bytes(fields, row, use, out);
   out.costs = parse_costs(fields, context, defaults);
   parse_selection(fields, context, out);
@@ -250,6 +229,25 @@ void add_warnings(const CompressionRow& row, const Compression& compression,
 }
 
 } // namespace
+
+void read_exchange(io::Fields& fields, Compression& out) {
+  out.density = fields.optional_number("density");
+  out.index_bytes = fields.integer("index_bytes");
+  out.selected_ratio = fields.number("selected_ratio");
+  out.encode_Bps = fields.number("encode_Bps");
+  out.decode_Bps = fields.number("decode_Bps");
+  out.count_scale_bytes = fields.boolean("count_scale_bytes");
+  out.scale_agreement = fields.boolean("scale_agreement");
+  out.allgather = fields.word("allgather", coll::kSparseAllgathers);
+  out.split_values_indices = fields.boolean("split_values_indices");
+  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts);
+  out.round_barriers = fields.boolean("round_barriers");
+  out.support_overlap = fields.word("support_overlap", coll::kSupportOverlaps);
+  out.bits = fields.integer("bits");
+  out.bucket = fields.integer("bucket");
+  out.rank = fields.optional_integer("rank").value_or(0);
+  out.block = fields.optional_integer("block").value_or(0);
+}
 
 CompressionMethod compression_method(const io::Json& json) {
   const io::Json* word = json.is_object() ? json.find("method") : &json;

@@ -35,6 +35,9 @@ struct CompressionUse {
                                                   const coll::CompressCosts& defaults,
                                                   const CompressionUse& use,
                                                   std::vector<std::string>& warnings);
+// The keys that say what a compressed exchange sends, whatever the method: density, bits, allgather
+// and the like. A file of kind collective has them too.
+void read_exchange(io::Fields& fields, coll::Compression& out);
 // The method alone, `none` where it is unknown: to look up its default costs.
 [[nodiscard]] coll::CompressionMethod compression_method(const io::Json& json);
 

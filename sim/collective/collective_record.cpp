@@ -1,14 +1,28 @@
 // Every record has the same keys, except for `per_rank` and `transfers`, which are there if they
 // are asked for; what does not exist is null. A reader of JSON Lines can therefore make columns
 // from the first record.
-#include "cli/collective/collective_record.hpp"
+#include "collective/collective_record.hpp"
 
 #include <cmath>
 #include <optional>
 
-namespace stepsim::cli {
+#include "base/error.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_record.hpp"
+#include "coll/compress/compressed_time.hpp"
+#include "coll/method.hpp"
+#include "coll/work.hpp"
+#include "run/work_estimate.hpp"
+#include "json/fields/written.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::study {
 
 namespace {
+
+using io::or_null;
+
+constexpr std::size_t kMaxTransfers = 10'000;
 
 // Whole numbers as integers, because byte counts read better without an exponent. From 2^53 on not
 // every integer is a double, and the number stays as it is.
@@ -55,11 +69,78 @@ void set_choice(io::Json& tree, const std::optional<coll::Choice>& choice) {
   tree.set("runner_up_s", choice ? or_null(choice->runner_up_s) : io::Json());
 }
 
-} // namespace
-
-io::Json or_null(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
+// One message with its times, in seconds from the start of the collective.
+io::Json transfer_tree(const coll::TransferRecord& transfer) {
+  return io::Object{{"step", transfer.step},
+                    {"src", static_cast<std::int64_t>(transfer.src)},
+                    {"dst", static_cast<std::int64_t>(transfer.dst)},
+                    {"bytes", whole(transfer.bytes)},
+                    {"reduce", transfer.reduce},
+                    {"start_s", transfer.start_s},
+                    {"end_s", transfer.end_s}};
 }
+
+// A compressed exchange is a sequence of collectives, whose messages follow each other.
+std::vector<coll::TransferRecord> transfers_of(const CollectiveFile& file) {
+  return file.compression
+             ? coll::exchange_transfers(
+                   coll::compressed_exchange(*file.compression, file.gradient, file.collective),
+                   kMaxTransfers)
+             : coll::list_transfers(file.collective, kMaxTransfers);
+}
+
+// The list of transfers is cut: a ring all-reduce of 1000 ranks sends two million messages.
+void set_transfers(const CollectiveFile& file, const coll::CollectiveRecord& record,
+                   io::Json& tree) {
+  io::Array transfers = io::write_each(transfers_of(file), transfer_tree);
+  if (record.traffic.messages > transfers.size()) {
+    tree.find("warnings")
+        ->as_array()
+        .push_back("only the first " + std::to_string(kMaxTransfers) + " of " +
+                   std::to_string(record.traffic.messages) + " transfers are listed");
+  }
+  tree.set("transfers", std::move(transfers));
+}
+
+// CPU time of the evaluators that are asked for. Compressed exchanges are short sequences and never
+// refused.
+double work_seconds(const CollectiveFile& file) {
+  if (file.compression) {
+    return 0;
+  }
+  const auto of = [&](coll::Method method) {
+    return coll::evaluation_seconds(file.collective, method);
+  };
+  switch (file.method) {
+  case coll::AskedMethod::automatic:
+    return of(coll::automatic_method(file.collective));
+  case coll::AskedMethod::closed_form:
+    return of(coll::Method::closed_form);
+  case coll::AskedMethod::max_plus:
+    return of(coll::Method::max_plus);
+  case coll::AskedMethod::events:
+    return of(coll::Method::events);
+  case coll::AskedMethod::all:
+    return of(coll::Method::max_plus) + of(coll::Method::events);
+  }
+  return 0;
+}
+
+// A pair of ranks without a listed link is found while a schedule runs; the error is the file's.
+coll::CollectiveRecord record_of(const CollectiveFile& file, bool per_rank) {
+  try {
+    return file.compression ? coll::make_record(*file.compression, file.gradient, file.collective,
+                                                file.method, per_rank)
+                            : coll::make_record(file.collective, file.method, per_rank);
+  } catch (const SimulationError& error) {
+    if (!file.collective.links.pairs_only) {
+      throw;
+    }
+    throw InputError(file.links_file, file.links_pointer + "/links", error.what());
+  }
+}
+
+} // namespace
 
 io::Json record_tree(const coll::CollectiveRecord& record) {
   const bool one_link = record.bandwidth_Bps || record.link.latency_s > 0;
@@ -117,14 +198,26 @@ io::Json record_tree(const coll::CollectiveRecord& record) {
   return tree;
 }
 
-io::Json transfer_tree(const coll::TransferRecord& transfer) {
-  return io::Object{{"step", transfer.step},
-                    {"src", static_cast<std::int64_t>(transfer.src)},
-                    {"dst", static_cast<std::int64_t>(transfer.dst)},
-                    {"bytes", whole(transfer.bytes)},
-                    {"reduce", transfer.reduce},
-                    {"start_s", transfer.start_s},
-                    {"end_s", transfer.end_s}};
+// A rate of 0 stands for additions that cost nothing and is no written value to restore.
+void set_written_rates(const CollectiveFile& file, io::Json& tree) {
+  if (file.bandwidth_Bps) {
+    tree.set("bandwidth_Bps", *file.bandwidth_Bps);
+  }
+  if (tree.find("reduction_Bps")->as_double() > 0) {
+    tree.set("reduction_Bps", file.reduction_Bps);
+  }
 }
 
-} // namespace stepsim::cli
+io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& options) {
+  refuse_long_work(work_seconds(file), options.max_seconds);
+  const coll::CollectiveRecord record = record_of(file, options.per_rank);
+  io::Json tree = record_tree(record);
+  if (options.transfers) {
+    set_transfers(file, record, tree);
+  }
+  set_written_rates(file, tree);
+  io::require_finite(tree);
+  return tree;
+}
+
+} // namespace stepsim::study

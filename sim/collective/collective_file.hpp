@@ -1,0 +1,48 @@
+#pragma once
+// One collective operation as a file (kind collective), as flags or as a point of a sweep: read,
+// checked and ready for the evaluators. The keys are in collective_keys.hpp.
+#include <optional>
+#include <span>
+#include <string>
+
+#include "coll/collective.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compression.hpp"
+#include "coll/record.hpp"
+#include "scenario/files.hpp"
+#include "scenario/scenario.hpp"
+#include "json/problems.hpp"
+
+namespace stepsim::study {
+
+struct CollectiveFile {
+  coll::Collective collective; // of a compressed exchange: the ring on its ranks and links
+  std::optional<coll::Compression> compression;
+  coll::GradientPart gradient; // with a compression
+  coll::AskedMethod method{};
+  // Rates as written: 1 / (1 / rate) may differ in the last digit.
+  std::optional<double> bandwidth_Bps;
+  double reduction_Bps{}; // 0 = free
+  // Where the list of links stands: its file, and the pointer of the object in it.
+  std::string links_file, links_pointer;
+};
+
+// True if the file says that it is a collective.
+[[nodiscard]] bool is_collective(const io::Json& tree);
+
+// Throws InputError with all problems (COL 15, SPA 14): pointers of `tree`, or of the files that it
+// names. Messages about several keys name the others by their pointers. Keys of `compression` that
+// the algorithm does not read are problems where leftovers are refused.
+[[nodiscard]] CollectiveFile parse_collective(const io::Json& tree, Files& files,
+                                              Leftovers leftovers = Leftovers::refuse);
+
+// The method of compression that a word of `algorithm` names; none for dense algorithms and for
+// unknown words.
+[[nodiscard]] std::optional<coll::CompressionMethod> exchange_method(const io::Json& algorithm);
+
+// Reports the keys of a `compression` that none of the methods reads. Without methods the exchange
+// is dense.
+void refuse_meaningless(const io::Json& compression,
+                        std::span<const coll::CompressionMethod> methods, io::Problems& problems);
+
+} // namespace stepsim::study

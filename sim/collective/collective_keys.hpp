@@ -1,0 +1,181 @@
+#pragma once
+// The keys of a file of kind collective (COL, SPA 3 and 11): one collective operation with its
+// ranks, bytes, links and algorithm. Keys that a scenario has too are rows of the scenario, with
+// the sentence or range that a single collective needs. The flags of `stepsim collective` are names
+// of these keys.
+//
+//     {"kind": "collective", "op": "allreduce", "algorithm": "ring", "ranks": 8, "bytes": 1e8,
+//      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}}
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "coll/record.hpp"
+#include "files/keys/links_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
+#include "json/fields/schema.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+// Words of `algorithm`: those of any operation, auto, and the compressed exchanges; words of
+// `candidates`: the algorithms of any operation.
+[[nodiscard]] std::vector<std::string_view> collective_algorithms();
+[[nodiscard]] std::vector<std::string_view> collective_candidates();
+
+// The row of a key in another table; it must be there.
+consteval io::Key shared_row(std::span<const io::Key> rows, std::string_view name) {
+  for (const io::Key& row : rows) {
+    if (row.name == name) {
+      return row;
+    }
+  }
+  throw "no row has this name";
+}
+consteval io::Key shared_option(std::string_view name) { return shared_row(kCollectiveKeys, name); }
+consteval io::Key shared_compression(std::string_view name) {
+  return shared_row(kCompression, name);
+}
+
+inline constexpr std::array kCollectiveNetwork{
+    shared_row(kNetwork, "latency_s")
+        .says("Time per message, s. Required without links or a topology."),
+    shared_row(kNetwork, "bandwidth_Bps")
+        .says("Bytes per second and direction. Required without links or a topology."),
+    shared_row(kNetwork, "reduction_Bps"), shared_row(kNetwork, "block_latency_s")};
+
+inline constexpr std::array kCollectiveIntra{
+    shared_row(kIntraKeys, "latency_s").says("Time per message, s.").required(),
+    shared_row(kIntraKeys, "bandwidth_Bps").says("Bytes per second and direction.").required()};
+
+inline constexpr std::array kAnyCandidate{
+    word("candidates", collective_candidates, "An algorithm of the operation.")};
+
+// The order is also that in which help lists the parameters.
+inline constexpr std::array kCollectiveOptions{
+    list("candidates", kAnyCandidate,
+         "Algorithms that auto chooses from. The default is all that fit.")
+        .sizes(1)
+        .example(R"(["ring", "lp"])"),
+    shared_option("block_bytes"),
+    shared_row(kTraining, "servers")
+        .says("Number of parameter servers.")
+        .by_default(1)
+        .because("the fewest there can be"),
+    shared_row(kTraining, "placement"),
+    shared_option("reduction_mode"),
+    shared_option("chunking")
+        .says("Whether a chunk has whole elements, or exactly its part.")
+        .by_default("integer")
+        .because("a chunk has whole elements"),
+    shared_option("element_bytes").in(io::between(1, 1e6)),
+    shared_option("cost_form"),
+    shared_option("lp_last_hop"),
+    shared_option("ring_startup"),
+    shared_option("exchange_sizes"),
+    shared_option("intra_algorithm"),
+    shared_option("inter_algorithm")};
+
+inline constexpr std::array kTensorLength{
+    integer("shapes", "Length of a dimension.").in(io::between(1, io::kMostExact)).example("64")};
+inline constexpr std::array kTensorShape{
+    list("shapes", kTensorLength, "Dimensions of one tensor.").sizes(1).example("[64, 32]")};
+
+// How many values a message holds follows from bytes and value_bytes, so that k is checked against
+// it and not against a range. The other bounds keep products of these numbers exact.
+inline constexpr std::array kCollectiveCompression{
+    shared_compression("density"),
+    shared_compression("k")
+        .says("Number of selected entries, instead of density.")
+        .in(io::between(0, io::kMostExact)),
+    shared_compression("index_bytes").in(io::between(1, 64)),
+    shared_compression("value_bytes")
+        .says("Bytes of a value as it is sent.")
+        .in(io::between(1, 64))
+        .by_default(4),
+    shared_compression("allgather"),
+    shared_compression("broadcast"),
+    shared_compression("split_values_indices"),
+    shared_compression("round_barriers"),
+    shared_compression("support_overlap"),
+    shared_compression("count_scale_bytes"),
+    shared_compression("scale_agreement"),
+    shared_compression("selected_ratio"),
+    shared_compression("bits"),
+    shared_compression("bucket").in(io::between(1, 1e9)),
+    shared_compression("rank"),
+    shared_compression("block").in(io::between(1, 1e9)),
+    shared_compression("ratio"),
+    shared_compression("encode_Bps"),
+    shared_compression("decode_Bps"),
+    list("shapes", kTensorShape,
+         "Shapes of the tensors for powersgd. The default is one tensor of one dimension.")
+        .sizes(1)
+        .example("[[1024, 1024], [1000]]")};
+
+inline constexpr std::array kRankBytes{
+    integer("sizes", "Bytes of one rank.").in(io::between(0, io::kMostExact)).example("1000")};
+inline constexpr std::array kSizesForms{
+    list("sizes", kRankBytes, "One number for every rank.").example("[1000, 2000]"),
+    text("sizes", "File with the list.").example(R"("sizes.json")")};
+
+inline constexpr std::array kLinksForms{
+    object("links", io::keys::kLinksKeys, "The links themselves, as in a file of kind links."),
+    text("links", "File of kind links.").example(R"("links.json")")};
+
+inline constexpr std::array kCollectiveFileKeys{
+    word("op", coll::kOps, "Operation.").required(),
+    word("algorithm", collective_algorithms,
+         "Algorithm of the operation, auto for the fastest, or a compressed all-reduce.")
+        .example(R"("ring")")
+        .required(),
+    integer("ranks", "Number of ranks.").in(io::between(1, kMaxRanks)).example("8").required(),
+    integer("bytes",
+            "Bytes of the vector, for reduce_scatter and allgather of the whole buffer, and for a "
+            "compressed exchange of the dense gradient.")
+        .in(io::between(0, io::kMostExact))
+        .example("100000000"),
+    either("sizes", kSizesForms, "Bytes of every rank of an allgatherv, instead of bytes.")
+        .example("[1000, 2000]"),
+    integer("root", "Rank that a broadcast starts from, or that a reduce ends at.")
+        .in(io::between(0, kMaxRanks))
+        .by_default(0),
+    object("network", kCollectiveNetwork, "The network between ranks.")
+        .example(R"({"latency_s": 1e-5, "bandwidth_Bps": 1.25e9})"),
+    either("links", kLinksForms,
+           "Latency and bandwidth of single pairs of ranks, and numbers of single ranks.")
+        .example(R"("links.json")"),
+    either("topology", kTopologyForms,
+           "Hosts, switches and links that messages share (method events); latency and bandwidth "
+           "of network come on top.")
+        .example(R"("leaf_spine_2to1")"),
+    integer("gpus_per_node",
+            "Ranks of a node. The default is 1, or the GPUs of a machine of the topology.")
+        .in(io::between(1, kMaxRanks))
+        .example("8"),
+    integer("nics_per_node", "Network interfaces of a node, which its ranks share.")
+        .in(io::between(1, kMaxRanks))
+        .by_default(1)
+        .example("4"),
+    object("intra_network", kCollectiveIntra, "The network inside a node.")
+        .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
+    object("options", kCollectiveOptions, "How the algorithm runs.")
+        .example(R"({"cost_form": "paper"})"),
+    object("compression", kCollectiveCompression, "What a compressed exchange sends.")
+        .example(R"({"density": 0.001})"),
+    word("method", coll::kAskedMethods,
+         "Evaluator: auto takes the cheapest that is exact, all takes all of them.")
+        .by_default("auto"),
+    kAllowUnusual};
+
+inline constexpr io::Key kCollectiveFile =
+    io::rows::object("collective", kCollectiveFileKeys,
+                     "One collective operation: how long does it take, and how far is that from "
+                     "the lower bound?")
+        .exactly_one("bytes|sizes");
+
+[[nodiscard]] io::FileKind collective_file();
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,172 @@
+// Latency and bandwidth are required unless links or a topology give the times of messages. What
+// only a file tells, such as the GPUs of a machine, is read after the keys themselves are known to
+// be right.
+#include "collective/collective_network.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collective/collective_keys.hpp"
+#include "files/links_file.hpp"
+#include "net/fabric/placement.hpp"
+#include "net/fabric/rank_fabric.hpp"
+#include "scenario/topology_field.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// A latency is that of further blocks as well, unless these have one of their own. Without the
+// object `network` its keys are reported as missing, too.
+void parse_link(io::Fields& fields, CollectiveFile& file) {
+  const bool links = fields.has("links");
+  const bool topology = fields.has("topology");
+  io::Json empty{io::Object{}};
+  if (!fields.has("network")) {
+    empty.set_origin(fields.json().file_pointer(), fields.json().pointer() + "/network", 0);
+  }
+  const io::Json* json = fields.any("network");
+  io::Fields network(fields.has("network") ? *json : empty, fields.problems(),
+                     fields.row("network"));
+  coll::Links& out = file.collective.links;
+  const bool needed =
+      !topology && (!links || network.has("latency_s") || network.has("bandwidth_Bps"));
+  const auto number = [&](std::string_view key) {
+    return needed ? network.required_number(key) : network.number_or(key, 0);
+  };
+  out.all.latency_s = number("latency_s");
+  const double rate = number("bandwidth_Bps");
+  out.all.per_byte_s = rate > 0 ? 1 / rate : 0;
+  out.all.block_latency_s = network.number_or("block_latency_s", out.all.latency_s);
+  out.pairs_only = links && !network.has("latency_s");
+  if (network.has("bandwidth_Bps")) {
+    file.bandwidth_Bps = rate;
+  }
+  file.reduction_Bps = network.number("reduction_Bps");
+  file.collective.reduction_s_per_byte = file.reduction_Bps > 0 ? 1 / file.reduction_Bps : 0;
+  network.no_more();
+}
+
+// A file, or its object. Every pair has the latency of its further blocks from `network` where that
+// gives one.
+void parse_links_key(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
+  const io::Json* json = fields.any("links");
+  if (json == nullptr || json->is_null() || !context.problems.empty()) {
+    return;
+  }
+  coll::Collective& out = file.collective;
+  const std::uint32_t ranks = out.ranks;
+  const io::LinksFile links =
+      json->is_string() ? context.files.links(*json, ranks) : io::parse_links(*json, ranks);
+  file.links_file = json->is_string() ? path_of(*json) : std::string(json->file());
+  file.links_pointer = json->is_string() ? std::string() : json->pointer();
+  out.links.pairs = links.pairs;
+  out.reduction_s_per_byte_rank = links.reduction_s_per_byte;
+  out.enter_s = links.enter_s;
+  out.chain = links.chain;
+  if (const io::Json* network = fields.json().find("network");
+      network != nullptr && network->is_object() && network->find("block_latency_s") != nullptr) {
+    for (coll::PairCost& pair : out.links.pairs) {
+      pair.cost.block_latency_s = out.links.all.block_latency_s;
+    }
+  }
+}
+
+// The host of every rank on the topology, packed in the order of its hosts: gpus_per_node ranks
+// share a host. Dedicated parameter servers follow, each on a node of its own after those of the
+// workers.
+std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const io::Fields& fields,
+                                  const ParseContext& context, const coll::Collective& collective) {
+  const auto& levels = collective.links.two_level;
+  const std::uint32_t gpus = levels ? levels->gpus_per_node : 1;
+  const std::uint32_t nodes = (collective.ranks - 1) / gpus + 1;
+  const bool servers = collective.algorithm == coll::AlgorithmId::parameter_server &&
+                       collective.options.placement == coll::Placement::dedicated;
+  const std::uint32_t all = nodes + (servers ? collective.options.servers : 0);
+  constexpr auto kPacked = net::PlacementRule::packed;
+  if (const std::string problem = net::placement_problem(fabric, all, gpus, kPacked);
+      !problem.empty()) {
+    context.problems.add(fields.json(), "topology", problem);
+    return {};
+  }
+  std::vector<net::NodeId> hosts = net::place_ranks(fabric, nodes, gpus, kPacked);
+  hosts.resize(collective.ranks);
+  const bool shared = gpus > 1 && collective.ranks > 1 && hosts[0] == hosts[1];
+  if (shared && levels->intra.per_byte_s <= 0) {
+    context.problems.add(
+        fields.json(),
+        "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
+  }
+  // Servers are placed together with the workers, so that the placement leaves the workers where
+  // they are; of each server's node its first place is taken.
+  const std::vector<net::NodeId> with_servers = net::place_ranks(fabric, all, gpus, kPacked);
+  for (std::size_t node = nodes; node < all; ++node) {
+    hosts.push_back(with_servers[node * gpus]);
+  }
+  return hosts;
+}
+
+// On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
+// the network inside a node must be given.
+void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
+                     CollectiveFile& file) {
+  const bool topology = fields.has("topology");
+  const auto gpus = fields.optional_integer("gpus_per_node").value_or(std::max(1U, machine_gpus));
+  const std::int64_t nics = fields.integer("nics_per_node");
+  const io::Json* json = fields.any("intra_network");
+  const bool intra = json != nullptr && !json->is_null();
+  if (topology && nics != 1) {
+    context.problems.add(fields.json(),
+                         "/nics_per_node and /topology exclude each other: its cables are there");
+  } else if (!intra && !topology && (gpus != 1 || nics != 1)) {
+    context.problems.add(
+        fields.json(),
+        "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
+  }
+  if (!intra && gpus == 1 && nics == 1) {
+    return;
+  }
+  coll::TwoLevel& out = file.collective.links.two_level.emplace();
+  out.gpus_per_node = static_cast<std::uint32_t>(gpus);
+  out.nics_per_node = static_cast<std::uint32_t>(nics);
+  if (intra) {
+    io::Fields inner(*json, context.problems, fields.row("intra_network"));
+    if (json->is_object() && inner.has("latency_s") != inner.has("bandwidth_Bps")) {
+      context.problems.add(fields.json(),
+                           "give both /intra_network/latency_s and /intra_network/bandwidth_Bps");
+      return;
+    }
+    out.intra.latency_s = inner.number("latency_s");
+    out.intra.block_latency_s = out.intra.latency_s;
+    out.intra.per_byte_s = 1 / inner.number("bandwidth_Bps");
+    inner.no_more();
+  }
+}
+
+} // namespace
+
+void parse_collective_network(io::Fields& fields, const ParseContext& context,
+                              CollectiveFile& file) {
+  if (fields.has("links") && fields.has("topology")) {
+    context.problems.add(fields.json(), "/links and /topology exclude each other");
+  }
+  parse_link(fields, file);
+  parse_links_key(fields, context, file);
+  const io::Json* json = fields.any("topology");
+  const bool routed = json != nullptr && !json->is_null() && context.problems.empty();
+  const auto topology = routed ? parse_topology_field(*json, context) : std::nullopt;
+  const auto network = topology ? context.files.routed(*topology) : nullptr;
+  parse_two_level(fields, context, network ? network->fabric.gpus_per_machine : 0, file);
+  if (network && context.problems.empty()) {
+    coll::Collective& collective = file.collective;
+    collective.links.fabric = std::make_shared<const net::RankFabric>(
+        net::RankFabric{.network = network,
+                        .hosts = hosts_of(network->fabric, fields, context, collective),
+                        .paths = {}});
+  }
+}
+
+} // namespace stepsim::study
