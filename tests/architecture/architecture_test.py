@@ -9,8 +9,8 @@ import pathlib
 import re
 import sys
 
-FLOORS = ["base", "engine", "plan", "json", "net", "coll", "train", "files", "import", "export",
-          "scenario", "run", "flows", "collective", "sweep", "ask", "lab", "cli"]
+FLOORS = ["base", "engine", "plan", "library", "json", "net", "coll", "train", "files", "import",
+          "export", "scenario", "run", "flows", "collective", "sweep", "ask", "lab", "cli"]
 
 # Rooms that share a namespace; the others have one of their own name.
 NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),
@@ -25,7 +25,7 @@ THIRD_PARTY = {"boost/graph/": {"net"}, "boost/math/": {"base"}, "nlohmann/": {"
 
 # Floors that calibrate may stand on (net: profiles are its values); `replay` also predicts with a
 # run, and calibrate/program shares flags and output with the other program.
-CALIBRATE_USES = {"base", "net", "coll", "json", "files", "import", "calibrate"}
+CALIBRATE_USES = {"base", "library", "net", "coll", "json", "files", "import", "calibrate"}
 CALIBRATE_REPLAY_USES = {"scenario", "run", "train", "plan", "engine"}
 CALIBRATE_PROGRAM_USES = {"cli"}
 

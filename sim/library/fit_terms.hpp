@@ -1,0 +1,68 @@
+#pragma once
+// The objective whose least value calibrates the library model, and its linearisation (CLU 8.3):
+//
+//   z = log(model / measured) / 0.08
+//   objective = sum of Huber(z; 1.5) + sum of ((theta - mean) / sd)^2 / 2
+//
+// The Gauss-Newton Hessian at the best parameters is also the posterior precision from which the
+// intervals of predictions come (CLU 7.5).
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "library/pair_choice.hpp"
+
+namespace stepsim::library {
+
+// One measured time, of one operation, shape and size.
+struct MeasuredPoint {
+  Operation operation{};
+  Shape shape;
+  double bytes{};      // > 0
+  double measured_s{}; // > 0: the median
+  std::size_t count = 1;
+};
+
+// Points of one node type, with everything about them that no parameter changes.
+class FitPoints {
+public:
+  // Throws UsageError as layout_of and choose_pair do.
+  FitPoints(const NodeType& node, std::span<const MeasuredPoint> points, Choice choice,
+            const Restrictions& restrictions);
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] double measured_s(std::size_t i) const { return entries_[i].measured_s; }
+  // The physical model's seconds of point i.
+  [[nodiscard]] double seconds(std::size_t i, const Multipliers& multipliers) const;
+  // z of every point.
+  [[nodiscard]] std::vector<double> misfits(const Parameters& parameters) const;
+
+private:
+  struct Entry {
+    Layout layout;
+    Operation operation{};
+    double bytes{};
+    double measured_s{};
+    Pair published;
+  };
+  std::vector<Entry> entries_;
+  LibraryModel model_; // its multipliers are not used
+};
+
+[[nodiscard]] double data_objective(std::span<const double> misfits);
+[[nodiscard]] double prior_objective(const Parameters& parameters);
+
+struct NormalEquations {
+  std::vector<double> hessian; // [kParameterCount^2], positive definite by the priors
+  Parameters gradient{};
+};
+
+// Linearised at `parameters`, whose misfits are given: derivatives by steps of 1e-4, Huber weights
+// min(1, 1.5 / |z|).
+[[nodiscard]] NormalEquations normal_equations(const FitPoints& points,
+                                               const Parameters& parameters,
+                                               std::span<const double> misfits);
+
+inline constexpr double kDerivativeStep = 1e-4;
+
+} // namespace stepsim::library

@@ -1,0 +1,85 @@
+#pragma once
+// One prediction of the library model with everything that is known about it (CLU 11): from an
+// operation, a shape, a size and a node type or calibration to a record.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mean_interval.hpp"
+#include "library/calibration.hpp"
+
+namespace stepsim::library {
+
+struct LibraryOptions {
+  std::optional<Choice> choice;     // else the calibration's, else published
+  std::optional<Residual> residual; // else kriging with a calibration, none without
+  std::optional<Version> version;   // else the calibration's, else kPublishedVersion
+  std::optional<ElementType> element_type;
+  std::vector<Algorithm> algorithms; // empty = all
+  std::vector<Protocol> protocols;   // empty = all
+  bool ll128 = true;
+  bool collnet = false;
+  CollnetOptions collnet_options;
+};
+
+struct LibraryQuestion {
+  Operation operation{};
+  Shape shape;
+  double bytes{};                           // >= 0, as in library_words.hpp
+  NodeType node;                            // of the preset, or of the calibration
+  const Calibration* calibration = nullptr; // outlives the question
+  LibraryOptions options;
+};
+
+struct RunnerUp {
+  Pair pair;
+  double published_s{};
+  double seconds{}; // of the physical model
+};
+
+struct LibraryRecord {
+  Operation operation{};
+  Shape shape;
+  double ranks{};
+  double bytes{};
+  double seconds{};        // corrected by residuals, and at least the bound
+  double physical_s{};     // without the correction
+  base::Interval interval; // 95 %, of `seconds`
+  Pair chosen;
+  int channels{};
+  Choice choice{};
+  double published_s{}; // what NCCL expects of the chosen pair; that of p2p is its cost
+  double latency_part_s{};
+  double transfer_part_s{};
+  double cross_part_s{};
+  Limit limited_by{};
+  std::optional<RunnerUp> runner_up;
+  double algbw_Bps{}; // 0 for no bytes
+  double busbw_Bps{};
+  double bound_s{};
+  BoundKind bound_kind{};
+  double gap{}; // seconds / bound_s; 0 where the bound is 0
+  std::string preset;
+  std::string calibration; // "" without one
+  std::vector<std::string> warnings;
+};
+
+// Words with which a warning starts, for those who look for one.
+inline constexpr std::string_view kWarnSmall = "uncalibrated_small_message";
+inline constexpr std::string_view kWarnGeneration = "other_generation";
+inline constexpr std::string_view kWarnSizes = "outside_measured_sizes";
+inline constexpr std::string_view kWarnApproximate = "approximate";
+inline constexpr std::string_view kWarnNics = "unused_nics";
+
+// The model that prices the question, for callers that need many sizes of it.
+[[nodiscard]] LibraryModel library_model(const LibraryQuestion& question);
+
+// Throws UsageError: shape or rates that are no system (layout_of), no pair left, nvls as the only
+// algorithm where it does not exist (the message says why).
+[[nodiscard]] LibraryRecord predict(const LibraryQuestion& question);
+
+// busbw = algbw * factor (COL 10): 2 (P-1)/P of an all-reduce, (P-1)/P of reduce_scatter, allgather
+// and alltoall, else 1.
+[[nodiscard]] double bus_share(Operation operation, double ranks);
+
+} // namespace stepsim::library

@@ -1,0 +1,32 @@
+#pragma once
+// Lower bounds of operations among nodes with several GPUs and network cards (CLU 4), derived: the
+// bytes that must leave a node over all of its cards, those that must pass the ports of a GPU, and
+// the latency of a message that reaches every node.
+//
+//   B_i   rate of a GPU inside its node        B_x   rate of all cards of a node
+//   all-reduce   max(2 (N-1)/N n/B_x, 2 (P-1)/P n/(B_i + B_x/G), ceil(log2 N) alpha_e)
+//
+// A level that is absent has the rate 0 and no term. In-network reduction sends every byte once and
+// not twice.
+#include "library/library_words.hpp"
+
+namespace stepsim::library {
+
+struct NodeRates {
+  double nodes{};     // N
+  double gpus{};      // G
+  double inner_Bps{}; // B_i, ignored for G = 1
+  double nics_Bps{};  // B_x, ignored for N = 1
+  double latency_s{}; // latency term of the operation
+};
+
+struct NodeBound {
+  double seconds{};
+  BoundKind kind{};
+};
+
+// `bytes` as in library_words.hpp. In-network reduction matters for an all-reduce alone.
+[[nodiscard]] NodeBound node_bound(Operation operation, double bytes, const NodeRates& rates,
+                                   bool in_network = false);
+
+} // namespace stepsim::library
