@@ -43,6 +43,7 @@ struct Samples {
   train::Source source;
   std::vector<SampleSet> sets;
   std::vector<std::string> warnings;
+  std::size_t skipped{}; // rows of a log without a usable time; not kept in files
 };
 
 // The range of a measured time in any log: above 0 s and at most 1e9 s (30 years). Sums, squares

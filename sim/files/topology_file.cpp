@@ -16,7 +16,7 @@ namespace stepsim::io {
 
 namespace {
 
-std::string quoted(std::string_view id) {
+std::string in_quotes(std::string_view id) {
   return std::string("\"").append(base::shown_value(id)).append("\"");
 }
 
@@ -63,7 +63,7 @@ std::vector<std::string> parse_nodes(std::span<const Json> nodes, const Key& ele
     Fields node(json, problems, element);
     std::string id = node.text("id");
     if (!seen.insert(id).second && node.has("id")) {
-      problems.add(json, "id", quoted(id).append(" appears twice"));
+      problems.add(json, "id", in_quotes(id).append(" appears twice"));
     }
     node.no_more();
     ids.push_back(std::move(id));
@@ -90,19 +90,19 @@ std::vector<net::TopologyLink> parse_links(Fields& fields, const std::set<std::s
     for (const auto& [key, end] : {std::pair{"a", &link.a}, std::pair{"b", &link.b}}) {
       if (field.has(key) && !nodes.contains(*end)) {
         fields.problems().add(json, key,
-                              "unknown node " + quoted(*end) + base::did_you_mean(*end, known));
+                              "unknown node " + in_quotes(*end) + base::did_you_mean(*end, known));
       }
     }
     if (!link.a.empty() && link.a == link.b) {
       fields.problems().add(
-          json, "b", "a link must join two different nodes, got " + quoted(link.b) + " twice");
+          json, "b", "a link must join two different nodes, got " + in_quotes(link.b) + " twice");
     }
     const bool repeated = !ids.insert(link.id).second;
     if (repeated && !field.has("id")) { // parallel links
       link.id.append("#").append(std::to_string(links.size()));
       ids.insert(link.id);
     } else if (repeated) {
-      fields.problems().add(json, "id", quoted(link.id).append(" appears twice"));
+      fields.problems().add(json, "id", in_quotes(link.id).append(" appears twice"));
     }
     field.no_more();
     links.push_back(std::move(link));
@@ -133,7 +133,7 @@ void parse_graph(Fields& fields, net::Topology& topology) {
     if (!gpu.is_string() || !hosts.contains(gpu.as_string())) {
       fields.problems().add(gpu, "must be the id of a host, got " + shown(gpu));
     } else if (std::count(topology.gpus.begin(), topology.gpus.end(), gpu.as_string()) > 0) {
-      fields.problems().add(gpu, quoted(gpu.as_string()).append(" appears twice"));
+      fields.problems().add(gpu, in_quotes(gpu.as_string()).append(" appears twice"));
     } else {
       topology.gpus.push_back(gpu.as_string());
     }

@@ -11,15 +11,15 @@
 namespace stepsim::library {
 
 struct LibraryOptions {
-  std::optional<Choice> choice;     // else the calibration's, else published
-  std::optional<Residual> residual; // else kriging with a calibration, none without
-  std::optional<Version> version;   // else the calibration's, else kPublishedVersion
-  std::optional<ElementType> element_type;
-  std::vector<Algorithm> algorithms; // empty = all
-  std::vector<Protocol> protocols;   // empty = all
+  std::optional<Choice> choice{};     // else the calibration's, else published
+  std::optional<Residual> residual{}; // else kriging with a calibration, none without
+  std::optional<Version> version{};   // else the calibration's, else kPublishedVersion
+  std::optional<ElementType> element_type{};
+  std::vector<Algorithm> algorithms{}; // empty = all
+  std::vector<Protocol> protocols{};   // empty = all
   bool ll128 = true;
   bool collnet = false;
-  CollnetOptions collnet_options;
+  CollnetOptions collnet_options{};
 };
 
 struct LibraryQuestion {
@@ -28,7 +28,7 @@ struct LibraryQuestion {
   double bytes{};                           // >= 0, as in library_words.hpp
   NodeType node;                            // of the preset, or of the calibration
   const Calibration* calibration = nullptr; // outlives the question
-  LibraryOptions options;
+  LibraryOptions options{};
 };
 
 struct RunnerUp {

@@ -7,8 +7,10 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "files/cost_file.hpp"
+#include "files/library_file.hpp"
 #include "files/measured_file.hpp"
 #include "files/model_file.hpp"
+#include "files/node_file.hpp"
 #include "files/profile_file.hpp"
 #include "files/topology_file.hpp"
 #include "files/trace_file.hpp"
@@ -93,6 +95,12 @@ TEST_CASE("mutated files of every kind are read or refused with problems") {
       {"cost", [](const Json& json) { (void)to_json(parse_cost(json)); }},
       {"network_calibration", [](const Json& json) { (void)parse_profile(json); }},
       {"measured_training", [](const Json& json) { (void)parse_measured(json); }},
+      {"node_preset", [](const Json& json) { (void)parse_node_preset(json); }},
+      {"library_calibration",
+       [](const Json& json) {
+         const LibraryFile file = parse_library_calibration(json);
+         (void)compact(to_json(file, library::calibration_of(file.fitted)));
+       }},
       {"topology", [](const Json& json) { (void)to_json(parse_topology(json)); }},
   };
   for (const Kind& kind : kinds) {

@@ -18,8 +18,8 @@ SCHEMAS = {p.name.removesuffix(".schema.json"): json.loads(p.read_text())
            for p in sorted((ROOT / "schemas").glob("*.schema.json"))}
 STEPSIM = ROOT / "build" / "stepsim"
 # Kinds whose reader exists; the others are only described so far.
-READ_KINDS = ["collective", "compression_breakeven", "cost", "flows", "links", "measured_training", "model",
-              "network_calibration", "problem",
+READ_KINDS = ["collective", "compression_breakeven", "cost", "flows", "library_calibration", "links",
+              "measured_training", "model", "network_calibration", "node_preset", "problem",
               "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 # What commands write with --json -> its kind.
 WRITTEN_KINDS = {"breakeven": "compression_breakeven_result", "flows": "flows_result",
@@ -36,7 +36,7 @@ def load(path):
 
 
 def shipped_files():
-    for folder in ["models", "traces", "topologies", "examples"]:
+    for folder in ["models", "traces", "topologies", "topologies/nodes", "examples"]:
         yield from sorted((ROOT / folder).glob("*.json"))
 
 
@@ -135,6 +135,16 @@ class Schemas(unittest.TestCase):
             for pointer in numbers:
                 with self.subTest(file=path.name, number=pointer):
                     self.assertTrue(tree["source"]["numbers"][pointer])
+
+
+    def test_node_types_name_a_source_for_each_number(self):
+        files = sorted((ROOT / "topologies" / "nodes").glob("*.json"))
+        self.assertGreaterEqual(len(files), 16)
+        for path in files:
+            for key, value in load(path).items():
+                with self.subTest(file=path.name, key=key):
+                    self.assertFalse(isinstance(value, (int, float)) and key != "schema_version"
+                                     and not isinstance(value, bool), "no source")
 
 
 class Commands(unittest.TestCase):

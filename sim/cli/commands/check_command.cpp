@@ -16,9 +16,11 @@
 #include "cli/shell/output.hpp"
 #include "collective/collective_file.hpp"
 #include "files/cost_file.hpp"
+#include "files/library_file.hpp"
 #include "files/links_file.hpp"
 #include "files/measured_file.hpp"
 #include "files/model_file.hpp"
+#include "files/node_file.hpp"
 #include "files/profile_file.hpp"
 #include "files/samples_file.hpp"
 #include "files/topology_file.hpp"
@@ -155,6 +157,15 @@ constexpr std::array kKinds{
     Kind{"topology", "hosts",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_topology(tree);
+           return {};
+         }},
+    Kind{"library_calibration", "parameters",
+         [](const io::Json& tree, study::Files&) {
+           return Warnings(io::parse_library_calibration(tree).warnings);
+         }},
+    Kind{"node_preset", "ring_Bps",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_node_preset(tree);
            return {};
          }},
     Kind{"network_calibration", "label",

@@ -3,9 +3,11 @@
 
 #include "collective/collective_keys.hpp"
 #include "files/keys/cost_keys.hpp"
+#include "files/keys/library_keys.hpp"
 #include "files/keys/links_keys.hpp"
 #include "files/keys/measured_keys.hpp"
 #include "files/keys/model_keys.hpp"
+#include "files/keys/node_keys.hpp"
 #include "files/keys/profile_keys.hpp"
 #include "files/keys/samples_keys.hpp"
 #include "files/keys/topology_keys.hpp"
@@ -24,16 +26,28 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {study::keys::collective_file(), study::keys::breakeven_file(),
-          study::breakeven_result_kind(), io::keys::cost_file(),
-          study::keys::flows_file(),      study::flows_result_kind(),
-          io::keys::links_file(),         io::keys::measured_file(),
-          io::keys::model_file(),         io::keys::profile_file(),
-          study::keys::sweep_record(),    study::keys::problem_file(),
-          study::result_kind(),           io::keys::samples_file(),
-          study::keys::scenario_file(),   study::keys::semantics_file(),
-          study::semantics_result_kind(), study::keys::sweep_file(),
-          io::keys::topology_file(),      io::keys::trace_file()};
+  return {study::keys::collective_file(),
+          study::keys::breakeven_file(),
+          study::breakeven_result_kind(),
+          io::keys::cost_file(),
+          study::keys::flows_file(),
+          study::flows_result_kind(),
+          io::keys::library_calibration_file(),
+          io::keys::links_file(),
+          io::keys::measured_file(),
+          io::keys::model_file(),
+          io::keys::profile_file(),
+          io::keys::node_preset_file(),
+          study::keys::sweep_record(),
+          study::keys::problem_file(),
+          study::result_kind(),
+          io::keys::samples_file(),
+          study::keys::scenario_file(),
+          study::keys::semantics_file(),
+          study::semantics_result_kind(),
+          study::keys::sweep_file(),
+          io::keys::topology_file(),
+          io::keys::trace_file()};
 }
 
 } // namespace stepsim::cli

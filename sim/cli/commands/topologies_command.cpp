@@ -1,11 +1,15 @@
-// stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies.
-// Profiles (latency and bandwidth of a kind of network) and topologies (hosts, switches, cables)
-// lie in one folder, are named the same way and are told apart by their kind.
+// stepsim topologies list | show NAME|FILE: the shipped network profiles, topologies and node
+// types. Profiles (latency and bandwidth of a kind of network) and topologies (hosts, switches,
+// cables) lie in one folder, node types in a folder below it; all are told apart by their kind.
 #include "cli/commands/topologies_command.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -13,9 +17,11 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
 #include "cli/shell/table.hpp"
+#include "cli/text/node_text.hpp"
 #include "cli/text/profile_text.hpp"
 #include "cli/text/topology_text.hpp"
 #include "export/dot.hpp"
+#include "files/node_file.hpp"
 #include "files/profile_file.hpp"
 #include "files/topology_file.hpp"
 #include "net/fabric/topology.hpp"
@@ -31,13 +37,16 @@ namespace {
 constexpr CommandText kTopologiesText{
     "topologies",
     "list | show NAME|FILE [--dot FILE]",
-    "Lists the shipped network profiles and topologies, or shows one, also from a file, with the\n"
-    "source of its numbers. --dot draws a topology: dot -Tsvg FILE > net.svg.",
+    "Lists the shipped network profiles, topologies and node types, or shows one, also from a "
+    "file,\n"
+    "with the source of its numbers. --dot draws a topology: dot -Tsvg FILE > net.svg.",
     "stepsim topologies list\n"
     "stepsim topologies show 10gbe\n"
     "stepsim topologies show topologies/infiniband-100g.calibration.json --json\n"
+    "stepsim topologies show dgx_h100\n"
     "stepsim topologies show leaf_spine_144 --dot -",
-    "The files are described in docs/file-formats.md (kinds network_calibration and topology).",
+    "The files are described in docs/file-formats.md (kinds network_calibration, topology, "
+    "node_preset).",
     kJsonOrTable,
 };
 
@@ -51,6 +60,7 @@ std::string text_member(const io::Json& tree, std::string_view key) {
 
 // Everything that is not a profile is taken for a topology, whose parser then says what is wrong.
 bool is_profile(const io::Json& tree) { return text_member(tree, "kind") == "network_calibration"; }
+bool is_node(const io::Json& tree) { return text_member(tree, "kind") == "node_preset"; }
 
 // Where the numbers of a file come from, in words: its `source`, which may be a text, an object, or
 // an object of objects, two levels at most.
@@ -79,14 +89,21 @@ std::string source_text(const io::Json& tree) {
   return out.empty() ? out : "source:\n" + out;
 }
 
+// All shipped names with their paths; those of node types differ from the others.
+std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
+  std::map<std::string, std::string> files =
+      shipped_files(invocation.data_folder, study::kShippedTopologies);
+  files.merge(io::shipped_node_presets(invocation.data_folder));
+  return files;
+}
+
 // Files are read as trees and not parsed: one bad file must not hide the others.
 int list_files(const Invocation& invocation, const Common& common) {
   io::Array rows;
   Table table{{"name", "kind", "label", "note"}, {}};
-  for (const auto& [name, path] :
-       shipped_files(invocation.data_folder, study::kShippedTopologies)) {
+  for (const auto& [name, path] : shipped_names(invocation)) {
     const io::Json tree = io::read_json(path);
-    const std::string kind = is_profile(tree) ? "profile" : "topology";
+    const std::string kind = is_profile(tree) ? "profile" : is_node(tree) ? "node" : "topology";
     const std::string note = text_member(tree, "note");
     rows.push_back(io::Object{{"name", name},
                               {"kind", text_member(tree, "kind")},
@@ -106,9 +123,22 @@ int list_files(const Invocation& invocation, const Common& common) {
 // The path of a shipped name, else the name itself. Shipped names have neither a folder nor an
 // ending, so that a path is never taken for one.
 std::string find_file(const Invocation& invocation, const std::string& name) {
-  return study::is_shipped_name(name)
-             ? shipped_file(invocation.data_folder, study::kShippedTopologies, name)
-             : name;
+  const std::map<std::string, std::string> files = shipped_names(invocation);
+  if (const auto found = files.find(name); found != files.end()) {
+    return found->second;
+  }
+  if (!study::is_shipped_name(name)) {
+    return name;
+  }
+  std::vector<std::string_view> known;
+  for (const auto& [each, path] : files) {
+    known.push_back(each);
+  }
+  const std::vector<std::string> near = base::nearest_words(name, known);
+  if (!near.empty()) {
+    known = {near.front()};
+  }
+  throw UsageError(base::unknown_word(study::kShippedTopologies.noun, name, known));
 }
 
 // The drawing, to a file or instead of everything else to standard output ("-").
@@ -127,12 +157,14 @@ void write_drawing(const Common& common, const std::string& file, const net::Top
 int show(const Invocation& invocation, const Common& common, const std::string& name,
          const std::string& dot) {
   const io::Json tree = io::read_json(find_file(invocation, name));
-  if (is_profile(tree)) {
+  if (is_profile(tree) || is_node(tree)) {
     if (!dot.empty()) {
-      throw UsageError("--dot: " + base::shown_value(name) +
-                       " is a network profile; only topologies can be drawn");
+      throw UsageError("--dot: " + base::shown_value(name) + " is a " +
+                       (is_node(tree) ? "node type" : "network profile") +
+                       "; only topologies can be drawn");
     }
-    const std::string text = profile_text(io::parse_profile(tree));
+    const std::string text = is_node(tree) ? node_text(io::parse_node_preset(tree))
+                                           : profile_text(io::parse_profile(tree));
     format_of(common, Format::table) == Format::table
         ? write_output(common, text + source_text(tree))
         : write_tree(common, tree);
@@ -159,7 +191,8 @@ int topologies(const Invocation& invocation) {
   std::string name;
   CLI::App app;
   app.add_option("ACTION", action, "list or show; default list");
-  app.add_option("NAME", name, "of a shipped profile or topology, or a FILE of such a kind");
+  app.add_option("NAME", name,
+                 "of a shipped profile, topology or node type, or a FILE of such a kind");
   std::string dot;
   app.add_option("--dot", dot, "write a topology as a Graphviz drawing (- = to standard output)")
       ->type_name("FILE");

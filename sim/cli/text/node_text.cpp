@@ -1,0 +1,38 @@
+#include "cli/text/node_text.hpp"
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "cli/shell/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+// Rates in GB/s, counts as they are.
+std::string value_text(const io::SourcedNumber& number) {
+  return number.key.ends_with("_Bps") ? base::significant(number.value / 1e9) + " GB/s"
+                                      : base::shortest(number.value);
+}
+
+} // namespace
+
+std::string node_text(const io::NodePreset& preset) {
+  const library::NodeType& node = preset.node;
+  std::string out = base::printable(node.name) + ": node type, label " + preset.label + "\n";
+  out += preset.gpu.empty() ? "" : base::printable(preset.gpu) + "\n";
+  out += preset.note.empty() ? "" : base::printable(preset.note) + "\n";
+  out += "link " + std::string(library::kInnerLinks[node.link]) + ", constants of " +
+         std::string(library::kGenerations[node.generation]) + " GPUs on " +
+         std::string(library::kHosts[node.host]) + " hosts, " +
+         (node.in_switch_reduction ? "the switch of a node adds (NVLS)"
+                                   : "no switch inside a node adds") +
+         (node.ll128 ? "" : ", no LL128") + "\n\n";
+  Table table{{"key", "value", "label", "source"}, {}};
+  for (const io::SourcedNumber& number : preset.numbers) {
+    table.rows.push_back({number.key, value_text(number), number.label.empty() ? "-" : number.label,
+                          number.source.empty() ? "-" : base::printable(number.source)});
+  }
+  return out + table_text(table);
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,119 @@
+#pragma once
+// The keys of a node type (kind node_preset, CLU 9): GPUs of a machine, the links between them,
+// its network cards, and what the model of a collective library must know beside them. The files
+// in topologies/nodes/ describe machines that people own; a user writes one for another machine.
+// A calibration of the library (kind library_calibration) repeats the node type that it was fitted
+// on, so that it needs no second file.
+//
+// A number is plain, or an object that says where it comes from:
+//
+//     "nic_Bps": 48e9      "nic_Bps": {"value": 48e9, "label": "code", "source": "..."}
+#include <array>
+#include <string_view>
+
+#include "library/layout.hpp"
+#include "json/fields/schema.hpp"
+
+namespace stepsim::io::keys {
+
+using namespace rows;
+
+// Where a number comes from: the public source of NCCL, a data sheet, a fit to measurements, a
+// measurement itself, or nowhere.
+inline constexpr std::array<std::string_view, 5> kNumberLabels{"code", "sheet", "fitted",
+                                                               "observed", "assumed"};
+
+[[nodiscard]] constexpr std::array<Key, 3> sourced_keys(Key value) {
+  return {
+      value.required(),
+      word("label", kNumberLabels, "Kind of the source.").example(R"("sheet")").required(),
+      text("source", "Where the number comes from.").example(R"("vendor data sheet")").required()};
+}
+[[nodiscard]] constexpr std::array<Key, 2> sourced_forms(Key plain,
+                                                         std::span<const Key> with_source) {
+  return {plain, object(plain.name, with_source, "Number with its source.")};
+}
+
+inline constexpr Range kMachineCounts = between(1, 1024);
+inline constexpr auto kSourcedCount =
+    sourced_keys(integer("value", "The number.").in(kMachineCounts).example("8"));
+inline constexpr auto kSourcedRate =
+    sourced_keys(number("value", "The number, bytes/s.").in(at_least(1)).plain().example("4.8e10"));
+
+[[nodiscard]] constexpr std::array<Key, 2> count_forms(std::string_view name) {
+  return sourced_forms(integer(name, "Number.").in(kMachineCounts), kSourcedCount);
+}
+[[nodiscard]] constexpr std::array<Key, 2> rate_forms(std::string_view name) {
+  return sourced_forms(number(name, "Bytes per second.").in(at_least(1)), kSourcedRate);
+}
+inline constexpr auto kNodeGpuForms = count_forms("gpus_per_node");
+inline constexpr auto kNodeNicForms = count_forms("nics_per_node");
+inline constexpr auto kNodeDomainForms = count_forms("nvlink_domain_nodes");
+inline constexpr auto kNodeLinkRateForms = rate_forms("link_nominal_Bps");
+inline constexpr auto kNodeRingRateForms = rate_forms("ring_Bps");
+inline constexpr auto kNodeNicRateForms = rate_forms("nic_Bps");
+inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
+
+// What the library model takes.
+inline constexpr std::array kNodeModelKeys{
+    either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.").example("8").required(),
+    word("link", library::kInnerLinks, "Link between the GPUs of a machine.").by_default("nvlink"),
+    either("ring_Bps", kNodeRingRateForms,
+           "Rate per GPU and direction that a ring inside a machine reaches, bytes/s.")
+        .example("3.708e11")
+        .required(),
+    either("nics_per_node", kNodeNicForms, "Network cards of one machine.").example("8").required(),
+    either("nic_Bps", kNodeNicRateForms,
+           "Rate of one network card and direction that a transfer reaches, bytes/s.")
+        .example("4.8e10")
+        .required(),
+    word("generation", library::kGenerations,
+         "Generation of the GPUs, which selects the published constants of the library.")
+        .example(R"("hopper")")
+        .required(),
+    word("host", library::kHosts,
+         "Make of the host processors; intel also counts for all others but AMD.")
+        .by_default("intel"),
+    boolean("in_switch_reduction", "Whether the switch between the GPUs of a machine adds (NVLS).")
+        .by_default(false),
+    boolean("ll128", "Whether the library may use the protocol LL128.").by_default(true),
+    either(
+        "nvlink_domain_nodes", kNodeDomainForms,
+        "Machines whose GPUs are in one NVLink domain. The number of machines must be a multiple "
+        "of it, or less.")
+        .by_default(1)
+        .example("18"),
+    boolean("approximate",
+            "Whether the machine's library is another than NCCL and modelled by NCCL's choice.")
+        .by_default(false)};
+
+inline constexpr std::array<std::string_view, 2> kNodeLabels{"default", "uncalibrated"};
+
+inline constexpr std::array kNodePresetKeys{
+    text("kind", "Kind of the file.").required(),
+    text("name", "Name by which scenarios find a shipped node type.")
+        .example(R"("dgx_h100")")
+        .required(),
+    word("label", kNodeLabels,
+         "How far to trust the numbers: default for a first estimate; uncalibrated where "
+         "measurements are known to differ much.")
+        .by_default("default"),
+    text("note", "A remark for readers.").by_default("").example(R"("eight cards of 400 Gbit/s")"),
+    text("gpu", "Name of the GPU.").by_default("").example(R"("NVIDIA H100")"),
+    either("link_nominal_Bps", kNodeLinkRateForms,
+           "Rate of the links of one GPU and direction by the data sheet, bytes/s.")
+        .nullable()
+        .example("4.5e11"),
+    either("nic_nominal_Bps", kNodeNicNominalForms,
+           "Rate of one network card and direction by its name, bytes/s.")
+        .nullable()
+        .example("5e10")};
+
+inline constexpr Key kNodePreset =
+    object("node_preset", kNodePresetKeys,
+           "A node type: GPUs, links and network cards of a machine.")
+        .and_also(kNodeModelKeys);
+
+[[nodiscard]] FileKind node_preset_file();
+
+} // namespace stepsim::io::keys

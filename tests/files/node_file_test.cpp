@@ -1,0 +1,66 @@
+// Node types: what is read of them, and those that come with the program (CLU 9).
+#include "files/node_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "testing/paths.hpp"
+#include "json/json_parse.hpp"
+#include "json/problem_text.hpp"
+
+using namespace stepsim;
+using namespace stepsim::io;
+
+namespace {
+
+std::string problems(std::string_view text) { return problem_text(text, parse_node_preset); }
+
+} // namespace
+
+TEST_CASE("a node type is read with plain numbers and with numbers that name their source") {
+  const NodePreset preset = parse_node_preset(parse_json(
+      R"({"kind": "node_preset", "name": "box", "gpus_per_node": 4, "link": "pcie",
+          "ring_Bps": {"value": 5e9, "label": "fitted", "source": "our log"},
+          "nics_per_node": 1, "nic_Bps": "10GB/s", "generation": "volta"})",
+      ""));
+  CHECK(preset.node.name == "box");
+  CHECK(preset.node.gpus == 4);
+  CHECK(preset.node.link == library::InnerLink::pcie);
+  CHECK(preset.node.ring_Bps == 5e9);
+  CHECK(preset.node.nic_Bps == 10e9);
+  CHECK(preset.node.generation == library::Generation::volta);
+  CHECK(preset.node.host == library::Host::intel);
+  CHECK(preset.node.domain_nodes == 1);
+  CHECK(preset.node.ll128);
+  REQUIRE(preset.numbers.size() == 4);
+  CHECK(preset.numbers[1].key == "ring_Bps");
+  CHECK(preset.numbers[1].source == "our log");
+  CHECK(preset.numbers[2].source.empty());
+}
+
+TEST_CASE("wrong node types are refused with pointer and rule") {
+  const std::string text = problems(R"({"kind": "node_preset", "name": "x", "gpus_per_node": 0,
+      "ring_Bps": {"value": 1e9, "label": "guess", "source": ""}, "nics_per_node": 1.5,
+      "generation": "kepler"})");
+  CHECK(text.find("/gpus_per_node: must be") != std::string::npos);
+  CHECK(text.find("/ring_Bps/label: ") != std::string::npos);
+  CHECK(text.find("/nics_per_node: must be") != std::string::npos);
+  CHECK(text.find("/nic_Bps: required") != std::string::npos);
+  CHECK(text.find("/generation: ") != std::string::npos);
+}
+
+TEST_CASE("every shipped node type is read under its own name, with a source for each number") {
+  const auto files = shipped_node_presets(STEPSIM_SOURCE_DIR);
+  CHECK(files.size() >= 16);
+  for (const auto& [name, path] : files) {
+    CAPTURE(name);
+    const NodePreset preset = read_node_preset(STEPSIM_SOURCE_DIR, name);
+    CHECK(preset.node.name == name);
+    CHECK_NOTHROW((void)library::layout_of(preset.node, {preset.node.domain_nodes, 1}));
+    for (const SourcedNumber& number : preset.numbers) {
+      CAPTURE(number.key);
+      CHECK(!number.source.empty());
+    }
+  }
+  CHECK_THROWS_AS((void)read_node_preset(STEPSIM_SOURCE_DIR, "dgx_h10"), UsageError);
+}
