@@ -8,6 +8,7 @@
 #include "base/nearest.hpp"
 #include "calibrate/program/cuda_command.hpp"
 #include "calibrate/program/fit_command.hpp"
+#include "calibrate/program/fit_library_command.hpp"
 #include "calibrate/program/mpi_command.hpp"
 #include "calibrate/program/program.hpp"
 #include "calibrate/program/replay_command.hpp"
@@ -55,9 +56,11 @@ CommandFunction replay_command() {
   }
 }
 
-std::array<Command, 5> all_commands() {
+std::array<Command, 6> all_commands() {
   return {
       Command{"fit", "network parameters and curves from measured times", fit, ""},
+      Command{"fit-library", "the model of NCCL from logs of several shapes", fit_library_model,
+              ""},
       Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
       Command{"cuda", "collectives and kernels measured on the local GPUs", cuda_command(), "CUDA"},
       Command{"mpi", "collectives predicted and measured between processes", mpi_command(), "MPI"},
@@ -88,7 +91,7 @@ std::string help_text() {
       "stepsim-calibrate turns measurements into the numbers a scenario needs, and tests its own\n"
       "predictions.\n\nUsage: stepsim-calibrate COMMAND [arguments] [options]\n\nCommands:\n";
   for (const Command& command : all_commands()) {
-    out += "  " + std::string(command.name) + std::string(10 - command.name.size(), ' ');
+    out += "  " + std::string(command.name) + std::string(13 - command.name.size(), ' ');
     out.append(command.summary);
     out +=
         command.run == nullptr ? " (built without " + std::string(command.back_end) + ")\n" : "\n";

@@ -105,7 +105,8 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
   // By content: both forms have names that end in anything.
   const bool is_json = begin != std::string::npos && input.text[begin] == '{';
   const std::vector<NcclTable> tables =
-      is_json ? read_nccl_json(input.text, input.name) : read_nccl_text(input.text, input.name);
+      is_json ? read_nccl_json(input.text, input.name)
+              : read_nccl_text(input.text, input.name, options.skip_bad_times);
   Samples samples;
   samples.file = input.name;
   samples.name = result_name(options.common, file);
@@ -140,10 +141,12 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     }
     set.device = table.devices.empty() ? "" : *table.devices.begin();
     set.dtype = table.dtype;
-    const auto hosts = std::ssize(table.hosts);
-    if (hosts > 0 && table.ranks % hosts == 0) {
-      set.gpus_per_node = table.ranks / hosts;
+    const bool equal = std::ranges::all_of(
+        table.hosts, [&](const auto& host) { return host.second == table.hosts.begin()->second; });
+    if (!table.hosts.empty() && equal) {
+      set.gpus_per_node = table.hosts.begin()->second;
     }
+    samples.skipped += table.skipped;
     append_rows(table, options.column, input.name, set, samples.warnings);
     compare_busbw(table, set, samples.warnings);
     samples.sets.push_back(std::move(set));

@@ -22,6 +22,7 @@ struct NcclTestsOptions {
   std::optional<std::string> op;     // our word: only this one; names tables without a title
   std::optional<std::int64_t> ranks; // where the log does not list them
   NcclColumn column = NcclColumn::out_of_place;
+  bool skip_bad_times = false; // rows with a time of 0 or none are counted and not refused
 };
 
 // Throws InputError: no rows, operation or ranks unknown, only wrong results, devices of two kinds.

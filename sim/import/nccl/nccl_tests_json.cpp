@@ -73,7 +73,7 @@ void read_devices(const Json& tree, NcclTable& table) {
   }
   for (const Json& device : devices->as_array()) {
     ++table.ranks;
-    table.hosts.insert(text_of(device, "hostname"));
+    ++table.hosts[std::string(text_of(device, "hostname"))];
     if (const std::string kind = text_of(device, "device_info"); !kind.empty()) {
       table.devices.insert(kind);
     }

@@ -3,6 +3,7 @@
 // in-place. Internal to import_nccl_tests.
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,13 +28,14 @@ struct NcclRow {
 };
 
 struct NcclTable {
-  std::string title;             // "all_reduce_perf", "" = unknown
-  std::int64_t ranks{};          // 0 = unknown
-  std::set<std::string> hosts;   // counted only
-  std::set<std::string> devices; // kinds
-  std::string dtype;             // "" = none seen
+  std::string title;                         // "all_reduce_perf", "" = unknown
+  std::int64_t ranks{};                      // 0 = unknown
+  std::map<std::string, std::int64_t> hosts; // ranks on each; counted only
+  std::set<std::string> devices;             // kinds
+  std::string dtype;                         // "" = none seen
   std::vector<NcclRow> rows;
   std::optional<double> logged_busbw; // average, bytes/s
+  std::size_t skipped{};              // rows with a time out of range
 };
 
 // "all_reduce_perf" -> "allreduce"; "" for programs that measure none of our operations.

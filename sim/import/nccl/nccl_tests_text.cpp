@@ -36,7 +36,16 @@ bool is_stamp(std::string_view word) {
   return word.size() >= 19 && digits_at(word, "dddd-dd-ddTdd:dd:dd");
 }
 
-// Without "[1,0]<stdout>:" and leading time stamps.
+// Length of "0:" or "12: " before the text, as srun --label prints it; 0 if there is none.
+std::size_t label_length(std::string_view line) {
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  return digits != 0 && digits != std::string_view::npos && line[digits] == ':' &&
+                 line.size() > digits + 1 && (line[digits + 1] == ' ' || line[digits + 1] == '#')
+             ? digits + 1
+             : 0;
+}
+
+// Without "[1,0]<stdout>:", "0:" and leading time stamps.
 std::string_view untagged(std::string_view line) {
   line = trimmed(line);
   while (line.starts_with('[')) {
@@ -48,6 +57,7 @@ std::string_view untagged(std::string_view line) {
     }
     line = trimmed(line.substr(end + 2));
   }
+  line = trimmed(line.substr(label_length(line)));
   while (true) {
     const std::string_view word = line.substr(0, line.find_first_of(" \t"));
     if (word.empty() || word.size() == line.size() ||
@@ -97,7 +107,8 @@ std::optional<Layout> guessed_layout(std::size_t words) {
 // numbers is a row, all others are the job's.
 class TextReader {
 public:
-  explicit TextReader(const std::string& file) : file_(file) {}
+  TextReader(const std::string& file, bool skip_bad_times)
+      : file_(file), skip_bad_times_(skip_bad_times) {}
 
   void line(const TextLine& line) {
     const std::string_view text = untagged(line.text);
@@ -144,7 +155,7 @@ private:
     ++table().ranks;
     const auto on = std::ranges::find(words, "on");
     if (on != words.end() && on + 1 != words.end()) {
-      table().hosts.emplace(on[1]);
+      ++table().hosts[std::string(on[1])];
     }
     std::string device;
     for (auto word = std::ranges::find_if(words, [](auto w) { return w.starts_with('['); });
@@ -172,6 +183,10 @@ private:
       fail(number, "size must be >= 0, got " + std::string(words[0]));
     }
     const std::size_t halves = (words.size() - layout->prefix) / layout->per_half;
+    if (skip_bad_times_ && !seconds_of(words[layout->prefix])) {
+      ++table().skipped;
+      return;
+    }
     for (std::size_t i = 0; i < halves; ++i) { // a lone half is in-place
       const std::size_t first = layout->prefix + i * layout->per_half;
       row.halves[halves == 1 ? 1 : i] = half(words[first], words[first + 3], number);
@@ -182,10 +197,16 @@ private:
     table().rows.push_back(std::move(row));
   }
 
+  // Empty for a time out of range.
+  [[nodiscard]] static std::optional<double> seconds_of(std::string_view time) {
+    const auto seconds = parse_scaled(time, -6);
+    return seconds && measured_times().contains(*seconds) ? seconds : std::nullopt;
+  }
+
   [[nodiscard]] NcclHalf half(std::string_view time, std::string_view wrong,
                               std::int64_t number) const {
-    const auto seconds = parse_scaled(time, -6);
-    if (!seconds || !measured_times().contains(*seconds)) {
+    const auto seconds = seconds_of(time);
+    if (!seconds) {
       fail(number, "time " + measured_times().text() + " s, got " + base::shown_value(time));
     }
     NcclHalf half;
@@ -209,6 +230,7 @@ private:
   }
 
   const std::string& file_;
+  bool skip_bad_times_;
   std::vector<NcclTable> tables_;
   std::optional<Layout> layout_;
   bool titled_ = false; // the next "# nThread" line belongs to the table begun by its title
@@ -216,8 +238,9 @@ private:
 
 } // namespace
 
-std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file) {
-  TextReader reader(file);
+std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file,
+                                      bool skip_bad_times) {
+  TextReader reader(file, skip_bad_times);
   for (const TextLine& line : lines_of(text)) {
     reader.line(line);
   }

@@ -9,7 +9,9 @@
 namespace stepsim::io {
 
 // One table per program in the log; none if no line looks like a row. Throws InputError
-// `FILE:LINE: message` for rows that do not fit their header, or with sizes or times out of range.
-[[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file);
+// `FILE:LINE: message` for rows that do not fit their header, or with sizes or times out of range;
+// with `skip_bad_times` a row whose time is out of range is only counted.
+[[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file,
+                                                    bool skip_bad_times = false);
 
 } // namespace stepsim::io

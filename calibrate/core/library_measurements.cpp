@@ -1,0 +1,246 @@
+// A file that cannot be read does not end the reading of a folder, in which anything may lie. What
+// it lacked is kept, and becomes the error if no file has a row.
+#include "calibrate/core/library_measurements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/statistics.hpp"
+#include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "files/samples_file.hpp"
+#include "import/import_detect.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
+#include "json/csv.hpp"
+
+namespace stepsim::calibrate {
+
+using library::MeasuredPoint;
+using library::Operation;
+using library::Shape;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 6> kColumns{"system",        "op",    "nodes",
+                                                   "gpus_per_node", "bytes", "time_us"};
+constexpr double kLeastBytesPerRank = 4;
+constexpr std::int64_t kMostMachines = 1 << 20;
+
+// Everything that was read so far.
+struct Reading {
+  const MeasurementOptions& options;
+  LibraryMeasurements result;
+  std::map<std::tuple<Operation, std::uint32_t, std::uint32_t, double>, std::vector<double>> times;
+  std::vector<base::Problem> lacking;
+
+  void add(Operation operation, Shape shape, double bytes, double seconds) {
+    const bool gathers =
+        operation == Operation::allgather || operation == Operation::reduce_scatter;
+    const double ranks = static_cast<double>(shape.nodes) * shape.gpus;
+    if (options.operation && *options.operation != operation) {
+      return;
+    }
+    if (!(bytes > 0) || !io::measured_times().contains(seconds) ||
+        (gathers && bytes < kLeastBytesPerRank * ranks)) {
+      ++result.skipped;
+      return;
+    }
+    times[{operation, shape.nodes, shape.gpus, bytes}].push_back(seconds);
+  }
+};
+
+// The first row that is no comment has the columns.
+bool looks_like_table(std::string_view text) {
+  for (const io::TextLine& line : io::lines_of(text)) {
+    const std::string_view words = io::trimmed(line.text);
+    if (!words.empty() && !words.starts_with('#')) {
+      return std::ranges::all_of(
+          kColumns, [&](auto column) { return words.find(column) != std::string_view::npos; });
+    }
+  }
+  return false;
+}
+
+std::array<std::size_t, kColumns.size()> places_of(const io::CsvRow& header,
+                                                   const std::string& file) {
+  std::array<std::size_t, kColumns.size()> places{};
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    const auto found = std::ranges::find(header.fields, kColumns[i]);
+    if (found == header.fields.end()) {
+      throw InputError(file, std::to_string(header.line), "no column " + std::string(kColumns[i]));
+    }
+    places[i] = static_cast<std::size_t>(found - header.fields.begin());
+  }
+  return places;
+}
+
+// A number of machines or GPUs; 0 where the text is none.
+std::uint32_t machine_count(const std::string& text) {
+  const auto value = io::parse_whole(text);
+  return value && *value > 0 && *value <= kMostMachines ? static_cast<std::uint32_t>(*value) : 0;
+}
+
+void read_table(std::string_view text, const std::string& file, Reading& reading) {
+  const std::vector<io::CsvRow> rows = io::parse_csv(text, file);
+  const auto places = places_of(rows.front(), file);
+  for (const io::CsvRow& row : std::span(rows).subspan(1)) {
+    if (row.fields.size() != rows.front().fields.size()) {
+      throw InputError(file, std::to_string(row.line),
+                       "expected " + std::to_string(rows.front().fields.size()) + " fields, got " +
+                           std::to_string(row.fields.size()));
+    }
+    const auto field = [&](std::size_t column) { return row.fields[places[column]]; };
+    if (reading.options.system && *reading.options.system != field(0)) {
+      continue;
+    }
+    reading.result.sources.insert(field(0));
+    const auto operation = library::kOperations.find(field(1));
+    const Shape shape{machine_count(field(2)), machine_count(field(3))};
+    if (!operation || shape.nodes == 0 || shape.gpus == 0) {
+      ++reading.result.skipped;
+      continue;
+    }
+    reading.add(*operation, shape, io::parse_real(field(4)).value_or(0),
+                io::parse_scaled(field(5), -6).value_or(0));
+  }
+  if (reading.result.sources.size() > 1) {
+    std::vector<std::string_view> names(reading.result.sources.begin(),
+                                        reading.result.sources.end());
+    throw InputError(file, "", "several systems: give --system with one of " + base::joined(names));
+  }
+}
+
+// Whether the set has a shape; the option stands in where a log lists no devices.
+std::optional<Shape> shape_of(const io::SampleSet& set, const MeasurementOptions& options) {
+  if (set.gpus_per_node) {
+    return Shape{static_cast<std::uint32_t>(set.ranks / *set.gpus_per_node),
+                 static_cast<std::uint32_t>(*set.gpus_per_node)};
+  }
+  return options.shape;
+}
+
+void add_samples(const io::Samples& samples, Reading& reading) {
+  for (const io::SampleSet& set : samples.sets) {
+    const auto operation = library::kOperations.find(set.op);
+    const auto shape = shape_of(set, reading.options);
+    if (!operation || !shape) {
+      reading.result.warnings.push_back(
+          samples.file + ": " + set.op + ": " +
+          (operation ? "the number of GPUs per node is not known or not the same on every node; "
+                       "block left out"
+                     : "not an operation of the library; block left out"));
+      reading.result.skipped += set.samples.size();
+      continue;
+    }
+    if (!set.device.empty()) {
+      reading.result.sources.insert(set.device);
+    }
+    for (const io::Sample& sample : set.samples) {
+      reading.add(*operation, *shape, sample.bytes, sample.time_s);
+    }
+  }
+}
+
+void read_file(const std::string& path, Reading& reading) {
+  const std::string text = io::read_text(path);
+  const MeasurementOptions& options = reading.options;
+  if (looks_like_table(text)) {
+    read_table(text, path, reading);
+    return;
+  }
+  if (io::looks_like_samples(text)) {
+    add_samples(io::read_samples(path, options.importer), reading);
+    return;
+  }
+  if (io::detect_format(text).format != io::ImportFormat::nccl_tests) {
+    throw InputError(path, "", "neither a log of nccl-tests nor a table of measurements");
+  }
+  io::NcclTestsOptions nccl;
+  nccl.common.importer = options.importer;
+  nccl.skip_bad_times = true;
+  if (options.operation) {
+    nccl.op = library::kOperations[*options.operation];
+  }
+  if (options.shape) {
+    nccl.ranks = static_cast<std::int64_t>(options.shape->nodes) * options.shape->gpus;
+  }
+  const io::Samples samples = io::import_nccl_tests(path, nccl);
+  reading.result.skipped += samples.skipped;
+  add_samples(samples, reading);
+}
+
+// The files of a folder and of those below it, by path; a file itself.
+std::vector<std::string> files_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return {path};
+  }
+  std::vector<std::string> files;
+  for (auto entry = fs::recursive_directory_iterator(path, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry->is_regular_file()) {
+      files.push_back(entry->path().string());
+    }
+  }
+  if (error) {
+    throw InputError(path, "", "cannot read the folder: " + error.message());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+} // namespace
+
+LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
+                                      const MeasurementOptions& options) {
+  Reading reading{.options = options, .result = {}, .times = {}, .lacking = {}};
+  for (const std::string& path : paths) {
+    const std::vector<std::string> files = files_of(path);
+    const bool folder = files.size() != 1 || files.front() != path;
+    for (const std::string& file : files) {
+      try {
+        read_file(file, reading);
+      } catch (const InputError& error) {
+        if (!folder) {
+          throw;
+        }
+        reading.lacking.insert(reading.lacking.end(), error.problems().begin(),
+                               error.problems().end());
+      }
+    }
+  }
+  if (reading.times.empty()) {
+    if (reading.lacking.empty()) {
+      reading.lacking.push_back({paths.front(), "", "no rows of measured times"});
+    }
+    throw InputError(reading.lacking);
+  }
+  if (reading.result.sources.size() > 1 && !options.several_devices) {
+    std::vector<std::string_view> names(reading.result.sources.begin(),
+                                        reading.result.sources.end());
+    throw InputError(paths.front(), "",
+                     "measurements of several systems (" + base::joined(names) +
+                         "); --force takes them together");
+  }
+  for (const auto& [key, seconds] : reading.times) {
+    const auto& [operation, nodes, gpus, bytes] = key;
+    reading.result.points.push_back({.operation = operation,
+                                     .shape = {nodes, gpus},
+                                     .bytes = bytes,
+                                     .measured_s = base::median(seconds),
+                                     .count = seconds.size()});
+  }
+  return std::move(reading.result);
+}
+
+} // namespace stepsim::calibrate

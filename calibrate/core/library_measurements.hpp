@@ -1,0 +1,40 @@
+#pragma once
+// Measured times of collectives of one system, of several shapes, for a fit of the library model
+// (CLU 8.1): logs of nccl-tests or rccl-tests, samples, and a table in CSV with the columns
+//
+//     system,op,nodes,gpus_per_node,bytes,time_us        further columns are not read
+//
+// Operation and shape are what a log says of itself. Equal operation, shape and size in several
+// files become one point, the median.
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "library/fit_terms.hpp"
+
+namespace stepsim::calibrate {
+
+struct MeasurementOptions {
+  std::optional<std::string> system;           // of a table with several
+  std::optional<library::Operation> operation; // only this one; of logs that do not say
+  std::optional<library::Shape> shape;         // of logs that do not list their devices
+  bool several_devices = false;                // logs of different GPUs are taken together
+  std::string importer;
+};
+
+struct LibraryMeasurements {
+  std::vector<library::MeasuredPoint> points; // sorted
+  std::set<std::string> sources;              // systems and devices
+  std::size_t skipped{};                      // rows without a usable size or time
+  std::vector<std::string> warnings;
+};
+
+// Reads files and, in the order of their names, the files of folders. Throws InputError: no
+// readable row (the message lists what each file lacked), several systems in a table without
+// `system`, logs of two kinds of GPU.
+[[nodiscard]] LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
+                                                    const MeasurementOptions& options);
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,270 @@
+// Errors are those of the physical model, without the correction by residuals, which would hide at
+// measured points what the model cannot say.
+#include "calibrate/program/fit_library_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+#include "files/library_file.hpp"
+#include "library/published_constants.hpp"
+
+namespace stepsim::calibrate {
+
+using library::MeasuredPoint;
+using library::Parameter;
+
+namespace {
+
+constexpr double kClearlyBetter = 1.2;
+constexpr double kSpike = 1.5;
+constexpr double kMebibyte = 1024.0 * 1024;
+
+struct SizeClass {
+  std::string_view name;
+  double below;
+};
+constexpr std::array kSizeClasses{
+    SizeClass{"below 64 KiB", 65536}, SizeClass{"64 KiB to 1 MiB", kMebibyte},
+    SizeClass{"1 to 32 MiB", 32 * kMebibyte}, SizeClass{"32 MiB and more", HUGE_VAL}};
+
+std::string error_text(double ratio) { return base::significant(100 * ratio, 3) + " %"; }
+
+// A parameter in the unit in which people know it: what the published constant is, and its noun.
+struct Physical {
+  Parameter parameter;
+  std::string_view noun;
+  std::string_view unit;
+  double (*published)(const library::NodeType& node);
+};
+constexpr std::array kPhysical{
+    Physical{Parameter::bw_nic, "network card", "GB/s",
+             [](const library::NodeType& node) { return node.nic_Bps / 1e9; }},
+    Physical{Parameter::bw_nvl, "ring inside a node", "GB/s",
+             [](const library::NodeType& node) { return node.ring_Bps / 1e9; }},
+    Physical{Parameter::net_simple, "Simple network hop", "us",
+             [](const library::NodeType&) { return library::kHopNetwork.ring[2]; }},
+    Physical{Parameter::net_ll, "LL network hop", "us",
+             [](const library::NodeType&) { return library::kHopNetwork.ring[0]; }},
+    Physical{Parameter::in_simple, "Simple hop inside a node", "us",
+             [](const library::NodeType&) { return library::kHopNvlink.ring[2]; }},
+    Physical{Parameter::nvls_lat, "start-up of NVLS", "us",
+             [](const library::NodeType&) { return library::kHopNvls; }},
+    Physical{Parameter::floor, "shortest operation", "us",
+             [](const library::NodeType&) { return library::kLaunch; }}};
+
+std::string physical_text(const LibraryFit& fit, const library::Calibration& calibration) {
+  std::string out;
+  for (const Physical& each : kPhysical) {
+    const auto i = static_cast<std::size_t>(each.parameter);
+    const double published = each.published(fit.fitted.node);
+    const base::Interval interval = io::parameter_interval(calibration, each.parameter);
+    out.append(each.noun).append(" ");
+    out += base::significant(published * calibration.multipliers[each.parameter], 3) + " ";
+    out.append(each.unit);
+    out += " (" + base::significant(published * interval.low, 3) + " .. " +
+           base::significant(published * interval.high, 3) + ")" +
+           (fit.from_prior[i] ? ", from the prior" : "") + "\n";
+  }
+  if (fit.fitted.node.in_switch_reduction) {
+    const double rate =
+        fit.fitted.node.ring_Bps *
+        library::kNvlsEfficiency[static_cast<std::size_t>(fit.fitted.node.generation)] *
+        calibration.multipliers[Parameter::bw_nvl] * calibration.multipliers[Parameter::nvls];
+    out += "NVLS rate " + base::significant(rate / 1e9, 3) + " GB/s\n";
+  }
+  return out;
+}
+
+std::string parameter_table(const LibraryFit& fit, const library::Calibration& calibration) {
+  cli::Table table{{"parameter", "value", "low", "high", "default", "from", "acts on"}, {}};
+  for (std::size_t i = 0; i < library::kParameterCount; ++i) {
+    const library::ParameterRow& row = library::parameter_rows()[i];
+    const base::Interval interval = io::parameter_interval(calibration, row.parameter);
+    table.rows.push_back({std::string(library::kParameters[row.parameter]),
+                          base::significant(calibration.multipliers.value[i]),
+                          base::significant(interval.low), base::significant(interval.high),
+                          base::significant(library::factor(row.parameter, row.prior_mean)),
+                          fit.from_prior[i] ? "prior" : "data", std::string(row.sentence)});
+  }
+  return cli::table_text(table);
+}
+
+std::string lines_text(const std::string& heading, const std::vector<LibraryReport::Line>& lines) {
+  cli::Table table{{heading, "points", "median", "p90", "largest", "sign"}, {}};
+  for (const LibraryReport::Line& line : lines) {
+    const ErrorNumbers& numbers = line.numbers;
+    table.rows.push_back({line.name, std::to_string(numbers.points), error_text(numbers.median),
+                          error_text(numbers.p90), error_text(numbers.largest),
+                          base::significant(numbers.sign, 2)});
+  }
+  return lines.empty() ? "" : "\n" + cli::table_text(table);
+}
+
+std::string pair_text(library::Pair pair) {
+  return std::string(library::kAlgorithms[pair.algorithm]) + "/" +
+         std::string(library::kProtocols[pair.protocol]);
+}
+
+std::string point_text(const MeasuredPoint& point) {
+  return std::string(library::kOperations[point.operation]) + " " + library::text(point.shape) +
+         " " + base::readable_bytes(point.bytes);
+}
+
+// Signed errors of the physical model, in the order of the points.
+std::vector<double> physical_errors(const LibraryFit& fit,
+                                    const library::Multipliers& multipliers) {
+  const library::FitPoints points(fit.fitted.node, fit.fitted.points, fit.fitted.choice,
+                                  {.version = fit.fitted.version});
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    errors.push_back(points.seconds(i, multipliers) / points.measured_s(i) - 1);
+  }
+  return errors;
+}
+
+std::vector<LibraryReport::Disagreement> disagreements_of(const LibraryFit& fit,
+                                                          const library::Multipliers& multipliers) {
+  library::LibraryModel model;
+  model.multipliers = multipliers;
+  model.choice = fit.fitted.choice;
+  model.restrictions.version = fit.fitted.version;
+  std::vector<LibraryReport::Disagreement> result;
+  for (const MeasuredPoint& point : fit.fitted.points) {
+    const library::Layout layout = library::layout_of(fit.fitted.node, point.shape);
+    const auto misfit = [&](library::Pair pair) {
+      const double seconds =
+          library::operation_time(layout, point.operation, point.bytes, pair, multipliers).seconds;
+      return std::abs(std::log(seconds / point.measured_s));
+    };
+    const library::Pair chosen =
+        library::choose_pair(model, layout, point.operation, point.bytes).chosen;
+    const library::Candidates offered =
+        library::candidates(layout, point.operation, model.restrictions);
+    const library::Pair likely = *std::ranges::min_element(offered.all(), {}, misfit);
+    if (misfit(chosen) - misfit(likely) > std::log(kClearlyBetter)) {
+      result.push_back({point, chosen, likely});
+    }
+  }
+  return result;
+}
+
+io::Json lines_json(const std::vector<LibraryReport::Line>& lines) {
+  io::Array result;
+  for (const LibraryReport::Line& line : lines) {
+    result.push_back(io::Object{{"name", line.name},
+                                {"points", static_cast<std::int64_t>(line.numbers.points)},
+                                {"median_abs_error", line.numbers.median},
+                                {"p90_abs_error", line.numbers.p90},
+                                {"max_abs_error", line.numbers.largest},
+                                {"sign", line.numbers.sign}});
+  }
+  return result;
+}
+
+} // namespace
+
+LibraryReport report_library(const LibraryFit& fit, const library::Calibration& calibration) {
+  LibraryReport report;
+  const std::vector<double> errors = physical_errors(fit, calibration.multipliers);
+  std::vector<std::vector<double>> by_size(kSizeClasses.size());
+  std::vector<double> group;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const MeasuredPoint& point = fit.fitted.points[i];
+    const auto size = std::ranges::find_if(
+        kSizeClasses, [&](const SizeClass& each) { return point.bytes < each.below; });
+    by_size[static_cast<std::size_t>(size - kSizeClasses.begin())].push_back(errors[i]);
+    group.push_back(errors[i]);
+    const bool last = i + 1 == errors.size() ||
+                      fit.fitted.points[i + 1].operation != point.operation ||
+                      fit.fitted.points[i + 1].shape != point.shape;
+    if (last) {
+      report.residuals.push_back(
+          {std::string(library::kOperations[point.operation]) + " " + library::text(point.shape),
+           error_numbers(group)});
+      group.clear();
+    }
+  }
+  for (std::size_t i = 0; i < by_size.size(); ++i) {
+    if (!by_size[i].empty()) {
+      report.sizes.push_back({std::string(kSizeClasses[i].name), error_numbers(by_size[i])});
+    }
+  }
+  std::vector<double> pooled;
+  for (const HeldOut& held : leave_shapes_out(fit)) {
+    report.held_out.push_back({library::text(held.shape), error_numbers(held.physical)});
+    pooled.insert(pooled.end(), held.physical.begin(), held.physical.end());
+  }
+  if (pooled.empty()) {
+    pooled = leave_sizes_out(fit).physical;
+  }
+  if (!pooled.empty()) {
+    report.pooled = error_numbers(pooled);
+    report.held_out.push_back(
+        {report.held_out.empty() ? "every second size" : "all shapes", report.pooled});
+  }
+  report.disagreements = disagreements_of(fit, calibration.multipliers);
+  return report;
+}
+
+std::string library_text(const LibraryFit& fit, const library::Calibration& calibration,
+                         const LibraryReport& report) {
+  std::string out = physical_text(fit, calibration) + "\n" + parameter_table(fit, calibration);
+  out += "\nchoice: " + std::string(library::kChoices[fit.fitted.choice]) + "\n";
+  out += lines_text("residuals", report.residuals) + lines_text("size", report.sizes) +
+         lines_text("left out", report.held_out);
+  for (const LibraryReport::Disagreement& each : report.disagreements) {
+    out += point_text(each.point) + ": the library probably used " + pair_text(each.likely) +
+           " and not " + pair_text(each.chosen) + "\n";
+  }
+  return out;
+}
+
+io::Json report_json(const LibraryReport& report) {
+  io::Array disagreements;
+  for (const LibraryReport::Disagreement& each : report.disagreements) {
+    disagreements.push_back(
+        io::Object{{"op", library::kOperations[each.point.operation]},
+                   {"nodes", static_cast<std::int64_t>(each.point.shape.nodes)},
+                   {"gpus_per_node", static_cast<std::int64_t>(each.point.shape.gpus)},
+                   {"bytes", each.point.bytes},
+                   {"chosen", pair_text(each.chosen)},
+                   {"likely", pair_text(each.likely)}});
+  }
+  return io::Object{{"residuals", lines_json(report.residuals)},
+                    {"sizes", lines_json(report.sizes)},
+                    {"held_out", lines_json(report.held_out)},
+                    {"disagreements", std::move(disagreements)}};
+}
+
+std::vector<std::string> library_warnings(const LibraryFit& fit) {
+  const std::vector<MeasuredPoint>& points = fit.fitted.points;
+  std::vector<std::string> warnings;
+  if (std::ranges::none_of(points, [&](const MeasuredPoint& point) {
+        return point.shape.nodes > 1 && point.shape.gpus == fit.fitted.node.gpus;
+      })) {
+    warnings.push_back("no log of several nodes with all of their GPUs: bw_mix and rail are those "
+                       "of the prior, and predictions for such shapes can be off by a third");
+  }
+  if (std::ranges::none_of(points,
+                           [](const MeasuredPoint& point) { return point.bytes < kMebibyte; })) {
+    warnings.push_back("no measurement below 1 MiB: latencies are those of the prior, and times of "
+                       "small messages can be off by a factor of two");
+  }
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const auto same = [&](const MeasuredPoint& other) {
+      return other.operation == points[i].operation && other.shape == points[i].shape;
+    };
+    if (same(points[i - 1]) && same(points[i + 1]) &&
+        points[i].measured_s >
+            kSpike * std::max(points[i - 1].measured_s, points[i + 1].measured_s)) {
+      warnings.push_back(point_text(points[i]) + ": slower than 1.5 times the sizes beside it");
+    }
+  }
+  return warnings;
+}
+
+} // namespace stepsim::calibrate
