@@ -91,7 +91,9 @@ TEST_CASE("caffe-log: names come from the table whose padded tensors are the row
   options.model = "two";
   CHECK_THROWS_AS(import_text("[0, 64, 5, 1]\n", options), InputError);
   options.model = "tow";
-  CHECK_THROWS_WITH_AS(import_text(log, options), "--model: unknown model tow, did you mean two?",
+  CHECK_THROWS_WITH_AS(import_text(log, options),
+                       "--model: unknown model tow, did you mean two?; a table of your own is a "
+                       "FILE of kind model, see docs/file-formats.md",
                        UsageError);
 }
 
