@@ -4,13 +4,12 @@
 #include "sweep/sweep_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <span>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "collective/collective_record.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
@@ -20,17 +19,6 @@
 namespace stepsim::study {
 
 namespace {
-
-// To 15 digits, so that 1e-6 to 1e-4 in three steps has 1e-05 in the middle.
-// Sums and powers leave noise in the last digits, which would show in every record.
-double rounded(double value) {
-  std::array<char, 32> text{};
-  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
-                                     std::chars_format::scientific, 14);
-  double result = value;
-  std::from_chars(text.data(), written.ptr, result);
-  return result;
-}
 
 // steps values from..to, the last exactly `to`. Whole numbers stay whole where both ends are.
 // The last value is `to` as written, not what the steps sum up to.
@@ -55,7 +43,9 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
     if (whole && std::abs(value - nearest) <= 1e-9 * std::abs(value)) {
       values.emplace_back(static_cast<std::int64_t>(nearest));
     } else {
-      values.emplace_back(rounded(value));
+      // Sums and powers leave noise in the last digits: 1e-6 to 1e-4 in three steps has 1e-05 in the
+      // middle.
+      values.emplace_back(base::rounded_to(value, 15));
     }
   }
   return values;
