@@ -21,19 +21,21 @@ struct MeasurementOptions {
   std::optional<library::Operation> operation; // only this one; of logs that do not say
   std::optional<library::Shape> shape;         // of logs that do not list their devices
   bool several_devices = false;                // logs of different GPUs are taken together
-  std::string importer;
+  std::string importer; // program and version, for the `source` of the samples
 };
 
 struct LibraryMeasurements {
   std::vector<library::MeasuredPoint> points; // sorted
   std::set<std::string> sources;              // systems and devices
-  std::size_t skipped{};                      // rows without a usable size or time
+  // Rows without a usable operation, shape, size or time; all-gathers and reduce-scatters below 4
+  // bytes per rank.
+  std::size_t skipped{};
   std::vector<std::string> warnings;
 };
 
-// Reads files and, in the order of their names, the files of folders. Throws InputError: no
-// readable row (the message lists what each file lacked), several systems in a table without
-// `system`, logs of two kinds of GPU.
+// Reads files, and the files of folders with those below them, by path. Throws InputError: a file
+// named by itself that cannot be read, no usable row at all (the message lists what each file of a
+// folder lacked), several systems in a table without `system`, logs of two kinds of GPU.
 [[nodiscard]] LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                                     const MeasurementOptions& options);
 

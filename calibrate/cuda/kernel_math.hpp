@@ -121,7 +121,8 @@ struct VectorSplit {
 }
 
 // Start of repetition i of a measurement inside a region of `region` elements: the windows of
-// length n follow one another, at multiples of 64 elements, and start again where none is left.
+// `elements` elements follow one another, at multiples of 64 elements, and start again where none
+// is left.
 [[nodiscard]] constexpr std::int64_t window_offset(std::int64_t repetition, std::int64_t elements,
                                                    std::int64_t region) {
   const std::int64_t stride = (elements + 63) / 64 * 64;

@@ -54,8 +54,8 @@ private:
 
 // The value of a control variable of the MPI library ("btl_tcp_eager_limit"); "" = unknown.
 [[nodiscard]] std::string control_variable(const std::string& name);
-// Processes and cores of the machine that has the most processes of the job per core. Containers
-// that share a kernel are one machine.
+// The most processes of the job on one machine, and the fewest cores that any process may use; the
+// two may be of different machines. Containers that share a kernel are one machine.
 struct Crowding {
   int processes{};
   int cores{};

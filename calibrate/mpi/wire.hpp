@@ -29,8 +29,8 @@ public:
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::int64_t segment_bytes() const { return segment_bytes_; }
 
-  // Both calls only begin: `data` must stay as it is until wait() returns. Messages of one pair and
-  // tag arrive in the order in which they were posted.
+  // Both calls only begin. Do not touch `data` until wait() returns. Messages of one pair and tag
+  // arrive in the order in which they were posted.
   void post_send(const void* data, std::int64_t bytes, std::uint32_t to, int tag);
   void post_receive(void* data, std::int64_t bytes, std::uint32_t from, int tag);
   void wait(); // for everything posted
@@ -52,7 +52,7 @@ struct Buffers {
   void fill(std::uint32_t rank, std::int64_t elements);
   std::vector<float> x;      // contribution; the result in place
   std::vector<float> temp;   // what arrives to be added
-  std::vector<float> result; // of `lp` all-reduce
+  std::vector<float> result; // of all-reduce by `lp` (linear pipeline), whose x is still being sent
 };
 
 void add(float* into, const float* from, std::int64_t count);

@@ -6,8 +6,9 @@
 namespace stepsim::calibrate {
 
 // Prints the tables of residuals and writes the calibration to -o. If a curve has grade `fail` and
-// --force is not given, nothing is written and kTargetNotMet is returned; otherwise kOk. Samples of
-// gpu_bench give a GPU calibration. Throws InputError for the samples, UsageError for flags.
+// --force is not given, nothing is written and kTargetNotMet is returned; otherwise kOk. One file
+// of gpu_bench gives a GPU calibration instead, by the rules of gpu_output.hpp. Throws InputError
+// for the samples, UsageError for flags.
 [[nodiscard]] int fit(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

@@ -34,7 +34,7 @@ struct LibraryReport {
 [[nodiscard]] std::string library_text(const LibraryFit& fit,
                                        const library::Calibration& calibration,
                                        const LibraryReport& report);
-// The same as members of one object, beside the parameters that the file has.
+// The report as JSON (--json); the parameters are in the calibration file only.
 [[nodiscard]] io::Json report_json(const LibraryReport& report);
 
 // What a user should know before trusting the fit (CLU 8.2): shapes and sizes that are missing,

@@ -11,10 +11,10 @@
 namespace stepsim::calibrate {
 
 struct InputOptions {
-  std::optional<std::string> op;     // only this one
+  std::optional<std::string> op;     // only this one; of logs that do not say
   std::optional<std::int64_t> ranks; // of logs that do not say
   io::NcclColumn column = io::NcclColumn::out_of_place;
-  std::string importer;
+  std::string importer; // program and version, for the `source` of the samples
 };
 
 // One value per path, in the order of the paths; "-" is standard input and must be samples. A log

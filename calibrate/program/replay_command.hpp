@@ -6,9 +6,9 @@
 
 namespace stepsim::calibrate {
 
-// All ranks call it; rank 0 writes. Returns kOk. Throws InputError for the scenario and the
-// calibration, UsageError for what a replay cannot execute, SimulationError if an exchanged sum is
-// wrong.
+// All ranks call it; rank 0 writes. Returns kOk. Throws UsageError for flags and for fewer
+// than 2 processes. Any later error (of the scenario, of the calibration, what a replay cannot
+// execute, a wrong sum) is printed and ends all processes with its exit code.
 [[nodiscard]] int replay(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

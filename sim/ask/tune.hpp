@@ -3,10 +3,12 @@
 // time wins, and what the scenario, the default and the best possible merge would give stands
 // beside it.
 //
-//   bucket_bytes, fusion_bytes   every value that changes the buckets, so nothing better exists
-//   collective, schedule         all of them
+//   bucket_bytes, fusion_bytes   every value that changes the buckets, so nothing better exists;
+//                                fusion_bytes with several element types is scanned
+//   collective, schedule         all that the scenario can have, without auto, parameter_server and
+//                                exhaustive
 //   pipeline_width               1..max_width: the smallest within width_tolerance of the widest
-//   density                      the largest number of entries that still beats dense, by bisection
+//   density                      most entries that are at least as fast as dense, by bisection
 //   others                       scanned, then refined around the best
 //
 // regret = iteration time of a reference / that of the best - 1.
@@ -34,15 +36,16 @@ struct TuneReference {
   std::string name;
   TunePoint point;
   std::optional<double> regret;
-  std::optional<std::int64_t> largest_k; // density: of the dense ones
+  // Knob density: most entries at which compression is at least as fast as this dense reference.
+  std::optional<std::int64_t> largest_k;
 };
 
 struct Tuning {
-  std::optional<TunePoint> best; // empty: no density beats dense
+  std::optional<TunePoint> best; // empty: no density is at least as fast as dense
   std::vector<TunePoint> curve;
   std::vector<TuneReference> references;
-  // How close the best is known: 0 where it is exact; relative distance to the nearest values tried
-  // where scanned; width_tolerance, of the time, for pipeline_width.
+  // How close the best is known: 0 where it is exact; relative distance to the farther of its two
+  // neighbours where scanned; width_tolerance, of the time, for pipeline_width.
   double tolerance{};
   bool exact = false;
   std::vector<std::string> warnings;

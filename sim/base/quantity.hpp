@@ -2,10 +2,12 @@
 // Quantities as users type them in flags: NUMBER [blanks] UNIT, units case-sensitive, results in SI
 // (seconds, bytes, bytes per second, FLOP/s, a ratio, a count).
 //     25Gbps = 3.125e9    25MiB = 26214400    5us = 5e-6    90% = 0.9
-// Lists `1,10,40Gbps` (a unit holds for all entries before it without one) and ranges
-// `4:64:x2` (geometric), `1:9:+2` (arithmetic), the end included if hit within 1e-9 relative.
-// Errors are returned as the text behind `--flag VALUE: `. JSON files hold such texts too, wherever
-// a key has a unit or is a fraction; a bare number there is in the unit that the key names.
+// Lists `1,10,40Gbps` (an entry without a unit takes that of the next entry that has one) and
+// ranges `4:64:x2` (geometric), `1:9:+2` (arithmetic), the end included if hit within 1e-9
+// relative. In a range the start and the step take the unit of the end; an end without one takes
+// that of the step. Errors are returned as the text behind `--flag VALUE: `. JSON files hold such
+// texts too, wherever a key has a unit or is a fraction; a bare number there is in the unit that
+// the key names.
 #include <cstdint>
 #include <optional>
 #include <string>

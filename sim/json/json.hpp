@@ -65,7 +65,7 @@ public:
   // Member of an object, null pointer if absent or if this is no object.
   [[nodiscard]] const Json* find(std::string_view key) const;
   [[nodiscard]] Json* find(std::string_view key);
-  // Sets a member, appended if new; a null value becomes an object first.
+  // Sets a member, appended if new; if this is null, it becomes an object first.
   Json& set(std::string_view key, Json value);
 
   // Same type and value; 1 and 1.0 differ, the order of members counts, the origin does not.
@@ -80,6 +80,7 @@ public:
   // The member `key`, or the element `index`, of the value `parent`, whose origin is set already.
   void set_origin_below(const Json& parent, std::string_view key, std::int64_t line);
   void set_origin_below(const Json& parent, std::size_t index, std::int64_t line);
+  // The file name, shared, for set_origin.
   [[nodiscard]] std::shared_ptr<const std::string> file_pointer() const;
 
 private:

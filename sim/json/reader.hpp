@@ -1,6 +1,7 @@
 #pragma once
 // Reading an object key by key with all checks of the house: missing, wrong type, out of range,
-// unknown key with the nearest known one. Problems are collected; `finish` throws them together.
+// unknown key with the nearest known one. Problems are collected; Problems::throw_if_any throws
+// them together.
 //
 //     Fields fields(json, problems, kCluster);            // the rows of the object's keys
 //     const double latency = fields.number("latency_s");  // range and default are those of its row
@@ -95,7 +96,7 @@ public:
 
   // `schema_version` (1, also if absent; higher: "written by a newer stepsim"), `kind` (if present
   // must be `kind`; required also where its row says so), `name`, `$schema`. Throws what was found
-  // so far where the file is no object.
+  // so far where the file is no object or of another kind.
   void header(std::string_view kind, bool kind_required = false);
   // No key of the rows is unknown, whether it was asked for or not.
   void know_all();

@@ -11,6 +11,7 @@ namespace stepsim::plan {
 struct ScheduleOptions;
 enum class Schedule : std::uint8_t;
 
+// Its number in Schedule, beyond those that planners.hpp lists.
 inline constexpr Schedule kFixedCount{100};
 
 inline constexpr std::int64_t kMostBuckets = 1000; // memory grows as buckets x items

@@ -5,8 +5,9 @@
 
 namespace stepsim::study {
 
-// Whether the scenario is such a run: a synchronous parameter server, one message per iteration,
-// and workers that differ.
+// Whether this run is used: synchronous parameter server, schedule single, /variability changes any
+// time, more than one worker, something to send, no measured curve, exact costs, no method but
+// events.
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
 [[nodiscard]] Result run_server_rounds(const Scenario& scenario);
 

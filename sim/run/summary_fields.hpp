@@ -34,7 +34,7 @@ struct SummaryField {
   std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
   std::string_view sentence;
   std::string_view group{};
-  SummaryRuns only_in{}; // empty: every run may have it
+  SummaryRuns only_in{}; // empty: which runs have it is not said here
 
   [[nodiscard]] constexpr bool is_number() const {
     return std::holds_alternative<SummaryNumber>(value);

@@ -6,7 +6,8 @@
 namespace stepsim::study {
 
 [[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);
-// The cost of merge_problem with the closed form also where that is an upper bound.
+// As merge_problem's cost, but dense messages cost their closed form even where it is only an upper
+// bound on what the run evaluates.
 [[nodiscard]] plan::Cost formula_cost(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -12,13 +12,14 @@ struct KeyRule {
   std::string_view pointer;
   std::string_view when; // completes "has a meaning where ..."
   bool (*meaningful)(const Scenario&);
-  std::string (*where)(const Scenario&); // what stands in the way, in this scenario
+  std::string (*where)(const Scenario&); // completes "has no meaning for ..."
 };
 
 // A pointer may have several rules: all of them hold where the key has a meaning.
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
-// The keys of times above 0 that an evaluator of single messages has no place for.
+// Those keys of added times, copies and random exchange times that are above 0: training whose
+// messages are simulated one by one cannot have them.
 [[nodiscard]] std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario);
 
 } // namespace stepsim::study

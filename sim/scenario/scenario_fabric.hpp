@@ -6,10 +6,12 @@
 
 namespace stepsim::study {
 
-// After everything else is known: the topology with its routes, the place of every rank and server,
-// the packet block, and what does not go together with a simulated network.
+// Call after everything else is known. Fills in the topology, places and packet block, and refuses
+// what a simulated network cannot have; for alpha_beta it only takes a missing latency or bandwidth
+// from the topology.
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario);
-// Keys of the cluster and its network that say so, resolved; nothing for alpha_beta.
+// Adds the keys that say this to the tree of the resolved scenario: always the model; topology and
+// placement where there are any; keys of headers and packets for simulated networks only.
 void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& network_tree);
 
 } // namespace stepsim::study

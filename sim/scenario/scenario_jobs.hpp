@@ -7,8 +7,8 @@ namespace stepsim::study {
 
 // Reads the list. The first job becomes the scenario's workload, the others `other_jobs`.
 void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario);
-// The jobs fill the cluster and fit its collective. After everything else is known; for one job it
-// only gives that job all nodes.
+// Checks that the jobs fill the cluster and fit its collective and network model. A workload that
+// is no list gets all nodes. Call after everything else is known.
 void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario);
 
 } // namespace stepsim::study

@@ -14,7 +14,8 @@ namespace stepsim::study {
 [[nodiscard]] std::optional<net::Topology> parse_topology_field(const io::Json& json,
                                                                 const ParseContext& context);
 
-// Times and rates that the packet level can count; a problem is reported at `place`.
+// Reports at `place` the first link above 1000 s or 1e15 B/s, which packet times in integer
+// picoseconds cannot hold.
 void check_packet_links(const io::Json& place, const ParseContext& context,
                         const net::Fabric& fabric);
 

@@ -43,8 +43,8 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
     if (whole && std::abs(value - nearest) <= 1e-9 * std::abs(value)) {
       values.emplace_back(static_cast<std::int64_t>(nearest));
     } else {
-      // Sums and powers leave noise in the last digits: 1e-6 to 1e-4 in three steps has 1e-05 in the
-      // middle.
+      // Sums and powers leave noise in the last digits: 1e-6 to 1e-4 in three steps has 1e-05 in
+      // the middle.
       values.emplace_back(base::rounded_to(value, 15));
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
 // Checks of the flags that say where a result goes and in which format, for `parse` (app.hpp).
-// CLI11 is seen by the .cpp files of this folder only.
+// No header includes CLI11, only .cpp files.
 #include <span>
 #include <string>
 
@@ -14,6 +14,7 @@ namespace stepsim::cli {
 [[nodiscard]] std::string full_name(const CommandText& text);
 
 // A format that the command does not write, by --format or by the name of -o: UsageError.
+// Sets the format to table where -o ends in .md and the command writes tables but no Markdown.
 void require_format(const CommandText& text, Common& common);
 // The same for files beside the result, such as --timeline.
 void require_endings(const CLI::App& app);

@@ -27,7 +27,8 @@ struct Table {
 [[nodiscard]] std::string cell(std::optional<double> value);
 [[nodiscard]] std::string milliseconds_cell(std::optional<double> seconds);
 [[nodiscard]] std::string percent_cell(std::optional<double> ratio);
-// 0 for a part below 1e-9 of the whole, which differences of equal times leave behind.
+// `part` itself, or 0 where |part| is below 1e-9 of `whole`: rounding of a difference of equal
+// times.
 [[nodiscard]] std::optional<double> part_of(std::optional<double> part,
                                             std::optional<double> whole);
 

@@ -9,7 +9,7 @@
 
 namespace stepsim::io {
 
-// The first keys of every file of ours.
+// The first keys of a file with a header.
 inline constexpr std::array kHeaderKeys{
     rows::text("$schema", "Name of this schema, for editors."),
     rows::integer("schema_version", "Version of the format.").in(between(1, 1)).by_default(1),

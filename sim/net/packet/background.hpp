@@ -25,7 +25,7 @@ struct BackgroundOptions {
 // Bytes per second that a host offers: `load` of its fastest link.
 [[nodiscard]] std::vector<double> offered_Bps(const Fabric& fabric,
                                               const BackgroundOptions& options); // [host]
-// Below the first point of the distribution everything has its size.
+// The share F of the first point is all of that point's size.
 [[nodiscard]] double mean_bytes(const BackgroundOptions& options);
 // The size at which the distribution reaches `part` in [0, 1).
 [[nodiscard]] double bytes_at(const BackgroundOptions& options, double part);

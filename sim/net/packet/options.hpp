@@ -15,6 +15,8 @@ namespace stepsim::net {
 
 enum class TransportKind : std::uint8_t { raw, window, reno, dctcp, pfabric, dlcp };
 enum class LoadBalancing : std::uint8_t { ecmp, spray_random, spray_round_robin, explicit_path };
+// spray_round_robin: packet i of a connection, from 0, takes link (i + offset) mod n of the n that
+// lead on, offset = number of the source host, or 0.
 enum class SprayOffset : std::uint8_t { host, zero };
 enum class QueueDiscipline : std::uint8_t { fifo, flow_round_robin };
 enum class BufferScope : std::uint8_t { port, shared, unlimited };
@@ -67,10 +69,11 @@ struct TcpOptions { // reno and dctcp
 struct DlcpOptions {
   bool early_stop = true;
   RateControl rate_control = RateControl::dctcp;
+  // Arrivals between two feedbacks to the rate control; fewer where a round trip has passed.
   std::uint32_t feedback_packets = 8;
   double rate_floor = 1.0 / 64; // of the line rate
   double g = 1.0 / 16, alpha0 = 1;
-  bool control_lossy = false;
+  bool control_lossy = false; // full buffers can drop control packets; probes are then repeated
 };
 
 // The options of every kind stand side by side; a kind reads its own.

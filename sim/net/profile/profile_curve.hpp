@@ -5,6 +5,8 @@
 //   t(m) = a_1 + b_1 m                      m < c_1 = sqrt(to_1 from_2)
 //          max(a_2 + b_2 m, t_1(c_1))       from c_1 on: never below the segment before at the cut
 //   t(0) = 0; the end segments go on below and above what was measured.
+//
+// a_i, b_i: startup_s and per_byte_s of segment i, which was measured from from_i to to_i bytes.
 #include <span>
 
 #include "net/profile/profile.hpp"

@@ -14,8 +14,9 @@ struct ChannelTimes {
                                          const coll::CompressedExchange& exchange, double wire_s,
                                          double dense_bytes);
 
-// The cost of a compressed exchange as planners see it: of the dense bytes of a bucket; linear
-// where it is. Staging, merge and scatter count in, as they hold the channel.
+// The cost of a compressed exchange as planners see it: channel seconds as a function of a bucket's
+// dense bytes, a line for powersgd and, without a fabric, where codecs give one; else a curve.
+// Staging, merge and scatter count in, as they hold the channel.
 [[nodiscard]] plan::Cost compressed_cost(const Scenario& scenario);
 
 } // namespace stepsim::study

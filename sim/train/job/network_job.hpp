@@ -5,14 +5,15 @@
 //
 //   backward of layer l done -> pieces of l ready -> sent -> layer's pieces all back -> forward l
 //
-//   servers    every piece is cut into one part per server; the workers push their gradients
-//              (loss_bound_push), the server adds them, the workers pull the sum
-//              (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
+//   servers    every piece goes in even parts to all servers, or whole to one (`whole`); the
+//              workers push their gradients (loss_bound_push), the server adds them, the workers
+//              pull the sum (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
 //   collective one piece at a time is on the channel, as with one stream of a library; transfers
 //              of its schedule are messages: with loss_bound_push where the receiver adds them,
 //              else with loss_bound_pull (PKT 7.3, A16).
-//   order      FIFO by ready time, or by layer with partitions and a credit (PKT 7.4); partitions
-//              are pieces already. Every worker has two lists, of pushes and of pulls.
+//   order      FIFO by ready time, or by layer with partitions and a credit (PKT 7.4). Pieces
+//              come cut into partitions. With servers every worker has two queues of waiting parts,
+//              pushes and pulls, each with its own credit.
 //
 // A transfer inside one host is not a message: with servers it takes no time, in a collective the
 // time of the link `two_level->intra`. After the last iteration one more forward is computed, so
@@ -43,7 +44,7 @@ struct MessageClass {
   // dlcp, selective dropping: classes of small and large values; both protected otherwise.
   net::DropClass small = net::DropClass::protected_;
   net::DropClass large = net::DropClass::protected_;
-  double large_fraction = 0.5;
+  double large_fraction = 0.5; // of the packets, those that hold large values
 };
 
 // What is exchanged as a unit: a tensor, a bucket, or a slice of one of them.
@@ -70,7 +71,7 @@ struct NetworkJob {
   std::vector<JobPiece> pieces; // in the order in which their gradients are ready
   std::int64_t value_bytes = 4; // parts and packets hold whole values
   bool by_layer = false;        // most urgent layer first
-  // by_layer with servers: a list sends while fewer bytes than this are handed over and not
+  // by_layer with servers: a queue sends while fewer bytes than this are handed over and not
   // complete; > 0.
   double credit_bytes = std::numeric_limits<double>::infinity();
   std::int64_t iterations = 1;

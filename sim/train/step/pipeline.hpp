@@ -3,14 +3,15 @@
 // waits for the exchange of iteration t - K (PIP 3.1, 7, 8). K = 1 is D-sync.
 //
 //   x = max(comp[t-1], comm[dep(t)]) + before         update, decode, load, forward
-//   for each piece j: x += compute_j;  chan = max(chan, max over workers of x) + exchange_j
-//   comp[t] = x;  comm[t] = chan;  makespan = comm[T]
+//   for each piece j: x += compute_j;
+//       where exchange_j > 0: chan = max(chan, max over workers of x + delay_j) + exchange_j
+//   comp[t] = x;  comm[t] = chan;  makespan = max(comm[T], last comp[T])
 //
-// comp[t] is the end of computing of a worker, chan the clock of the channel, comm[t] the end of
-// exchange t, dep(t) the iteration whose exchange step t waits for (pipeline_step), T the number of
-// iterations. A single piece means that all gradients are exchanged at once after backward. Times
-// start at 0, iterations at 1. Compute times are multiplied by the factor of worker and iteration,
-// exchanges by the factor of the iteration.
+// comp[t] is the end of computing of a worker, the last comp[t] that of the slowest worker, chan
+// the clock of the channel, comm[t] the end of exchange t, dep(t) the iteration whose exchange step
+// t waits for (pipeline_step), T the number of iterations. A single piece means that all gradients
+// are exchanged at once after backward. Times start at 0, iterations at 1. Compute times are
+// multiplied by the factor of worker and iteration, exchanges by the factor of the iteration.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,6 +22,8 @@
 
 namespace stepsim::train {
 
+// The first steps after a warm-up. skip: K - 1 steps wait for nothing and apply nothing; block
+// (K = 2): the first two both wait for the step before, and the second applies nothing.
 enum class WarmupSwitch { skip, block };
 inline constexpr auto kWarmupSwitches =
     base::words<WarmupSwitch>({{WarmupSwitch::skip, "skip"}, {WarmupSwitch::block, "block"}});
@@ -59,22 +62,22 @@ struct PipelineIteration {
 };
 
 struct PipelineWorker {
-  double compute_s{};        // mean busy time of the iterations that count, without the slowdown
+  double compute_s{};        // mean busy time of iterations T/2 + 1 .. T, without the slowdown
   double straggler_wait_s{}; // PipelineTimes::compute_s less the worker's own compute_s
 };
 
 struct PipelineTimes {
   std::vector<PipelineIteration> iterations;
   std::vector<PipelineWorker> workers;
-  // (comm[T] - comm[T/2]) / (T - T/2), T = 1: makespan; with random factors not less than what the
-  // busiest worker and the channel do for these iterations, which is longer where some of it was
-  // done before comm[T/2].
+  // (end(T) - end(T/2)) / (T - T/2) with end(t) = max(comm[t], last comp[t]) and end(0) = 0; with
+  // random factors not less than what the busiest worker and the channel do for iterations
+  // T/2 + 1 .. T, which is longer where some of it was done before end(T/2).
   double period_s{};
-  // Mean over these iterations of the slowest worker's busy time; at most the period, because
-  // workers that run ahead make up for their slow iterations.
+  // Mean over iterations T/2 + 1 .. T of the slowest worker's busy time; at most the period,
+  // because workers that run ahead make up for their slow iterations.
   double compute_s{};
   double exposed_s{};  // period - compute; what a slowdown costs is in it
-  double makespan_s{}; // end of the last exchange
+  double makespan_s{}; // end of the last exchange and of computing
   // The pending gradients applied as well: on every worker, one after the other as they arrive
   // (PIP 8), at mean times; stragglers take longer.
   double drained_s{};
@@ -97,8 +100,8 @@ struct PipelineStep {
 // Staleness of the gradients applied in steps 1..T; with `drain` also of the pending gradients.
 [[nodiscard]] StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain);
 
-// Constant equal times: period max(c, m, (c + m) / K), and max(c, m), K = 1: c + m. With a slowdown
-// s (K >= 2): max(m, c + m (1 - 1/s)). Source: PIP 4, 12 (derived).
+// Period with constant equal times: c + m for K = 1, max(c, m) for K >= 2 (then (c + m) / K is
+// never larger). With a slowdown s (K >= 2): max(m, c + m (1 - 1/s)). Source: PIP 4, 12 (derived).
 [[nodiscard]] double pipeline_period(double compute_s, double exchange_s, std::int64_t width,
                                      double compute_slowdown = 1);
 

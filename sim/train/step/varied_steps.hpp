@@ -45,7 +45,7 @@ struct VariedIteration {
 
 struct VariedWorker {
   double compute_s{};        // mean busy time c_w of the periods that count
-  double straggler_wait_s{}; // computing of all workers, minus c_w
+  double straggler_wait_s{}; // VariedSteps::compute_s less c_w, at least 0
 };
 
 struct VariedSteps {
@@ -59,7 +59,7 @@ struct VariedSteps {
   double lower_bound_s{};
   double communication_s{};
   double straggler_wait_s{}; // over workers
-  double makespan_s{};       // all messages and updates of the last iteration
+  double makespan_s{};       // not a mean: end of the run, with the last messages and updates
 };
 
 // `discard`: iterations left out of the means, fewer than `iterations`.
