@@ -9,9 +9,10 @@
 
 namespace stepsim::study {
 
-// Values of bucket_bytes (ddp, dear) or fusion_bytes (horovod), ascending, one for every plan that
-// any value makes. These schedules close a bucket by comparing a sum of neighbouring gradients with
-// the value, so that a plan stays the same until the value passes the next sum that was compared.
+// Values of bucket_bytes or fusion_bytes, whichever the schedule has, ascending, one for every plan
+// that any value makes. These schedules close a bucket by comparing a sum of neighbouring gradients
+// with the value, so that a plan stays the same until the value passes the next sum that was
+// compared.
 [[nodiscard]] std::vector<std::int64_t> plan_changes(const plan::Problem& problem,
                                                      plan::Schedule schedule,
                                                      const plan::ScheduleOptions& options);
