@@ -16,7 +16,7 @@ namespace stepsim::calibrate {
 struct LinkFit {
   JointFit fit;
   std::vector<std::string> used;    // "allreduce P=8", in the order of the groups
-  std::vector<std::string> assumed; // those of `used` that took the algorithm from `assume`
+  std::vector<std::string> assumed; // of `used`, those whose algorithm --assume gave
   bool adds = false;                // whether one of the operations used adds
 };
 

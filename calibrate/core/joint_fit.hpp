@@ -20,9 +20,10 @@ namespace stepsim::calibrate {
 
 using Counts = std::array<double, 3>; // of alpha, beta, gamma
 
-// The counts a, c, g of a collective of `bytes`, from its closed form (COL 5); those of one message
-// for `pingpong`, whatever the algorithm. Empty for fewer than two ranks, where the operation does
-// not have the algorithm, and where the time is not linear in alpha, beta and gamma (blocks).
+// How often alpha, beta and gamma count in the time of a collective of `bytes`: the a, c, g of its
+// closed form (COL 5). A `pingpong` counts as one message, whatever the algorithm. Empty for fewer
+// than two ranks, where the operation does not have the algorithm, and where the time is not linear
+// in alpha, beta and gamma (blocks).
 [[nodiscard]] std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                                 std::int64_t ranks, double bytes);
 

@@ -1,6 +1,6 @@
 // Steps are solutions of the normal equations with a damping added to the diagonal. The damping
-// falls after a step that lowers the objective and rises after one that does not, so that far from
-// the best parameters steps are short and near them they are those of Newton.
+// falls after a step that lowers the objective and rises after one that does not. Steps are
+// therefore short while the parameters are far from the best ones, and Newton's when they are near.
 #include "calibrate/core/library_fit.hpp"
 
 #include <algorithm>

@@ -24,7 +24,7 @@ struct LibraryFit {
   std::array<bool, library::kParameterCount> from_prior{};
 };
 
-// At least one point (asserted). The name of the fit is that of the caller.
+// At least one point (asserted). The caller gives the fit its name.
 [[nodiscard]] LibraryFit fit_library(const library::NodeType& node,
                                      std::vector<library::MeasuredPoint> points,
                                      library::Version version = library::kPublishedVersion);

@@ -47,7 +47,7 @@ constexpr std::array kCommands{
     Command{"Data", "keys", "what a key of a scenario means and when it counts", keys},
     Command{"Data", "schema", "the JSON Schema of a kind of file", schema},
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},
-    Command{"Data", "topologies", "list, show and draw network profiles and topologies",
+    Command{"Data", "topologies", "list, show and draw networks, node types and topologies",
             topologies},
 };
 
