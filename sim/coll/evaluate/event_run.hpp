@@ -1,9 +1,11 @@
 #pragma once
 // The event-driven evaluation of a schedule. Every rank has two cursors in program order, over its
 // sends and over its receptions. A transfer starts when it is at the head of both, both ports are
-// free and its data is there; the network model says when it ends. Additions of a rank run one
-// after the other; a third cursor, over receptions whose data is not ready yet, follows them.
-// Memory O(ranks), and one counter per stream.
+// free and its data is there; the network model says when its ports are free again. The data is
+// there a delay later. Additions of a rank run one after the other, so that the end of a transfer
+// tells when its data will be ready:
+//     ready = max(added, end + delay) + bytes * gamma,   added = ready of the addition before
+// Memory O(ranks), one counter per stream, and what is between its ports and its addition.
 //
 //   run()                           from entries to the end on a network of its own
 //   begin, enter, completed, ...    step by step, by who shares the network with others and only
@@ -31,10 +33,7 @@ public:
         serial_(collective.options.reduction_mode == ReductionMode::serial),
         watches_(with_transfer_times), enter_(entry_times(collective)),
         gamma_(reduction_costs(collective)), finish_(enter_), ranks_(collective.ranks),
-        written_(walk_.streams(), 0), busy_(with_transfer_times ? collective.ranks : 0) {
-    adds_later_ = !serial_ &&
-                  std::any_of(gamma_.begin(), gamma_.end(), [](double gamma) { return gamma > 0; });
-  }
+        written_(walk_.streams(), 0), busy_(with_transfer_times ? collective.ranks : 0) {}
 
   // Throws SimulationError if the schedule cannot go on.
   Evaluation run() requires net::NetworkModel<Network> {
@@ -67,11 +66,9 @@ public:
   void begin() {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       Rank& state = ranks_[rank];
-      open_ += adds_later_ ? 3 : 2;
+      open_ += 2;
       go_on(rank, state.send);
       go_on(rank, state.reception);
-      state.unready = state.reception;
-      open_ -= adds_later_ && state.unready.position == kEndOfSchedule ? 1 : 0;
     }
   }
   void enter(double now, std::uint32_t rank) {
@@ -84,7 +81,7 @@ public:
     ++result_.events;
     transferred(src);
   }
-  [[nodiscard]] double next_time() const { // of additions (and of entries, in run())
+  [[nodiscard]] double next_time() const { // of delays, additions (and of entries, in run())
     return timers_.empty() ? net::kNever : timers_.next_time();
   }
   void advance(double now) {
@@ -92,7 +89,11 @@ public:
     while (!timers_.empty() && timers_.next_time() <= now_) {
       const std::uint32_t id = timers_.pop().id();
       ++result_.events;
-      id % 2 == kEntry ? enter(id / 2) : added(id / 2);
+      if (id >= 2 * ranks_.size()) {
+        became_ready(id - 2 * static_cast<std::uint32_t>(ranks_.size()));
+      } else {
+        id % 2 == kEntry ? enter(id / 2) : received(id / 2);
+      }
     }
   }
   [[nodiscard]] bool finished() const { return open_ == 0; } // every rank has done everything
@@ -101,24 +102,38 @@ public:
   [[nodiscard]] const Network& network() const { return network_; }
 
 private:
-  static constexpr std::uint32_t kEntry = 0; // timer ids: 2 rank + kind
-  static constexpr std::uint32_t kAddition = 1;
+  // Timer ids: 2 rank + kind, then the places of arrivals.
+  static constexpr std::uint32_t kEntry = 0;
+  static constexpr std::uint32_t kPort = 1; // free after a serial addition
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  // What has left its ports and is still under way, or waits for its addition. Arrivals of a rank
+  // are a list in program order, from the first that is not ready.
+  struct Arrival {
+    std::uint32_t rank{};
+    std::uint32_t next = kNone; // of the rank, or of the free places
+    Position position{};
+    std::size_t stream{};
+    bool ready = false;
+  };
 
   struct Rank {
     NextSend send;           // next, or the one under way
     NextReception reception; // next, or the one under way
-    NextReception unready;   // next whose data is not ready; kept only if additions run later
     bool sending = true;     // the port is busy; until the rank enters, both are
     bool receiving = true;
     double send_begin_s = 0;
-    double addition_begin_s = 0;
+    double ready_s = 0; // data of the reception under way, known when its transfer has ended
+    double added_s = 0; // end of the last addition
+    std::uint32_t first = kNone, last = kNone; // arrivals
   };
 
   // Whether everything that the next send of the rank passes on has arrived and has been added.
   // Positions are compared, not counted: what the rank has not received yet stands later in program
   // order than the send, or the send has to wait.
   [[nodiscard]] bool data_is_there(const Rank& rank) const {
-    const Position unready = adds_later_ ? rank.unready.position : rank.reception.position;
+    const Position unready =
+        rank.first == kNone ? rank.reception.position : arrivals_[rank.first].position;
     if (rank.send.needs == Needs::all) {
       return unready >= rank.send.position;
     }
@@ -183,80 +198,87 @@ private:
   void transferred(std::uint32_t src) {
     Rank& sender = ranks_[src];
     const std::uint32_t dst = sender.send.dst;
+    Rank& receiver = ranks_[dst];
     const bool reduce = sender.send.reduce;
     const double addition = reduce ? sender.send.bytes * gamma_[dst] : 0;
+    const double arrive = now_ + links_.cost(src, dst).delay_s;
+    const double begin = reduce ? std::max(receiver.added_s, arrive) : arrive;
+    receiver.ready_s = begin + addition;
+    if (reduce) {
+      receiver.added_s = receiver.ready_s;
+    }
+    const bool holds_port = serial_ && addition > 0;
     finish_[src] = finish_[dst] = now_;
     if (watches_) {
       busy_.add(src, sender.send_begin_s, now_);
-      busy_.add(dst, sender.send_begin_s, now_);
+      busy_.add(dst, sender.send_begin_s, holds_port ? now_ + addition : now_);
+      busy_.add(dst, begin, begin + addition);
     }
     sender.sending = false;
     go_on(src, sender.send);
-    if (serial_ && addition > 0) {
-      start_addition(dst, addition); // the receive port stays busy
+    if (holds_port) {
+      timers_.push(now_ + addition, dst * 2 + kPort);
     } else {
-      received(dst, reduce);
+      received(dst);
     }
     try_start(src);
   }
 
   // The receive port is free again.
-  void received(std::uint32_t rank, bool reduce) {
+  void received(std::uint32_t rank) {
     Rank& state = ranks_[rank];
     state.receiving = false;
-    const bool engine_idle = state.unready.position == state.reception.position;
-    if (!adds_later_ || !reduce) {
-      write_stream(state.reception);
+    finish_[rank] = now_;
+    if (state.ready_s > now_) {
+      wait_until_ready(rank);
+    } else {
+      write_stream(state.reception.stream);
     }
     go_on(rank, state.reception);
-    if (adds_later_ && engine_idle) {
-      add_what_arrived(rank);
-    }
     try_start_to(rank);
     try_start(rank);
   }
 
-  // Goes on to the next reception that still has to be added and starts on it if it has arrived.
-  void add_what_arrived(std::uint32_t rank) {
+  void wait_until_ready(std::uint32_t rank) {
     Rank& state = ranks_[rank];
-    while (state.unready.position < state.reception.position) {
-      const double bytes = walk_.added_bytes(state.unready);
-      if (bytes * gamma_[rank] > 0) {
-        start_addition(rank, bytes * gamma_[rank]);
-        return;
-      }
-      if (bytes >= 0) {
-        write_stream(state.unready);
-      }
-      go_on(rank, state.unready);
+    std::uint32_t place = free_;
+    if (place == kNone) {
+      place = static_cast<std::uint32_t>(arrivals_.size());
+      arrivals_.emplace_back();
+    } else {
+      free_ = arrivals_[place].next;
     }
+    arrivals_[place] = {
+        .rank = rank, .position = state.reception.position, .stream = state.reception.stream};
+    (state.first == kNone ? state.first : arrivals_[state.last].next) = place;
+    state.last = place;
+    ++open_;
+    timers_.push(state.ready_s, 2 * static_cast<std::uint32_t>(ranks_.size()) + place);
   }
 
-  void start_addition(std::uint32_t rank, double seconds) {
-    ranks_[rank].addition_begin_s = now_;
-    timers_.push(now_ + seconds, rank * 2 + kAddition);
-  }
-
-  void added(std::uint32_t rank) {
+  // Links with different delays bring data out of program order. It then counts as received when
+  // all before it is ready, too; a stream comes over one link and in order.
+  void became_ready(std::uint32_t place) {
+    Arrival& arrival = arrivals_[place];
+    const std::uint32_t rank = arrival.rank;
     Rank& state = ranks_[rank];
+    arrival.ready = true;
     finish_[rank] = now_;
-    if (watches_) {
-      busy_.add(rank, state.addition_begin_s, now_);
+    --open_;
+    write_stream(arrival.stream);
+    while (state.first != kNone && arrivals_[state.first].ready) {
+      const std::uint32_t next = arrivals_[state.first].next;
+      arrivals_[state.first].next = free_;
+      free_ = state.first;
+      state.first = next;
     }
-    if (serial_) {
-      received(rank, true);
-      return;
-    }
-    write_stream(state.unready);
-    go_on(rank, state.unready);
-    add_what_arrived(rank);
     try_start(rank);
   }
 
   // A block of a stream is ready: sends that need it compare its number with this count.
-  void write_stream(const NextReception& reception) {
-    if (reception.stream != NextReception::kNoStream) {
-      ++written_[reception.stream];
+  void write_stream(std::size_t stream) {
+    if (stream != NextReception::kNoStream) {
+      ++written_[stream];
     }
   }
 
@@ -287,10 +309,11 @@ private:
   Network network_;
   bool serial_;
   bool watches_;
-  bool adds_later_ = false; // some data becomes ready after its reception
   std::vector<double> enter_, gamma_, finish_;
   std::vector<Rank> ranks_;
   std::vector<Index> written_; // blocks of a stream that are ready
+  std::vector<Arrival> arrivals_;
+  std::uint32_t free_ = kNone; // first free place among them
   engine::EventQueue<double> timers_;
   BusyTime busy_;
   std::uint64_t open_ = 0; // cursors that are not at the end

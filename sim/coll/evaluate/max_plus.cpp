@@ -64,13 +64,13 @@ SweepState sweep(const Collective& collective, const Schedule& schedule, Observe
       any_links);
 }
 
-// A rank has finished when its ports are free and its last addition is done.
+// A rank has finished when its ports are free, and all that it was sent is there and added.
 Evaluation result_of(const SweepState& state) {
   Evaluation result;
   result.messages = state.messages;
   for (std::size_t rank = 0; rank < state.tx.size(); ++rank) {
     result.ranks.finish_s.push_back(
-        std::max({state.tx[rank], state.rx[rank], state.reduced[rank]}));
+        std::max({state.tx[rank], state.rx[rank], state.reduced[rank], state.ready[rank]}));
   }
   result.seconds = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
   return result;

@@ -2,6 +2,7 @@
 // The max-plus sweep (COL 3): all operations in program order, step by step. In a step every port
 // serves at most one operation, so all starts come from the state before the step:
 //     start = max(tx[src], rx[dst], data), end = start + latency + bytes * per_byte
+// Both ports are free at `end`; the data is there a delay later.
 // Memory O(ranks) and one cell per block where the rule keeps a stream (see pipelined_rules.hpp).
 // `Observer::seen(Operation)` is called for every operation in program order; the sweep stops when
 // `Observer::done()`.
@@ -22,7 +23,7 @@ struct Operation {
   double bytes{};
   bool reduce{};
   double start_s{};
-  double end_s{};
+  double end_s{};       // send port of src is free
   double port_free_s{}; // receive port of dst
   double ready_s{};     // data at dst, after the addition
 };
@@ -151,9 +152,9 @@ private:
     return cost.per_byte_s;
   }
 
-  // The equations of the evaluator. With serial additions the receive port is held until the
-  // addition ends; with overlapped ones the reduction engine of a rank works in order behind the
-  // port.
+  // The equations of the evaluator. With serial additions the receive port is held as long again as
+  // the addition takes; with overlapped ones only the reduction engine of a rank works in order
+  // behind the port.
   void time(Pending& pending, std::uint32_t nic_share) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);
@@ -168,15 +169,13 @@ private:
         std::max(std::max(state_.tx[operation.src], state_.rx[operation.dst]), data);
     operation.end_s = operation.start_s + duration;
     operation.port_free_s = operation.end_s;
-    operation.ready_s = operation.end_s;
+    operation.ready_s = operation.end_s + cost.delay_s;
     if (operation.reduce) {
       const double addition = operation.bytes * gamma_[operation.dst];
       if (mode_ == ReductionMode::serial) {
-        operation.ready_s = operation.end_s + addition;
-        operation.port_free_s = operation.ready_s;
-      } else {
-        operation.ready_s = std::max(state_.reduced[operation.dst], operation.end_s) + addition;
+        operation.port_free_s = operation.end_s + addition;
       }
+      operation.ready_s = std::max(state_.reduced[operation.dst], operation.ready_s) + addition;
     }
   }
 
@@ -211,6 +210,7 @@ private:
         ring.reduced.push_back(state_.reduced[src]);
         ring.ready.push_back(state_.ready[src]);
         ring.latency_s.push_back(cost.latency_s);
+        ring.delay_s.push_back(cost.delay_s);
         ring.per_byte_s.push_back(per_byte(src, dst, cost, phase.nic_share));
         ring.reduction_s_per_byte.push_back(gamma_[src]);
       }

@@ -50,8 +50,6 @@ public:
   // To the next send or reception of the rank, or to kEndOfSchedule. Amortised O(1) per step.
   void advance(std::uint32_t rank, NextSend& send) const;
   void advance(std::uint32_t rank, NextReception& reception) const;
-  // Bytes that the receiver adds; negative if it only takes them over.
-  [[nodiscard]] double added_bytes(const NextReception& reception) const;
   // "in step 4 (ring all-gather)"
   [[nodiscard]] std::string place(const Cursor& cursor) const;
 
