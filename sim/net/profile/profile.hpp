@@ -1,7 +1,8 @@
 #pragma once
-// Network profiles and topologies as plain values; io reads and writes the files. A profile
-// (kind network_calibration) stands for latency, bandwidth, reduction rate and measured collective
-// curves of a network; its label says how far to trust it.
+// Network profiles and topologies as plain values; files/profile_file.hpp and
+// files/topology_file.hpp read and write them. A profile (kind network_calibration) stands for
+// latency, bandwidth, reduction rate and measured collective curves of a network; its label says
+// how far to trust it.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,12 +21,13 @@ inline constexpr auto kProfileLabels =
                                {ProfileLabel::calibrated, "calibrated"},
                                {ProfileLabel::default_value, "default"}});
 
-// How well a fit describes what was measured, best first.
+// How well a fit describes what was measured, best first, by its largest relative error at a
+// measured size: ok below 10 %, warn below 25 %, else fail (CAL 4.6).
 enum class Grade { ok, warn, fail };
 inline constexpr auto kGrades =
     base::words<Grade>({{Grade::ok, "ok"}, {Grade::warn, "warn"}, {Grade::fail, "fail"}});
 
-struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
+struct CurveSegment { // T(m) = startup_s + per_byte_s m, s, for from_bytes <= m <= to_bytes
   double from_bytes{};
   double to_bytes{}; // infinite where the source does not say
   double startup_s{}, per_byte_s{};
