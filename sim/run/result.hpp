@@ -40,7 +40,7 @@ struct Iteration {
   double iteration_time_s{}, exposed_communication_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
   std::optional<double> density;
-  std::optional<std::int64_t> k;
+  std::optional<std::int64_t> k;         // entries selected per rank
   std::optional<double> loss_fraction{}; // of the gradients' bytes
 };
 
