@@ -11,9 +11,9 @@ namespace stepsim::io {
 
 struct LinksFile {
   std::vector<coll::PairCost> pairs;        // sorted by (src, dst); block latency = latency
-  std::vector<double> reduction_s_per_byte; // [P] or empty
-  std::vector<double> enter_s;              // [P] or empty
-  std::vector<std::uint32_t> chain;         // [P] or empty
+  std::vector<double> reduction_s_per_byte; // [rank] or empty
+  std::vector<double> enter_s;              // [rank] or empty
+  std::vector<std::uint32_t> chain;         // ranks in the order of pipelines, each once; or empty
 };
 
 // Without `ranks` only what does not depend on it is checked. Throws InputError with all problems.
