@@ -35,7 +35,7 @@ private:
   std::map<std::int64_t, double> seconds_; // of the points that have a time
 };
 
-// Time of a record, by the evaluator that it names.
+// Time of a record, s, by the evaluator that its `method` names.
 [[nodiscard]] double seconds_of(const io::Json& record);
 
 // One line per crossover or sum; empty without any.
