@@ -43,7 +43,7 @@ struct GpuFit {
   // plain launches add to the time of its smallest size.
   std::vector<std::string> launches;
   std::optional<Line> message; // between two ranks, plain launches; also if its curve is left out
-  std::optional<Line> host;    // to page-locked host memory or back, whichever is slower
+  std::optional<Line> host;    // to page-locked host memory or back, whichever has more s per byte
   std::vector<KernelFit> kernels;
   Grade grade = Grade::ok;
   std::vector<std::string> warnings;

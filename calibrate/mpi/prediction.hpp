@@ -36,6 +36,7 @@ struct StepCosts {
   double merge_s{};                             // merging two lists of the size to be predicted
 };
 
+// Seconds of the collective, all ranks entering at once; 0 for one rank or no bytes.
 [[nodiscard]] double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                              const MessageOptions& options, const StepCosts& costs);
 
