@@ -84,13 +84,15 @@ struct TransportOptions {
   DlcpOptions dlcp;
 };
 
-// Every transmission on the link is lost with this probability.
+// Every transmission of data or an ACK on the link is lost with this probability; control packets
+// never are.
 struct LinkLoss {
   LinkId link{};
   double probability{}; // in [0, 1)
 };
 
-// The nth transmission of packet `seq` of a connection vanishes on the link.
+// The nth transmission of data packet `seq` of a connection (under reno and dctcp of the
+// connection, else of every message of it) vanishes on the link.
 struct DropOnce {
   LinkId link{};
   std::uint32_t connection{}; // its number

@@ -27,9 +27,10 @@ namespace stepsim::train {
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
 // The cost function for planners that do not need the form a + b m, by the evaluator of the run
-// (`method` is what the scenario asks for): max_plus where the closed form is an upper bound. Such
-// times are the largest of several a + b m, so they are linear between the few sizes where another
-// one becomes the largest; those are found by halving, and whole bytes between them cost nothing.
+// (`method` is what the scenario asks for): max_plus where the closed form is an upper bound and
+// there are at most 16,384 ranks. Such times are the largest of several a + b m, so they are linear
+// between the few sizes where another one becomes the largest; those are found by halving, and
+// whole bytes between them cost nothing.
 [[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
                                     std::optional<coll::Method> method);
 
