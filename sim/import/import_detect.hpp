@@ -1,5 +1,6 @@
 #pragma once
-// `import auto`: which format a file has, from its first bytes (IO 1, 10).
+// `import auto`: which format a file has, from its first bytes (IO 1, 10). astra_text and
+// pytorch_et are known but not imported.
 #include <optional>
 #include <string>
 #include <string_view>

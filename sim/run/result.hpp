@@ -72,7 +72,8 @@ struct WorkerResult { // only where workers differ; means per iteration
   std::int64_t worker{};
   double compute_s{};
   double straggler_wait_s{}; // for slower workers; never part of communication
-  double transfer_s{};       // communication, waiting for others left out
+  // Communication, waiting for slower workers left out; asynchronous: with waiting at the server.
+  double transfer_s{};
 };
 
 // For the timeline: a message of a job on the network, or what a bucket's exchange took of a link.

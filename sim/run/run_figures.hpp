@@ -33,7 +33,9 @@ void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
 // may leave out work that the baseline has, which is at most the period then.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
 
-// 95 % interval of the iteration time from batch means of `iterations`; random variation only.
+// 95 % interval of the iteration time, by the means of up to 20 batches of result.iterations
+// without the discarded ones; nothing without random factors or with fewer than two iterations
+// left.
 void fill_interval(const Scenario& scenario, Result& result);
 
 // The interval, but not below what the slowest worker (asynchronous: the fastest) computes with the
