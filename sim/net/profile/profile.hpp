@@ -21,8 +21,9 @@ inline constexpr auto kProfileLabels =
                                {ProfileLabel::calibrated, "calibrated"},
                                {ProfileLabel::default_value, "default"}});
 
-// How well a fit describes what was measured, best first, by its largest relative error at a
-// measured size: ok below 10 %, warn below 25 %, else fail (CAL 4.6).
+// How well a fit describes what was measured, best first: ok below 10 % of error, warn below 25 %,
+// else fail. Which error counts says group_fit.hpp of calibrate for curves, gpu_fit.hpp for
+// kernels.
 enum class Grade { ok, warn, fail };
 inline constexpr auto kGrades =
     base::words<Grade>({{Grade::ok, "ok"}, {Grade::warn, "warn"}, {Grade::fail, "fail"}});
