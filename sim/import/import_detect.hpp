@@ -1,22 +1,12 @@
 #pragma once
-// `import auto`: which format a file has, from its first bytes (IO 1, 10). astra_text and
-// pytorch_et are known but not imported.
+// `import auto`: which format a file has, from its first bytes (IO 1, 10).
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace stepsim::io {
 
-enum class ImportFormat {
-  kineto,
-  nccl_tests,
-  osu,
-  nccl_topology,
-  layer_table,
-  caffe_log,
-  astra_text,
-  pytorch_et
-};
+enum class ImportFormat { kineto, nccl_tests, osu, nccl_topology, layer_table, caffe_log };
 
 // "kineto", "nccl-tests", ...: the words of the command line.
 [[nodiscard]] std::string_view name(ImportFormat format);

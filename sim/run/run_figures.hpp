@@ -1,6 +1,8 @@
 #pragma once
 // Figures of a result that every way of running a scenario adds: work, speed-up, staleness, the
 // interval of a mean, warnings.
+#include <cstdint>
+
 #include "base/mean_interval.hpp"
 #include "plan/problem.hpp"
 #include "run/result.hpp"
@@ -17,6 +19,9 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
 // forward_s, backward_s and update_s of the workload, with `codec_s` codec_compute_s and compute_s;
 // in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
+
+// First iterations that the means of a run whose periods differ leave out.
+[[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
 
 // The iteration of one worker alone with the factors drawn in iterations first..last (from 0).
 // `to_next_backward`: as synchronous steps count, else forward and backward belong together.

@@ -114,10 +114,6 @@ struct Totals {
   double rounds_s{}; // of all iterations
 };
 
-std::int64_t discarded(const Scenario& scenario) {
-  return scenario.training.discard_iterations.value_or(0);
-}
-
 // The first round follows one that ended at 0, as long as those of equal workers. A period goes
 // from the last worker that is ready to the last one that is ready in the next round; without its
 // exchange the workers would wait for one another alone.
@@ -148,14 +144,14 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
       const double free = ready[w] + overlapped;
       last_without = std::max(last_without, std::max(last, free) + rest);
       ready[w] = std::max(0.0, free - took) + rest;
-      totals.worker_s[w] += t >= discarded(scenario) ? overlapped + rest : 0;
+      totals.worker_s[w] += t >= discarded_iterations(scenario) ? overlapped + rest : 0;
     }
     const double next = took + *std::ranges::max_element(ready);
     constexpr double kRounding = 1e-12;
     // What is left when the period without exchanges is taken off; differences of the size of
     // rounding are nothing.
     const double exposed = next - last_without > kRounding * next ? next - last_without : 0;
-    if (t >= discarded(scenario)) {
+    if (t >= discarded_iterations(scenario)) {
       totals.compute_s += next - exposed - last;
       totals.exposed_s += exposed;
     }
@@ -198,7 +194,8 @@ Result run_server_rounds(const Scenario& scenario) {
   result.scenario = scenario;
   Summary& summary = result.summary;
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const auto count = static_cast<double>(scenario.training.iterations - discarded(scenario));
+  const auto count =
+      static_cast<double>(scenario.training.iterations - discarded_iterations(scenario));
   const double equal_period = *summary.iteration_time_s;
   const double exchange = *summary.communication_s;
   const double codec = *summary.codec_compute_s;
@@ -231,10 +228,10 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.lower_bound_s.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();
-  fill_speedup(
-      scenario,
-      alone_seconds(scenario, discarded(scenario), scenario.training.iterations - 1, false), period,
-      summary);
+  fill_speedup(scenario,
+               alone_seconds(scenario, discarded_iterations(scenario),
+                             scenario.training.iterations - 1, false),
+               period, summary);
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }
