@@ -205,7 +205,7 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   for (const GroupFit& fit : fits) {
     warnings.insert(warnings.end(), fit.warnings.begin(), fit.warnings.end());
     const auto held = [](const net::CurveSegment& segment) { return segment.startup_s == 0; };
-    if (std::ranges::any_of(fit.curve, held)) {
+    if (fit.points.empty() && std::ranges::any_of(fit.curve, held)) {
       warnings.push_back(fit.group.text() +
                          ": the start-up is held at 0, its bound, because the data want less");
     }
@@ -238,6 +238,14 @@ io::Array segments_tree(std::span<const net::CurveSegment> curve) {
   return segments;
 }
 
+io::Array points_tree(std::span<const net::CurvePoint> points) {
+  io::Array tree;
+  for (const net::CurvePoint& point : points) {
+    tree.push_back(io::Array{point.bytes, point.seconds});
+  }
+  return tree;
+}
+
 // Residuals are part of the file, so that a fit can be judged without the samples.
 io::Json collective_tree(const GroupFit& fit) {
   io::Array residuals;
@@ -245,16 +253,26 @@ io::Json collective_tree(const GroupFit& fit) {
     residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
   }
   const Group& group = fit.group;
-  io::Json tree(
-      io::Object{{"op", group.op},
-                 {"algorithm", group.algorithm.empty() ? "library" : group.algorithm},
-                 {"ranks", group.ranks},
-                 {"segments", segments_tree(fit.curve)},
-                 {"residuals", std::move(residuals)},
-                 {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
-                                    {"median_relative_error", fit.median_error},
-                                    {"max_relative_error", fit.max_error},
-                                    {"points", static_cast<std::int64_t>(group.points.size())}}}});
+  const auto left_out = [&](double LeftOutErrors::*error) {
+    return fit.left_out ? io::Json((*fit.left_out).*error) : io::Json();
+  };
+  io::Json tree(io::Object{
+      {"op", group.op},
+      {"algorithm", group.algorithm.empty() ? "library" : group.algorithm},
+      {"ranks", group.ranks},
+      {"residuals", std::move(residuals)},
+      {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
+                         {"median_relative_error", fit.median_error},
+                         {"max_relative_error", fit.max_error},
+                         {"left_out_median_relative_error", left_out(&LeftOutErrors::median)},
+                         {"left_out_p90_relative_error", left_out(&LeftOutErrors::p90)},
+                         {"left_out_max_relative_error", left_out(&LeftOutErrors::most)},
+                         {"points", static_cast<std::int64_t>(group.points.size())}}}});
+  if (fit.points.empty()) {
+    tree.set("segments", segments_tree(fit.curve));
+  } else {
+    tree.set("points", points_tree(fit.points));
+  }
   if (!group.column.empty()) {
     tree.set("column", group.column);
   }

@@ -42,9 +42,10 @@ struct CalibrationText { // what the numbers do not say
                                         const CalibrationText& text);
 
 // Parts of that tree, for calibrations made from other measurements: an element of `collectives`,
-// and the `segments` of one.
+// and the `segments` or the `points` of one.
 [[nodiscard]] io::Json collective_tree(const GroupFit& fit);
 [[nodiscard]] io::Array segments_tree(std::span<const net::CurveSegment> curve);
+[[nodiscard]] io::Array points_tree(std::span<const net::CurvePoint> points);
 
 // The warnings of files, groups and link, in this order, as key `warnings` of the file holds them.
 [[nodiscard]] std::vector<std::string> all_warnings(std::span<const io::Samples> files,

@@ -27,7 +27,8 @@ struct ErrorRow {
   std::optional<double> min_s, p90_s; // of the measurements
   std::string bound;                  // of kBounds, "" = unknown
   std::vector<std::string> flags;     // of kFlags
-  io::Json rate, transport;           // as given
+  // Bytes/s of the links (null = unknown), and the library with its settings; not interpreted.
+  io::Json rate, transport;
 
   [[nodiscard]] double relative_error() const { return predicted_s / measured_s - 1; }
   [[nodiscard]] bool has(std::string_view flag) const;

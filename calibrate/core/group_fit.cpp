@@ -1,6 +1,6 @@
-// A group gets two descriptions: one line with intervals, and a curve of as many segments as the
-// data justify. The grade follows from the largest error of the curve, because it is what a
-// scenario uses.
+// A group gets two descriptions: one line with intervals, and a curve that a scenario uses. The
+// grade follows from the errors of that curve on sizes that it was not fitted to, because a curve
+// through every point would have none on the others.
 #include "calibrate/core/group_fit.hpp"
 
 #include <algorithm>
@@ -17,10 +17,8 @@ namespace stepsim::calibrate {
 
 namespace {
 
-constexpr double kGood = 0.10;
 constexpr double kUsable = 0.25;
 constexpr double kLatencyHidden = 10; // smallest message takes so many times A
-constexpr std::size_t kRobustPasses = 3;
 
 std::string percent(double ratio) { return base::significant(ratio * 100, 3) + " %"; }
 std::string whole(double bytes) { return std::to_string(std::llround(bytes)); }
@@ -58,11 +56,17 @@ std::string rate_text(const std::vector<Datum>& data, std::size_t i) {
 }
 
 // What makes the curve hard to fit.
-std::string likely_cause(const std::vector<Datum>& data, std::size_t segments) {
+std::string likely_cause(const GroupFit& fit) {
+  const std::vector<Datum> data = fit.group.data();
+  const std::size_t segments = fit.curve.size();
   const Rates rates = rates_of(data);
   if (rates.drop) {
     return "rate not monotone in size (" + rate_text(data, *rates.drop) + " at " +
            whole(data[*rates.drop].bytes) + " B)";
+  }
+  if (!fit.points.empty()) {
+    return "sizes too far apart for straight lines between them (rate jumps " +
+           rate_text(data, rates.jump) + ")";
   }
   if (data.size() < kLeastPoints * (segments + 1) && segments < kMostSegments) {
     return "too few points for a further regime (rate jumps " + rate_text(data, rates.jump) + ")";
@@ -77,22 +81,21 @@ bool grows(const GroupFit& fit) {
   return fit.line.per_byte_s * fit.group.points.back().bytes > kLeastGrowth * fit.line.startup_s;
 }
 
-// The worst point and the next, so that one sees whether a single outlier is to blame.
+// The worst size and the next, so that one sees whether a single outlier is to blame.
 std::string failure_text(const GroupFit& fit) {
   if (!grows(fit)) {
     return fit.group.text() + ": time does not grow with size; bandwidth not identifiable";
   }
   std::vector<Residual> worst = fit.residuals;
-  std::ranges::stable_sort(worst, std::ranges::greater{},
-                           [](const Residual& r) { return std::abs(r.relative_error()); });
-  std::string text = fit.group.text() + ": max error " +
-                     percent(std::abs(worst[0].relative_error())) + " at " + whole(worst[0].bytes) +
-                     " B";
+  std::erase_if(worst, [](const Residual& r) { return !r.left_out_s; });
+  const auto error = [](const Residual& r) { return std::abs(*r.left_out_s / r.measured_s - 1); };
+  std::ranges::stable_sort(worst, std::ranges::greater{}, error);
+  std::string text = fit.group.text() + ": sizes left out of the fit are off by up to " +
+                     percent(error(worst[0])) + " at " + whole(worst[0].bytes) + " B";
   if (worst.size() > 1) {
-    text += " (next " + percent(std::abs(worst[1].relative_error())) + " at " +
-            whole(worst[1].bytes) + " B)";
+    text += " (next " + percent(error(worst[1])) + " at " + whole(worst[1].bytes) + " B)";
   }
-  return text + "; " + likely_cause(fit.group.data(), fit.curve.size());
+  return text + "; " + likely_cause(fit);
 }
 
 // Warns where the smallest message takes more than kLatencyHidden times the latency to transfer, so
@@ -115,47 +118,39 @@ void warn_about_latency(GroupFit& fit) {
 
 } // namespace
 
-Grade grade_of(double max_error) {
-  return max_error < kGood ? Grade::ok : max_error < kUsable ? Grade::warn : Grade::fail;
+Grade grade_of(double error) {
+  return error < kGoodError ? Grade::ok : error < kUsable ? Grade::warn : Grade::fail;
 }
 
-// With Huber weights the line is fitted to all samples and not to medians: single slow samples then
-// lose weight, whereas a median has hidden them already. Segments are chosen on medians. Where one
-// segment is enough, the line takes its place, so that the file holds one answer.
 GroupFit fit_group(const Group& group, const FitOptions& options) {
   GroupFit fit;
   fit.group = group;
   const bool repeated = group.passes >= kRobustPasses;
   fit.robust = options.robust.value_or(repeated ? Robust::huber : Robust::none);
-  const std::vector<Datum> points = group.data();
-  std::vector<Datum> all = points; // what the line is fitted to
-  if (repeated && fit.robust == Robust::huber) {
-    all.clear();
-    for (const Repetition& repetition : group.repetitions) {
-      all.push_back(repetition.datum);
-    }
-  }
-  const LineFit line = fit_line(all, fit.robust);
+  const LineFit line = line_of(group, fit.robust);
   fit.line = line.line;
   fit.intervals = repeated ? bootstrap_intervals(fit.line, group, fit.robust, options.seed)
-                           : table_intervals(line, all);
+                           : table_intervals(line, line_data(group, fit.robust));
 
-  SegmentChoice choice = choose_segments(points);
-  if (choice.chosen.lines.size() == 1) {
-    choice.chosen.lines.front() = fit.line;
-  }
-  fit.bic = choice.bic;
-  fit.curve = curve_of(choice.chosen, points);
+  CurveChoice choice = choose_curve(group, fit.robust);
+  fit.bic = std::move(choice.bic);
+  fit.curve = std::move(choice.curve);
+  fit.points = std::move(choice.points);
+  fit.left_out = choice.left_out;
 
   std::vector<double> errors;
-  for (const Datum& point : points) {
-    fit.residuals.push_back(
-        {point.bytes, point.seconds, net::curve_seconds(fit.curve, point.bytes)});
+  for (std::size_t i = 0; i < group.points.size(); ++i) {
+    const Point& point = group.points[i];
+    fit.residuals.push_back({point.bytes, point.time_s, net::curve_seconds(fit.curve, point.bytes),
+                             choice.left_out_s[i]});
     errors.push_back(std::abs(fit.residuals.back().relative_error()));
   }
   fit.median_error = base::median(errors);
   fit.max_error = *std::ranges::max_element(errors);
-  fit.grade = grows(fit) ? grade_of(fit.max_error) : Grade::fail;
+  if (!fit.left_out) {
+    fit.warnings.push_back(group.text() + ": two sizes fit any line: measure more to test it");
+  }
+  fit.grade = !grows(fit) ? Grade::fail : fit.left_out ? grade_of(fit.left_out->p90) : Grade::warn;
   if (fit.grade == Grade::fail) {
     fit.failure = failure_text(fit);
   }

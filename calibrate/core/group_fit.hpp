@@ -1,14 +1,16 @@
 #pragma once
-// One group of measurements fitted: a line, its intervals, the segments that the data are worth,
-// how well they fit, and what a user should know (CAL 4.5, 4.6).
-//   grade   ok: all points are off by less than 10 %; warn: by less than 25 %; otherwise, and where
-//           time does not grow with size, fail
+// One group of measurements fitted: a line, its intervals, the curve that the data are worth (few
+// lines or the points themselves), how well it fits, and what a user should know (CAL 4.5, 4.6).
+//   grade   by the 90th percentile of the errors on sizes that were left out of the fit, one at a
+//           time: below 10 % ok, below 25 % warn; otherwise, and where time does not grow with
+//           size, fail. Two sizes leave nothing to test: warn
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "calibrate/core/curve_choice.hpp"
 #include "calibrate/core/intervals.hpp"
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
@@ -27,20 +29,23 @@ struct Residual {
   double bytes{};
   double measured_s{};
   double fitted_s{};
+  std::optional<double> left_out_s; // by the fit to all other sizes; not for the first and the last
   [[nodiscard]] double relative_error() const { return (fitted_s - measured_s) / measured_s; }
 };
 
 struct GroupFit {
   Group group;
-  Robust robust = Robust::none;         // weights that the line was fitted with
-  Line line;                            // of all sizes together
-  LineIntervals intervals;              // of that line
-  std::vector<double> bic;              // of 1, 2, 3 segments
-  std::vector<net::CurveSegment> curve; // the chosen model
-  std::vector<Residual> residuals;      // of that model, by size
-  double median_error{}, max_error{};   // |relative|
+  Robust robust = Robust::none;          // weights that the line was fitted with
+  Line line;                             // of all sizes together
+  LineIntervals intervals;               // of that line
+  std::vector<double> bic;               // of 1, 2, 3 segments
+  std::vector<net::CurveSegment> curve;  // the chosen model
+  std::vector<net::CurvePoint> points;   // of that model where it is points and not lines
+  std::vector<Residual> residuals;       // of that model, by size
+  double median_error{}, max_error{};    // |relative|, of the model on what it was fitted to
+  std::optional<LeftOutErrors> left_out; // empty for two sizes
   Grade grade = Grade::ok;
-  std::string failure; // why the grade is `fail`: one line, with the two worst sizes
+  std::string failure; // why the grade is `fail`: one line, with the two worst sizes left out
   std::vector<std::string> warnings;
 };
 
@@ -48,7 +53,7 @@ struct GroupFit {
 // and warnings.
 [[nodiscard]] GroupFit fit_group(const Group& group, const FitOptions& options);
 
-// ok below 10 %, warn below 25 %, else fail; `max_error` is |relative|.
-[[nodiscard]] Grade grade_of(double max_error);
+// ok below 10 %, warn below 25 %, else fail; `error` is |relative|.
+[[nodiscard]] Grade grade_of(double error);
 
 } // namespace stepsim::calibrate

@@ -1,7 +1,8 @@
 #pragma once
 // Parameters of the library model from measured times of several shapes (CLU 8.3): damped
-// Gauss-Newton from the means of the priors, for both settings of the choice; the setting whose
-// data part of the objective is smaller is kept. Deterministic: the points are sorted first.
+// Gauss-Newton from the means of the priors, for both values of library::Choice (`calibrated` also
+// from the result of `published`); the one whose data part of the objective is smaller is kept.
+// Deterministic: the points are sorted first.
 #include <array>
 #include <cstddef>
 #include <span>
@@ -18,7 +19,8 @@ struct LibraryFit {
   double objective{}; // with the priors
   int iterations{};
   // Standard deviations of the posterior in the coordinates of the parameters, without the factor
-  // for data that scatter more than the objective expects.
+  // phi for data that scatter more than the objective expects, which
+  // library::Calibration::covariance has.
   library::Parameters deviations{};
   // The data say so little that the prior is what is left: deviation above 0.8 of the prior's.
   std::array<bool, library::kParameterCount> from_prior{};
@@ -36,9 +38,11 @@ struct HeldOut {
   std::vector<double> corrected; // with the correction by residuals
 };
 
-// A refit without each shape in turn, and its errors on that shape. Shapes ascend.
+// A refit without each shape in turn, and its errors on that shape; empty with one shape. Shapes
+// ascend.
 [[nodiscard]] std::vector<HeldOut> leave_shapes_out(const LibraryFit& fit);
-// A refit on every second size of each operation and shape, and its errors on the others.
+// A refit on every second size of each operation and shape, and its errors on the others; without
+// errors where no operation and shape has two sizes.
 [[nodiscard]] HeldOut leave_sizes_out(const LibraryFit& fit);
 
 struct ErrorNumbers {

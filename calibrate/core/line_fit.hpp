@@ -28,7 +28,8 @@ struct Line {
 
 struct LineFit {
   Line line;
-  std::vector<double> weights; // w_i of the last round
+  // [datum] w_i, with `huber` times the Huber weight, with which `line` was found.
+  std::vector<double> weights;
 };
 
 // Both need two different sizes (asserted).

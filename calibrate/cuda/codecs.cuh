@@ -14,8 +14,8 @@ namespace stepsim::calibrate::gpu {
 void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream);
 void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream);
 
-// One scale for all: *scale_key = key of the largest |v|. It is computed on the device before the
-// codes, so that the host need not wait for it.
+// One scale for all: *scale_key = the bits of the largest |v| (magnitude_key of kernel_math.hpp).
+// It is computed on the device before the codes, so that the host need not wait for it.
 void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
                cudaStream_t stream);
 void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,

@@ -161,8 +161,9 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
   std::string text;
   for (const GroupFit& curve : fit.curves) {
     text += text_of(curve.group) + ": " + std::to_string(curve.group.points.size()) + " sizes, " +
-            std::to_string(curve.curve.size()) + " segment(s), median error " +
-            base::significant(100 * curve.median_error, 3) + " %, largest " +
+            (curve.points.empty() ? std::to_string(curve.curve.size()) + " segment(s)"
+                                  : std::string("kept as points")) +
+            ", median error " + base::significant(100 * curve.median_error, 3) + " %, largest " +
             base::significant(100 * curve.max_error, 3) + " %, " +
             std::string(net::kGrades[curve.grade]) + end;
   }

@@ -169,19 +169,13 @@ std::vector<std::string> launch_lines(const std::vector<GroupFit>& curves) {
   return lines;
 }
 
-// Fits every curve. The line of the point-to-point messages is kept even where the curve itself is
-// left out, because it gives the link: latency and bandwidth of one line are then still the best
-// that is known.
-void fit_curves(const GpuSamples& samples, const FitOptions& options, bool force, GpuFit& fit) {
+// Fits every curve. The line of the point-to-point messages gives the link.
+void fit_curves(const GpuSamples& samples, const FitOptions& options, GpuFit& fit) {
   const std::vector<io::Samples> files{sets_of(samples, fit.warnings)};
   for (const Group& group : group_samples(files)) {
     GroupFit curve = fit_group(group, options);
     if (group.op == "pingpong" && group.column == std::string(kOwnVariant) + " plain") {
       fit.message = curve.line;
-    }
-    if (curve.grade == Grade::fail && !force) {
-      fit.warnings.push_back(text_of(group) + ": left out, " + curve.failure);
-      continue;
     }
     if (curve.grade == Grade::fail) {
       fit.warnings.push_back(text_of(group) + ": " + curve.failure);
@@ -221,10 +215,10 @@ std::string text_of(const Group& group) {
          " P=" + std::to_string(group.ranks);
 }
 
-GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options, bool force) {
+GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options) {
   GpuFit fit;
   fit.warnings = samples.warnings;
-  fit_curves(samples, options, force, fit);
+  fit_curves(samples, options, fit);
   fit.kernels = kernel_points(samples.kernels);
   for (KernelFit& kernel : fit.kernels) {
     fit_kernel(kernel);

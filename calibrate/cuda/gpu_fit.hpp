@@ -7,7 +7,7 @@
 //   costs         those constants under the names of `compression.costs`
 //
 // Ranks that share a device give a link of class same-device, which no scenario takes as its
-// network. Curves of grade fail are left out and named in the warnings, unless forced.
+// network. Curves of grade fail are named in the warnings.
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,8 +52,8 @@ struct GpuFit {
 };
 
 // Fits every curve and kernel for which two sizes were measured; the others are named in the
-// warnings or left out. With `force` curves of grade fail are kept, with a warning.
-[[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options, bool force);
+// warnings or left out. The grade is that of the worst curve.
+[[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options);
 
 // Names a curve in lines and warnings: "allreduce ring copy_engine plain P=8".
 [[nodiscard]] std::string text_of(const Group& group);

@@ -1,8 +1,9 @@
 #pragma once
 // What the verifications of kernels share: vectors on the device and on the host, lists that come
-// out of selections, and the number of cases. Every family compares its kernels with the library
-// (CAL 7.3) and throws SimulationError with what, index, got and expected. Data: normal,
-// heavy-tailed, and small integers with many ties and zeros, whose sums are exact.
+// out of selections, and the number of cases. Every family compares its kernels with the
+// simulator's operators (coll/operators) or a reference on the host (CAL 7.3) and throws
+// SimulationError with what, index, got and expected. Data: normal, heavy-tailed, and small
+// integers with many ties and zeros, whose sums are exact.
 #include <array>
 #include <string>
 #include <vector>
@@ -23,7 +24,9 @@ struct KernelBench {
   KernelBench();
 
   Stream stream;
-  Buffer<float> x, y; // with room for 8 words more
+  // kMostVerified elements and 8 more, for vectors at shifted addresses and the words around them,
+  // which must not change.
+  Buffer<float> x, y;
   Buffer<float> sample;
   Workspace work, sample_work;
   Buffer<std::int32_t> out_indices, passed_indices;
@@ -40,7 +43,8 @@ struct KernelBench {
   [[nodiscard]] List out() const;
   [[nodiscard]] List passed() const;
   [[nodiscard]] SelectState state(const Workspace& workspace) const;
-  // What `out` holds is the expected list; a case.
+  // Throws SimulationError unless `out`, whose length is in the state of `workspace`, is the
+  // expected list. Counts one case.
   void compare(const std::string& what, const Workspace& workspace, const HostList& expected);
 };
 

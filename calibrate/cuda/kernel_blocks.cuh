@@ -18,8 +18,9 @@ inline constexpr int kLists = 8; // of other ranks that are added, or vote
 inline constexpr std::int64_t kMostFactor = std::int64_t{1} << 20; // values of a low-rank factor
 inline constexpr std::int64_t kBytesPerElement = 84; // of device memory, all buffers of an arena
 
-// All buffers of the timings, made once: allocation would otherwise fall between samples. Windows
-// of `region` elements serve inputs and targets, `entries` is the capacity of every list.
+// All buffers of the timings, made once: allocation would otherwise fall between samples. Inputs
+// and targets are windows of n elements within buffers of `region` elements, updates within one of
+// `most`; `entries` is the capacity of every list.
 struct Arena {
   Arena(std::int64_t most_elements, std::int64_t l2_bytes, std::uint64_t seed);
 
@@ -52,9 +53,10 @@ struct Arena {
   Buffer<std::int32_t> out_indices, passed_indices, a_indices, b_indices;
   Buffer<std::int8_t> codes;
   Buffer<std::uint16_t> halves;
-  Buffer<std::uint32_t> packed, words, scale; // codes of 4 and 8 bits, kLists lists of signs
-  Buffer<float> scales;                       // of buckets
-  Buffer<float> left, right, product;         // low-rank factors, given and computed
+  // Codes of 4 and 8 bits; kLists lists of signs; scale_key of quantize8.
+  Buffer<std::uint32_t> packed, words, scale;
+  Buffer<float> scales;               // of buckets
+  Buffer<float> left, right, product; // low-rank factors, given and computed
   Buffer<double> sum;
   Workspace work, sample_work;
   SortSpace sort;
@@ -63,7 +65,8 @@ struct Arena {
   float threshold = 0; // of the visit under way, where one is prepared
 };
 
-// One kernel at one size. `prepare` runs before each visit, `call` is what is timed.
+// One kernel at one size. `prepare` runs before each visit; `call`, with the number of the
+// repetition, from which the window follows, is what is timed.
 struct KernelBlock {
   Measurement* measurement;
   Arena* arena;
@@ -85,7 +88,8 @@ class KernelBlocks {
 public:
   KernelBlocks(Measurement& measurement, Arena& buffers)
       : arena(buffers), measurement_(measurement) {}
-  // Data that does not matter is "any". Valid until the next one.
+  // `distribution` is "any" where the data do not matter, and k is 0 without a selection. The
+  // reference is valid until the next push.
   KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
                     std::int64_t k, std::function<void(std::int64_t)> call);
   [[nodiscard]] const std::vector<KernelBlock>& all() const { return blocks_; }
@@ -102,7 +106,7 @@ void add_list_blocks(KernelBlocks& blocks, std::int64_t n);
 void add_codec_blocks(KernelBlocks& blocks, std::int64_t n);
 void add_low_rank_blocks(KernelBlocks& blocks, std::int64_t n);
 
-// k of n elements, as timed; those above 0.
+// The values of k that are timed with n elements, from n / 10000 to n / 4; without 0.
 [[nodiscard]] std::vector<std::uint32_t> selected_counts(std::int64_t n);
 
 } // namespace stepsim::calibrate::gpu

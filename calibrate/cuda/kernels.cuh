@@ -22,7 +22,7 @@ void store(float* to, const float* from, std::int64_t n, cudaStream_t stream);
 // What a selection works with and leaves on the device.
 struct SelectState {
   std::uint32_t prefix{};
-  std::uint32_t remaining{}; // of k, below the prefix
+  std::uint32_t remaining{}; // of k, to be found among keys that begin with the prefix
   Selection selection;
   std::uint32_t not_finite{}; // NaN and infinities seen: such a result is refused
   std::uint32_t count{};      // entries written
@@ -67,18 +67,21 @@ void compact(const Input& input, Workspace& work, const List& out, cudaStream_t 
 // |v| > threshold.
 void select_above(const Input& input, float threshold, Workspace& work, const List& out,
                   cudaStream_t stream);
-// DGC: threshold from a sample of about 1 %, and the k largest of what passes it. `sample` has room
-// for n / 100 + 1; `passed` for what passes.
+// DGC: threshold from a sample of about 1 %, and the k largest of what passes it; their number is
+// in the state of `sample_work`. Room: `sample` n / 100 + 1, `sample_work` passed.capacity; what
+// does not fit in `passed` is lost. Needs n >= 1; input.length is not read.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream);
-// mu + z sigma, up to three corrections: fewer than 2k/3 entries: x 0.5, more than 4k/3: x 1.5.
+// |v| > mean + z standard deviations of the values, z = coll::gaussian_threshold(k / n); up to
+// three corrections of the threshold: fewer than 2k/3 entries: x 0.5, more than 4k/3: x 1.5.
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
                      const List& out, cudaStream_t stream);
-// Halves [0, max |v|] `steps` times, keeping at least k entries.
+// Halves [0, max |v|] `steps` >= 1 times, keeping at least k entries, or all that are not 0.
 void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
                       const List& out, cudaStream_t stream);
 
-// Full sort of (|v|, index), largest first: what selecting must stay below.
+// Full sort by |v|, largest first, equal ones by index, into keys_out and indices_out: the time
+// that a selection must stay below. n is at most `most`.
 struct SortSpace {
   explicit SortSpace(std::int64_t most);
   Buffer<std::uint32_t> keys_in, keys_out;
@@ -88,7 +91,8 @@ struct SortSpace {
 };
 void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream);
 
-// The k largest of the sum of two lists (SPA 6). `merged` has room for both.
+// The k largest of the sum of two lists (SPA 6). `merged`, `combined` and `work` have room for
+// both; too little in `combined` is not noticed, in the others throws SimulationError.
 void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint32_t a_size,
                  const std::int32_t* b_indices, const float* b_values, std::uint32_t b_size,
                  std::uint32_t k, Workspace& work, const List& merged, float* combined,
@@ -97,7 +101,8 @@ void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint
 // y[index] += value; indices of one call are distinct.
 void scatter_add(float* y, const std::int32_t* indices, const float* values, std::uint32_t size,
                  cudaStream_t stream);
-// residual += gradient; then, after selecting, 0 where an entry was sent (*length of them).
+// residual = 0 where an entry was sent: the first *length indices, at most `capacity`. The gradient
+// was added before, by `add`.
 void clear_entries(float* residual, const std::int32_t* indices, const std::uint32_t* length,
                    std::uint32_t capacity, cudaStream_t stream);
 

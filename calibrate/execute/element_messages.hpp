@@ -21,7 +21,8 @@ struct ElementMessage {
 };
 
 // All messages of a broadcast, reduce or all-reduce in program order, root 0. `ring` broadcast and
-// reduce, which the simulator does not have, are the chain of `lp` in exactly P blocks of n / P.
+// reduce, which the simulator does not have, are the chain of `lp` (linear pipeline) in exactly P
+// blocks of whole elements, the first ones one element longer where P does not divide their number.
 // `collective.bytes` must be whole elements. Empty for one rank or no bytes.
 [[nodiscard]] std::vector<ElementMessage> element_messages(coll::Collective collective);
 

@@ -13,8 +13,8 @@ namespace stepsim::calibrate::mpi {
 struct TableOptions {
   MessageOptions messages;
   std::int64_t most_bytes = 8 << 20;
-  bool dense = false;
-  double max_seconds = 0;
+  bool dense = false;       // sizes by a factor of sqrt 2 instead of 2
+  double max_seconds = 0;   // of all measurements; every case has at least one sample
   io::Json rate, transport; // as they are written into every row
 };
 

@@ -9,8 +9,9 @@
 //   added at the receiver          + n gamma
 //
 // and a message ends when the slower of its two ends is done: a sweep over the schedule as in
-// max_plus. Blocks of b bytes of `lp` follow each other by tau, which the stream probe gives; among
-// P ranks, with m = n/b, which is no whole number where the last block is short:
+// max_plus. Blocks of b bytes of `lp` (linear pipeline) follow each other by tau, which the stream
+// probe gives, scaled in proportion to b from its own block; among P ranks, with m = n/b, which is
+// no whole number where the last block is short:
 //
 //   broadcast (P-1) t_pp(b) + (m-1) tau,  reduce + (P-1) b gamma,
 //   allreduce P t_pp(b) + (max(m, P) + m - 2) tau + (P-1) b gamma

@@ -39,7 +39,9 @@ struct MessageOptions {
 };
 
 // All messages in program order, root 0; of a sparse kind `bytes` is 8 k. `ring` broadcast and
-// reduce are the chain of `lp` in exactly P blocks of n / P. Empty for one rank or no bytes.
+// reduce are the chain of `lp` in exactly P blocks of whole elements, the first ones one element
+// longer where P does not divide their number. `bytes` must be whole elements. Empty for one rank
+// or no bytes.
 [[nodiscard]] std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks,
                                                std::int64_t bytes, const MessageOptions& options);
 

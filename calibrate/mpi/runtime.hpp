@@ -22,7 +22,7 @@ public:
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
-  // Ends all processes; for errors of one rank only.
+  // Ends all processes with this exit code: for an error of one rank, for which others may wait.
   [[noreturn]] static void abort(int code);
 
 private:

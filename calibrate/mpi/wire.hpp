@@ -57,8 +57,9 @@ struct Buffers {
 
 void add(float* into, const float* from, std::int64_t count);
 
-// Runs the collective with real messages. Returns where the result lies on ranks that have one. Not
-// for sparse kinds.
+// Runs the collective with real messages; for `lp` the segment bytes of `wire` must be those with
+// which `program` was made. Returns where the result lies on ranks that have one. Not for sparse
+// kinds.
 [[nodiscard]] std::span<const float> run(const Program& program, Wire& wire, Buffers& buffers);
 
 } // namespace stepsim::calibrate::mpi

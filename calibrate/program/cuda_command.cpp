@@ -138,7 +138,7 @@ int cuda(const cli::Invocation& invocation) {
   fit.seed = options.seed;
   gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");
   samples.source.format = "gpu_samples";
-  return write_gpu_calibration(samples, fit, false, common);
+  return write_gpu_calibration(samples, fit, {}, common);
 }
 
 } // namespace stepsim::calibrate

@@ -17,6 +17,7 @@
 #include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/inputs.hpp"
 #include "calibrate/program/program.hpp"
+#include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -33,12 +34,12 @@ constexpr cli::CommandText kFitText{
     "fit",
     "SAMPLES... -o CAL",
     "Fits latency, bandwidth and curves per collective to measured times: samples (JSON, CSV) or\n"
-    "logs of nccl-tests and OSU. Prints what was measured beside what the fit gives. Where the "
-    "fit\n"
-    "is off by 25 % or more: exit 4, nothing is written.",
+    "logs of nccl-tests and OSU. Prints what was measured beside what the fit gives, and what it\n"
+    "gives each size when that size is left out: these errors make the grade. Where they exceed\n"
+    "--max-median or --max-p90: exit 4, after the file is written.",
     "stepsim-calibrate fit nccl.log --op allreduce --assume ring -o h100.calibration.json\n"
     "stepsim-calibrate fit samples.csv --robust huber -o bed.calibration.json\n"
-    "stepsim-calibrate fit osu_allreduce.log --ranks 16 -o mpi.calibration.json",
+    "stepsim-calibrate fit osu_allreduce.log --ranks 16 --max-p90 25% -o mpi.calibration.json",
     "Use: \"cluster\": {\"network\": {\"calibration\": \"h100.calibration.json\"}}; see "
     "docs/calibrate.md.",
     cli::kJsonOnly,
@@ -49,8 +50,8 @@ struct FitFlags { // as typed
   // As typed; an empty text means that the flag was not given.
   std::vector<std::string> files;
   std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
+  std::string max_median, max_p90;
   bool compare_ols = false;
-  bool force = false;
 };
 
 // Values stay as typed until all of them are known.
@@ -71,7 +72,9 @@ void add_flags(CLI::App& app, FitFlags& flags) {
   add("--ranks", flags.ranks, "N", "of logs that do not say");
   add("--seed", flags.seed, "N", "of resampled intervals; default 1");
   app.add_flag("--compare-ols", flags.compare_ols, "also print ordinary least squares");
-  app.add_flag("--force", flags.force, "write the file even if the fit is bad (grade fail)");
+  add("--max-median", flags.max_median, "RATIO",
+      "largest median error of a curve on sizes left out, e.g. 5%");
+  add("--max-p90", flags.max_p90, "RATIO", "largest 90th percentile of the same errors, e.g. 25%");
 }
 
 // Words are checked before any file is read.
@@ -143,8 +146,8 @@ FitOptions fit_options(const FitFlags& flags) {
 
 } // namespace
 
-// A file of gpu_bench is told by its first line and takes a way of its own. Tables are printed in
-// any case; the calibration is only written if no curve failed, or with --force.
+// A file of gpu_bench is told by its first line and takes a way of its own. The calibration is
+// written whatever its grade, because a script that asks for the file should not end without one.
 int fit(const cli::Invocation& invocation) {
   FitFlags flags;
   CLI::App app;
@@ -157,13 +160,15 @@ int fit(const cli::Invocation& invocation) {
   if (!flags.assume.empty()) {
     check_assumption(flags.assume);
   }
+  const CurveTargets targets{target("--max-median", flags.max_median),
+                             target("--max-p90", flags.max_p90)};
   // Standard input is never looked at, because reading its first line would take it away from the
   // reader of samples. Records of gpu_bench are therefore only taken from a file.
   if (flags.files.size() == 1 && flags.files.front() != "-" &&
       gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
     const std::string importer = std::string(kProgram) + " " + std::string(cli::version());
     return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), importer),
-                                 fit_options(flags), flags.force, common);
+                                 fit_options(flags), targets, common);
   }
   CalibrationText text;
   text.importer = std::string(kProgram) + " " + std::string(cli::version());
@@ -190,25 +195,15 @@ int fit(const cli::Invocation& invocation) {
   }
   tables += link ? link_text(*link, flags.assume) : "";
   cli::print_beside(tables, common);
-  const bool failed = worst_grade(fits) == Grade::fail;
-  // The tables are printed before this, so that a user can see why nothing was written.
-  if (!failed || flags.force) {
-    cli::print_warnings(all_warnings(files, fits, link), common);
-    cli::write_tree(common, calibration_tree(files, fits, link, text));
-  }
-  if (!failed) {
-    return cli::kOk;
-  }
+  std::vector<std::string> warnings = all_warnings(files, fits, link);
   for (const GroupFit& each : fits) {
     if (each.grade == Grade::fail) {
-      if (flags.force) {
-        cli::print_warnings({&each.failure, 1}, common);
-      } else {
-        (void)cli::report_error(each.failure + "; --force to keep", cli::kTargetNotMet);
-      }
+      warnings.push_back("grade fail: " + each.failure);
     }
   }
-  return flags.force ? cli::kOk : cli::kTargetNotMet;
+  cli::print_warnings(warnings, common);
+  cli::write_tree(common, calibration_tree(files, fits, link, text));
+  return missed(fits, targets) ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace stepsim::calibrate

@@ -5,10 +5,10 @@
 
 namespace stepsim::calibrate {
 
-// Prints the tables of residuals and writes the calibration to -o. If a curve has grade `fail` and
-// --force is not given, nothing is written and kTargetNotMet is returned; otherwise kOk. One file
-// of gpu_bench gives a GPU calibration instead, by the rules of gpu_output.hpp. Throws InputError
-// for the samples, UsageError for flags.
+// Prints the tables of residuals and writes the calibration to -o, whatever its grade. Returns
+// kTargetNotMet where a curve misses --max-median or --max-p90, else kOk. One file of gpu_bench
+// gives a GPU calibration instead, by the rules of gpu_output.hpp. Throws InputError for the
+// samples, UsageError for flags.
 [[nodiscard]] int fit(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

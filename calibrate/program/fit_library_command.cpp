@@ -18,6 +18,7 @@
 #include "calibrate/core/library_measurements.hpp"
 #include "calibrate/program/fit_library_text.hpp"
 #include "calibrate/program/program.hpp"
+#include "calibrate/program/targets.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -105,12 +106,6 @@ MeasurementOptions measurement_options(const LibraryFlags& flags, std::string im
   return options;
 }
 
-std::optional<double> ratio(std::string_view flag, const std::string& text) {
-  return text.empty()
-             ? std::nullopt
-             : std::optional(cli::quantity(flag, text, base::QuantityKind::ratio, io::at_least(0)));
-}
-
 // Points that the node type cannot have are an error of the input, with the reason.
 LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured,
                   const library::NodeType& node) {
@@ -133,8 +128,8 @@ LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured
 
 // Whether the errors on shapes that were left out are as small as was asked for.
 bool within_targets(const LibraryFlags& flags, const ErrorNumbers& pooled) {
-  const auto median = ratio("--max-median", flags.max_median);
-  const auto p90 = ratio("--max-p90", flags.max_p90);
+  const auto median = target("--max-median", flags.max_median);
+  const auto p90 = target("--max-p90", flags.max_p90);
   return !(median && pooled.median > *median) && !(p90 && pooled.p90 > *p90);
 }
 

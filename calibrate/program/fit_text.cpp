@@ -1,6 +1,6 @@
 // Tables in microseconds and percent, one block of text per group. The errors are those of the
-// curve that the calibration holds, and not of the single line below the table, which only serves
-// to compare links with each other.
+// curve that the calibration holds, on what it was fitted to and on each size when it is left out.
+// The single line below the table only serves to compare links with each other.
 #include "calibrate/program/fit_text.hpp"
 
 #include <algorithm>
@@ -66,21 +66,29 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
   out += group.column.empty() ? "" : ", " + group.column;
   out += group.device.empty() ? "" : ", " + group.device;
   out += "\n";
-  cli::Table table{{"bytes", "measured [us]", "fitted [us]", "error"}, {}};
+  cli::Table table{{"bytes", "measured [us]", "fitted [us]", "error", "left out"}, {}};
   for (const Point& point : group.empty) {
-    table.rows.push_back({"0", microseconds(point.time_s), "-", "-"});
+    table.rows.push_back({"0", microseconds(point.time_s), "-", "-", "-"});
   }
   for (const Residual& row : fit.residuals) {
     table.rows.push_back({std::to_string(std::llround(row.bytes)), microseconds(row.measured_s),
-                          microseconds(row.fitted_s), percent(row.relative_error())});
+                          microseconds(row.fitted_s), percent(row.relative_error()),
+                          row.left_out_s ? percent(*row.left_out_s / row.measured_s - 1) : "-"});
   }
   out += cli::table_text(table);
-  out += "  median error " + percent(fit.median_error) + ", max " + percent(fit.max_error) +
-         ", grade " + std::string(net::kGrades[fit.grade]) + "\n";
+  out += "  median error " + percent(fit.median_error) + ", max " + percent(fit.max_error) + "\n";
+  if (fit.left_out) {
+    out += "  sizes left out: median " + percent(fit.left_out->median) + ", 90th percentile " +
+           percent(fit.left_out->p90) + ", max " + percent(fit.left_out->most) + "\n";
+  }
+  out += "  grade " + std::string(net::kGrades[fit.grade]) + "\n";
   out += "  one line: " + latency_text(fit.line.startup_s, fit.intervals.startup_s) + ", " +
          bandwidth_text(fit.line.per_byte_s, fit.intervals.per_byte_s) +
          (fit.robust == Robust::huber ? ", Huber weights\n" : "\n");
-  if (fit.curve.size() > 1) {
+  if (!fit.points.empty()) {
+    out += "  chosen: the " + std::to_string(fit.points.size()) +
+           " points themselves, straight lines between them\n";
+  } else if (fit.curve.size() > 1) {
     out += "  chosen: " + std::to_string(fit.curve.size()) + " segments\n";
     for (const net::CurveSegment& segment : fit.curve) {
       out += "    " + base::readable_bytes(segment.from_bytes) + " to " +

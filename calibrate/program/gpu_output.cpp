@@ -10,9 +10,9 @@
 
 namespace stepsim::calibrate {
 
-int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options, bool force,
-                          const cli::Common& common) {
-  const gpu::GpuFit fit = gpu::fit_gpu(samples, options, force);
+int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
+                          const CurveTargets& targets, const cli::Common& common) {
+  const gpu::GpuFit fit = gpu::fit_gpu(samples, options);
   cli::print_beside(gpu::gpu_text(samples, fit), common);
   cli::print_warnings(fit.warnings, common);
   if (fit.empty()) {
@@ -22,7 +22,7 @@ int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& opti
   names.importer = std::string(kProgram) + " " + std::string(cli::version());
   names.name = io::stem_of(common.output == "-" ? samples.file : common.output);
   cli::write_tree(common, gpu::gpu_calibration_tree(samples, fit, names));
-  return cli::kOk;
+  return missed(fit.curves, targets) ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace stepsim::calibrate

@@ -14,6 +14,7 @@
 #include "calibrate/core/error_plot.hpp"
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/program.hpp"
+#include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
@@ -114,20 +115,6 @@ std::string markdown_of(const ErrorReport& report, const std::string& plot) {
          markdown_of(worst_table(report));
 }
 
-// Whether a target was missed, said on standard error. A limit without any row that counts is
-// missed too: an empty table must not pass a check.
-bool missed(std::string_view flag, std::string_view name, const std::optional<double>& limit,
-            const std::optional<double>& value) {
-  if (!limit || (value && *value <= *limit)) {
-    return false;
-  }
-  cli::print_error_lines(std::string(flag) + ": " + std::string(name) + " " +
-                         (value ? percent(value) + ", target " + percent(limit) + ": missed"
-                                : "unknown: no row counts") +
-                         "\n");
-  return true;
-}
-
 } // namespace
 
 // All limits are checked before the exit code is chosen, so that every missed one is named. The
@@ -155,14 +142,9 @@ int report(const cli::Invocation& invocation) {
   const double least = min_bytes.empty() ? 0
                                          : cli::quantity("--min-bytes", min_bytes,
                                                          base::QuantityKind::size, io::at_least(0));
-  const auto limit = [](std::string_view flag, const std::string& text) {
-    return text.empty() ? std::nullopt
-                        : std::optional(cli::quantity(flag, text, base::QuantityKind::ratio,
-                                                      io::at_least(0)));
-  };
-  const std::optional<double> median_limit = limit("--max-median", max_median);
-  const std::optional<double> p90_limit = limit("--max-p90", max_p90);
-  const std::optional<double> error_limit = limit("--max-error", max_error);
+  const std::optional<double> median_limit = target("--max-median", max_median);
+  const std::optional<double> p90_limit = target("--max-p90", max_p90);
+  const std::optional<double> error_limit = target("--max-error", max_error);
   std::vector<ErrorRow> rows;
   for (const std::string& file : files) {
     const std::vector<ErrorRow> more = read_errors(file);

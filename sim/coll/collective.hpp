@@ -7,7 +7,8 @@
 // allgather; send buffer of one rank, n/P for each rank, for alltoall);
 // alpha latency per message; beta = 1 / bandwidth; gamma = 1 / reduction rate.
 // A transfer of s bytes holds the send port of its source and the receive port of its destination
-// for alpha + s beta (full duplex, rendezvous).
+// for alpha + s beta (full duplex, rendezvous). The message is there a delay d later, which holds
+// no port (LogGP: o = alpha, L = d).
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -76,6 +77,10 @@ struct LinkCost {
   double latency_s{};       // alpha
   double block_latency_s{}; // alpha_blk, of the follow-up blocks of a stream; <= alpha
   double per_byte_s{};      // beta
+  double delay_s{};         // d, from the end of the transfer at its ports until the data is there
+
+  // Of a message without bytes, until it is there.
+  [[nodiscard]] double startup_s() const { return latency_s + delay_s; }
 };
 
 // One directed pair with its own cost (COL 1, `--links`).

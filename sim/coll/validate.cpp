@@ -45,6 +45,7 @@ void check_link(Findings& findings, const std::string& prefix, const LinkCost& c
     findings.push_back(
         {prefix + "bandwidth_Bps", "must be > 0, got " + shown(1 / cost.per_byte_s)});
   }
+  need_not_negative(findings, prefix + "delay_s", cost.delay_s);
   need_not_negative(findings, prefix + "block_latency_s", cost.block_latency_s);
   if (cost.block_latency_s > cost.latency_s) {
     findings.push_back({prefix + "block_latency_s", "per-block latency must not exceed latency_s " +
@@ -107,6 +108,14 @@ void check_fabric(Findings& findings, const Collective& collective) {
   need_not_negative(findings, "block_latency_s", links.all.block_latency_s);
   if (!(links.all.per_byte_s >= 0) || std::isinf(links.all.per_byte_s)) {
     findings.push_back({"bandwidth_Bps", "must be > 0, got " + shown(1 / links.all.per_byte_s)});
+  }
+  for (const auto& [what, delay] :
+       {std::pair("delay_s", links.all.delay_s),
+        std::pair("intra_delay_s", links.two_level ? links.two_level->intra.delay_s : 0)}) {
+    if (delay != 0) {
+      findings.push_back({what, "has no meaning on a topology, where latency_s is such a delay "
+                                "already"});
+    }
   }
   if (links.pairs_only || !links.pairs.empty()) {
     findings.push_back({"links", "links of pairs and a topology exclude each other"});

@@ -16,6 +16,7 @@
 #include "coll/validate_compressed.hpp"
 #include "collective/collective_keys.hpp"
 #include "collective/collective_network.hpp"
+#include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_communication.hpp"
@@ -51,10 +52,14 @@ void parse_op(io::Fields& fields, coll::Collective& out) {
   }
 }
 
-// A method of compression compresses the messages of a ring.
-CompressionMethod parse_algorithm(io::Fields& fields, coll::Collective& out) {
+// A method of compression compresses the messages of a ring; ring stands in for `library`, too.
+CompressionMethod parse_algorithm(io::Fields& fields, CollectiveFile& file) {
+  coll::Collective& out = file.collective;
   const std::string* word = word_at(fields, "algorithm");
-  if (word == nullptr) {
+  if (word != nullptr && *word == keys::kLibrary) {
+    file.system.question.emplace();
+  }
+  if (word == nullptr || file.system.question) {
     return CompressionMethod::none;
   }
   if (const auto algorithm = coll::parse_algorithm(*word)) {
@@ -75,6 +80,16 @@ CompressionMethod parse_algorithm(io::Fields& fields, coll::Collective& out) {
 // The sum of sizes is the number of bytes.
 void parse_bytes(io::Fields& fields, const ParseContext& context, coll::Collective& out) {
   const io::Json* sizes = fields.any("sizes");
+  const auto elements = fields.optional_integer("elements");
+  const auto type = fields.word("element_type", library::kElementTypes);
+  if (elements && (fields.has("bytes") || fields.has("sizes"))) {
+    context.problems.add(fields.json(), "/elements excludes /bytes and /sizes: give one of them");
+  }
+  if (elements) {
+    out.bytes = static_cast<double>(*elements) * library::element_bytes(type);
+    (void)fields.any("bytes");
+    return;
+  }
   if (sizes == nullptr || sizes->is_null()) {
     out.bytes = static_cast<double>(fields.required_integer("bytes"));
     return;
@@ -297,8 +312,8 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   CollectiveFile file;
   coll::Collective& out = file.collective;
   parse_op(fields, out);
-  const CompressionMethod method = parse_algorithm(fields, out);
-  out.ranks = static_cast<std::uint32_t>(fields.integer("ranks"));
+  const CompressionMethod method = parse_algorithm(fields, file);
+  parse_system(fields, context, file);
   out.root = static_cast<std::uint32_t>(fields.integer("root"));
   file.method = fields.word("method", coll::kAskedMethods);
   const bool allow_unusual = fields.boolean("allow_unusual");
@@ -317,7 +332,11 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
     const auto value = static_cast<double>(file.compression->value_bytes);
     file.gradient.elements = static_cast<std::int64_t>(out.bytes / value);
   }
-  refuse_findings(tree, file);
+  if (file.system.question) {
+    ask_library(tree, file);
+  } else {
+    refuse_findings(tree, file);
+  }
   return file;
 }
 

@@ -4,21 +4,33 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "coll/collective.hpp"
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compression.hpp"
 #include "coll/record.hpp"
 #include "scenario/files.hpp"
+#include "scenario/library_settings.hpp"
 #include "scenario/scenario.hpp"
 #include "json/problems.hpp"
 
 namespace stepsim::study {
 
+// The algorithm `library`, and what fills the cluster of any algorithm.
+struct CollectiveSystem {
+  std::optional<NodeSource> node; // of the preset, else of the calibration of the library
+  LibrarySettings settings{};
+  std::optional<library::Shape> shape;  // as written
+  std::vector<std::string> overrides{}; // pointers of values that replace others of the node
+  std::optional<library::LibraryQuestion> question; // of the algorithm `library`
+};
+
 struct CollectiveFile {
   coll::Collective collective; // of a compressed exchange: the ring on its ranks and links
   std::optional<coll::Compression> compression;
   coll::GradientPart gradient; // with a compression
+  CollectiveSystem system;
   coll::AskedMethod method{};
   // Rates as written: 1 / (1 / rate) may differ in the last digit.
   std::optional<double> bandwidth_Bps;

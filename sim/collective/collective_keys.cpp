@@ -35,6 +35,7 @@ std::vector<std::string_view> collective_candidates() {
 std::vector<std::string_view> collective_algorithms() {
   std::vector<std::string_view> words = collective_candidates();
   words.push_back(coll::name(coll::AlgorithmId::automatic));
+  words.push_back(kLibrary);
   for (const coll::CompressionRow& row : coll::compression_table()) {
     if (row.method != coll::CompressionMethod::none) {
       words.push_back(row.name);

@@ -13,6 +13,7 @@
 
 #include "coll/record.hpp"
 #include "files/keys/links_keys.hpp"
+#include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "json/fields/schema.hpp"
 
@@ -20,8 +21,8 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Words of `algorithm`: those of any operation, auto, and the compressed exchanges; words of
-// `candidates`: the algorithms of any operation.
+// Words of `algorithm`: those of any operation, auto, library, and the compressed exchanges; words
+// of `candidates`: the algorithms of any operation.
 [[nodiscard]] std::vector<std::string_view> collective_algorithms();
 [[nodiscard]] std::vector<std::string_view> collective_candidates();
 
@@ -41,9 +42,9 @@ consteval io::Key shared_compression(std::string_view name) {
 
 inline constexpr std::array kCollectiveNetwork{
     shared_row(kNetwork, "latency_s")
-        .says("Time per message, s. Required without links or a topology."),
+        .says("Time per message, s. Required without links, a topology or a preset."),
     shared_row(kNetwork, "bandwidth_Bps")
-        .says("Bytes per second and direction. Required without links or a topology."),
+        .says("Bytes per second and direction. Required without links, a topology or a preset."),
     shared_row(kNetwork, "reduction_Bps"), shared_row(kNetwork, "block_latency_s")};
 
 inline constexpr std::array kCollectiveIntra{
@@ -128,15 +129,24 @@ inline constexpr std::array kLinksForms{
 inline constexpr std::array kCollectiveFileKeys{
     word("op", coll::kOps, "Operation.").required(),
     word("algorithm", collective_algorithms,
-         "Algorithm of the operation, auto for the fastest, or a compressed all-reduce.")
+         "Algorithm of the operation, auto for the fastest, library for what a collective library "
+         "does, or a compressed all-reduce.")
         .example(R"("ring")")
         .required(),
-    integer("ranks", "Number of ranks.").in(io::between(1, kMaxRanks)).example("8").required(),
+    integer("ranks", "Number of ranks.").in(io::between(1, kMaxRanks)).example("8"),
+    text("shape", "Nodes and GPUs per node, such as 10x8, instead of ranks and gpus_per_node.")
+        .example(R"("10x8")"),
     integer("bytes",
             "Bytes of the vector, for reduce_scatter and allgather of the whole buffer, and for a "
             "compressed exchange of the dense gradient.")
         .in(io::between(0, io::kMostExact))
         .example("100000000"),
+    integer("elements", "Elements of the vector, instead of bytes.")
+        .in(io::between(0, io::kMostExact))
+        .example("25000000"),
+    word("element_type", library::kElementTypes,
+         "Type of the elements: of its bytes, and whether the switch of a node adds it.")
+        .by_default("fp32"),
     either("sizes", kSizesForms, "Bytes of every rank of an allgatherv, instead of bytes.")
         .example("[1000, 2000]"),
     integer("root", "Rank that a broadcast starts from, or that a reduce ends at.")
@@ -152,15 +162,19 @@ inline constexpr std::array kCollectiveFileKeys{
            "of network come on top.")
         .example(R"("leaf_spine_2to1")"),
     integer("gpus_per_node",
-            "Ranks of a node. The default is 1, or the GPUs of a machine of the topology.")
+            "Ranks of a node. The default is that of shape or preset, or of a machine of the "
+            "topology, else 1.")
         .in(io::between(1, kMaxRanks))
         .example("8"),
-    integer("nics_per_node", "Network interfaces of a node, which its ranks share.")
+    integer("nics_per_node",
+            "Network interfaces of a node, which its ranks share. The default is that of the "
+            "preset, but not more than one per rank of a node, else 1.")
         .in(io::between(1, kMaxRanks))
-        .by_default(1)
         .example("4"),
     object("intra_network", kCollectiveIntra, "The network inside a node.")
         .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
+    kPresetKey,
+    kLibraryKey,
     object("options", kCollectiveOptions, "How the algorithm runs.")
         .example(R"({"cost_form": "paper"})"),
     object("compression", kCollectiveCompression, "What a compressed exchange sends.")
@@ -174,7 +188,8 @@ inline constexpr io::Key kCollectiveFile =
     io::rows::object("collective", kCollectiveFileKeys,
                      "One collective operation: how long does it take, and how far is that from "
                      "the lower bound?")
-        .exactly_one("bytes|sizes");
+        .exactly_one("bytes|sizes|elements")
+        .at_least_one("ranks|shape");
 
 [[nodiscard]] io::FileKind collective_file();
 

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "collective/collective_keys.hpp"
+#include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
 #include "net/fabric/placement.hpp"
 #include "net/fabric/rank_fabric.hpp"
@@ -32,17 +33,24 @@ void parse_link(io::Fields& fields, CollectiveFile& file) {
   io::Fields network(fields.has("network") ? *json : empty, fields.problems(),
                      fields.row("network"));
   coll::Links& out = file.collective.links;
-  const bool needed =
-      !topology && (!links || network.has("latency_s") || network.has("bandwidth_Bps"));
-  const auto number = [&](std::string_view key) {
+  const bool filled = file.system.node && !topology && !links;
+  const bool needed = !topology && !filled && !file.system.question &&
+                      (!links || network.has("latency_s") || network.has("bandwidth_Bps"));
+  const auto number = [&](std::string_view key, double of_node) {
+    if (filled) {
+      const double value = network.number_or(key, of_node);
+      note_override(file, network, key, value != of_node);
+      return value;
+    }
     return needed ? network.required_number(key) : network.number_or(key, 0);
   };
-  out.all.latency_s = number("latency_s");
-  const double rate = number("bandwidth_Bps");
+  const library::NodeLinks node = filled ? file.system.node->links : library::NodeLinks{};
+  out.all.latency_s = number("latency_s", node.network_latency_s);
+  const double rate = number("bandwidth_Bps", node.network_Bps);
   out.all.per_byte_s = rate > 0 ? 1 / rate : 0;
   out.all.block_latency_s = network.number_or("block_latency_s", out.all.latency_s);
   out.pairs_only = links && !network.has("latency_s");
-  if (network.has("bandwidth_Bps")) {
+  if (network.has("bandwidth_Bps") || filled) {
     file.bandwidth_Bps = rate;
   }
   file.reduction_Bps = network.number("reduction_Bps");
@@ -114,25 +122,29 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const io::Fields& f
 void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
                      CollectiveFile& file) {
   const bool topology = fields.has("topology");
-  const auto gpus = fields.optional_integer("gpus_per_node").value_or(std::max(1U, machine_gpus));
-  const std::int64_t nics = fields.integer("nics_per_node");
+  const CollectiveSystem& system = file.system;
+  const std::uint32_t gpus = gpus_per_node(fields, machine_gpus, file);
+  const std::uint32_t nics = nics_per_node(fields, gpus, file);
   const io::Json* json = fields.any("intra_network");
-  const bool intra = json != nullptr && !json->is_null();
+  const bool filled = system.node && gpus > 1;
+  const bool intra = filled || (json != nullptr && !json->is_null());
   if (topology && nics != 1) {
     context.problems.add(fields.json(),
                          "/nics_per_node and /topology exclude each other: its cables are there");
-  } else if (!intra && !topology && (gpus != 1 || nics != 1)) {
+  } else if (!intra && !topology && !system.question && (gpus != 1 || nics != 1)) {
     context.problems.add(
         fields.json(),
         "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
   }
-  if (!intra && gpus == 1 && nics == 1) {
+  if ((!intra && gpus == 1 && nics == 1) || !context.problems.empty()) {
     return;
   }
   coll::TwoLevel& out = file.collective.links.two_level.emplace();
-  out.gpus_per_node = static_cast<std::uint32_t>(gpus);
-  out.nics_per_node = static_cast<std::uint32_t>(nics);
-  if (intra) {
+  out.gpus_per_node = gpus;
+  out.nics_per_node = nics;
+  if (filled) {
+    fill_intra(fields, context, file);
+  } else if (intra) {
     io::Fields inner(*json, context.problems, fields.row("intra_network"));
     if (json->is_object() && inner.has("latency_s") != inner.has("bandwidth_Bps")) {
       context.problems.add(fields.json(),

@@ -12,7 +12,9 @@
 #include "coll/compress/compressed_time.hpp"
 #include "coll/method.hpp"
 #include "coll/work.hpp"
+#include "collective/library_record_tree.hpp"
 #include "run/work_estimate.hpp"
+#include "scenario/keys/library_model_keys.hpp"
 #include "json/fields/written.hpp"
 #include "json/json_text.hpp"
 
@@ -209,6 +211,11 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
 }
 
 io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& options) {
+  if (file.system.question) {
+    io::Json tree = library_record(file);
+    io::require_finite(tree);
+    return tree;
+  }
   refuse_long_work(work_seconds(file), options.max_seconds);
   const coll::CollectiveRecord record = record_of(file, options.per_rank);
   io::Json tree = record_tree(record);
@@ -216,8 +223,23 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
     set_transfers(file, record, tree);
   }
   set_written_rates(file, tree);
+  if (options.library_keys) {
+    add_library_keys(tree);
+    if (!file.system.overrides.empty()) {
+      tree.set("overrides", io::Array(file.system.overrides.begin(), file.system.overrides.end()));
+    }
+    if (file.system.node) {
+      tree.set("preset", file.system.node->type.name);
+    }
+  }
   io::require_finite(tree);
   return tree;
+}
+
+bool has_library_keys(const io::Json& tree) {
+  const io::Json* algorithm = tree.find("algorithm");
+  return (algorithm != nullptr && *algorithm == io::Json(keys::kLibrary)) ||
+         tree.find("preset") != nullptr || tree.find("library") != nullptr;
 }
 
 } // namespace stepsim::study

@@ -21,7 +21,12 @@ struct RecordOptions {
   bool transfers = false;
   bool per_rank = false;
   double max_seconds{};
+  // The keys of the model of a library in every record, where some record of the output has them.
+  bool library_keys = false;
 };
+
+// Whether the collective is one of a library, or names a node type: its record has keys for them.
+[[nodiscard]] bool has_library_keys(const io::Json& tree);
 
 // Runs the evaluators that the collective asks for. Throws SimulationError for too long a work, for
 // a number beyond the range of numbers and where an evaluator has no answer; InputError for a pair

@@ -105,19 +105,21 @@ std::map<std::string, std::string> shipped_node_presets(const std::string& data_
   return files;
 }
 
-NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
-    return parse_node_preset(read_json(name));
-  }
+std::string shipped_node_preset(const std::string& data_folder, const std::string& name) {
   const std::map<std::string, std::string> files = shipped_node_presets(data_folder);
   if (const auto found = files.find(name); found != files.end()) {
-    return parse_node_preset(read_json(found->second));
+    return found->second;
   }
   std::vector<std::string_view> known;
   for (const auto& [each, path] : files) {
     known.push_back(each);
   }
   throw UsageError(base::unknown_word("node type", name, known));
+}
+
+NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json");
+  return parse_node_preset(read_json(is_path ? name : shipped_node_preset(data_folder, name)));
 }
 
 NodePreset parse_node_preset(const Json& json) {

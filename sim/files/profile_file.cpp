@@ -7,6 +7,7 @@
 #include "files/keys/profile_keys.hpp"
 #include "files/profile_parts.hpp"
 #include "files/source_json.hpp"
+#include "net/profile/profile_curve.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
@@ -167,6 +168,36 @@ net::CurveSegment parse_segment(const Json& json, double after, Problems& proble
   return segment;
 }
 
+// Points of a curve. Two sizes are needed for a line, and a time that fell with size would make two
+// messages cheaper than one of their sum.
+std::vector<net::CurvePoint> parse_points(Fields& collective) {
+  std::vector<net::CurvePoint> points;
+  Problems& problems = collective.problems();
+  if (collective.has("points") && collective.list("points").size() < keys::kLeastCurvePoints) {
+    problems.add(*collective.any("points"), "needs at least two points");
+  }
+  const Range range = keys::kCurvePointNumbers.front().range;
+  for (const Json& pair : collective.list("points")) {
+    if (!pair.is_array() || pair.as_array().size() != keys::kCurvePoint.front().least) {
+      problems.add(pair, "must be [bytes, seconds], got " + shown(pair));
+      continue;
+    }
+    const auto bytes = checked_number(pair.as_array()[0], range, problems);
+    const auto seconds = checked_number(pair.as_array()[1], range, problems);
+    if (!bytes || !seconds) {
+      continue;
+    }
+    if (!points.empty() && *bytes <= points.back().bytes) {
+      problems.add(pair, "bytes must ascend from point to point");
+    } else if (!points.empty() && *seconds < points.back().seconds) {
+      problems.add(pair, "seconds must not fall from point to point");
+    } else {
+      points.push_back({*bytes, *seconds});
+    }
+  }
+  return points;
+}
+
 // Curves are taken for exactly the ranks that they were measured with, so that a profile may hold
 // many curves of one operation.
 void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
@@ -183,6 +214,12 @@ void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
       curve.segments.push_back(parse_segment(segment, after, fields.problems()));
       after = curve.segments.back().to_bytes;
     }
+    curve.points = parse_points(collective);
+    if (collective.has("segments") == collective.has("points")) {
+      fields.problems().add(json, "give exactly one of segments and points");
+    } else if (curve.points.size() > 1) {
+      curve.segments = net::curve_through(curve.points);
+    }
     for (const Json& row : collective.list("residuals")) {
       if (!row.is_array() || row.as_array().size() != keys::kCurveResidual.front().least) {
         fields.problems().add(row, "must be [bytes, measured, fitted]");
@@ -193,6 +230,9 @@ void parse_collectives(Fields& fields, net::NetworkProfile& profile) {
       (void)fit.optional_number("median_relative_error");
       (void)fit.optional_number("max_relative_error");
       (void)fit.optional_integer("points");
+      (void)fit.optional_number("left_out_median_relative_error");
+      (void)fit.optional_number("left_out_p90_relative_error");
+      (void)fit.optional_number("left_out_max_relative_error");
     });
     collective.no_more();
   }

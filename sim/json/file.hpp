@@ -13,7 +13,8 @@ inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{8} << 30;
 inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{256} << 20; // kept in memory as text
 
 // Throws InputError `x.json: cannot read: is a directory`, `x.json.gz: gzip stream ends at byte N`
-// (N counts compressed bytes), `... larger than N bytes`. Path "-" is standard input.
+// (N counts compressed bytes), `... larger than N bytes` (max_bytes, which counts inflated bytes).
+// Path "-" is standard input.
 class ByteSource {
 public:
   explicit ByteSource(const std::string& path, std::uint64_t max_bytes = kDefaultMaxBytes,
@@ -42,8 +43,8 @@ private:
 // What the system says of an error number, as part of a sentence: "no such file or directory".
 [[nodiscard]] std::string reason_text(int error);
 
-// `name` as it is meant inside `file`: relative to that file's folder. Absolute names and names in
-// values without a file stay as they are.
+// `name` as it is meant inside `file`: relative to that file's folder. Absolute names, "-", and all
+// names where `file` is empty or "<stdin>" stay as they are.
 [[nodiscard]] std::string relative_to(std::string_view file, std::string_view name);
 
 } // namespace stepsim::io

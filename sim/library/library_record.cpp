@@ -126,6 +126,12 @@ LibraryModel library_model(const LibraryQuestion& question) {
   return model;
 }
 
+void refuse_impossible(const LibraryQuestion& question) {
+  const Layout layout = layout_of(question.node, question.shape);
+  check_lone_algorithm(question, layout);
+  (void)choose_pair(library_model(question), layout, question.operation, question.bytes);
+}
+
 LibraryRecord predict(const LibraryQuestion& question) {
   const Layout layout = layout_of(question.node, question.shape);
   check_lone_algorithm(question, layout);

@@ -74,6 +74,9 @@ inline constexpr std::string_view kWarnNics = "unused_nics";
 // The model that prices the question, for callers that need many sizes of it.
 [[nodiscard]] LibraryModel library_model(const LibraryQuestion& question);
 
+// Throws UsageError where `predict` would, for less work.
+void refuse_impossible(const LibraryQuestion& question);
+
 // Throws UsageError: shape or rates that are no system (layout_of), no pair left, nvls as the only
 // algorithm where it does not exist (the message says why).
 [[nodiscard]] LibraryRecord predict(const LibraryQuestion& question);

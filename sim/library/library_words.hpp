@@ -1,7 +1,8 @@
 #pragma once
 // The words of the model of a collective library (CLU 6): what it may run, and what limits it.
-// They are a list of their own beside the algorithms of coll: `ring` here is what NCCL's estimate
-// calls a ring, with latencies added once along it, and `ring` of coll is a schedule.
+// They are a list of their own beside the algorithms of coll: `ring` here is NCCL's estimate of a
+// ring, the latencies of all its hops plus the bytes at the slowest rate, and `ring` of coll is a
+// schedule.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -73,7 +74,8 @@ inline constexpr auto kResiduals =
 
 // What sets the time of an operation. nvlink and pcie: the links inside a node; mix: the rate of a
 // ring that leaves the node; protocol_cap: a published limit of the protocol or of its channels;
-// latency: more of the time is latency than transfer; floor: the launch; bound: CLU 4.
+// latency: more of the time is latency than transfer; floor: the launch; bound: the model gave less
+// than the lower bound (CLU 4), which is taken.
 enum class Limit : std::uint8_t { nic, nvlink, pcie, mix, protocol_cap, latency, floor, bound };
 inline constexpr auto kLimits = base::words<Limit>({{Limit::nic, "nic"},
                                                     {Limit::nvlink, "nvlink"},

@@ -16,10 +16,11 @@ void send_in_order(const Sending& sending, const SendInput& input, SendTimes& ti
 // the last iteration.
 void size_for(std::size_t transfers, SendTimes& times);
 // send_forth: all messages, one after another. send_back: all second halves without a gap, in
-// reverse launch order, from the end of the messages and of backward.
+// reverse launch order, pause_s after the later of the end of the messages and the end of backward.
 void send_forth(const Sending& sending, const SendInput& input, SendTimes& times);
 void send_back(const Sending& sending, const SendInput& input, SendTimes& times);
-// Union of [start, end] over messages in the order of their starts.
+// Seconds in the union of [start, end] over messages, without second halves. times.order must be
+// the order of their starts; empty: they start as listed.
 [[nodiscard]] double busy_seconds(const SendTimes& times);
 
 } // namespace stepsim::plan

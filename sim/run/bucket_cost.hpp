@@ -22,8 +22,8 @@
 namespace stepsim::study {
 
 struct BucketCost {
-  double select_s{}, residual_s{};                      // on the stream that selects
-  double encode_s{}, decode_s{};                        // codecs, on the compute thread
+  double select_s{}, residual_s{}; // on compute as drawn, or on a side stream (key select_stream)
+  double encode_s{}, decode_s{};   // codecs, on the compute thread
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
   double broadcast_s{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
   double bytes_sent{};  // by the rank that sends most
@@ -37,8 +37,8 @@ struct BucketCost {
   [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };
 
-// The costs of the buckets of a scenario. Each size is evaluated once. Not thread-safe. Throws
-// SimulationError as the evaluators do.
+// The costs of the buckets of a scenario. Each size is evaluated once; with powersgd, whose cost
+// depends on shapes, each bucket. Not thread-safe. Throws SimulationError as the evaluators do.
 class BucketCosts {
 public:
   // `curve`: a measured cost that stands for the evaluators of a dense exchange.

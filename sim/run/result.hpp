@@ -14,12 +14,14 @@
 namespace stepsim::study {
 
 struct Bucket {
-  std::int64_t index{};         // launch order, from 0
-  std::int64_t first{}, last{}; // items, 1-based, backward order
+  std::int64_t index{}; // launch order, from 0
+  // Gradients (items of plan/problem.hpp), from 1 in backward order; "layers" in files.
+  std::int64_t first{}, last{};
   Bytes bytes;
   std::int64_t elements{};
-  std::int64_t items{};
-  double ready_s{}, start_s{}, end_s{}, exposed_s{}; // from the start of the iteration
+  std::int64_t items{};                 // number of gradients
+  double ready_s{}, start_s{}, end_s{}; // from the start of the iteration
+  double exposed_s{};                   // how much of the exchange computation does not hide
   std::string algorithm;
 };
 
@@ -30,7 +32,8 @@ struct LayerResult {
   double gradient_done_s{}; // end of the last message with its gradients; 0 without gradients
 };
 
-// Times from the start of the run, s; the period goes to the same point of the next iteration.
+// Times from the start of the run, s, and two durations: iteration_time_s, to the same point of the
+// next iteration, and exposed_communication_s.
 struct Iteration {
   std::int64_t index{};
   double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
@@ -41,7 +44,8 @@ struct Iteration {
   std::optional<double> loss_fraction{}; // of the gradients' bytes
 };
 
-// The messages of one bucket in the last iteration, packet level (PKT 8).
+// The messages of one bucket in the last iteration, packet level (PKT 8); counts as in
+// net/packet/message.hpp.
 struct TensorResult {
   std::int64_t bucket{};
   bool gradient = true; // else parameters on their way back

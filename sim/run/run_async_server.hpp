@@ -10,7 +10,8 @@ namespace stepsim::study {
 // evaluation of its exchange does.
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
 
-// What the asynchronous server simulates, for the order of its updates.
+// The input that run_async_server gives to train::run_async, for callers that need the updates
+// themselves and not a Result.
 [[nodiscard]] train::AsyncInput async_input(const Scenario& scenario);
 
 } // namespace stepsim::study

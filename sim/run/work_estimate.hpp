@@ -1,7 +1,8 @@
 #pragma once
 // How long a run will keep a processor busy, told before it starts, so that a scenario that would
-// take hours is not begun without a word. An order of magnitude: messages of the schedule times the
-// evaluations of the exchange (coll/work.hpp), packets times hops.
+// take hours is not begun without a word. An order of magnitude: messages of different size times
+// the seconds that evaluating one takes (coll/work.hpp); at packet level, packets times hops times
+// the seconds of a hop.
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

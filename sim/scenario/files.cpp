@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "files/cost_file.hpp"
+#include "files/library_file.hpp"
 #include "files/model_file.hpp"
 #include "files/profile_file.hpp"
 #include "files/topology_file.hpp"
@@ -111,6 +112,10 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/topology", FileKind::topology},
       Key{"/links", FileKind::links}, // of a collective
       Key{"/sizes", FileKind::sizes},
+      Key{"/cluster/preset", FileKind::node},
+      Key{"/preset", FileKind::node}, // of a collective
+      Key{"/communication/library/calibration", FileKind::library_calibration},
+      Key{"/library/calibration", FileKind::library_calibration},
   };
   std::string general;
   for (const std::string& token : io::pointer_tokens(pointer)) {
@@ -201,10 +206,14 @@ std::string Files::digest(const io::Json& name, std::string_view pointer) {
   case FileKind::topology:
     path = path_or_shipped(name, kShippedTopologies);
     break;
+  case FileKind::node:
+    path = node_path(name);
+    break;
   case FileKind::trace:
   case FileKind::cost:
   case FileKind::links:
   case FileKind::sizes:
+  case FileKind::library_calibration:
     path = path_of(name);
     break;
   }
@@ -306,6 +315,43 @@ const std::vector<double>& Files::sizes(const io::Json& name, std::uint32_t rank
   auto& known = sizes_[{path, ranks}];
   if (!known) {
     known = std::make_unique<const std::vector<double>>(io::parse_sizes(read(path, name), ranks));
+  }
+  return *known;
+}
+
+// Node types have a folder of their own.
+std::string Files::node_path(const io::Json& name) const {
+  if (!is_shipped_name(name.as_string())) {
+    return path_of(name);
+  }
+  try {
+    return io::shipped_node_preset(data_folder_, name.as_string());
+  } catch (const UsageError& error) {
+    throw InputError(std::string(name.file()), name.pointer(), error.what());
+  }
+}
+
+const io::NodePreset& Files::node(const io::Json& name) {
+  assert(is_known_place(name, FileKind::node) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  const std::string path = node_path(name);
+  auto& known = nodes_[path];
+  if (!known) {
+    known = std::make_unique<const io::NodePreset>(io::parse_node_preset(read(path, name)));
+  }
+  return *known;
+}
+
+const library::Calibration& Files::library_calibration(const io::Json& value) {
+  const std::lock_guard lock(mutex_);
+  const bool is_name = value.is_string();
+  const std::string key = is_name ? path_of(value) : io::compact(value);
+  auto& known = library_calibrations_[key];
+  if (!known) {
+    const io::Json read_value = is_name ? read(key, value) : io::Json();
+    const io::Json& tree = is_name ? read_value : value;
+    known = std::make_unique<const library::Calibration>(
+        library::calibration_of(io::parse_library_calibration(tree).fitted));
   }
   return *known;
 }

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "files/links_file.hpp"
+#include "files/node_file.hpp"
+#include "library/calibration.hpp"
 #include "net/fabric/rank_fabric.hpp"
 #include "net/profile/profile.hpp"
 #include "plan/cost.hpp"
@@ -58,7 +60,18 @@ inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEn
 // names. This is the one list of keys that name files: Files asserts that nothing else is read. The
 // content of these files belongs to the identity of a sweep, and in an axis their names are
 // relative to the file that the axis was written in.
-enum class FileKind { none, trace, model, profile, cost, topology, links, sizes };
+enum class FileKind {
+  none,
+  trace,
+  model,
+  profile,
+  cost,
+  topology,
+  links,
+  sizes,
+  node,
+  library_calibration
+};
 [[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
 [[nodiscard]] inline bool names_file(std::string_view pointer) {
   return file_kind_at(pointer) != FileKind::none;
@@ -85,6 +98,10 @@ public:
   // Of a collective of so many ranks.
   const io::LinksFile& links(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
+  const io::NodePreset& node(const io::Json& name);
+  // A path, or the object itself. The correction and the covariance that predictions need are
+  // computed once.
+  const library::Calibration& library_calibration(const io::Json& value);
   // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
@@ -99,6 +116,7 @@ private:
   // As read_named. Remembers the digest, and throws where the file has changed since.
   io::Json read(const std::string& path, const io::Json& name);
   [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
+  [[nodiscard]] std::string node_path(const io::Json& name) const;
 
   std::string data_folder_;
   std::vector<std::string> outputs_;
@@ -109,6 +127,8 @@ private:
   ByPath<net::NetworkProfile> profiles_;
   ByPath<CostFile> costs_;
   ByPath<net::Topology> topologies_;
+  ByPath<io::NodePreset> nodes_;
+  ByPath<library::Calibration> library_calibrations_; // an object: by its text
   // By path and number of ranks.
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const io::LinksFile>> links_;
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const std::vector<double>>>

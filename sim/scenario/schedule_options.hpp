@@ -9,7 +9,8 @@
 
 namespace stepsim::study {
 
-// All options, given or by default. `bytes_of_element`: presets of priority count parameters.
+// All options, given or by default. `bytes_of_element`: bytes per parameter, since the presets of
+// schedule `priority` give sizes in parameters.
 [[nodiscard]] plan::ScheduleOptions read_schedule_options(io::Fields& fields,
                                                           std::int64_t bytes_of_element);
 

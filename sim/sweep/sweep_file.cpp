@@ -11,9 +11,11 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "collective/collective_record.hpp"
+#include "collective/library_record_tree.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/sweep_keys.hpp"
+#include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
@@ -188,7 +190,25 @@ std::pair<std::size_t, std::string> unusable_axis(const Sweep& sweep) {
 } // namespace
 
 io::Object Sweep::sample() const {
-  return is_collective(base) ? record_tree({}).as_object() : io::Object();
+  if (!is_collective(base)) {
+    return {};
+  }
+  io::Json record = record_tree({});
+  if (has_library_keys()) {
+    add_library_keys(record);
+  }
+  return record.as_object();
+}
+
+// An axis may set the algorithm, the node type or a key of the library.
+bool Sweep::has_library_keys() const {
+  return study::has_library_keys(base) || std::ranges::any_of(grid.axes, [](const Axis& axis) {
+           return std::ranges::any_of(axis.values, [&](const io::Json& value) {
+             io::Json tree{io::Object{}};
+             io::assign(tree, axis.pointer.substr(0, axis.pointer.find('/', 1)), value);
+             return study::has_library_keys(tree);
+           });
+         });
 }
 
 void require_scenario(const Sweep& sweep) {

@@ -17,6 +17,8 @@ struct Sweep {
   // values, where the base is a collective; nothing for a scenario, whose keys are those of its
   // summary.
   [[nodiscard]] io::Object sample() const;
+  // Whether records of a collective have the keys of the model of a library.
+  [[nodiscard]] bool has_library_keys() const;
   // The columns of the varied fields.
   [[nodiscard]] std::vector<std::string> varied() const { return grid.field_names(sample()); }
 };

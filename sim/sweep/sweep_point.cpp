@@ -77,7 +77,8 @@ struct PointRunner::Context {
 };
 
 PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
-    : sweep_(sweep), files_(files), max_seconds_(max_seconds), strides_(sweep.grid.strides()) {
+    : sweep_(sweep), files_(files), max_seconds_(max_seconds),
+      library_keys_(sweep.has_library_keys()), strides_(sweep.grid.strides()) {
   static constexpr std::array<std::string_view, 3> kQuick{
       "/cluster/nodes", "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps"};
   bool any = false;
@@ -111,8 +112,9 @@ void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
   try {
     const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
     if (is_collective(tree)) {
-      outcome.collective = evaluate_collective(parse_collective(tree, files_, Leftovers::ignore),
-                                               {.max_seconds = max_seconds_});
+      outcome.collective =
+          evaluate_collective(parse_collective(tree, files_, Leftovers::ignore),
+                              {.max_seconds = max_seconds_, .library_keys = library_keys_});
       outcome.method = outcome.collective.find("method")->as_string();
       for (const io::Json& warning : outcome.collective.find("warnings")->as_array()) {
         ++warnings_[warning.as_string()];

@@ -54,6 +54,7 @@ private:
   const Sweep& sweep_;
   Files& files_;
   double max_seconds_;
+  bool library_keys_; // in records of collectives
   std::vector<std::int64_t> strides_;
   std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty: none is varied
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // by the values of all other axes

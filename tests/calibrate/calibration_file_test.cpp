@@ -9,6 +9,7 @@
 
 #include "calibrate/curves.hpp"
 #include "files/profile_file.hpp"
+#include "net/profile/profile_curve.hpp"
 #include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
 
@@ -43,7 +44,7 @@ const io::Json* at_bound(const io::Json& tree) {
 
 TEST_CASE("a start-up that is held at 0 is named in the file, and warned about") {
   // t = 1 ns/B n - 500 ns: the free optimum is below 0.
-  const std::vector<GroupFit> fits{fit_group(group_of(powers(10, 23, 1, -0.5e-6, 1e-9)), {})};
+  const std::vector<GroupFit> fits{fit_group(group_of(powers(13, 26, 1, -0.5e-6, 1e-9)), {})};
   const io::Json tree = tree_of(fits);
   CHECK(fits[0].line.startup_at_bound);
   REQUIRE(at_bound(tree) != nullptr);
@@ -52,6 +53,18 @@ TEST_CASE("a start-up that is held at 0 is named in the file, and warned about")
   CHECK(std::ranges::count(warnings, "sendrecv P=2: the start-up is held at 0, its bound, because "
                                      "the data want less") == 1);
   CHECK(io::parse_profile(tree).collectives[0].segments[0].startup_s == 0); // read back
+}
+
+TEST_CASE("a curve that is kept as points is read back as the lines between them") {
+  const std::vector<Datum> data{{1, 1}, {2, 2}, {4, 2.1}, {8, 8}, {16, 8.5}, {32, 40}, {64, 41}};
+  const std::vector<GroupFit> fits{fit_group(group_of(data), {})};
+  const io::Json tree = tree_of(fits);
+  CHECK(io::resolve(tree, "/collectives/0/segments") == nullptr);
+  const net::CollectiveCurve curve = io::parse_profile(tree).collectives[0];
+  CHECK(curve.points.size() == data.size());
+  for (double bytes = 0.5; bytes < 200; bytes *= 1.1) {
+    CHECK(net::curve_seconds(curve.segments, bytes) == net::curve_seconds(fits[0].curve, bytes));
+  }
 }
 
 TEST_CASE("a fit inside its bounds names nothing") {

@@ -131,12 +131,36 @@ class Use(unittest.TestCase):
             times = [q["iteration_time_s"] for q in slow]
             self.assertTrue(times[0] > 1.4 * times[1] > 1.4 * 1.4 * times[2], times)
 
-    def test_a_bad_fit_writes_nothing_unless_forced(self):
-        self.assertIsNone(self.fit(SAMPLES, code=4))
-        tree = self.fit(SAMPLES, "--force")
+    def test_a_bad_fit_writes_its_file_with_its_grade(self):
+        tree = self.fit(SAMPLES)
         self.assertEqual(tree["grade"], "fail")
         self.assertEqual(len(tree["collectives"]), 5)
         jsonschema.Draft7Validator(SCHEMA).validate(tree)
+        (bad,) = [c for c in tree["collectives"] if c["op"] == "sendrecv"]
+        self.assertNotIn("segments", bad)
+        self.assertEqual(len(bad["points"]), 10)
+        self.assertGreater(bad["fit"]["left_out_p90_relative_error"], 0.25)
+
+    def test_targets_are_checked_after_the_file_is_written(self):
+        done = self.run_program("stepsim-calibrate", "fit", SAMPLES, "-o", "x.calibration.json",
+                                "--max-median", "5%", "--max-p90", "10%", "--quiet", code=4)
+        self.assertEqual([line for line in done.stderr.splitlines() if "--max" in line],
+                         ["--max-p90: sendrecv P=8: 90th percentile on sizes left out 32.1 %, "
+                          "target 10.0 %: missed"])
+        self.assertTrue((self.folder / "x.calibration.json").exists())
+        self.assertEqual(self.fit(SAMPLES, "--op", "allreduce", "--max-p90", "5%")["grade"], "ok")
+
+    def test_points_of_a_curve_drive_a_run(self):
+        times = {1000: 1e-3, 2000: 2e-3, 4000: 2.1e-3, 8000: 8e-3, 16000: 8.5e-3, 32000: 40e-3}
+        (self.folder / "s.csv").write_text("op,ranks,bytes,time_s\n" + "".join(
+            f"allreduce,8,{n},{t}\n" for n, t in times.items()))
+        self.fit("s.csv")
+        _, seconds = self.exchange([2000, 3000, 16000], collective="calibrated")
+        self.assertAlmostEqual(seconds[2000], 2e-3, delta=1e-12)
+        self.assertAlmostEqual(seconds[3000], 2.05e-3, delta=1e-12)
+        self.assertAlmostEqual(seconds[16000], 8.5e-3, delta=1e-12)
+        shown = self.run_program("stepsim", "topologies", "show", "x.calibration.json").stdout
+        self.assertIn("allreduce library P=8: 6 points from 1.000 kB to 32.00 kB", shown)
 
     def test_repeated_samples_give_the_same_file_for_the_same_seed(self):
         samples = ROOT / "tests/golden/input/two-regimes.csv"

@@ -38,9 +38,20 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/options/placement": "--placement", "/compression/density": "--density",
          "/compression/k": "--k", "/compression/index_bytes": "--index-bytes",
          "/compression/value_bytes": "--value-bytes", "/compression/allgather": "--allgather",
-         "/compression/broadcast": "--broadcast", "/method": "--method"}
+         "/compression/broadcast": "--broadcast", "/method": "--method", "/shape": "--shape",
+         "/preset": "--preset", "/elements": "--elements", "/element_type": "--element-type",
+         "/library/calibration": "--library", "/library/version": "--library-version",
+         "/library/choice": "--choice", "/library/residual": "--residual",
+         "/library/algorithms": "--library-algorithms", "/library/protocols": "--library-protocols"}
 VARIED = ["/ranks", "/bytes", "/network/latency_s", "/network/bandwidth_Bps", "/algorithm", "/root",
-          "/options/block_bytes", "/compression/density", "/options/servers"]
+          "/options/block_bytes", "/compression/density", "/options/servers", "/shape", "/preset"]
+# What the model of a library is asked: ring is the schedule on the links of the node type.
+NODES = ["dgx_h100", "dgx_a100", "p4d", "v100x4", "mi300x", "pcie3x4"]
+SHAPES = ["1x4", "2x4", "4x2", "10x1", "16x4"]
+LIBRARY = {"/library/choice": ["published", "calibrated"], "/library/residual": ["none", "kriging"],
+           "/library/version": ["2.19", "2.29"], "/library/ll128": [True, False],
+           "/library/algorithms": [["ring"], ["ring", "tree"]], "/library/protocols": [["ll", "simple"]],
+           "/network/bandwidth_Bps": [2e10], "/nics_per_node": [1, 2]}
 
 
 def leaves(schema, pointer=""):
@@ -80,8 +91,23 @@ def value_of(rng, pointer, ranks):
               "value_bytes": lambda: rng.choice([2, 4]), "bits": lambda: rng.randint(1, 16),
               "bucket": lambda: rng.randint(1, 999), "rank": lambda: rng.randint(1, 8),
               "block": lambda: rng.randint(1, 256), "gpus_per_node": lambda: rng.choice([1, 2, 4]),
-              "nics_per_node": lambda: rng.choice([1, 1, 2])}
+              "nics_per_node": lambda: rng.choice([1, 1, 2]),
+              "shape": lambda: rng.choice(SHAPES), "preset": lambda: rng.choice(NODES)}
     return number[key]()
+
+
+def random_library(rng):
+    of = {"/op": rng.choice(list(OPS)[:5]), "/algorithm": rng.choice(["library", "library", "ring"]),
+          "/preset": rng.choice(NODES), "/shape": rng.choice(SHAPES)}
+    if of["/op"] not in ("allreduce", "allgather", "reduce_scatter"):
+        of["/algorithm"] = "library"
+    if rng.random() < 0.5:
+        of["/bytes"] = rng.choice([0, 8, 2**20, 2**30])
+    else:
+        of["/elements"], of["/element_type"] = rng.randint(0, 10**9), rng.choice(["fp32", "bf16", "fp8_e4m3"])
+    for pointer in rng.sample(list(LIBRARY), rng.randint(0, 3)):
+        of[pointer] = rng.choice(LIBRARY[pointer])
+    return of
 
 
 def random_collective(rng, missing):
@@ -195,7 +221,8 @@ def main(stepsim, seed):
         case = 0
         while case < CASES or (set(leaves(SCHEMA)) - reached and case < 2 * CASES):
             case += 1
-            of = random_collective(rng, set(leaves(SCHEMA)) - reached)
+            of = random_library(rng) if rng.random() < 0.2 else random_collective(
+                rng, set(leaves(SCHEMA)) - reached)
             choices = [p for p in VARIED if p in of and not ({"/links", "/sizes"} & set(of) and p == "/ranks")]
             pointer = rng.choice(choices + [""])
             varied = (pointer, [])
@@ -203,7 +230,7 @@ def main(stepsim, seed):
                 varied = (pointer, [of[pointer], rng.choice(OPS[of["/op"]])])
             elif pointer:
                 more = rng.choice([2, 4, 8]) if pointer == "/ranks" else (
-                    4 * rng.randint(0, 99) if pointer == "/bytes" else value_of(rng, pointer, of["/ranks"]))
+                    4 * rng.randint(0, 99) if pointer == "/bytes" else value_of(rng, pointer, of.get("/ranks", 8)))
                 varied = (pointer, [of[pointer], more])
                 if "optimal" in varied[1]:
                     varied = ("", [])
@@ -225,7 +252,7 @@ def main(stepsim, seed):
             for row, record in zip(rows, records):
                 check(all(row[key] == value for key, value in record.items()), f"{about}{row}\n{record}")
             points += len(rows)
-            reached |= set(of)
+            reached |= set(of) | {"/library" for pointer in of if pointer.startswith("/library/")}
     missing = sorted(set(leaves(SCHEMA)) - reached)
     check(not missing, f"seed {seed}: keys that no collective had: {missing}")
     check(refused < case / 2, f"seed {seed}: {refused} of {case} collectives were refused")

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "net/profile/profile_curve.hpp"
+#include "testing/tolerance.hpp"
 #include "json/json_parse.hpp"
 #include "json/problem_text.hpp"
 
@@ -113,6 +115,26 @@ TEST_CASE("wrong profiles are refused with pointer and rule") {
         "f.json: /collectives/0/segments/1/from_bytes: segments must be ascending and disjoint\n");
   CHECK(problems(profile(R"(, "network": {}, "dense_inflation": {"ranks": [4], "factor": []})")) ==
         "f.json: /dense_inflation/factor: must have as many entries as ranks\n");
+}
+
+TEST_CASE(
+    "points of a curve instead of its segments: straight lines, and refused where they fall") {
+  const auto curve = [](std::string_view parts) {
+    return profile(R"(, "collectives": [{"op": "allreduce", "algorithm": "nccl", "ranks": 8)" +
+                   std::string(parts) + "}]");
+  };
+  const net::NetworkProfile read =
+      parse_profile(parse_json(curve(R"(, "points": [[100, 1], [300, 2], [400, 2]])"), "f.json"));
+  REQUIRE(read.collectives[0].points.size() == 3);
+  CHECK(net::curve_seconds(read.collectives[0].segments, 200) == testing::within(1.5, 1e-12));
+  CHECK(problems(curve("")) == "f.json: /collectives/0: give exactly one of segments and points\n");
+  CHECK(problems(curve(R"(, "points": [[1, 1]])")) ==
+        "f.json: /collectives/0/points: needs at least two points\n");
+  CHECK(problems(curve(R"(, "points": [[1, 1], [2, 0.5], [2, 3], [1, 4], 7, [0, 1]])")) ==
+        "f.json: /collectives/0/points/1: seconds must not fall from point to point\n"
+        "f.json: /collectives/0/points/3: bytes must ascend from point to point\n"
+        "f.json: /collectives/0/points/4: must be [bytes, seconds], got 7\n"
+        "f.json: /collectives/0/points/5/0: must be > 0, got 0\n");
 }
 
 TEST_CASE("wrong tables of dense inflation are refused (SPA 14)") {

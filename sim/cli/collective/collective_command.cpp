@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "base/quantity.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_sums.hpp"
 #include "cli/collective/collective_table.hpp"
@@ -15,6 +16,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/compress/compression.hpp"
 #include "collective/collective_record.hpp"
+#include "collective/library_record_tree.hpp"
 #include "sweep/rows.hpp"
 #include "json/json_text.hpp"
 
@@ -36,7 +38,9 @@ constexpr CommandText kCollectiveText{
     "stepsim collective --op allreduce --algorithm ring,recursive_doubling --ranks 16,64"
     " --bytes 25MiB --topology leaf_spine_2to1\n"
     "stepsim collective --op allreduce --algorithm ring,topk,gtopk_tree --ranks 4:32:x2"
-    " --bytes 100MB --density 0.001 --latency 436us --bandwidth 111111111.1111111B/s",
+    " --bytes 100MB --density 0.001 --latency 436us --bandwidth 111111111.1111111B/s\n"
+    "stepsim collective --op allreduce --algorithm library,ring --preset dgx_h100 --shape 1x8,10x8"
+    " --bytes 1MiB:1GiB:x32 --explain",
     "--json prints one record per line for every combination; the keys are described in\n"
     "docs/algorithms.md, the files of --links and --sizes in docs/file-formats.md.",
     kTableFormats,
@@ -46,6 +50,7 @@ constexpr CommandText kCollectiveText{
 struct CollectiveOptions {
   CollectiveFlags flags;
   bool crossovers = false;
+  bool explain = false;
   bool transfers = false;
   bool per_rank = false;
   std::string max_seconds;
@@ -55,6 +60,7 @@ struct CollectiveOptions {
 struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
+  std::string sentences; // of --explain
 
   void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
@@ -67,10 +73,26 @@ void add_options(CLI::App& app, CollectiveOptions& options) {
   app.add_flag("--crossovers", options.crossovers,
                "also the sizes at which the cheapest algorithm changes")
       ->group(kCollectiveGroup);
+  app.add_flag("--explain", options.explain,
+               "also a sentence on what the library does and what limits it (algorithm library)")
+      ->group(kCollectiveGroup);
   app.add_flag("--transfers", options.transfers, "also every message, the first 10000 (JSON)")
       ->group(kCollectiveGroup);
   app.add_flag("--per-rank", options.per_rank, "also the times of every rank (JSON)")
       ->group(kCollectiveGroup);
+}
+
+// The sentence on a point of the library is a key of its record and a line below a table.
+void explain(io::Json& record, Output& output) {
+  const bool is_library = *record.find("algorithm") == io::Json("library");
+  record.set("explanation", is_library ? io::Json(study::library_sentence(record)) : io::Json());
+  if (is_library) {
+    output.sentences += record.find("op")->as_string() + ", " +
+                        std::to_string(record.find("nodes")->as_integer()) + "x" +
+                        std::to_string(record.find("gpus_per_node")->as_integer()) + ", " +
+                        base::readable_bytes(record.find("bytes")->as_double()) + ": " +
+                        record.find("explanation")->as_string() + "\n";
+  }
 }
 
 // Formats whose cells are texts; the others take the values of the records.
@@ -80,14 +102,15 @@ bool is_table(Format format) {
 
 // The table, and crossovers and sums below it: sentences on the terminal, a table of them
 // elsewhere.
-std::string table_of(const Table& table, const std::vector<io::Json>& extra, Format format) {
-  const std::string sentences = extra_text(extra);
+std::string table_of(const Table& table, const Output& output, Format format) {
+  const std::string explained = output.sentences.empty() ? "" : "\n" + output.sentences;
+  const std::string sentences = explained + extra_text(output.extra);
   std::vector<Table> tables{table};
   if (format == Format::table) {
     return tables_in(format, tables) + sentences;
   }
   Table& below = tables.emplace_back();
-  below.headings = {"crossovers and sums"};
+  below.headings = {output.sentences.empty() ? "crossovers and sums" : "explained"};
   std::string_view rest = sentences;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
@@ -106,7 +129,7 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
                    Format format, Output& output, const Common& common) {
   const auto progress = counting(common);
   const study::RecordOptions wanted{options.transfers, options.per_rank,
-                                    max_seconds(options.max_seconds)};
+                                    max_seconds(options.max_seconds), sweep.has_library_keys()};
   const std::int64_t points = sweep.grid.points();
   std::string text;
   std::vector<Times> times;
@@ -114,7 +137,10 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   std::vector<io::Object> rows; // csv only
   for (std::int64_t point = 0; point < points; ++point) {
     progress(point, points);
-    const io::Json tree = study::evaluate_collective(collective_at(sweep, files, point), wanted);
+    io::Json tree = study::evaluate_collective(collective_at(sweep, files, point), wanted);
+    if (options.explain) {
+      explain(tree, output);
+    }
     times.push_back(times_of(tree));
     for (const io::Json& warning : tree.find("warnings")->as_array()) {
       output.warn(warning.as_string());
@@ -140,7 +166,7 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   if (format == Format::csv) {
     return csv_text(rows);
   }
-  return is_table(format) ? table_of(table.finished(), output.extra, format) : text;
+  return is_table(format) ? table_of(table.finished(), output, format) : text;
 }
 
 // Help from the tables: an algorithm that is added appears here.
@@ -178,6 +204,9 @@ int collective(const Invocation& invocation) {
   if (options.transfers && sweep.base.find("topology") != nullptr) {
     throw UsageError("--transfers and --topology exclude each other: only max_plus times single "
                      "messages");
+  }
+  if (options.explain && !sweep.has_library_keys()) {
+    throw UsageError("--explain: needs --algorithm library");
   }
   study::Files files(invocation.data_folder, {common.output});
   try {

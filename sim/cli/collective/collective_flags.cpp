@@ -29,6 +29,7 @@ using io::KeyKind;
 constexpr const char* kMain = "Collective (lists 1,2,4 and ranges 4:64:x2, 1:9:+2 anywhere)";
 constexpr const char* kNetwork = "Network";
 constexpr const char* kAlgorithm = "Algorithm";
+constexpr const char* kLibrary = "Model of a library (--algorithm library)";
 constexpr const char* kCompressed =
     "Compressed exchange (--op allreduce; --bytes are the dense ones)";
 constexpr const char* kAnswer = "Answer";
@@ -39,6 +40,7 @@ struct Flag {
   const char* type;
   std::string_view example;
   const char* group;
+  bool takes_list = false; // of texts
 };
 
 // Axes have this order, the first varies slowest.
@@ -46,8 +48,12 @@ constexpr std::array kFlags{
     Flag{"--op", "/op", "OP", "allreduce", kMain},
     Flag{"--algorithm", "/algorithm", "A", "ring", kMain},
     Flag{"--ranks", "/ranks", "P", "8", kMain},
+    Flag{"--shape", "/shape", "NxG", "10x8", kMain, true},
     Flag{"--bytes", "/bytes", "SIZE", "100MB", kMain},
+    Flag{"--elements", "/elements", "N", "25000000", kMain},
+    Flag{"--element-type", "/element_type", "WORD", "bf16", kMain},
     Flag{"--sizes", "/sizes", "FILE", "sizes.json", kMain},
+    Flag{"--preset", "/preset", "NAME|FILE", "dgx_h100", kNetwork, true},
     Flag{"--latency", "/network/latency_s", "TIME", "10us", kNetwork},
     Flag{"--bandwidth", "/network/bandwidth_Bps", "RATE", "10Gbps", kNetwork},
     Flag{"--reduction-rate", "/network/reduction_Bps", "RATE", "10GB/s", kNetwork},
@@ -63,6 +69,12 @@ constexpr std::array kFlags{
     Flag{"--candidates", "/options/candidates", "LIST", "ring,lp", kAlgorithm},
     Flag{"--servers", "/options/servers", "S", "4", kAlgorithm},
     Flag{"--placement", "/options/placement", "WORD", "sharded", kAlgorithm},
+    Flag{"--library", "/library/calibration", "FILE", "cluster.library.json", kLibrary},
+    Flag{"--library-version", "/library/version", "V", "2.29", kLibrary, true},
+    Flag{"--choice", "/library/choice", "WORD", "calibrated", kLibrary},
+    Flag{"--residual", "/library/residual", "WORD", "none", kLibrary},
+    Flag{"--library-algorithms", "/library/algorithms", "LIST", "ring,tree", kLibrary},
+    Flag{"--library-protocols", "/library/protocols", "LIST", "ll,simple", kLibrary},
     Flag{"--density", "/compression/density", "D", "0.001", kCompressed},
     Flag{"--k", "/compression/k", "K", "1000", kCompressed},
     Flag{"--index-bytes", "/compression/index_bytes", "N", "8", kCompressed},
@@ -92,10 +104,11 @@ const Key* form_of(const Key& row, std::initializer_list<KeyKind> kinds) {
 // Words are looked up when the collective is read.
 std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
   const Key& row = row_at(flag.pointer);
-  if (form_of(row, {KeyKind::text}) != nullptr) {
-    return {io::Json(text)};
-  }
   const auto parts = split(text);
+  if (form_of(row, {KeyKind::text}) != nullptr) {
+    return flag.takes_list ? std::vector<io::Json>(parts.begin(), parts.end())
+                           : std::vector<io::Json>{io::Json(text)};
+  }
   if (row.kind == KeyKind::list) {
     return {io::Json(io::Array(parts.begin(), parts.end()))};
   }
@@ -116,8 +129,8 @@ std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
 // A key of the options or of the compression that has no flag of its own is a parameter.
 std::vector<Param> own_params() {
   std::vector<Param> all;
-  for (const char* object : {"/options", "/compression"}) {
-    for (const Key* key : io::keys_of(row_at(object))) {
+  for (const char* object : {"/options", "/compression", "/library"}) {
+    for (const Key* key : io::keys_of(*form_of(row_at(object), {KeyKind::object}))) {
       std::string pointer = std::string(object).append("/").append(key->name);
       if (std::ranges::find(kFlags, pointer, &Flag::pointer) == kFlags.end()) {
         all.push_back({std::move(pointer), key});
@@ -220,7 +233,7 @@ study::Sweep read_collective(const CollectiveFlags& flags) {
   constexpr std::int64_t kMaxPoints = 10'000'000;
   std::int64_t points = 1;
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
-    const auto& [name, pointer, type, example, group] = kFlags[i];
+    const auto& [name, pointer, type, example, group, takes_list] = kFlags[i];
     const std::string& text = flags.texts[i];
     if (text.empty()) {
       continue;
@@ -234,7 +247,7 @@ study::Sweep read_collective(const CollectiveFlags& flags) {
       throw UsageError("the lists have more than " + std::to_string(kMaxPoints) + " combinations");
     }
     io::Json& placed = io::assign(sweep.base, pointer, values.front());
-    if (form_of(row_at(pointer), {KeyKind::text}) != nullptr) {
+    if (study::names_file(pointer)) {
       placed.set_origin(nullptr, "", 0);
     }
     if (values.size() > 1) {
@@ -242,11 +255,13 @@ study::Sweep read_collective(const CollectiveFlags& flags) {
     }
   }
   const bool per_rank = sweep.base.find("links") != nullptr || sweep.base.find("sizes") != nullptr;
-  if (const auto axis = sweep.grid.axis_of("/ranks"); axis && per_rank) {
-    const auto flag = std::ranges::find(kFlags, "/ranks", &Flag::pointer);
-    throw UsageError(
-        "--links and --sizes belong to one number of ranks, got --ranks " +
-        base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
+  for (const std::string_view pointer : {"/ranks", "/shape"}) {
+    if (per_rank && sweep.grid.axis_of(pointer)) {
+      const auto flag = std::ranges::find(kFlags, pointer, &Flag::pointer);
+      throw UsageError(
+          std::string("--links and --sizes belong to one number of ranks, got ") + flag->name +
+          " " + base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
+    }
   }
   for (const std::string& text : flags.params) {
     set_param(sweep.base, text, own_params());

@@ -24,14 +24,17 @@ io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
   const coll::LinkCost& link = collective.links.all;
-  const bool one_link = !collective.links.pairs_only && link.per_byte_s > 0;
+  const bool one_link =
+      !collective.links.pairs_only && link.per_byte_s > 0 && !file.system.question;
   io::Json tree =
       io::Object{{"record", kind},
                  {"ranks", static_cast<std::int64_t>(collective.ranks)},
                  {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()},
                  {"bandwidth_Bps", one_link ? io::Json(1 / link.per_byte_s) : io::Json()},
                  {"reduction_Bps", rate}};
-  study::set_written_rates(file, tree);
+  if (!file.system.question) {
+    study::set_written_rates(file, tree);
+  }
   return tree;
 }
 
@@ -109,7 +112,8 @@ void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<
     }
     const study::CollectiveFile file = collective_at(sweep, files, point);
     io::Json tree = inputs_tree("sum", file);
-    tree.set("algorithm", coll::name(file.collective.algorithm));
+    tree.set("algorithm", file.system.question ? std::string_view("library")
+                                               : coll::name(file.collective.algorithm));
     tree.set("bytes", file.collective.bytes);
     tree.set("closed_form_s", io::or_null(sum.closed_form_s));
     tree.set("max_plus_s", io::or_null(sum.max_plus_s));

@@ -26,10 +26,22 @@ std::string gigabytes(const std::optional<double>& rate) {
 // With auto also what it chose: "auto: lp".
 std::string algorithm_text(const io::Json& record) {
   std::string text = record.find("algorithm")->as_string();
-  if (const io::Json& chosen = *record.find("chosen"); chosen.is_string()) {
+  if (const io::Json& chosen = *record.find("chosen"); chosen.is_string() && text == "auto") {
     text.append(": ").append(chosen.as_string());
   }
   return text;
+}
+
+// "-" for a word that the record does not have.
+std::string word_of(const io::Json& record, std::string_view key) {
+  const io::Json* value = record.find(key);
+  return value != nullptr && value->is_string() ? value->as_string() : "-";
+}
+
+// What the library takes: "tree/ll128".
+std::string pair_text(const io::Json& record) {
+  const std::string protocol = word_of(record, "protocol");
+  return protocol == "-" ? protocol : word_of(record, "chosen") + "/" + protocol;
 }
 
 } // namespace
@@ -51,7 +63,18 @@ CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
   const auto add = [this](std::initializer_list<const char*> headings) {
     table_.headings.insert(table_.headings.end(), headings.begin(), headings.end());
   };
-  add({"op", "algorithm", "ranks", "bytes"});
+  add({"op", "algorithm"});
+  for (const std::string_view key : {"preset", "shape"}) {
+    if (varies("/" + std::string(key))) {
+      varied_words_.push_back(key);
+      add({key.data()});
+    }
+  }
+  add({"ranks", "bytes"});
+  has_library_ = sweep.has_library_keys();
+  if (has_library_) {
+    add({"algorithm/protocol", "limited_by"});
+  }
   if (varied_entries_) {
     add({"k"});
   }
@@ -75,7 +98,10 @@ void CollectiveTable::add(std::int64_t point, const io::Json& record) {
   };
   if (const std::string error = study::error_in(record); !error.empty()) {
     const io::Json asked = study::scenario_at(sweep_.base, sweep_.grid, point);
-    for (const std::string_view key : {"op", "algorithm", "ranks", "bytes"}) {
+    std::vector<std::string_view> keys{"op", "algorithm"};
+    keys.insert(keys.end(), varied_words_.begin(), varied_words_.end());
+    keys.insert(keys.end(), {"ranks", "bytes"});
+    for (const std::string_view key : keys) {
       const io::Json* value = asked.find(key);
       row.push_back(value == nullptr     ? "-"
                     : value->is_string() ? value->as_string()
@@ -87,9 +113,15 @@ void CollectiveTable::add(std::int64_t point, const io::Json& record) {
   }
   const auto number = [&](std::string_view key) { return study::number_in(record, key); };
   seconds_[point] = seconds_of(record);
-  add_cells({record.find("op")->as_string(), algorithm_text(record),
-             std::to_string(record.find("ranks")->as_integer()),
+  add_cells({record.find("op")->as_string(), algorithm_text(record)});
+  for (const std::string_view key : varied_words_) {
+    row.push_back(study::scenario_at(sweep_.base, sweep_.grid, point).find(key)->as_string());
+  }
+  add_cells({std::to_string(record.find("ranks")->as_integer()),
              base::readable_bytes(record.find("bytes")->as_double())});
+  if (has_library_) {
+    add_cells({pair_text(record), word_of(record, "limited_by")});
+  }
   if (varied_entries_) {
     const io::Json& k = *record.find("k");
     add_cells({k.is_null() ? "-" : std::to_string(k.as_integer())});

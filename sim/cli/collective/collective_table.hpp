@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/shell/table.hpp"
@@ -27,7 +28,8 @@ private:
   [[nodiscard]] bool varies(std::string_view pointer) const;
 
   const study::Sweep& sweep_;
-  bool varied_entries_, varied_network_, all_methods_;
+  bool varied_entries_, varied_network_, all_methods_, has_library_;
+  std::vector<std::string_view> varied_words_; // preset, shape
   Table table_;
   std::vector<std::int64_t> points_;       // of the rows
   std::map<std::int64_t, double> seconds_; // of the points that have a time

@@ -100,7 +100,15 @@ std::string profile_text(const net::NetworkProfile& profile) {
   }
   Table curves{{"operation", "algorithm", "ranks", "from", "to", "start-up [us]", "per byte [ns]"},
                {}};
+  std::string measured;
   for (const net::CollectiveCurve& curve : profile.collectives) {
+    if (!curve.points.empty()) { // its segments are no numbers of the file
+      measured += base::printable(curve.op + " " + curve.algorithm) +
+                  " P=" + std::to_string(curve.ranks) + ": " + std::to_string(curve.points.size()) +
+                  " points from " + end_text(curve.points.front().bytes) + " to " +
+                  end_text(curve.points.back().bytes) + ", straight lines between them\n";
+      continue;
+    }
     for (const net::CurveSegment& segment : curve.segments) {
       curves.rows.push_back({curve.op, curve.algorithm, std::to_string(curve.ranks),
                              end_text(segment.from_bytes), end_text(segment.to_bytes),
@@ -109,6 +117,7 @@ std::string profile_text(const net::NetworkProfile& profile) {
     }
   }
   out += curves.rows.empty() ? "" : "\n" + table_text(curves);
+  out += measured.empty() ? "" : "\n" + measured;
   out += training_text(profile);
   for (const std::string& warning : profile.warnings) {
     out += "warning: " + base::printable(warning) + "\n";

@@ -69,7 +69,7 @@ void add_formula(const Compression& compression, const Collective& base,
     throw SimulationError(std::string(row(compression.method).name) +
                           ": the closed form needs identical ranks entering together");
   }
-  const double alpha = cost->link.latency_s;
+  const double alpha = cost->link.startup_s();
   const double beta = cost->link.per_byte_s;
   const double P = base.ranks;
   const double L = ceil_log2(base.ranks);

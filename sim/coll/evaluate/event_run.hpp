@@ -2,9 +2,11 @@
 // The event-driven evaluation of a schedule. Every port has two cursors in program order, over its
 // sends and over its receptions; most schedules have one port per rank, of the rank's number. A
 // transfer starts when it is at the head of both, both ports are free and its data is there; the
-// network model says when it ends. Additions behind a port run one after the other; a third cursor,
-// over receptions whose data is not ready yet, follows them. Memory O(ports), and one counter per
-// stream.
+// network model says when its ports are free again. The data is there a delay later. Additions
+// behind a port run one after the other, so that the end of a transfer tells when its data will be
+// ready:
+//     ready = max(added, end + delay) + bytes * gamma,   added = ready of the addition before
+// Memory O(ports), one counter per stream, and what is between its ports and its addition.
 //
 //   run()                           from entries to the end on a network of its own
 //   begin, enter, completed, ...    step by step, by who shares the network with others and only
@@ -35,10 +37,7 @@ public:
         watches_(with_transfer_times), enter_(entry_times(collective)),
         gamma_(reduction_costs(collective)), finish_(enter_), entered_(collective.ranks, false),
         ports_(schedule.ports()), written_(walk_.streams(), 0),
-        busy_(with_transfer_times ? collective.ranks : 0) {
-    adds_later_ = !serial_ &&
-                  std::any_of(gamma_.begin(), gamma_.end(), [](double gamma) { return gamma > 0; });
-  }
+        busy_(with_transfer_times ? collective.ranks : 0) {}
 
   // Throws SimulationError if the schedule cannot go on.
   Evaluation run() requires net::NetworkModel<Network> {
@@ -71,11 +70,9 @@ public:
   void begin() {
     for (std::uint32_t port = 0; port < ports_.size(); ++port) {
       Port& state = ports_[port];
-      open_ += adds_later_ ? 3 : 2;
+      open_ += 2;
       go_on(port, state.send);
       go_on(port, state.reception);
-      state.unready = state.reception;
-      open_ -= adds_later_ && state.unready.position == kEndOfSchedule ? 1 : 0;
     }
   }
   void enter(double now, std::uint32_t rank) {
@@ -88,7 +85,7 @@ public:
     ++result_.events;
     transferred(port);
   }
-  [[nodiscard]] double next_time() const { // of additions (and of entries, in run())
+  [[nodiscard]] double next_time() const { // of delays, additions (and of entries, in run())
     return timers_.empty() ? net::kNever : timers_.next_time();
   }
   void advance(double now) {
@@ -96,7 +93,11 @@ public:
     while (!timers_.empty() && timers_.next_time() <= now_) {
       const std::uint32_t id = timers_.pop().id();
       ++result_.events;
-      id % 2 == kEntry ? enter(id / 2) : added(id / 2);
+      if (id >= 2 * ports_.size()) {
+        became_ready(id - 2 * static_cast<std::uint32_t>(ports_.size()));
+      } else {
+        id % 2 == kEntry ? enter(id / 2) : received(id / 2);
+      }
     }
   }
   [[nodiscard]] bool finished() const { return open_ == 0; } // every rank has done everything
@@ -105,17 +106,31 @@ public:
   [[nodiscard]] const Network& network() const { return network_; }
 
 private:
-  static constexpr std::uint32_t kEntry = 0;    // timer ids: 2 rank + kind
-  static constexpr std::uint32_t kAddition = 1; // 2 port + kind
+  // Timer ids: 2 rank + kEntry, 2 port + kPort, then the places of arrivals.
+  static constexpr std::uint32_t kEntry = 0;
+  static constexpr std::uint32_t kPort = 1; // free after a serial addition
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  // What has left its ports and is still under way, or waits for its addition. Arrivals behind a
+  // port are a list in program order, from the first that is not ready.
+  struct Arrival {
+    std::uint32_t port{};
+    std::uint32_t rank{};       // whose data it is
+    std::uint32_t next = kNone; // behind the port, or of the free places
+    Position position{};
+    std::size_t stream{};
+    bool ready = false;
+  };
 
   struct Port {
     NextSend send;           // next, or the one under way
     NextReception reception; // next, or the one under way
-    NextReception unready;   // next whose data is not ready; kept only if additions run later
     bool sending = false;    // the port is busy
     bool receiving = false;
     double send_begin_s = 0;
-    double addition_begin_s = 0;
+    double ready_s = 0; // data of the reception under way, known when its transfer has ended
+    double added_s = 0; // end of the last addition
+    std::uint32_t first = kNone, last = kNone; // arrivals
   };
 
   [[nodiscard]] std::uint32_t lanes() const {
@@ -130,7 +145,8 @@ private:
     Position first = kEndOfSchedule;
     for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
       const Port& state = ports_[port(lane, rank)];
-      first = std::min(first, adds_later_ ? state.unready.position : state.reception.position);
+      first = std::min(first, state.first == kNone ? state.reception.position
+                                                   : arrivals_[state.first].position);
     }
     return first;
   }
@@ -221,83 +237,90 @@ private:
     Port& sender = ports_[from];
     const auto [src, dst] = std::pair(sender.send.src, sender.send.dst);
     const std::uint32_t to = walk_.port(sender.send, dst);
+    Port& receiver = ports_[to];
     const bool reduce = sender.send.reduce;
     const double addition = reduce ? sender.send.bytes * gamma_[dst] : 0;
+    const double arrive = now_ + links_.cost(src, dst).delay_s;
+    const double begin = reduce ? std::max(receiver.added_s, arrive) : arrive;
+    receiver.ready_s = begin + addition;
+    if (reduce) {
+      receiver.added_s = receiver.ready_s;
+    }
+    const bool holds_port = serial_ && addition > 0;
     finish_[src] = finish_[dst] = now_;
     if (watches_) {
       busy_.add(src, sender.send_begin_s, now_);
-      busy_.add(dst, sender.send_begin_s, now_);
+      busy_.add(dst, sender.send_begin_s, holds_port ? now_ + addition : now_);
+      busy_.add(dst, begin, begin + addition);
     }
     sender.sending = false;
     go_on(from, sender.send);
-    if (serial_ && addition > 0) {
-      start_addition(to, addition); // the receive port stays busy
+    if (holds_port) {
+      timers_.push(now_ + addition, to * 2 + kPort);
     } else {
-      received(to, reduce);
+      received(to);
     }
     try_start(from);
   }
 
   // The receive port is free again.
-  void received(std::uint32_t to, bool reduce) {
+  void received(std::uint32_t to) {
     Port& state = ports_[to];
     const std::uint32_t rank = state.reception.dst;
     state.receiving = false;
-    const bool engine_idle = state.unready.position == state.reception.position;
-    if (!adds_later_ || !reduce) {
-      write_stream(state.reception);
+    finish_[rank] = now_;
+    if (state.ready_s > now_) {
+      wait_until_ready(to);
+    } else {
+      write_stream(state.reception.stream);
     }
     go_on(to, state.reception);
-    if (adds_later_ && engine_idle) {
-      add_what_arrived(to);
-    }
     try_start_to(to);
     try_start_all(rank);
   }
 
-  // Goes on to the next reception that still has to be added and starts on it if it has arrived.
-  void add_what_arrived(std::uint32_t to) {
+  void wait_until_ready(std::uint32_t to) {
     Port& state = ports_[to];
-    while (state.unready.position < state.reception.position) {
-      const double bytes = walk_.added_bytes(state.unready);
-      const double seconds = bytes * gamma_[state.unready.dst];
-      if (seconds > 0) {
-        start_addition(to, seconds);
-        return;
-      }
-      if (bytes >= 0) {
-        write_stream(state.unready);
-      }
-      go_on(to, state.unready);
+    std::uint32_t place = free_;
+    if (place == kNone) {
+      place = static_cast<std::uint32_t>(arrivals_.size());
+      arrivals_.emplace_back();
+    } else {
+      free_ = arrivals_[place].next;
     }
+    arrivals_[place] = {.port = to,
+                        .rank = state.reception.dst,
+                        .position = state.reception.position,
+                        .stream = state.reception.stream};
+    (state.first == kNone ? state.first : arrivals_[state.last].next) = place;
+    state.last = place;
+    ++open_;
+    timers_.push(state.ready_s, 2 * static_cast<std::uint32_t>(ports_.size()) + place);
   }
 
-  void start_addition(std::uint32_t to, double seconds) {
-    ports_[to].addition_begin_s = now_;
-    timers_.push(now_ + seconds, to * 2 + kAddition);
-  }
-
-  void added(std::uint32_t to) {
-    Port& state = ports_[to];
-    const std::uint32_t rank = serial_ ? state.reception.dst : state.unready.dst;
+  // Links with different delays bring data out of program order. It then counts as received when
+  // all before it is ready, too; a stream comes over one link and in order.
+  void became_ready(std::uint32_t place) {
+    Arrival& arrival = arrivals_[place];
+    const std::uint32_t rank = arrival.rank;
+    Port& state = ports_[arrival.port];
+    arrival.ready = true;
     finish_[rank] = now_;
-    if (watches_) {
-      busy_.add(rank, state.addition_begin_s, now_);
+    --open_;
+    write_stream(arrival.stream);
+    while (state.first != kNone && arrivals_[state.first].ready) {
+      const std::uint32_t next = arrivals_[state.first].next;
+      arrivals_[state.first].next = free_;
+      free_ = state.first;
+      state.first = next;
     }
-    if (serial_) {
-      received(to, true);
-      return;
-    }
-    write_stream(state.unready);
-    go_on(to, state.unready);
-    add_what_arrived(to);
     try_start_all(rank);
   }
 
   // A block of a stream is ready: sends that need it compare its number with this count.
-  void write_stream(const NextReception& reception) {
-    if (reception.stream != NextReception::kNoStream) {
-      ++written_[reception.stream];
+  void write_stream(std::size_t stream) {
+    if (stream != NextReception::kNoStream) {
+      ++written_[stream];
     }
   }
 
@@ -329,11 +352,12 @@ private:
   Network network_;
   bool serial_;
   bool watches_;
-  bool adds_later_ = false; // some data becomes ready after its reception
   std::vector<double> enter_, gamma_, finish_;
   std::vector<bool> entered_;  // by rank
   std::vector<Port> ports_;    // of all lanes
   std::vector<Index> written_; // blocks of a stream that are ready
+  std::vector<Arrival> arrivals_;
+  std::uint32_t free_ = kNone; // first free place among them
   engine::EventQueue<double> timers_;
   BusyTime busy_;
   std::uint64_t open_ = 0; // cursors that are not at the end

@@ -64,7 +64,7 @@ SweepState sweep(const Collective& collective, const Schedule& schedule, Observe
       any_links);
 }
 
-// A rank has finished when its ports are free and its last addition is done.
+// A rank has finished when its ports are free, and all that it was sent is there and added.
 Evaluation result_of(const SweepState& state) {
   Evaluation result;
   result.messages = state.messages;

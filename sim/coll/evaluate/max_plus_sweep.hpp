@@ -2,9 +2,10 @@
 // The max-plus sweep (COL 3): all operations in program order, step by step. In a step every port
 // serves at most one operation, so all starts come from the state before the step:
 //     start = max(tx[from], rx[to], data), end = start + latency + bytes * per_byte
-// with the ports `from` of src and `to` of dst. Memory O(ports) and one cell per block where the
-// rule keeps a stream (see pipelined_rules.hpp). `Observer::seen(Operation)` is called for every
-// operation in program order; the sweep stops when `Observer::done()`.
+// with the ports `from` of src and `to` of dst, which are free at `end`; the data is there a delay
+// later. Memory O(ports) and one cell per block where the rule keeps a stream (see
+// pipelined_rules.hpp). `Observer::seen(Operation)` is called for every operation in program order;
+// the sweep stops when `Observer::done()`.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Operation {
   double bytes{};
   bool reduce{};
   double start_s{};
-  double end_s{};
+  double end_s{};       // send port of src is free
   double port_free_s{}; // receive port of dst
   double ready_s{};     // data at dst, after the addition
 };
@@ -172,9 +173,9 @@ private:
     return cost.per_byte_s;
   }
 
-  // The equations of the evaluator. With serial additions the receive port is held until the
-  // addition ends; with overlapped ones the reduction engine of a rank works in order behind the
-  // port.
+  // The equations of the evaluator. With serial additions the receive port is held as long again as
+  // the addition takes; with overlapped ones only the reduction engine of a rank works in order
+  // behind the port.
   void time(Pending& pending, std::uint32_t nic_share) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);
@@ -199,15 +200,13 @@ private:
     operation.start_s = std::max(std::max(state_.tx[pending.from], state_.rx[pending.to]), data);
     operation.end_s = operation.start_s + duration;
     operation.port_free_s = operation.end_s;
-    operation.ready_s = operation.end_s;
+    operation.ready_s = operation.end_s + cost.delay_s;
     if (operation.reduce) {
       const double addition = operation.bytes * gamma_[operation.dst];
       if (mode_ == ReductionMode::serial) {
-        operation.ready_s = operation.end_s + addition;
-        operation.port_free_s = operation.ready_s;
-      } else {
-        operation.ready_s = std::max(state_.reduced[pending.to], operation.end_s) + addition;
+        operation.port_free_s = operation.end_s + addition;
       }
+      operation.ready_s = std::max(state_.reduced[pending.to], operation.ready_s) + addition;
     }
   }
 
@@ -247,6 +246,7 @@ private:
         ring.reduced.push_back(state_.reduced[port]);
         ring.ready.push_back(state_.ready[src]);
         ring.latency_s.push_back(cost.latency_s);
+        ring.delay_s.push_back(cost.delay_s);
         ring.per_byte_s.push_back(per_byte(src, dst, cost, phase.nic_share));
         ring.reduction_s_per_byte.push_back(gamma_[src]);
       }
@@ -259,7 +259,7 @@ private:
         state_.reduced[port] = ring.reduced[i];
         state_.ready[rank] = ring.ready[i];
         state_.finish[rank] =
-            std::max({state_.finish[rank], ring.tx[i], ring.rx[i], ring.reduced[i]});
+            std::max({state_.finish[rank], ring.tx[i], ring.rx[i], ring.reduced[i], ring.ready[i]});
       }
     }
     state_.messages += pending_.size() * (size - 1);

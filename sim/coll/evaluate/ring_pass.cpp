@@ -77,30 +77,31 @@ void step_without_addition(const double* now, double* next, const double* cost, 
   }
 }
 
-// data_i = end of the addition; the engine of a rank works in order.
+// data_i = end of the addition of what arrived; the engine of a rank works in order.
 STEPSIM_VECTOR_CLONES
 void step_overlapped(const double* now, double* next, double* data, const double* cost,
-                     const double* addition, std::size_t size) {
+                     const double* delay, const double* addition, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     next[i + 1] = std::max(now[i + 1], data[i]) + cost[i];
   }
   next[0] = next[size];
   for (std::size_t i = 0; i < size; ++i) {
-    data[i] = std::max(data[i], next[i]) + addition[i];
+    data[i] = std::max(data[i], next[i] + delay[i]) + addition[i];
   }
 }
 
-// The receive port of rank i + 1 is held until its addition ends: data_(i+1).
+// The receive port of rank i + 1 is held for another addition: port_(i+1).
 STEPSIM_VECTOR_CLONES
-void step_serial(const double* now, double* next, double* data, const double* cost,
-                 const double* addition, std::size_t size) {
+void step_serial(const double* now, double* next, double* data, double* port, const double* cost,
+                 const double* delay, const double* addition, std::size_t size) {
   for (std::size_t i = 0; i + 1 < size; ++i) {
-    next[i + 1] = std::max(std::max(now[i + 1], data[i + 1]), data[i]) + cost[i];
+    next[i + 1] = std::max(std::max(now[i + 1], port[i + 1]), data[i]) + cost[i];
   }
-  next[size] = std::max(std::max(now[size], data[0]), data[size - 1]) + cost[size - 1];
+  next[size] = std::max(std::max(now[size], port[0]), data[size - 1]) + cost[size - 1];
   next[0] = next[size];
   for (std::size_t i = 0; i < size; ++i) {
-    data[i] = next[i] + addition[i];
+    port[i] = next[i] + addition[i];
+    data[i] = std::max(data[i], next[i] + delay[i]) + addition[i];
   }
 }
 
@@ -112,13 +113,20 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
   const bool adds =
       reduce && std::any_of(state.reduction_s_per_byte.begin(), state.reduction_s_per_byte.end(),
                             [](double gamma) { return gamma > 0; });
-  const Addition kind = !adds                           ? Addition::none
-                        : mode == ReductionMode::serial ? Addition::serial
-                                                        : Addition::overlapped;
+  const bool delays = std::any_of(state.delay_s.begin(), state.delay_s.end(),
+                                  [](double delay) { return delay > 0; });
+  // Delayed parts are as parts that an engine works on: additions of 0 s.
+  const Addition kind = !adds && !delays                        ? Addition::none
+                        : adds && mode == ReductionMode::serial ? Addition::serial
+                                                                : Addition::overlapped;
   const bool same_costs = partition.uniform();
   StepCosts costs(state, partition, reduce);
   Ends ends(size);
-  std::vector<double> data(size); // time at which the part received last is ready
+  std::vector<double> data(size);  // time at which the part received last is ready
+  std::vector<double> port(size);  // time at which the receive port is free, with serial additions
+  std::vector<double> delay(size); // of what rank i receives, from rank i - 1
+  std::rotate_copy(state.delay_s.begin(), state.delay_s.end() - 1, state.delay_s.end(),
+                   delay.begin());
 
   // The first step is the general equation with all three terms; afterwards two of them are one.
   for (std::size_t i = 0; i < size; ++i) {
@@ -126,20 +134,13 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
     ends.next[i + 1] = std::max(std::max(state.tx[i], receiver), state.ready[i]) + costs.cost()[i];
   }
   ends.turn();
-  costs.fill_additions(0);
+  if (adds) {
+    costs.fill_additions(0);
+  }
   for (std::size_t i = 0; i < size; ++i) {
-    const double arrived = ends.now[i]; // from rank i - 1
-    switch (kind) {
-    case Addition::none:
-      data[i] = arrived;
-      break;
-    case Addition::overlapped:
-      data[i] = std::max(state.reduced[i], arrived) + costs.addition()[i];
-      break;
-    case Addition::serial:
-      data[i] = arrived + costs.addition()[i];
-      break;
-    }
+    const double arrived = ends.now[i] + delay[i]; // from rank i - 1
+    port[i] = ends.now[i] + costs.addition()[i];
+    data[i] = adds ? std::max(state.reduced[i], arrived) + costs.addition()[i] : arrived;
   }
   // Costs change from step to step only where parts differ in size.
   for (std::size_t step = 1; step + 1 < size; ++step) {
@@ -154,29 +155,29 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
       step_without_addition(ends.now.data(), ends.next.data(), costs.cost(), size);
       break;
     case Addition::overlapped:
-      step_overlapped(ends.now.data(), ends.next.data(), data.data(), costs.cost(),
+      step_overlapped(ends.now.data(), ends.next.data(), data.data(), costs.cost(), delay.data(),
                       costs.addition(), size);
       break;
     case Addition::serial:
-      step_serial(ends.now.data(), ends.next.data(), data.data(), costs.cost(), costs.addition(),
-                  size);
+      step_serial(ends.now.data(), ends.next.data(), data.data(), port.data(), costs.cost(),
+                  delay.data(), costs.addition(), size);
       break;
     }
     ends.turn();
   }
 
   for (std::size_t i = 0; i < size; ++i) {
-    const double arrived = ends.now[i];
+    const double arrived = ends.now[i] + delay[i];
     state.tx[i] = ends.now[i + 1];
     if (!reduce) {
-      state.rx[i] = arrived;
+      state.rx[i] = ends.now[i];
       state.ready[i] = std::max(state.ready[i], arrived);
       continue;
     }
     if (!adds) {
       data[i] = std::max(state.reduced[i], arrived);
     }
-    state.rx[i] = kind == Addition::serial ? data[i] : arrived;
+    state.rx[i] = kind == Addition::serial ? port[i] : ends.now[i];
     state.reduced[i] = data[i];
     state.ready[i] = std::max(state.ready[i], data[i]);
   }

@@ -4,7 +4,8 @@
 //   end_i = max(tx_i, rx_(i+1), ready_i) + cost_i,        rank i sends to i + 1
 // After the first step a rank's own last send covers both of its ports, so that only
 //   end_i = max(end_i', data_i') + cost_i                 ' = step before
-// is left, data_i being the time at which the part received last may go on.
+// is left, data_i being the time at which the part received last may go on: a delay after the end
+// of its transfer, which holds no port.
 #include <vector>
 
 #include "coll/collective.hpp"
@@ -16,6 +17,7 @@ namespace stepsim::coll {
 struct RingState {
   std::vector<double> tx, rx, reduced, ready; // port free, port free, engine free, data there
   std::vector<double> latency_s, per_byte_s;  // of the link i -> i + 1
+  std::vector<double> delay_s;                // of the link i -> i + 1
   std::vector<double> reduction_s_per_byte;   // of rank i
 };
 

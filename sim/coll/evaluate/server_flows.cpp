@@ -136,16 +136,16 @@ private:
     const LinkCost& link = links_.cost(src, dst);
     const PortPair ports = ports_of(links_, src, dst);
     const net::Transfer transfer{.id = static_cast<std::uint32_t>(flows_.size()),
-                                 .latency_s = link.latency_s,
+                                 .latency_s = link.startup_s(),
                                  .per_byte_s = link.per_byte_s,
                                  .bytes = parts_.bytes(server, 1),
                                  .send_port = ports.send,
                                  .receive_port = ports.receive,
                                  .src = src,
                                  .dst = dst};
-    // Busy time begins when bytes begin to flow: the latency holds no port. On a fabric the path
-    // adds its own.
-    double latency = link.latency_s;
+    // Busy time begins when bytes begin to flow: the latency holds no port, so that a delay may
+    // come before or after the flow. On a fabric the path adds its own.
+    double latency = link.startup_s();
     if constexpr (std::same_as<Network, net::FlowNetwork>) {
       latency = network_.latency_s(transfer);
     }
@@ -271,7 +271,7 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
   const std::vector<double> enter = entry_times(collective);
   for (std::uint32_t worker = 0; worker < servers.workers; ++worker) {
     if (servers.crosses(worker, 0)) {
-      arrivals.push_back(enter[worker] + link.latency_s);
+      arrivals.push_back(enter[worker] + link.startup_s());
     }
   }
   std::sort(arrivals.begin(), arrivals.end());
@@ -283,7 +283,7 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
   // All pushes are through, the server adds them one after the other, and all pulls leave its port
   // together: the last of them ends after all bytes have left.
   const double all = servers.pushes() * collective.bytes;
-  time = std::max(time, pushed) + all * reduction_at(collective, servers, 0) + link.latency_s +
+  time = std::max(time, pushed) + all * reduction_at(collective, servers, 0) + link.startup_s() +
          all * link.per_byte_s;
   Evaluation result;
   result.seconds = time;

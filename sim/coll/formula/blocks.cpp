@@ -167,14 +167,17 @@ Blocks search_doubling(const Collective& together, double stream) {
   return best;
 }
 
-// No formula for the optimum: unequal links or ranks, additions slower than the wire, or an
-// allreduce outside the cases of `lp_form`.
+// No formula for the optimum: unequal links or ranks, additions slower than the wire, delays in a
+// tree, or an allreduce outside the cases of `lp_form`.
 bool needs_search(const Collective& together) {
   if (!together.homogeneous()) {
     return true;
   }
   const Symbols s = symbols(together);
   if (together.op != Op::broadcast && s.gamma > s.beta) {
+    return true;
+  }
+  if (together.algorithm != AlgorithmId::lp && s.delay > 0) {
     return true;
   }
   if (together.algorithm != AlgorithmId::lp || together.op != Op::allreduce) {

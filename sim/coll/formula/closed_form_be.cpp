@@ -9,6 +9,11 @@ namespace stepsim::coll {
 
 std::optional<ClosedForm> be_broadcast(const Collective& collective) {
   const Symbols s = symbols(collective);
+  // With q < P ranks no part has L hops of the scatter in a row: the root's port and not the data
+  // sets the pace, and delays count less often than start-ups.
+  if (s.delay > 0 && s.F > 0) {
+    return std::nullopt;
+  }
   return linear_form((s.L + s.P - 1) * s.alpha, 2 * s.f * s.beta, s.n);
 }
 

@@ -22,9 +22,13 @@ ClosedForm double_tree_form(const Symbols& s, const TreeDepths& depths, const Bl
   return form;
 }
 
+// Streams of both trees share ports, so that delays of one may be hidden behind the other.
 std::optional<ClosedForm> double_tree_allreduce(const Collective& collective) {
-  return double_tree_form(symbols(collective), double_tree_depths(collective.ranks),
-                          *resolve_blocks(collective));
+  const Symbols s = symbols(collective);
+  if (s.delay > 0) {
+    return std::nullopt;
+  }
+  return double_tree_form(s, double_tree_depths(collective.ranks), *resolve_blocks(collective));
 }
 
 std::optional<ClosedForm> double_tree_paper(const Collective& collective) {

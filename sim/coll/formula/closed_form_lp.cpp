@@ -1,4 +1,7 @@
-// Linear pipeline (COL 5.6): m blocks travel along a chain of all ranks, one tau per hop.
+// Linear pipeline (COL 5.6): m blocks travel along a chain of all ranks, one tau per hop. Whatever
+// chain of ports and data is the longest, it passes P - 1 hops, each of which adds its delay once:
+// a delay counts as a latency of first blocks. In an all-reduce, chains that turn at the tail pass
+// more hops than those that wait for a port, and no formula is known.
 #include "coll/formula/closed_form_lp.hpp"
 
 #include <algorithm>
@@ -54,6 +57,9 @@ double reduce_time(const Symbols& s, const BlockTimes& t) {
 // A finished block starts its return once the tail has it, and every send port has sent all its
 // reduce blocks before: the larger of the two terms under max.
 std::optional<double> allreduce_time(const Symbols& s, const BlockTimes& t, bool last_hop) {
+  if (s.delay > 0) {
+    return std::nullopt;
+  }
   const bool serial = s.serial && s.gamma > 0;
   if (serial && t.delta == 0 && last_hop) {
     return (t.m + s.P - 2) * (t.tau + t.g) + std::max(t.m, s.P) * t.tau;

@@ -7,6 +7,13 @@
 namespace stepsim::coll {
 namespace {
 
+// Every round waits for the one before on the way to the last of 2^L ranks, so that delays add up
+// as latencies do. Elsewhere a root's port sets the pace while earlier messages are under way.
+bool delays_add_up(const Collective& collective, const Symbols& s) {
+  const bool flat = collective.options.tree == TreeShape::flat && s.P > 2;
+  return s.delay == 0 || (s.F == 0 && !flat);
+}
+
 // Rounds of the whole message.
 double rounds(const Collective& collective, const Symbols& s) {
   return collective.options.tree == TreeShape::flat ? s.P - 1 : s.L;
@@ -14,7 +21,11 @@ double rounds(const Collective& collective, const Symbols& s) {
 
 // A reduce into P ranks that are no power of two, or into one rank in turn, can start an addition
 // early if it overlaps with receiving.
-ClosedForm bound_if_overlapped(ClosedForm form, const Collective& collective, const Symbols& s) {
+std::optional<ClosedForm> bound_if_overlapped(ClosedForm form, const Collective& collective,
+                                              const Symbols& s) {
+  if (!delays_add_up(collective, s)) {
+    return std::nullopt;
+  }
   const bool early = collective.options.tree == TreeShape::flat ? s.P > 2 : s.F > 0;
   form.upper_bound = early && s.gamma > 0 && !s.serial;
   return form;
@@ -24,6 +35,9 @@ ClosedForm bound_if_overlapped(ClosedForm form, const Collective& collective, co
 
 std::optional<ClosedForm> mst_broadcast(const Collective& collective) {
   const Symbols s = symbols(collective);
+  if (!delays_add_up(collective, s)) {
+    return std::nullopt;
+  }
   const double R = rounds(collective, s);
   return linear_form(R * s.alpha, R * s.beta, s.n);
 }
@@ -57,6 +71,9 @@ std::optional<ClosedForm> mst_reduce_scatter(const Collective& collective) {
 
 std::optional<ClosedForm> mst_allgather(const Collective& collective) {
   const Symbols s = symbols(collective);
+  if (!delays_add_up(collective, s)) {
+    return std::nullopt;
+  }
   const double R = rounds(collective, s);
   return linear_form((s.L + R) * s.alpha, s.f * s.beta + R * s.beta, s.n);
 }

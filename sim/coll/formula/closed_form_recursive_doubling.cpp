@@ -25,6 +25,11 @@ std::optional<ClosedForm> recursive_doubling_allreduce(const Collective& collect
   if (!collective.held_bytes.empty()) {
     return growing(collective, s);
   }
+  // Of folded ranks, one whose port is busy may get the message of the next round while its own
+  // first data is still under way.
+  if (s.delay > 0 && s.F > 0) {
+    return std::nullopt;
+  }
   const double startup = (s.K + 2 * s.F) * s.alpha;
   const double per_byte = s.K * (s.beta + s.gamma) + s.F * (2 * s.beta + s.gamma);
   ClosedForm form = linear_form(startup, per_byte, s.n);

@@ -14,13 +14,15 @@
 namespace stepsim::coll {
 namespace {
 
+constexpr double kRounding = 1e-12; // relative, of sums of latencies and delays
 constexpr double kNoLink = std::numeric_limits<double>::infinity();
 
-// The best link of every rank, and the smallest latency of all.
+// The best link of every rank, and the smallest latency and start-up of all.
 struct BestLinks {
   std::vector<double> out_s_per_byte; // [P]
   std::vector<double> in_s_per_byte;  // [P]
   double latency_s{};
+  double startup_s{}; // latency and delay of one link
 };
 
 // Links that no listed pair replaces: every rank keeps one if it has fewer than P-1 listed ones.
@@ -34,7 +36,10 @@ void default_links(const Collective& collective, BestLinks& best) {
     const bool inside = per_node > 1;
     const LinkCost& intra = links.two_level->intra;
     if (inside) {
+      const double startup =
+          nodes ? std::min(cost.startup_s(), intra.startup_s()) : intra.startup_s();
       cost.latency_s = nodes ? std::min(cost.latency_s, intra.latency_s) : intra.latency_s;
+      cost.delay_s = startup - cost.latency_s;
       cost.per_byte_s = nodes ? std::min(cost.per_byte_s, intra.per_byte_s) : intra.per_byte_s;
     }
   }
@@ -58,12 +63,14 @@ void default_links(const Collective& collective, BestLinks& best) {
   }
   if (any) {
     best.latency_s = cost.latency_s;
+    best.startup_s = cost.startup_s();
   }
 }
 
 BestLinks best_links(const Collective& collective) {
   const std::uint32_t ranks = collective.ranks;
-  BestLinks best{std::vector<double>(ranks, kNoLink), std::vector<double>(ranks, kNoLink), kNoLink};
+  BestLinks best{std::vector<double>(ranks, kNoLink), std::vector<double>(ranks, kNoLink), kNoLink,
+                 kNoLink};
   if (!collective.links.pairs_only) {
     default_links(collective, best);
   }
@@ -74,6 +81,7 @@ BestLinks best_links(const Collective& collective) {
       out = std::min(out, pair.cost.per_byte_s);
       in = std::min(in, pair.cost.per_byte_s);
       best.latency_s = std::min(best.latency_s, pair.cost.latency_s);
+      best.startup_s = std::min(best.startup_s, pair.cost.startup_s());
     }
   }
   return best;
@@ -179,14 +187,14 @@ double reduction_bound(const Collective& collective) {
 // Flows through shared ports; `links.all` may be beaten by a listed or an inner link.
 LowerBound server_flow_bound(const Collective& collective) {
   double beta = collective.links.pairs_only ? kNoLink : collective.links.all.per_byte_s;
-  double alpha = collective.links.pairs_only ? kNoLink : collective.links.all.latency_s;
+  double alpha = collective.links.pairs_only ? kNoLink : collective.links.all.startup_s();
   for (const PairCost& pair : collective.links.pairs) {
     beta = std::min(beta, pair.cost.per_byte_s);
-    alpha = std::min(alpha, pair.cost.latency_s);
+    alpha = std::min(alpha, pair.cost.startup_s());
   }
   if (collective.links.two_level && collective.links.two_level->gpus_per_node > 1) {
     beta = std::min(beta, collective.links.two_level->intra.per_byte_s);
-    alpha = std::min(alpha, collective.links.two_level->intra.latency_s);
+    alpha = std::min(alpha, collective.links.two_level->intra.startup_s());
   }
   const double P = collective.ranks;
   const double S =
@@ -196,7 +204,56 @@ LowerBound server_flow_bound(const Collective& collective) {
   return {2 * alpha, share * collective.bytes * beta, 0};
 }
 
+// Ranks that can know a value after `ports` latencies at ports, of which each message in a row
+// takes one or more, and `depth` delays at most: compositions of n into j parts, n <= ports, j <=
+// depth. At most `enough`, which stops numbers from growing.
+double reached(double seconds, double latency_s, double delay_s, double enough) {
+  double count = 1;
+  for (double j = 1; j * (latency_s + delay_s) <= seconds * (1 + kRounding); ++j) {
+    const double ports = std::floor((seconds - j * delay_s) / latency_s * (1 + kRounding));
+    double ways = 1; // ports over j
+    for (double i = 0; i < j && ways < enough; ++i) {
+      ways *= (ports - i) / (j - i);
+    }
+    count += ways;
+    if (count >= enough) {
+      return enough;
+    }
+  }
+  return count;
+}
+
 } // namespace
+
+// Without delays the number of ranks that know a value doubles with every latency. With them a rank
+// sends on while its first message is under way: the number grows as in the optimal broadcast of
+// the LogP model (Karp and others, SPAA 1993),
+//     f(t) = f(t - latency) + f(t - startup),  f = 1 before the first startup.
+// For 1 ms of delay and 1 us of latency 8 ranks need 1.007 ms, not 3.
+double spread_seconds(std::uint32_t ranks, double latency_s, double startup_s) {
+  const std::uint32_t levels = ceil_log2(ranks);
+  if (startup_s == latency_s) {
+    return levels * latency_s;
+  }
+  const double delay_s = startup_s - latency_s;
+  if (latency_s == 0 || ranks <= 1) {
+    return ranks <= 1 ? 0 : delay_s;
+  }
+  // The time is a number of latencies and of delays; more than `levels` delays in a row never pay.
+  double best = levels * startup_s;
+  for (std::uint32_t depth = 1; depth <= levels; ++depth) {
+    double low = depth - 1.0; // too few latencies
+    double high = ranks - 1.0;
+    while (high - low > 1) {
+      const double middle = std::floor((low + high) / 2);
+      const bool enough =
+          reached(middle * latency_s + depth * delay_s, latency_s, delay_s, ranks) >= ranks;
+      (enough ? high : low) = middle;
+    }
+    best = std::min(best, high * latency_s + depth * delay_s);
+  }
+  return best;
+}
 
 double LowerBound::seconds() const { return std::max({latency_s, bandwidth_s, reduction_s}); }
 
@@ -211,8 +268,10 @@ LowerBound lower_bound(const Collective& collective) {
     return server_flow_bound(collective);
   }
   const BestLinks best = best_links(collective);
-  const double rounds = collective.op == Op::alltoall ? 1 : ceil_log2(collective.ranks);
-  return {rounds * best.latency_s, bandwidth_bound(collective, best), reduction_bound(collective)};
+  const double latency_s = collective.op == Op::alltoall
+                               ? best.startup_s
+                               : spread_seconds(collective.ranks, best.latency_s, best.startup_s);
+  return {latency_s, bandwidth_bound(collective, best), reduction_bound(collective)};
 }
 
 } // namespace stepsim::coll

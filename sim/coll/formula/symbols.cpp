@@ -28,7 +28,10 @@ Symbols symbols(const Collective& collective) {
   const double q = std::bit_floor(collective.ranks);
   s.f = (s.P - 1) / s.P;
   s.fq = (q - 1) / q;
-  s.alpha = cost->link.latency_s;
+  // Papers have one latency, which holds the ports.
+  const bool printed = collective.options.cost_form != CostForm::exact;
+  s.delay = printed ? 0 : cost->link.delay_s;
+  s.alpha = cost->link.latency_s + s.delay;
   s.alpha_blk = cost->link.block_latency_s;
   s.beta = cost->link.per_byte_s;
   s.gamma = cost->reduction_s_per_byte;

@@ -14,8 +14,9 @@ struct Symbols {
   double F{};         // 1 if P is not a power of two, else 0
   double f{};         // (P-1)/P
   double fq{};        // (q-1)/q, q = 2^K
-  double alpha{};     // s per message
+  double alpha{};     // s per message that waits for the one before: latency and delay
   double alpha_blk{}; // s per follow-up block
+  double delay{};     // s of alpha that hold no port; 0 in the printed cost forms
   double beta{};      // s per byte
   double gamma{};     // s per byte added
   bool serial{};      // reduction_mode

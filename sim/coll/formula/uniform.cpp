@@ -11,7 +11,7 @@ namespace {
 
 bool equal(const LinkCost& a, const LinkCost& b) {
   return a.latency_s == b.latency_s && a.block_latency_s == b.block_latency_s &&
-         a.per_byte_s == b.per_byte_s;
+         a.per_byte_s == b.per_byte_s && a.delay_s == b.delay_s;
 }
 
 // The common value of a per-rank list, `otherwise` if it is empty, nothing if values differ.

@@ -182,9 +182,11 @@ std::optional<ClosedForm> pairwise_alltoall(const Collective& collective) {
   const double across = ranks_per_interface(collective) * (s.P - G);
   const LinkCost inner = collective.links.two_level.value_or(TwoLevel{}).intra;
   const double inside = G - 1;
-  const ClosedForm between = linear_form(across * s.alpha, across * s.beta / s.P, s.n);
-  const ClosedForm within =
-      linear_form(inside * inner.latency_s, inside * inner.per_byte_s / s.P, s.n);
+  const ClosedForm between =
+      linear_form(across * (s.alpha - s.delay) + s.delay, across * s.beta / s.P, s.n);
+  const ClosedForm within = nodes.size > 1 ? linear_form(inside * inner.latency_s + inner.delay_s,
+                                                         inside * inner.per_byte_s / s.P, s.n)
+                                           : linear_form(0, 0, s.n);
   return N > 1 ? longer(between, within) : within;
 }
 
@@ -195,7 +197,9 @@ std::optional<ClosedForm> pairwise_pxn_alltoall(const Collective& collective) {
   const auto G = static_cast<double>(nodes.size);
   const LinkCost inner = collective.links.two_level.value_or(TwoLevel{}).intra;
   const double share = ranks_per_interface(collective);
-  return linear_form((G - 1) * inner.latency_s + (N - 1) * s.alpha,
+  const double within = nodes.size > 1 ? (G - 1) * inner.latency_s + inner.delay_s : 0;
+  const double between = nodes.count > 1 ? (N - 1) * (s.alpha - s.delay) + s.delay : 0;
+  return linear_form(within + between,
                      (G - 1) * inner.per_byte_s / G + (N - 1) * share * s.beta / N, s.n);
 }
 

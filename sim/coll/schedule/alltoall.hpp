@@ -12,6 +12,7 @@
 //                  N-1 messages of G x. Of several messages behind one card each gets its share.
 //     T = (G-1) (alpha_i + N x beta_i) + (N-1) (alpha_e + c G x beta_e)
 //
+// The delay of a link adds to its term once: only the last message is waited for.
 // One rank a node is G = 1: both are P-1 messages of x. On a fabric every rank has a card of its
 // own, and the cables of its host are what ranks share.
 #include "coll/formula/closed_form.hpp"

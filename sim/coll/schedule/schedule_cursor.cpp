@@ -121,15 +121,6 @@ void ScheduleWalk::advance(std::uint32_t port, NextReception& reception) const {
   move_on(schedule_, port, reception, take);
 }
 
-double ScheduleWalk::added_bytes(const NextReception& reception) const {
-  const Phase& phase = schedule_.phases[reception.phase];
-  const auto sent = [&](const auto& rule) {
-    return rule.send(reception.step, rule.receive(reception.step, reception.local).peer);
-  };
-  const Send send = std::visit(sent, phase.rule);
-  return send.reduce ? phase.partition.bytes(send.first, send.count) : -1;
-}
-
 std::string ScheduleWalk::place(const Cursor& cursor) const {
   const Phase& phase = schedule_.phases[cursor.phase];
   return "in step " + std::to_string(phase.first_step + cursor.step) + " (" +

@@ -58,8 +58,6 @@ public:
   // and rank that shares the port.
   void advance(std::uint32_t port, NextSend& send) const;
   void advance(std::uint32_t port, NextReception& reception) const;
-  // Bytes that the receiver adds; negative if it only takes them over.
-  [[nodiscard]] double added_bytes(const NextReception& reception) const;
   // "in step 4 (ring all-gather)"
   [[nodiscard]] std::string place(const Cursor& cursor) const;
 

@@ -159,6 +159,13 @@ inline constexpr std::array kCurveSegmentKeys{
 inline constexpr std::array kCurveSegment{
     object("segments", kCurveSegmentKeys, "Sizes with one line T(m) = startup_s + per_byte_s m.")};
 
+// A curve that no few lines describe, as points with straight lines between them.
+inline constexpr std::array kCurvePointNumbers{
+    number("points", "Bytes, or seconds.").in(above(0)).plain()};
+inline constexpr std::array kCurvePoint{
+    list("points", kCurvePointNumbers, "[bytes, seconds]").sizes(2, 2)};
+inline constexpr std::size_t kLeastCurvePoints = 2;
+
 // The quality of a fit, for readers who want to judge it; runs use the segments alone.
 inline constexpr std::array kResidualNumbers{any("residuals", "A number.")};
 inline constexpr std::array kCurveResidual{
@@ -175,7 +182,21 @@ inline constexpr std::array kCurveFit{
         .in(at_least(0))
         .nullable()
         .example("0.01"),
-    integer("points", "Number of sizes.").in(at_least(0)).nullable().example("10")};
+    integer("points", "Number of sizes.").in(at_least(0)).nullable().example("10"),
+    number("left_out_median_relative_error",
+           "Median of the errors on sizes that were left out of the fit, one at a time.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.002"),
+    number("left_out_p90_relative_error",
+           "90th percentile of the same errors, from which the grade follows.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.02"),
+    number("left_out_max_relative_error", "Largest of the same errors.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.03")};
 
 // A curve holds for one operation, one algorithm and exactly these ranks.
 inline constexpr std::array kCurveKeys{
@@ -189,13 +210,18 @@ inline constexpr std::array kCurveKeys{
     list("segments", kCurveSegment, "Segments of the curve, ascending and disjoint.")
         .sizes(1)
         .example(
-            R"([{"from_bytes": 1024, "to_bytes": 1048576, "startup_s": 5e-5, "per_byte_s": 3.8e-12}])")
-        .required(),
+            R"([{"from_bytes": 1024, "to_bytes": 1048576, "startup_s": 5e-5, "per_byte_s": 3.8e-12}])"),
+    list("points", kCurvePoint,
+         "Points of the curve instead of segments: bytes strictly ascending, seconds not falling. "
+         "Between them the time is a straight line.")
+        .sizes(kLeastCurvePoints)
+        .example("[[1024, 5.1e-5], [1048576, 7e-5]]"),
     list("residuals", kCurveResidual, "What was measured and what the curve gives.")
         .example("[[1024, 5.1e-5, 5e-5]]"),
     object("fit", kCurveFit, "How well the curve fits.").example(R"({"points": 10})")};
 inline constexpr std::array kCurve{
-    object("collectives", kCurveKeys, "Measured time of one operation by its bytes.")};
+    object("collectives", kCurveKeys, "Measured time of one operation by its bytes.")
+        .exactly_one("segments|points")};
 
 // How much longer dense all-reduces took in training than the network model says (SPA 9).
 inline constexpr std::array kInflationRanks{integer("ranks", "A number of ranks.").in(at_least(1))};

@@ -2,8 +2,8 @@
 // Where gradient sizes come from (IO 4.5, rules 7 and 8). A profiler trace shows which layer
 // produced how many gradients and what the buckets sum to; the size of each gradient comes from
 // the first of these sources that applies:
-//   1. a list in gradient order (an execution trace), 2. recorded input shapes,
-//   3. a named model table, 4. the one model table that fits layers and buckets.
+//   1. recorded input shapes that fit the buckets, 2. the model table that the user names,
+//   3. the one model table that fits layers and buckets.
 // Sizes must add up to every measured bucket exactly.
 #include <cstdint>
 #include <optional>
@@ -32,15 +32,17 @@ struct SizeSources {
 struct GradientSizes {
   std::vector<GradientSize> sizes; // one per gradient in ready order; empty: unknown
   std::vector<std::string> notes;
-  std::string fit; // which table fitted, in words; "" = none was looked for
+  std::string fit; // which table was found to fit, in words; "" = none was, or none was looked for
 };
 
-// Throws InputError (naming `file`) where an explicit source does not fit.
+// Throws InputError (naming `file`) where the model that the user named does not fit, UsageError if
+// its name is unknown.
 [[nodiscard]] GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
                                        const std::string& file);
 
 // The tensors of each layer of a forward-only trace, from the named table by kind of operator
-// (convolution, linear, normalisation) in order; gradient-ready order inside a layer.
+// (convolution, linear, normalisation) in order; gradient-ready order inside a layer. Throws
+// InputError where operators and layers of the table differ.
 [[nodiscard]] std::vector<std::vector<GradientSize>>
 sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std::string& file);
 

@@ -72,10 +72,11 @@ struct Key {
   bool is_required = false;
   bool is_nullable = false; // null is written for "none"
   bool is_open = false;     // an object whose further keys are described elsewhere
-  bool is_partial = false;  // no key below is required, and null stands for any value
-  bool has_unit = true;     // texts such as "5us" or "10%" are taken
-  std::size_t least = 0;    // elements of a list, members of a map
-  std::size_t most = 0;     // 0 = any number
+  // No key or group of keys below is required, and every value, this one too, may be null.
+  bool is_partial = false;
+  bool has_unit = true;  // texts such as "5us" or "10%" are taken
+  std::size_t least = 0; // elements of a list, members of a map
+  std::size_t most = 0;  // 0 = any number
   // Groups of keys of an object, as "a,b|c": exactly one group is given, or at least one.
   std::string_view exactly_one_of;
   std::string_view at_least_one_of;
@@ -136,7 +137,8 @@ private:
   }
 };
 
-// Rows of each kind. The name of a form of `either` and of a list's element is that of its key.
+// Rows of each kind. A form of `either` and the element of a list repeat the name of that `either`
+// or list, since the unit of a number follows from the name.
 namespace rows {
 
 [[nodiscard]] constexpr Key row(KeyKind kind, std::string_view name, std::string_view sentence) {

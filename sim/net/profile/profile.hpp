@@ -31,11 +31,19 @@ struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= 
   double startup_s{}, per_byte_s{};
 };
 
+struct CurvePoint {
+  double bytes{};   // > 0
+  double seconds{}; // > 0
+};
+
 struct CollectiveCurve {
   std::string op;
   std::string algorithm;
   std::int64_t ranks{};
   std::vector<CurveSegment> segments;
+  // Where the file gives points instead of segments: bytes ascend strictly, seconds do not fall.
+  // The segments are then the lines from point to point (curve_through).
+  std::vector<CurvePoint> points;
 };
 
 // Kinds of links that are calibrated on their own; same-device is a copy within one memory.

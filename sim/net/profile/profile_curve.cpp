@@ -6,6 +6,19 @@
 
 namespace stepsim::net {
 
+namespace {
+
+// The line through two points as the segment from `from` to `to` bytes.
+CurveSegment line_through(const CurvePoint& left, const CurvePoint& right, double from, double to) {
+  const double per_byte = (right.seconds - left.seconds) / (right.bytes - left.bytes);
+  return {.from_bytes = from,
+          .to_bytes = to,
+          .startup_s = right.seconds - per_byte * right.bytes,
+          .per_byte_s = per_byte};
+}
+
+} // namespace
+
 double curve_seconds(std::span<const CurveSegment> segments, double bytes) {
   assert(!segments.empty() && "a curve has a segment");
   if (bytes <= 0) {
@@ -26,6 +39,33 @@ double curve_seconds(std::span<const CurveSegment> segments, double bytes) {
     }
     least = value(cut);
   }
+}
+
+// Two segments that share an end are cut there, since the cut is the geometric mean of equal sizes.
+std::vector<CurveSegment> curve_through(std::span<const CurvePoint> points) {
+  assert(points.size() >= 2 && "a curve has two points");
+  std::vector<CurveSegment> segments;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const CurvePoint& left = points[i - 1];
+    const CurvePoint& right = points[i];
+    assert(left.bytes < right.bytes && left.seconds <= right.seconds && "the curve rises");
+    segments.push_back(line_through(left, right, left.bytes, right.bytes));
+  }
+  const CurvePoint& first = points.front();
+  if (segments.front().startup_s < 0) {
+    const CurvePoint zero;
+    segments.insert(segments.begin(), line_through(zero, first, first.bytes, first.bytes));
+  }
+  const CurvePoint& last = points.back();
+  for (std::size_t i = points.size() - 1; i-- > 0;) {
+    if (points[i].seconds < last.seconds) {
+      if (i + 2 < points.size()) { // else the last segment is that line already
+        segments.push_back(line_through(points[i], last, last.bytes, last.bytes));
+      }
+      break;
+    }
+  }
+  return segments;
 }
 
 double extrapolation_factor(std::span<const CurveSegment> segments, double bytes) {

@@ -8,6 +8,7 @@
 //
 // a_i, b_i: startup_s and per_byte_s of segment i, which was measured from from_i to to_i bytes.
 #include <span>
+#include <vector>
 
 #include "net/profile/profile.hpp"
 
@@ -15,6 +16,13 @@ namespace stepsim::net {
 
 // Needs a segment (asserted). Non-decreasing in bytes.
 [[nodiscard]] double curve_seconds(std::span<const CurveSegment> segments, double bytes);
+
+// The segments whose curve runs straight from point to point. Below the first point the first line
+// goes on, or the line through 0 where the first line would reach below it; above the last point
+// the line from the last point that is lower. A segment may have a negative start-up, because it
+// holds between its two points only. Needs two points, bytes strictly ascending, seconds not
+// falling (asserted).
+[[nodiscard]] std::vector<CurveSegment> curve_through(std::span<const CurvePoint> points);
 
 // How many times a size lies below the smallest or above the largest measured one; 1 within.
 [[nodiscard]] double extrapolation_factor(std::span<const CurveSegment> segments, double bytes);

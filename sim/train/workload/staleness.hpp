@@ -1,8 +1,9 @@
 #pragma once
 // Bookkeeping of stale gradients: a gradient computed on the weights of step i (or version i of a
-// server) and applied when those weights have moved on by s steps has staleness s. Pipe-SGD: the
-// gradient of iteration i, applied in step t, has s = t - 1 - i, which is K - 1 in the steady phase
-// and 0 in a synchronous one (PIP 11). Parameter server: versions between read and apply.
+// server) and applied when those weights have moved on by s steps has staleness s. Pipe-SGD
+// (PIP 11): the gradient of iteration i is applied in step t = i + K, K the pipeline width, and has
+// s = t - 1 - i: K - 1 in the steady phase, 0 in a synchronous one. Parameter server: versions
+// between read and apply.
 #include <algorithm>
 #include <cassert>
 #include <cstddef>

@@ -52,7 +52,7 @@ struct File {
 File file_of(std::vector<Kernel> kernels) {
   kernels.push_back({"copy_to_host_pinned", 1e-5, 1e-10, 0}); // a file needs a link
   const GpuSamples samples = parse_gpu_samples(records(kernels), "g.jsonl");
-  GpuFit fit = fit_gpu(samples, {}, false);
+  GpuFit fit = fit_gpu(samples, {});
   const io::Json tree = gpu_calibration_tree(samples, fit, {"gpu", "test"});
   return {std::move(fit), io::parse_profile(tree)}; // a file that we read
 }
@@ -144,7 +144,7 @@ TEST_CASE("gpu costs: a kernel that does not fit gives no cost") {
     record.time_s = {n == (1 << 18) ? 1e-3 : 1e-6};
     text += line(record, true);
   }
-  const GpuFit fit = fit_gpu(parse_gpu_samples(text, "g.jsonl"), {}, false);
+  const GpuFit fit = fit_gpu(parse_gpu_samples(text, "g.jsonl"), {});
   CHECK(compression_costs(fit).as_object().empty());
   REQUIRE(fit.warnings.size() == 1);
   CHECK(fit.warnings.front().starts_with("pack_signs (any): c0 + c1 n + c2 k is off by up to"));

@@ -133,7 +133,7 @@ TEST_CASE("gpu samples: a cut last line is left out, a wrong one is named") {
 
 TEST_CASE("gpu fit: constants of messages and kernels come back") {
   const GpuSamples samples = parse_gpu_samples(records(true), "g.jsonl");
-  const GpuFit fit = fit_gpu(samples, {}, false);
+  const GpuFit fit = fit_gpu(samples, {});
   REQUIRE(fit.message);
   CHECK(fit.message->startup_s == within(kAlpha, 1e-6));
   CHECK(fit.message->per_byte_s == within(kBeta, 1e-6));
@@ -152,7 +152,7 @@ TEST_CASE("gpu fit: constants of messages and kernels come back") {
 TEST_CASE("gpu fit: ranks of one device give no network, ranks of several do") {
   for (const bool same_device : {true, false}) {
     const GpuSamples samples = parse_gpu_samples(records(same_device), "g.jsonl");
-    const GpuFit fit = fit_gpu(samples, {}, false);
+    const GpuFit fit = fit_gpu(samples, {});
     const io::Json tree = gpu_calibration_tree(samples, fit, {"gpu", "test"});
     const net::NetworkProfile profile = io::parse_profile(tree); // the file is one that we read
     REQUIRE(profile.links.size() == 1);
@@ -171,7 +171,7 @@ TEST_CASE("gpu fit: ranks of one device give no network, ranks of several do") {
   }
 }
 
-TEST_CASE("gpu fit: a curve that is no curve is left out and named, unless forced") {
+TEST_CASE("gpu fit: a curve that is no curve is kept and named, and the file fails") {
   std::string text = records(true);
   for (const std::int64_t bytes : {4, 1024, 4096, 65536}) {
     CollectiveRecord record{.op = "reduce",
@@ -184,11 +184,9 @@ TEST_CASE("gpu fit: a curve that is no curve is left out and named, unless force
     text += line(record, true);
   }
   const GpuSamples samples = parse_gpu_samples(text, "g.jsonl");
-  const GpuFit fit = fit_gpu(samples, {}, false);
-  CHECK(fit.curves.size() == 4);
+  const GpuFit fit = fit_gpu(samples, {});
+  CHECK(fit.curves.size() == 5);
   REQUIRE(fit.warnings.size() == 1);
-  CHECK(fit.warnings.front().starts_with("reduce mst copy_engine plain P=8: left out"));
-  const GpuFit forced = fit_gpu(samples, {}, true);
-  CHECK(forced.curves.size() == 5);
-  CHECK(forced.grade == Grade::fail);
+  CHECK(fit.warnings.front().starts_with("reduce mst copy_engine plain P=8: "));
+  CHECK(fit.grade == Grade::fail);
 }

@@ -1,0 +1,51 @@
+#include "calibrate/program/targets.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+
+namespace stepsim::calibrate {
+
+std::optional<double> target(std::string_view flag, const std::string& text) {
+  return text.empty()
+             ? std::nullopt
+             : std::optional(cli::quantity(flag, text, base::QuantityKind::ratio, io::at_least(0)));
+}
+
+bool missed(std::string_view flag, std::string_view name, const std::optional<double>& limit,
+            const std::optional<double>& value) {
+  const auto percent = [](double ratio) { return base::significant(100 * ratio, 3) + " %"; };
+  if (!limit || (value && *value <= *limit)) {
+    return false;
+  }
+  cli::print_error_lines(std::string(flag) + ": " + std::string(name) + " " +
+                         (value ? percent(*value) + ", target " + percent(*limit) + ": missed"
+                                : "unknown: no row counts") +
+                         "\n");
+  return true;
+}
+
+// A curve whose errors are unknown is the worst.
+bool missed(std::span<const GroupFit> fits, const CurveTargets& targets) {
+  const auto worst = [&](std::string_view flag, std::string_view name, double LeftOutErrors::*error,
+                         const std::optional<double>& limit) {
+    const auto value = [&](const GroupFit& fit) {
+      return fit.left_out ? (*fit.left_out).*error : std::numeric_limits<double>::infinity();
+    };
+    if (fits.empty()) {
+      return missed(flag, name, limit, std::nullopt);
+    }
+    const GroupFit& fit = *std::ranges::max_element(fits, {}, value);
+    return missed(flag, fit.group.text() + ": " + std::string(name) + " on sizes left out", limit,
+                  fit.left_out ? std::optional(value(fit)) : std::nullopt);
+  };
+  const bool median = worst("--max-median", "median error", &LeftOutErrors::median, targets.median);
+  const bool p90 = worst("--max-p90", "90th percentile", &LeftOutErrors::p90, targets.p90);
+  return median || p90;
+}
+
+} // namespace stepsim::calibrate

@@ -1,0 +1,76 @@
+#pragma once
+// The keys of the model of a collective library (CLU 10): `library` of /communication and of a
+// file of kind collective, and `preset`, the node type that fills rates and counts of a cluster.
+//
+//     {"cluster": {"preset": "dgx_h100", "nodes": 10},
+//      "communication": {"collective": "library", "library": {"version": "2.29"}}}
+#include <array>
+#include <string_view>
+
+#include "files/keys/library_keys.hpp"
+#include "library/library_words.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+// No algorithm: what the model of the library says that the library does.
+inline constexpr std::string_view kLibrary = "library";
+
+// p2p, the last of the words, is no choice of the library.
+inline constexpr auto kLibraryAlgorithms = library::kAlgorithms.first<6>();
+
+inline constexpr std::array kLibraryAlgorithm{
+    word("algorithms", kLibraryAlgorithms, "An algorithm of the library.")};
+inline constexpr std::array kLibraryProtocol{
+    word("protocols", library::kProtocols, "A protocol of the library.")};
+
+inline constexpr std::array kLibraryCalibrationForms{
+    text("calibration", "File of kind library_calibration.").example(R"("cluster.library.json")"),
+    object("calibration", {}, "The calibration itself, with the keys of its kind of file.")
+        .open()
+        .example(R"({"kind": "library_calibration"})")};
+
+inline constexpr std::array kLibraryModelKeys{
+    word("name", io::keys::kLibraryNames, "Library that is modelled.").by_default("nccl"),
+    text("version",
+         "Release of the library. The default is that of the calibration, 2.30 without one.")
+        .example(R"("2.29")"),
+    word("choice", library::kChoices,
+         "Which estimate picks algorithm and protocol: the library's own from published constants, "
+         "or the calibrated cost. The default is what the calibration says, published without one.")
+        .example(R"("published")"),
+    word("residual", library::kResiduals,
+         "Whether the misfits of measured times nearby correct a prediction. The default is "
+         "kriging with a calibration, none without one.")
+        .example(R"("none")"),
+    either("calibration", kLibraryCalibrationForms,
+           "Parameters fitted to measured times (stepsim-calibrate fit-library).")
+        .example(R"("cluster.library.json")"),
+    list("algorithms", kLibraryAlgorithm,
+         "Algorithms that the library may take. The default is all that the node type offers.")
+        .sizes(1)
+        .example(R"(["ring", "tree"])"),
+    list("protocols", kLibraryProtocol, "Protocols that the library may take. The default is all.")
+        .sizes(1)
+        .example(R"(["ll", "simple"])"),
+    boolean("ll128", "Whether the library may take the protocol ll128.").by_default(true),
+    boolean("collnet", "Whether the switches of the network add, and the library uses them.")
+        .by_default(false)};
+
+inline constexpr std::array kLibraryForms{
+    object("library", kLibraryModelKeys, "The library and its calibration."),
+    word("library", io::keys::kLibraryNames, "Name of the library.")};
+
+inline constexpr io::Key kLibraryKey =
+    either("library", kLibraryForms,
+           "The model of a collective library: its release, what it may choose, its calibration.")
+        .example(R"({"name": "nccl", "version": "2.29"})");
+
+inline constexpr io::Key kPresetKey =
+    text("preset", "Node type, by name or as a file of kind node_preset. It gives gpus_per_node, "
+                   "nics_per_node, intra_network and network; a value beside it wins.")
+        .example(R"("dgx_h100")");
+
+} // namespace stepsim::study::keys
