@@ -17,8 +17,10 @@
 #include "coll/formula/closed_form_recursive_doubling.hpp"
 #include "coll/formula/closed_form_ring.hpp"
 #include "coll/formula/closed_form_two_level.hpp"
+#include "coll/schedule/alltoall.hpp"
 #include "coll/schedule/flat_phases.hpp"
 #include "coll/schedule/swing.hpp"
+#include "coll/schedule/two_level_phases.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -61,10 +63,17 @@ constexpr std::array kAlgorithms{
   Algorithm{.id = kSwing, .name = "swing",
     .parts = as_ranks, .phases = swing_phases, .needs_even_ranks = true},
   Algorithm{.id = Id::hierarchical, .name = "hierarchical", .parts = nullptr, .phases = nullptr,
-    .interfaces = Interfaces::own},
+    .interfaces = Interfaces::fixed_share, .node_phases = add_two_level_phases,
+    .needs_equal_nodes = true},
   Algorithm{.id = Id::hierarchical_leader, .name = "hierarchical_leader",
     .parts = nullptr, .phases = nullptr,
-    .interfaces = Interfaces::own},
+    .interfaces = Interfaces::own, .node_phases = add_two_level_phases},
+  Algorithm{.id = kPairwise, .name = "pairwise", .parts = as_ranks, .phases = nullptr,
+    .interfaces = Interfaces::own, .node_phases = add_pairwise_phases,
+    .needs_equal_nodes = true},
+  Algorithm{.id = kPairwisePxn, .name = "pairwise_pxn", .parts = as_ranks, .phases = nullptr,
+    .interfaces = Interfaces::fixed_share, .node_phases = add_pairwise_pxn_phases,
+    .needs_equal_nodes = true},
   Algorithm{.id = Id::parameter_server, .name = "parameter_server",
     .parts = nullptr, .phases = nullptr,
     .interfaces = Interfaces::own}, // max_plus_defined
@@ -151,6 +160,11 @@ constexpr std::array kTable{
     "ceil(log2 P) rounds, parts of unequal size"},
   AlgorithmRow{Op::allgatherv, Id::be, kNever, bruck_allgatherv, kNone, kNone,
     "recursive doubling, parts of unequal size; bruck where P is not a power of two"},
+
+  AlgorithmRow{Op::alltoall, kPairwise, kAlways, pairwise_alltoall, kNone, kNone,
+    "every pair of ranks exchanges n/P directly, inside nodes and between them at once"},
+  AlgorithmRow{Op::alltoall, kPairwisePxn, kAlways, pairwise_pxn_alltoall, kNone, kNone,
+    "handed over inside the node first, then one message per pair of nodes and local index"},
 };
 // clang-format on
 
@@ -187,6 +201,14 @@ std::vector<std::string_view> block_algorithms() {
     }
   }
   return names;
+}
+
+bool needs_equal_nodes(const Collective& collective) {
+  if (collective.algorithm != Id::automatic) {
+    return algorithm(collective.algorithm).needs_equal_nodes;
+  }
+  return std::ranges::all_of(valid_algorithms(collective.op),
+                             [](Id id) { return algorithm(id).needs_equal_nodes; });
 }
 
 bool is_two_level(AlgorithmId id) {
@@ -226,8 +248,7 @@ std::vector<AlgorithmId> default_candidates(const Collective& collective) {
   for (const AlgorithmRow& row : kTable) {
     const bool taken =
         row.candidate == kAlways || (row.candidate == kTwoLevel && collective.links.two_level);
-    // Unequal nodes have only the leader variant (COL 5.9).
-    const bool unequal = row.algorithm == Id::hierarchical && collective.links.two_level &&
+    const bool unequal = algorithm(row.algorithm).needs_equal_nodes && collective.links.two_level &&
                          collective.ranks % collective.links.two_level->gpus_per_node != 0;
     if (row.op == collective.op && taken && !unequal &&
         takes_ranks(row.algorithm, collective.ranks)) {

@@ -30,11 +30,12 @@ struct AlgorithmRow {
 };
 
 class FlatPhases;
+struct Schedule;
 
 // How the ranks of a node use its interfaces where there are fewer interfaces than ranks: they
-// share them by the sends of each step; likewise, but a chain crosses a node once; or the schedule
-// has its own rule (COL 5.9).
-enum class Interfaces { shared, shared_off_chain, own };
+// share them by the sends of each step; likewise, but a chain crosses a node once; every rank has a
+// fixed share (COL 5.9); or the schedule has its own rule.
+enum class Interfaces { shared, shared_off_chain, fixed_share, own };
 
 struct Algorithm {
   AlgorithmId id;
@@ -48,6 +49,9 @@ struct Algorithm {
   int block_streams = 0;         // pipelined: so many streams of blocks, each of its part; 0 = none
   double formula_s_per_rank = 0; // what its closed form takes to evaluate, for estimates of work
   bool needs_even_ranks = false;
+  // Appends the phases of an algorithm that knows nodes; null: it is flat.
+  void (*node_phases)(Schedule& schedule, const Collective& collective) = nullptr;
+  bool needs_equal_nodes = false;
 };
 
 [[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
@@ -59,6 +63,8 @@ struct Algorithm {
 [[nodiscard]] std::vector<std::string_view> algorithm_names();
 // The names of the algorithms that send in blocks.
 [[nodiscard]] std::vector<std::string_view> block_algorithms();
+// All nodes must have as many ranks: the algorithm needs it, or for `auto` all of the operation's.
+[[nodiscard]] bool needs_equal_nodes(const Collective& collective);
 // It has two levels, with an algorithm of its own for each.
 [[nodiscard]] bool is_two_level(AlgorithmId id);
 // The message, or that of one of its levels, is sent in blocks.

@@ -3,7 +3,8 @@
 // and of adding, and the rarely used switches. Plain values; method.hpp says which evaluator gives
 // the time.
 //
-// Symbols (COL 2.1): P ranks; n bytes (whole vector; total buffer for reduce_scatter, allgather);
+// Symbols (COL 2.1, CLU 2): P ranks; n bytes (whole vector; total buffer for reduce_scatter and
+// allgather; send buffer of one rank, n/P for each rank, for alltoall);
 // alpha latency per message; beta = 1 / bandwidth; gamma = 1 / reduction rate.
 // A transfer of s bytes holds the send port of its source and the receive port of its destination
 // for alpha + s beta (full duplex, rendezvous). The message is there a delay d later, which holds
@@ -23,7 +24,7 @@ struct RankFabric;
 
 namespace stepsim::coll {
 
-enum class Op { broadcast, reduce, allreduce, reduce_scatter, allgather, allgatherv };
+enum class Op { broadcast, reduce, allreduce, reduce_scatter, allgather, allgatherv, alltoall };
 
 // An algorithm of the table in algorithms.cpp, which has its word and all that holds of it. Here
 // stand those that other code names. Any other is a constant in the header of its own file, from
@@ -47,7 +48,8 @@ inline constexpr auto kOps = base::words<Op>({{Op::broadcast, "broadcast"},
                                               {Op::allreduce, "allreduce"},
                                               {Op::reduce_scatter, "reduce_scatter"},
                                               {Op::allgather, "allgather"},
-                                              {Op::allgatherv, "allgatherv"}});
+                                              {Op::allgatherv, "allgatherv"},
+                                              {Op::alltoall, "alltoall"}});
 
 enum class Method { closed_form, max_plus, events };
 inline constexpr auto kMethods = base::words<Method>({{Method::closed_form, "closed_form"},

@@ -67,8 +67,8 @@ bool parts_divide(const Collective& collective) {
 }
 
 bool static_share_estimates(const Collective& collective) {
-  return collective.algorithm == AlgorithmId::hierarchical && few_interfaces(collective) &&
-         !(collective.homogeneous() && parts_divide(collective));
+  return algorithm(collective.algorithm).interfaces == Interfaces::fixed_share &&
+         few_interfaces(collective) && !(collective.homogeneous() && parts_divide(collective));
 }
 
 bool shares_interfaces(const Collective& collective) {
@@ -76,6 +76,7 @@ bool shares_interfaces(const Collective& collective) {
     return false;
   }
   switch (algorithm(collective.algorithm).interfaces) {
+  case Interfaces::fixed_share:
   case Interfaces::own:
     return false;
   case Interfaces::shared_off_chain:

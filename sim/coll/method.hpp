@@ -38,7 +38,7 @@ void check_bound(const Collective& collective, Method method, double seconds);
 // otherwise.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
-// The static share of `hierarchical` (COL 5.9) fits transfers of equal size that start together;
+// The fixed share of an interface (COL 5.9) fits transfers of equal size that start together;
 // others overlap differently.
 [[nodiscard]] bool static_share_estimates(const Collective& collective);
 

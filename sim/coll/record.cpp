@@ -184,6 +184,7 @@ double bus_factor(Op op, std::uint32_t ranks) {
   case Op::reduce_scatter:
   case Op::allgather:
   case Op::allgatherv:
+  case Op::alltoall:
     return share;
   case Op::broadcast:
   case Op::reduce:

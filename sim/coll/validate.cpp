@@ -146,12 +146,12 @@ void check_two_level(Findings& findings, const Collective& collective) {
   }
   if (two.gpus_per_node < 1) {
     findings.push_back({"gpus_per_node", "must be an integer >= 1, got 0"});
-  } else if (collective.algorithm == AlgorithmId::hierarchical &&
-             collective.ranks > two.gpus_per_node && collective.ranks % two.gpus_per_node != 0) {
-    findings.push_back({"gpus_per_node", std::to_string(collective.ranks) +
-                                             " ranks are no multiple of " +
-                                             std::to_string(two.gpus_per_node) +
-                                             " per node; use hierarchical_leader"});
+  } else if (needs_equal_nodes(collective) && collective.ranks > two.gpus_per_node &&
+             collective.ranks % two.gpus_per_node != 0) {
+    findings.push_back(
+        {"gpus_per_node", std::to_string(collective.ranks) + " ranks are no multiple of " +
+                              std::to_string(two.gpus_per_node) + " per node" +
+                              (collective.op == Op::allreduce ? "; use hierarchical_leader" : "")});
   }
 }
 

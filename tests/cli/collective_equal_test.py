@@ -19,7 +19,7 @@ OPS = {"broadcast": ["mst", "be", "lp"], "reduce": ["mst", "be", "lp"],
        "allreduce": ["mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree",
                      "swing", "hierarchical", "hierarchical_leader", "parameter_server"],
        "reduce_scatter": ["mst", "be", "bruck", "ring"], "allgather": ["mst", "be", "bruck", "ring"],
-       "allgatherv": ["ring", "bruck", "be"]}
+       "allgatherv": ["ring", "bruck", "be"], "alltoall": ["pairwise", "pairwise_pxn"]}
 SELECT = ["density", "k", "index_bytes", "value_bytes", "selected_ratio"]
 GATHER = SELECT + ["allgather", "split_values_indices"]
 CODEC = ["ratio", "encode_Bps", "decode_Bps", "count_scale_bytes", "scale_agreement"]

@@ -46,6 +46,18 @@ TEST_CASE("lower bound: the rank with the smallest own part receives most in an 
   CHECK(lower_bound(c).bandwidth_s == near(7));
 }
 
+TEST_CASE("lower bound: parts of whole bytes need not pass the slowest port") {
+  // 39 bytes are 20 and 19: rank 0 gets 19 over a link of 5 s/B, rank 1 gets 20 at 1 s/B.
+  Collective c = point(Op::allgather, Id::ring, 2, 39, {0, 1, 0});
+  c.options.chunking = Chunking::integer;
+  c.links.pairs_only = true;
+  c.links.pairs = {{0, 1, {0, 0, 1}}, {1, 0, {0, 0, 5}}};
+  CHECK(lower_bound(c).bandwidth_s == within(19 * 5, 1e-12));
+  CHECK(max_plus(c).seconds == within(19 * 5, 1e-12));
+  c.options.chunking = Chunking::real;
+  CHECK(lower_bound(c).bandwidth_s == within(19.5 * 5, 1e-12));
+}
+
 TEST_CASE("lower bound: parameter servers") {
   Collective c = point(Op::allreduce, Id::parameter_server, 8, 1e6, kRates);
   const double n_beta = 1e6 * kRates.beta;
@@ -154,7 +166,7 @@ TEST_CASE("lower bound: no schedule is below it, any links, rates and entry time
         c.links.two_level = TwoLevel{static_cast<std::uint32_t>(random.integer(1, 5)),
                                      static_cast<std::uint32_t>(random.integer(1, 5)),
                                      {0.1, 0.1, 0.05}};
-        if (row.algorithm == Id::hierarchical && ranks % c.links.two_level->gpus_per_node != 0) {
+        if (needs_equal_nodes(c) && ranks % c.links.two_level->gpus_per_node != 0) {
           continue;
         }
       } else if (i % 4 == 2) {

@@ -24,8 +24,8 @@ namespace {
 using stepsim::testing::Tolerance;
 using stepsim::testing::within;
 
-constexpr std::array kOps{Op::broadcast,      Op::reduce,    Op::allreduce,
-                          Op::reduce_scatter, Op::allgather, Op::allgatherv};
+constexpr std::array kOps{Op::broadcast, Op::reduce,     Op::allreduce, Op::reduce_scatter,
+                          Op::allgather, Op::allgatherv, Op::alltoall};
 constexpr std::array kRanks{1U, 2U, 3U, 4U, 5U, 7U, 8U, 13U, 16U, 64U};
 constexpr double kTolerance = 1e-9;
 constexpr std::uint64_t kSeed = 20161104;

@@ -1,18 +1,21 @@
 #pragma once
-// The event-driven evaluation of a schedule. Every rank has two cursors in program order, over its
-// sends and over its receptions. A transfer starts when it is at the head of both, both ports are
-// free and its data is there; the network model says when its ports are free again. The data is
-// there a delay later. Additions of a rank run one after the other, so that the end of a transfer
-// tells when its data will be ready:
+// The event-driven evaluation of a schedule. Every port has two cursors in program order, over its
+// sends and over its receptions; most schedules have one port per rank, of the rank's number. A
+// transfer starts when it is at the head of both, both ports are free and its data is there; the
+// network model says when its ports are free again. The data is there a delay later. Additions
+// behind a port run one after the other, so that the end of a transfer tells when its data will be
+// ready:
 //     ready = max(added, end + delay) + bytes * gamma,   added = ready of the addition before
-// Memory O(ranks), one counter per stream, and what is between its ports and its addition.
+// Memory O(ports), one counter per stream, and what is between its ports and its addition.
 //
 //   run()                           from entries to the end on a network of its own
 //   begin, enter, completed, ...    step by step, by who shares the network with others and only
-//                                   passes on what is submitted; transfers are named by their src
+//                                   passes on what is submitted; transfers are named by their
+//                                   sending port
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -32,13 +35,14 @@ public:
       : walk_(schedule), links_(links), network_(std::move(network)),
         serial_(collective.options.reduction_mode == ReductionMode::serial),
         watches_(with_transfer_times), enter_(entry_times(collective)),
-        gamma_(reduction_costs(collective)), finish_(enter_), ranks_(collective.ranks),
-        written_(walk_.streams(), 0), busy_(with_transfer_times ? collective.ranks : 0) {}
+        gamma_(reduction_costs(collective)), finish_(enter_), entered_(collective.ranks, false),
+        ports_(schedule.ports()), written_(walk_.streams(), 0),
+        busy_(with_transfer_times ? collective.ranks : 0) {}
 
   // Throws SimulationError if the schedule cannot go on.
   Evaluation run() requires net::NetworkModel<Network> {
     begin();
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (std::uint32_t rank = 0; rank < enter_.size(); ++rank) {
       timers_.push(enter_[rank], rank * 2 + kEntry);
     }
     std::vector<std::uint32_t> done;
@@ -49,8 +53,8 @@ public:
       }
       done.clear();
       network_.advance(now, done);
-      for (const std::uint32_t src : done) {
-        completed(now, src);
+      for (const std::uint32_t port : done) {
+        completed(now, port);
       }
       advance(now);
     }
@@ -64,22 +68,22 @@ public:
   }
 
   void begin() {
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      Rank& state = ranks_[rank];
+    for (std::uint32_t port = 0; port < ports_.size(); ++port) {
+      Port& state = ports_[port];
       open_ += 2;
-      go_on(rank, state.send);
-      go_on(rank, state.reception);
+      go_on(port, state.send);
+      go_on(port, state.reception);
     }
   }
   void enter(double now, std::uint32_t rank) {
     now_ = now;
     enter(rank);
   }
-  // The transfer of this source, at its destination.
-  void completed(double now, std::uint32_t src) {
+  // The transfer from this port, at its destination.
+  void completed(double now, std::uint32_t port) {
     now_ = now;
     ++result_.events;
-    transferred(src);
+    transferred(port);
   }
   [[nodiscard]] double next_time() const { // of delays, additions (and of entries, in run())
     return timers_.empty() ? net::kNever : timers_.next_time();
@@ -89,91 +93,115 @@ public:
     while (!timers_.empty() && timers_.next_time() <= now_) {
       const std::uint32_t id = timers_.pop().id();
       ++result_.events;
-      if (id >= 2 * ranks_.size()) {
-        became_ready(id - 2 * static_cast<std::uint32_t>(ranks_.size()));
+      if (id >= 2 * ports_.size()) {
+        became_ready(id - 2 * static_cast<std::uint32_t>(ports_.size()));
       } else {
         id % 2 == kEntry ? enter(id / 2) : received(id / 2);
       }
     }
   }
   [[nodiscard]] bool finished() const { return open_ == 0; } // every rank has done everything
-  // What the rank sends now or next.
-  [[nodiscard]] const NextSend& sending(std::uint32_t rank) const { return ranks_[rank].send; }
+  // What the port sends now or next.
+  [[nodiscard]] const NextSend& sending(std::uint32_t port) const { return ports_[port].send; }
   [[nodiscard]] const Network& network() const { return network_; }
 
 private:
-  // Timer ids: 2 rank + kind, then the places of arrivals.
+  // Timer ids: 2 rank + kEntry, 2 port + kPort, then the places of arrivals.
   static constexpr std::uint32_t kEntry = 0;
   static constexpr std::uint32_t kPort = 1; // free after a serial addition
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // What has left its ports and is still under way, or waits for its addition. Arrivals of a rank
-  // are a list in program order, from the first that is not ready.
+  // What has left its ports and is still under way, or waits for its addition. Arrivals behind a
+  // port are a list in program order, from the first that is not ready.
   struct Arrival {
-    std::uint32_t rank{};
-    std::uint32_t next = kNone; // of the rank, or of the free places
+    std::uint32_t port{};
+    std::uint32_t rank{};       // whose data it is
+    std::uint32_t next = kNone; // behind the port, or of the free places
     Position position{};
     std::size_t stream{};
     bool ready = false;
   };
 
-  struct Rank {
+  struct Port {
     NextSend send;           // next, or the one under way
     NextReception reception; // next, or the one under way
-    bool sending = true;     // the port is busy; until the rank enters, both are
-    bool receiving = true;
+    bool sending = false;    // the port is busy
+    bool receiving = false;
     double send_begin_s = 0;
     double ready_s = 0; // data of the reception under way, known when its transfer has ended
     double added_s = 0; // end of the last addition
     std::uint32_t first = kNone, last = kNone; // arrivals
   };
 
-  // Whether everything that the next send of the rank passes on has arrived and has been added.
-  // Positions are compared, not counted: what the rank has not received yet stands later in program
-  // order than the send, or the send has to wait.
-  [[nodiscard]] bool data_is_there(const Rank& rank) const {
-    const Position unready =
-        rank.first == kNone ? rank.reception.position : arrivals_[rank.first].position;
-    if (rank.send.needs == Needs::all) {
-      return unready >= rank.send.position;
-    }
-    return unready >= position_of(rank.send.phase, 0) &&
-           (rank.send.needs == Needs::own || written_[rank.send.stream] > rank.send.block);
+  [[nodiscard]] std::uint32_t lanes() const {
+    return static_cast<std::uint32_t>(walk_.schedule().lanes.size());
+  }
+  [[nodiscard]] std::uint32_t port(std::uint32_t lane, std::uint32_t rank) const {
+    return walk_.schedule().port(lane, rank);
   }
 
-  // On to the next send or reception of the rank; `open_` counts the cursors that are not at their
+  // Up to where everything that the rank receives in program order has arrived and has been added.
+  [[nodiscard]] Position unready(std::uint32_t rank) const {
+    Position first = kEndOfSchedule;
+    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+      const Port& state = ports_[port(lane, rank)];
+      first = std::min(first, state.first == kNone ? state.reception.position
+                                                   : arrivals_[state.first].position);
+    }
+    return first;
+  }
+
+  // Whether everything that the send passes on is there. Positions are compared, not counted: what
+  // the rank has not received yet stands later in program order than the send, or the send has to
+  // wait.
+  [[nodiscard]] bool data_is_there(const NextSend& send) const {
+    switch (send.needs) {
+    case Needs::entry:
+      return true;
+    case Needs::all:
+      return unready(send.src) >= send.position;
+    case Needs::own:
+      return unready(send.src) >= position_of(send.phase, 0);
+    case Needs::block:
+      return written_[send.stream] > send.block && unready(send.src) >= position_of(send.phase, 0);
+    }
+    return false;
+  }
+
+  // On to the next send or reception of the port; `open_` counts the cursors that are not at their
   // end.
-  template <class Next> void go_on(std::uint32_t rank, Next& cursor) {
-    walk_.advance(rank, cursor);
+  template <class Next> void go_on(std::uint32_t port, Next& cursor) {
+    walk_.advance(port, cursor);
     open_ -= cursor.position == kEndOfSchedule ? 1 : 0;
   }
 
-  // Starts the next send of the rank if both ports are free, the receiver expects this very
-  // transfer next, and the data is there. Whoever frees a port or brings data calls it again, so
-  // that no transfer is forgotten.
-  void try_start(std::uint32_t src) {
-    Rank& sender = ranks_[src];
+  // Starts the next send of the port if both ports are free, both ranks have entered, the receiver
+  // expects this very transfer next, and the data is there. Whoever frees a port or brings data
+  // calls it again, so that no transfer is forgotten.
+  void try_start(std::uint32_t from) {
+    Port& sender = ports_[from];
     const NextSend& send = sender.send;
-    if (sender.sending || send.position == kEndOfSchedule) {
+    if (sender.sending || send.position == kEndOfSchedule || !entered_[send.src] ||
+        !entered_[send.dst]) {
       return;
     }
-    Rank& receiver = ranks_[send.dst];
+    Port& receiver = ports_[walk_.port(send, send.dst)];
     if (receiver.receiving || receiver.reception.position != send.position ||
-        !data_is_there(sender)) {
+        !data_is_there(send)) {
       return;
     }
     sender.sending = receiver.receiving = true;
     sender.send_begin_s = now_;
-    const LinkCost& cost = links_.cost(src, send.dst);
-    net::Transfer transfer{.id = src,
+    const LinkCost& cost = links_.cost(send.src, send.dst);
+    net::Transfer transfer{.id = from,
                            .latency_s = send.follow_up ? cost.block_latency_s : cost.latency_s,
                            .per_byte_s = cost.per_byte_s,
                            .bytes = send.bytes,
-                           .src = src,
+                           .src = send.src,
                            .dst = send.dst};
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
-      if (links_.shared(src, send.dst)) {
-        transfer.send_port = links_.send_port(src);
+      if (links_.shared(send.src, send.dst)) {
+        transfer.send_port = links_.send_port(send.src);
         transfer.receive_port = links_.receive_port(send.dst);
       }
     }
@@ -181,24 +209,35 @@ private:
     ++result_.messages;
   }
 
-  // Whoever sends to `rank` next may start now.
-  void try_start_to(std::uint32_t rank) {
-    if (ranks_[rank].reception.position != kEndOfSchedule) {
-      try_start(ranks_[rank].reception.src);
+  // Whoever sends to the port next may start now.
+  void try_start_to(std::uint32_t to) {
+    const NextReception& next = ports_[to].reception;
+    if (next.position != kEndOfSchedule) {
+      try_start(walk_.port(next, next.src));
     }
   }
 
-  // Before a rank enters both of its ports count as busy: it can neither send nor receive.
-  void enter(std::uint32_t rank) {
-    ranks_[rank].sending = ranks_[rank].receiving = false;
-    try_start_to(rank);
-    try_start(rank);
+  // The rank has got data, which any of its ports may pass on.
+  void try_start_all(std::uint32_t rank) {
+    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+      try_start(port(lane, rank));
+    }
   }
 
-  void transferred(std::uint32_t src) {
-    Rank& sender = ranks_[src];
-    const std::uint32_t dst = sender.send.dst;
-    Rank& receiver = ranks_[dst];
+  // Before a rank enters it can neither send nor receive.
+  void enter(std::uint32_t rank) {
+    entered_[rank] = true;
+    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+      try_start_to(port(lane, rank));
+    }
+    try_start_all(rank);
+  }
+
+  void transferred(std::uint32_t from) {
+    Port& sender = ports_[from];
+    const auto [src, dst] = std::pair(sender.send.src, sender.send.dst);
+    const std::uint32_t to = walk_.port(sender.send, dst);
+    Port& receiver = ports_[to];
     const bool reduce = sender.send.reduce;
     const double addition = reduce ? sender.send.bytes * gamma_[dst] : 0;
     const double arrive = now_ + links_.cost(src, dst).delay_s;
@@ -215,32 +254,33 @@ private:
       busy_.add(dst, begin, begin + addition);
     }
     sender.sending = false;
-    go_on(src, sender.send);
+    go_on(from, sender.send);
     if (holds_port) {
-      timers_.push(now_ + addition, dst * 2 + kPort);
+      timers_.push(now_ + addition, to * 2 + kPort);
     } else {
-      received(dst);
+      received(to);
     }
-    try_start(src);
+    try_start(from);
   }
 
   // The receive port is free again.
-  void received(std::uint32_t rank) {
-    Rank& state = ranks_[rank];
+  void received(std::uint32_t to) {
+    Port& state = ports_[to];
+    const std::uint32_t rank = state.reception.dst;
     state.receiving = false;
     finish_[rank] = now_;
     if (state.ready_s > now_) {
-      wait_until_ready(rank);
+      wait_until_ready(to);
     } else {
       write_stream(state.reception.stream);
     }
-    go_on(rank, state.reception);
-    try_start_to(rank);
-    try_start(rank);
+    go_on(to, state.reception);
+    try_start_to(to);
+    try_start_all(rank);
   }
 
-  void wait_until_ready(std::uint32_t rank) {
-    Rank& state = ranks_[rank];
+  void wait_until_ready(std::uint32_t to) {
+    Port& state = ports_[to];
     std::uint32_t place = free_;
     if (place == kNone) {
       place = static_cast<std::uint32_t>(arrivals_.size());
@@ -248,12 +288,14 @@ private:
     } else {
       free_ = arrivals_[place].next;
     }
-    arrivals_[place] = {
-        .rank = rank, .position = state.reception.position, .stream = state.reception.stream};
+    arrivals_[place] = {.port = to,
+                        .rank = state.reception.dst,
+                        .position = state.reception.position,
+                        .stream = state.reception.stream};
     (state.first == kNone ? state.first : arrivals_[state.last].next) = place;
     state.last = place;
     ++open_;
-    timers_.push(state.ready_s, 2 * static_cast<std::uint32_t>(ranks_.size()) + place);
+    timers_.push(state.ready_s, 2 * static_cast<std::uint32_t>(ports_.size()) + place);
   }
 
   // Links with different delays bring data out of program order. It then counts as received when
@@ -261,7 +303,7 @@ private:
   void became_ready(std::uint32_t place) {
     Arrival& arrival = arrivals_[place];
     const std::uint32_t rank = arrival.rank;
-    Rank& state = ranks_[rank];
+    Port& state = ports_[arrival.port];
     arrival.ready = true;
     finish_[rank] = now_;
     --open_;
@@ -272,7 +314,7 @@ private:
       free_ = state.first;
       state.first = next;
     }
-    try_start(rank);
+    try_start_all(rank);
   }
 
   // A block of a stream is ready: sends that need it compare its number with this count.
@@ -288,19 +330,20 @@ private:
     constexpr std::size_t kShown = 5;
     std::size_t blocked = 0;
     std::string text;
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      const auto& [send, reception] = std::tie(ranks_[rank].send, ranks_[rank].reception);
+    for (const Port& port : ports_) {
+      const auto& [send, reception] = std::tie(port.send, port.reception);
       const bool sends = send.position != kEndOfSchedule;
       if ((sends || reception.position != kEndOfSchedule) && ++blocked <= kShown) {
-        const std::uint32_t src = sends ? rank : reception.src;
-        const std::uint32_t dst = sends ? send.dst : rank;
+        const std::uint32_t src = sends ? send.src : reception.src;
+        const std::uint32_t dst = sends ? send.dst : reception.dst;
         text += (blocked > 1 ? "; " : "") + std::to_string(src) + " -> " + std::to_string(dst) +
                 " " + walk_.place(sends ? Cursor(send) : Cursor(reception));
       }
     }
     if (blocked > 0) {
       throw SimulationError("the collective is blocked at " + std::to_string(blocked) +
-                            " ranks: " + text + (blocked > kShown ? "; ..." : ""));
+                            (lanes() > 1 ? " ports: " : " ranks: ") + text +
+                            (blocked > kShown ? "; ..." : ""));
     }
   }
 
@@ -310,7 +353,8 @@ private:
   bool serial_;
   bool watches_;
   std::vector<double> enter_, gamma_, finish_;
-  std::vector<Rank> ranks_;
+  std::vector<bool> entered_;  // by rank
+  std::vector<Port> ports_;    // of all lanes
   std::vector<Index> written_; // blocks of a stream that are ready
   std::vector<Arrival> arrivals_;
   std::uint32_t free_ = kNone; // first free place among them

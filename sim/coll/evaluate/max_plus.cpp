@@ -68,10 +68,7 @@ SweepState sweep(const Collective& collective, const Schedule& schedule, Observe
 Evaluation result_of(const SweepState& state) {
   Evaluation result;
   result.messages = state.messages;
-  for (std::size_t rank = 0; rank < state.tx.size(); ++rank) {
-    result.ranks.finish_s.push_back(
-        std::max({state.tx[rank], state.rx[rank], state.reduced[rank], state.ready[rank]}));
-  }
+  result.ranks.finish_s = state.finish;
   result.seconds = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
   return result;
 }

@@ -1,11 +1,11 @@
 #pragma once
 // The max-plus sweep (COL 3): all operations in program order, step by step. In a step every port
 // serves at most one operation, so all starts come from the state before the step:
-//     start = max(tx[src], rx[dst], data), end = start + latency + bytes * per_byte
-// Both ports are free at `end`; the data is there a delay later.
-// Memory O(ranks) and one cell per block where the rule keeps a stream (see pipelined_rules.hpp).
-// `Observer::seen(Operation)` is called for every operation in program order; the sweep stops when
-// `Observer::done()`.
+//     start = max(tx[from], rx[to], data), end = start + latency + bytes * per_byte
+// with the ports `from` of src and `to` of dst, which are free at `end`; the data is there a delay
+// later. Memory O(ports) and one cell per block where the rule keeps a stream (see
+// pipelined_rules.hpp). `Observer::seen(Operation)` is called for every operation in program order;
+// the sweep stops when `Observer::done()`.
 #include <algorithm>
 #include <vector>
 
@@ -35,8 +35,9 @@ struct NoObserver {
   [[nodiscard]] static bool done() { return false; }
 };
 
-struct SweepState { // per rank, s
-  std::vector<double> tx, rx, reduced, ready;
+struct SweepState {                    // s
+  std::vector<double> tx, rx, reduced; // per port: free, free, its additions done
+  std::vector<double> ready, finish;   // per rank
   std::uint64_t messages = 0;
 };
 
@@ -44,12 +45,14 @@ template <class Links, class Observer> class Sweep {
 public:
   Sweep(const Collective& collective, const Links& links, Observer& observer)
       : links_(links), observer_(observer), mode_(collective.options.reduction_mode),
-        gamma_(reduction_costs(collective)) {
-    const std::vector<double> enter = entry_times(collective);
-    state_ = {enter, enter, enter, enter, 0};
+        gamma_(reduction_costs(collective)), enter_(entry_times(collective)) {
+    state_.ready = state_.finish = enter_;
   }
 
   void run(const Schedule& schedule) {
+    schedule_ = &schedule;
+    state_.tx = port_entries(schedule);
+    state_.rx = state_.reduced = state_.tx;
     for (const Phase& phase : schedule.phases) {
       std::visit([&](const auto& rule) { run_phase(phase, rule); }, phase.rule);
     }
@@ -59,12 +62,26 @@ public:
 private:
   struct Pending {
     Operation operation{};
+    std::uint32_t from{}, to{}; // ports
     std::size_t read = kNoCell;
     std::size_t write = kNoCell;
     Needs needs{};
     bool follow_up{};
   };
   static constexpr std::size_t kNoCell = ~std::size_t{0};
+
+  // Ports of a rank are free when it enters; of ports that ranks share (Needs::entry) every
+  // transfer asks whether its own ranks have entered.
+  [[nodiscard]] std::vector<double> port_entries(const Schedule& schedule) const {
+    std::vector<double> entries;
+    for (const Lane& lane : schedule.lanes) {
+      entries.insert(entries.end(), enter_.begin(), enter_.end());
+      if (lane.cards > 0) {
+        std::fill(entries.end() - static_cast<std::ptrdiff_t>(enter_.size()), entries.end(), 0.0);
+      }
+    }
+    return entries;
+  }
 
   // Step by step: first all sends of the step are collected, then timed on the state before the
   // step, then applied. Two loops, because a rank that sends and receives in one step must not see
@@ -74,8 +91,10 @@ private:
       run_ring(phase, rule);
       return;
     }
-    if constexpr (StreamRule<R>) {
+    if constexpr (StreamRule<R> || std::same_as<R, FunctionRule>) {
       own_ = state_.ready;
+    }
+    if constexpr (StreamRule<R>) {
       cells_.assign(static_cast<std::size_t>(phase.layout.groups * rule.cells()), 0.0);
     }
     for (Index step = 0; step < rule.steps() && !observer_.done(); ++step) {
@@ -104,6 +123,8 @@ private:
         operation.step = phase.first_step + step;
         operation.src = static_cast<std::uint32_t>(phase.layout.rank(group, local));
         operation.dst = static_cast<std::uint32_t>(phase.layout.rank(group, send.peer));
+        pending.from = schedule_->port(phase.lane, operation.src);
+        pending.to = schedule_->port(phase.lane, operation.dst);
         operation.bytes = phase.partition.bytes(send.first, send.count);
         operation.reduce = send.reduce;
         if constexpr (Observer::kWatches) {
@@ -158,15 +179,25 @@ private:
   void time(Pending& pending, std::uint32_t nic_share) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);
-    double data = pending.needs == Needs::all ? state_.ready[operation.src] : own_[operation.src];
-    if (pending.needs == Needs::block) {
-      data = std::max(data, cells_[pending.read]);
+    double data = 0;
+    switch (pending.needs) {
+    case Needs::all:
+      data = state_.ready[operation.src];
+      break;
+    case Needs::own:
+      data = own_[operation.src];
+      break;
+    case Needs::block:
+      data = std::max(own_[operation.src], cells_[pending.read]);
+      break;
+    case Needs::entry:
+      data = std::max(enter_[operation.src], enter_[operation.dst]);
+      break;
     }
     const double latency = pending.follow_up ? cost.block_latency_s : cost.latency_s;
     const double duration =
         latency + operation.bytes * per_byte(operation.src, operation.dst, cost, nic_share);
-    operation.start_s =
-        std::max(std::max(state_.tx[operation.src], state_.rx[operation.dst]), data);
+    operation.start_s = std::max(std::max(state_.tx[pending.from], state_.rx[pending.to]), data);
     operation.end_s = operation.start_s + duration;
     operation.port_free_s = operation.end_s;
     operation.ready_s = operation.end_s + cost.delay_s;
@@ -175,19 +206,23 @@ private:
       if (mode_ == ReductionMode::serial) {
         operation.port_free_s = operation.end_s + addition;
       }
-      operation.ready_s = std::max(state_.reduced[operation.dst], operation.ready_s) + addition;
+      operation.ready_s = std::max(state_.reduced[pending.to], operation.ready_s) + addition;
     }
   }
 
   void apply(const Pending& pending) {
     const Operation& operation = pending.operation;
-    state_.tx[operation.src] = operation.end_s;
-    state_.rx[operation.dst] = operation.port_free_s;
+    state_.tx[pending.from] = operation.end_s;
+    state_.rx[pending.to] = operation.port_free_s;
     if (operation.reduce) {
-      state_.reduced[operation.dst] = operation.ready_s;
+      state_.reduced[pending.to] = operation.ready_s;
     }
     double& ready = state_.ready[operation.dst];
     ready = std::max(ready, operation.ready_s);
+    double& sent = state_.finish[operation.src];
+    sent = std::max(sent, operation.end_s);
+    double& received = state_.finish[operation.dst];
+    received = std::max({received, operation.port_free_s, operation.ready_s});
     if (pending.write != kNoCell) {
       cells_[pending.write] = operation.ready_s;
     }
@@ -205,9 +240,10 @@ private:
       for (std::size_t i = begin; i < begin + size; ++i) {
         const auto [src, dst] = std::pair(pending_[i].operation.src, pending_[i].operation.dst);
         const LinkCost& cost = links_.cost(src, dst);
-        ring.tx.push_back(state_.tx[src]);
-        ring.rx.push_back(state_.rx[src]);
-        ring.reduced.push_back(state_.reduced[src]);
+        const std::uint32_t port = pending_[i].from;
+        ring.tx.push_back(state_.tx[port]);
+        ring.rx.push_back(state_.rx[port]);
+        ring.reduced.push_back(state_.reduced[port]);
         ring.ready.push_back(state_.ready[src]);
         ring.latency_s.push_back(cost.latency_s);
         ring.delay_s.push_back(cost.delay_s);
@@ -216,11 +252,14 @@ private:
       }
       run_ring_pass(ring, phase.partition, rule.reduce, mode_);
       for (std::size_t i = 0; i < size; ++i) {
-        const std::uint32_t rank = pending_[begin + i].operation.src;
-        state_.tx[rank] = ring.tx[i];
-        state_.rx[rank] = ring.rx[i];
-        state_.reduced[rank] = ring.reduced[i];
+        const auto [port, rank] =
+            std::pair(pending_[begin + i].from, pending_[begin + i].operation.src);
+        state_.tx[port] = ring.tx[i];
+        state_.rx[port] = ring.rx[i];
+        state_.reduced[port] = ring.reduced[i];
         state_.ready[rank] = ring.ready[i];
+        state_.finish[rank] =
+            std::max({state_.finish[rank], ring.tx[i], ring.rx[i], ring.reduced[i], ring.ready[i]});
       }
     }
     state_.messages += pending_.size() * (size - 1);
@@ -229,7 +268,8 @@ private:
   const Links& links_;
   Observer& observer_;
   ReductionMode mode_;
-  std::vector<double> gamma_;
+  std::vector<double> gamma_, enter_; // per rank
+  const Schedule* schedule_ = nullptr;
   SweepState state_;
   std::vector<double> own_;   // ready at the start of the phase
   std::vector<double> cells_; // of streams

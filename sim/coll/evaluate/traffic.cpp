@@ -1,5 +1,6 @@
 // Counts what the rules of a schedule send. No message is listed: every phase is asked rank by
-// rank, and rings, whose ranks send all parts but one, are not even asked step by step.
+// rank, and rings and all-to-alls, whose ranks send all parts but their own, are not even asked
+// step by step.
 #include "coll/evaluate/traffic.hpp"
 
 #include <algorithm>
@@ -29,6 +30,15 @@ template <class R> RankTraffic sent_by(const R& rule, const Partition& partition
 RankTraffic sent_by(const RingPass& rule, const Partition& partition, Index local) {
   const Index kept = rule.reduce ? local : (local + 1) % rule.size;
   return {partition.total() - partition.bytes(kept, 1), static_cast<std::uint64_t>(rule.steps())};
+}
+
+RankTraffic sent_by(const FunctionRule& rule, const Partition& partition, Index local) {
+  if (rule.sent_by == nullptr) {
+    return sent_by<FunctionRule>(rule, partition, local);
+  }
+  const SentParts sent = rule.sent_by(rule, local);
+  return {partition.bytes(sent.first, sent.count) - partition.bytes(sent.own_first, sent.own_count),
+          static_cast<std::uint64_t>(sent.messages)};
 }
 
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {

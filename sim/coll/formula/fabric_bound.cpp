@@ -5,6 +5,8 @@
 //     allreduce           n out of and into every host; 2 (H-1) n in all
 //     reduce_scatter      n less its own parts out, its own parts in; (H-1) n in all
 //     allgather(v)        its own parts out, the others in; (H-1) n in all
+//     alltoall            n less its own parts out of each of its g ranks, its own parts in from
+//                         each of the others
 #include "coll/formula/fabric_bound.hpp"
 
 #include <cmath>
@@ -107,6 +109,11 @@ Volume volume(const Collective& collective, const Host& host, bool root) {
     const Own own = own_bytes(collective, host);
     return {own.least, n - own.most};
   }
+  case Op::alltoall: {
+    const Own own = own_bytes(collective, host);
+    const auto here = static_cast<double>(host.ranks.size());
+    return {here * (n - own.most), (collective.ranks - here) * own.least};
+  }
   }
   return {};
 }
@@ -115,16 +122,20 @@ double bandwidth_bound(const Collective& collective, const Hosts& hosts) {
   const double others = static_cast<double>(hosts.by_id.size()) - 1;
   const double passes = collective.op == Op::allreduce ? 2 : 1;
   double slowest = 0;
+  double sent = 0;
   double out_Bps = 0;
   double in_Bps = 0;
   for (const auto& [id, host] : hosts.by_id) {
     const bool root = collective.links.fabric->hosts[collective.root] == id;
     const Volume must = volume(collective, host, root);
+    sent += must.out;
     slowest = std::max({slowest, must.out * host.out_s_per_byte, must.in * host.in_s_per_byte});
     out_Bps += 1 / host.out_s_per_byte;
     in_Bps += 1 / host.in_s_per_byte;
   }
-  return std::max(slowest, passes * others * total_bytes(collective) / std::min(out_Bps, in_Bps));
+  const bool each = collective.op == Op::alltoall; // what hosts send has nothing in common
+  const double all = each ? sent : passes * others * total_bytes(collective);
+  return std::max(slowest, all / std::min(out_Bps, in_Bps));
 }
 
 // As if the one host of all were a cluster of equal links.
@@ -180,8 +191,9 @@ LowerBound fabric_bound(const Collective& collective) {
   const bool shared = hosts.by_id.size() < collective.ranks;
   const double least =
       shared ? std::min(hosts.latency_s, inside.links.all.latency_s) : hosts.latency_s;
-  return {std::max(hosts.latency_s, ceil_log2(collective.ranks) * least),
-          bandwidth_bound(collective, hosts), flat.reduction_s};
+  const double rounds = collective.op == Op::alltoall ? 1 : ceil_log2(collective.ranks);
+  return {std::max(hosts.latency_s, rounds * least), bandwidth_bound(collective, hosts),
+          flat.reduction_s};
 }
 
 } // namespace stepsim::coll

@@ -9,6 +9,7 @@
 #include "coll/formula/fabric_bound.hpp"
 #include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/schedule/partition.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -101,6 +102,9 @@ double slowest_other(const std::vector<double>& values, std::uint32_t but) {
   return slow;
 }
 
+// A rank without a link has nothing to wait for if it has nothing to send.
+double port_time(double bytes, double s_per_byte) { return bytes > 0 ? bytes * s_per_byte : 0; }
+
 // Time in which all ranks together send (or add) `amount`.
 double shared_time(double amount, const std::vector<double>& s_per_byte) {
   double rate = 0;
@@ -127,7 +131,10 @@ double node_bound(const Collective& collective) {
 double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   const double n = total_bytes(collective);
   const double P = collective.ranks;
-  const double f = (P - 1) / P;
+  // Parts of whole elements differ by one element. Of an all-to-all rank r has part r, otherwise
+  // they may be handed out in any order.
+  const Partition parts = Partition::equal(n, collective.ranks, collective.options);
+  const double others = n - parts.bytes(0, 1);
   const std::vector<double>& out = best.out_s_per_byte;
   const std::vector<double>& in = best.in_s_per_byte;
   const std::uint32_t root = collective.root;
@@ -140,14 +147,23 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
     return std::max({n * slowest(out), n * slowest(in), shared_time(2 * (P - 1) * n, out),
                      node_bound(collective)});
   case Op::reduce_scatter:
-    return std::max(f * n * slowest(out), shared_time((P - 1) * n, out));
+    return std::max(port_time(others, slowest(out)), shared_time((P - 1) * n, out));
   case Op::allgather:
-    return std::max(f * n * slowest(in), shared_time((P - 1) * n, out));
+    return std::max(port_time(others, slowest(in)), shared_time((P - 1) * n, out));
   case Op::allgatherv: {
     double bound = shared_time((P - 1) * n, out);
     for (std::size_t rank = 0; rank < in.size(); ++rank) {
       const double own = collective.sizes.empty() ? n / P : collective.sizes[rank];
-      bound = n > own ? std::max(bound, (n - own) * in[rank]) : bound;
+      bound = std::max(bound, port_time(n - own, in[rank]));
+    }
+    return bound;
+  }
+  case Op::alltoall: {
+    double bound = shared_time((P - 1) * n, out);
+    for (std::size_t rank = 0; rank < in.size(); ++rank) {
+      const double part = parts.bytes(static_cast<Index>(rank), 1);
+      bound =
+          std::max({bound, port_time(n - part, out[rank]), port_time((P - 1) * part, in[rank])});
     }
     return bound;
   }
@@ -252,8 +268,10 @@ LowerBound lower_bound(const Collective& collective) {
     return server_flow_bound(collective);
   }
   const BestLinks best = best_links(collective);
-  return {spread_seconds(collective.ranks, best.latency_s, best.startup_s),
-          bandwidth_bound(collective, best), reduction_bound(collective)};
+  const double latency_s = collective.op == Op::alltoall
+                               ? best.startup_s
+                               : spread_seconds(collective.ranks, best.latency_s, best.startup_s);
+  return {latency_s, bandwidth_bound(collective, best), reduction_bound(collective)};
 }
 
 } // namespace stepsim::coll

@@ -44,7 +44,7 @@ std::optional<LinkCost> common_link(const Collective& collective) {
   if (!links.pairs.empty()) {
     return std::nullopt;
   }
-  const bool takes_levels = is_two_level(collective.algorithm);
+  const bool takes_levels = algorithm(collective.algorithm).node_phases != nullptr;
   const bool other_machines = collective.algorithm == AlgorithmId::parameter_server &&
                               collective.options.placement == Placement::dedicated;
   if (takes_levels || other_machines || links.two_level->gpus_per_node == 1) {

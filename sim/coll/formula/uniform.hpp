@@ -12,7 +12,7 @@ struct UniformCost {
   double enter_s{}; // common entry time
 };
 
-// Empty where links, reduction rates or entry times differ. The two-level algorithms count as
+// Empty where links, reduction rates or entry times differ. Algorithms that know nodes count as
 // uniform on two levels, and so do dedicated parameter servers, which are on other machines; a flat
 // one only if a single level is left (one node, or one rank per node). Nothing is uniform on a
 // fabric.

@@ -31,6 +31,7 @@ bool mst_phases(FlatPhases& phases, Op op) {
     phases.tree(Direction::spread);
     return true;
   case Op::allgatherv:
+  case Op::alltoall:
     return false;
   }
   return false;
@@ -61,12 +62,14 @@ bool be_phases(FlatPhases& phases, Op op) {
   case Op::allgatherv:
     phases.core() == phases.size() ? phases.double_up() : phases.rotate(false);
     return true;
+  case Op::alltoall:
+    return false;
   }
   return false;
 }
 
 bool bruck_phases(FlatPhases& phases, Op op) {
-  if (op == Op::broadcast || op == Op::reduce) {
+  if (op == Op::broadcast || op == Op::reduce || op == Op::alltoall) {
     return false;
   }
   if (op == Op::allreduce || op == Op::reduce_scatter) {
@@ -79,7 +82,7 @@ bool bruck_phases(FlatPhases& phases, Op op) {
 }
 
 bool ring_phases(FlatPhases& phases, Op op) {
-  if (op == Op::broadcast || op == Op::reduce) {
+  if (op == Op::broadcast || op == Op::reduce || op == Op::alltoall) {
     return false;
   }
   if (op == Op::allreduce || op == Op::reduce_scatter) {

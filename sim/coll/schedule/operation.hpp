@@ -13,7 +13,8 @@ inline constexpr Index kNobody = -1;
 //   all    everything this rank received in earlier steps and phases, additions included
 //   own    only what earlier phases brought
 //   block  own, and block `block` of the stream `stream`
-enum class Needs : std::uint8_t { all, own, block };
+//   entry  nothing but that both ranks have entered
+enum class Needs : std::uint8_t { all, own, block, entry };
 
 // What a rank sends in a step; `peer` kNobody if it sends nothing.
 struct Send {

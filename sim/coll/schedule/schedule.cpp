@@ -1,4 +1,4 @@
-// Which phases an algorithm has is said elsewhere (flat_phases.cpp, two_level_phases.cpp); here a
+// Which phases an algorithm has is said in its own file (flat_phases.cpp, alltoall.cpp); here a
 // collective gets its layout of ranks, its split into parts and its size of blocks.
 #include "coll/schedule/schedule.hpp"
 #include "coll/algorithms.hpp"
@@ -13,7 +13,6 @@
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/schedule/flat_phases.hpp"
-#include "coll/schedule/two_level_phases.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -45,6 +44,7 @@ Layout all_ranks(const Collective& collective) {
   case Op::reduce_scatter:
   case Op::allgather:
   case Op::allgatherv:
+  case Op::alltoall:
     break;
   }
   return layout;
@@ -105,8 +105,8 @@ Schedule make_schedule(const Collective& collective) {
   if (is_empty(resolved)) {
     return schedule;
   }
-  if (is_two_level(resolved.algorithm)) {
-    add_two_level_phases(schedule, resolved);
+  if (const auto add_phases = algorithm(resolved.algorithm).node_phases; add_phases != nullptr) {
+    add_phases(schedule, resolved);
     return schedule;
   }
   PhaseList phases{schedule.phases, all_ranks(resolved), resolved.options};

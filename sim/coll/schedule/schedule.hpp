@@ -58,6 +58,21 @@ struct Layout {
   [[nodiscard]] Place place(Index rank) const;
 };
 
+// A set of send and receive ports. A phase holds the ports of one lane, and phases of different
+// lanes run at the same time where data allows. In lane 0 every rank has its own two ports. In
+// another one it may be its ports to a network card, or those of the card itself, which the ranks
+// of a node share: local index l uses card l mod cards. Example with 4 GPUs and 2 cards a node:
+//     rank   0 1 2 3  4 5 6 7
+//     place  0 1 0 1  4 5 4 5     where its ports stand in the lane
+struct Lane {
+  Index gpus_per_node = 1;
+  Index cards = 0; // per node; 0: every rank has ports of its own
+  [[nodiscard]] Index place(Index rank) const {
+    const Index local = rank % gpus_per_node;
+    return cards == 0 ? rank : rank - local + local % cards;
+  }
+};
+
 struct Phase {
   Layout layout;
   Rule rule;
@@ -66,6 +81,7 @@ struct Phase {
   double group_bytes = 0;      // from the range of one group to that of the next
   Index first_step = 0;        // counted over the whole collective
   std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count the sends of each step
+  std::uint32_t lane = 0;      // whose ports its transfers hold
 
   [[nodiscard]] Index steps() const {
     return std::visit([](const auto& held) { return held.steps(); }, rule);
@@ -78,7 +94,16 @@ struct Phase {
 struct Schedule {
   std::uint32_t ranks = 0;
   std::vector<Phase> phases;
+  // Ranks that share ports in a lane send only what they own (Needs::entry), one in a step.
+  std::vector<Lane> lanes{Lane{}};
   [[nodiscard]] Index steps() const { return end_step(phases); } // rounds on the critical path
+  // Ports of all lanes are numbered one lane after the other; sending and receiving are alike.
+  [[nodiscard]] std::uint32_t ports() const {
+    return ranks * static_cast<std::uint32_t>(lanes.size());
+  }
+  [[nodiscard]] std::uint32_t port(std::uint32_t lane, std::uint32_t rank) const {
+    return lane * ranks + static_cast<std::uint32_t>(lanes[lane].place(rank));
+  }
 };
 
 // `automatic` becomes the chosen algorithm first. Empty for one rank or nothing to send. Throws

@@ -1,5 +1,5 @@
-// Cursors look for the next step in which their rank has something to do by asking the rule step by
-// step. Phases in which the rank takes no part are skipped at once, by its place in their layout.
+// Cursors look for the next step in which their port has something to do by asking the rule step by
+// step. Phases in which its rank takes no part are skipped at once, by its place in their layout.
 #include "coll/schedule/schedule_cursor.hpp"
 
 #include <algorithm>
@@ -8,22 +8,48 @@
 namespace stepsim::coll {
 namespace {
 
-// Moves on to the next step in which `found(rule, phase)` holds; it fills in the rest.
+// Sets the place of the cursor to that of the rank; false if the rank takes no part.
+bool take_place(const Phase& phase, Index rank, Cursor& cursor) {
+  const Layout::Place place = phase.layout.place(rank);
+  cursor.group = place.group;
+  cursor.local = place.local;
+  return place.group != kNobody;
+}
+
+// Whether `found(rank)` holds for one of the ranks that share the port; `first` is the first.
 template <class Found>
-void move_on(const Schedule& schedule, std::uint32_t rank, Cursor& cursor, Found found) {
+bool any_of_card(const Phase& phase, const Lane& lane, Index first, Cursor& cursor, Found found) {
+  const Index local = first % lane.gpus_per_node;
+  for (Index of_card = local; of_card < lane.gpus_per_node; of_card += lane.cards) {
+    const Index rank = first - local + of_card;
+    if (take_place(phase, rank, cursor) && found(rank)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Moves on to the next step in which `found(rule, phase, rank)` holds; it fills in the rest.
+template <class Found>
+void move_on(const Schedule& schedule, std::uint32_t port, Cursor& cursor, Found found) {
+  const Index first = port % schedule.ranks; // rank
+  const std::uint32_t in_lane = port / schedule.ranks;
+  const Lane& lane = schedule.lanes[in_lane];
+  const bool used = lane.place(first) == first;
   for (; cursor.phase < schedule.phases.size(); ++cursor.phase) {
     const Phase& phase = schedule.phases[cursor.phase];
-    if (cursor.group == kNobody) {
-      const Layout::Place place = phase.layout.place(rank);
-      cursor.group = place.group;
-      cursor.local = place.local;
+    if (cursor.group == kNobody && used && phase.lane == in_lane) {
+      (void)take_place(phase, first, cursor);
       cursor.step = -1;
     }
     if (cursor.group != kNobody) {
       const auto search = [&](const auto& rule) {
         const Index steps = rule.steps();
         while (++cursor.step < steps) {
-          if (found(rule, phase)) {
+          const auto here = [&](Index rank) {
+            return found(rule, phase, static_cast<std::uint32_t>(rank));
+          };
+          if (lane.cards == 0 ? here(first) : any_of_card(phase, lane, first, cursor, here)) {
             return true;
           }
         }
@@ -54,12 +80,13 @@ ScheduleWalk::ScheduleWalk(const Schedule& schedule) : schedule_(schedule) {
   }
 }
 
-void ScheduleWalk::advance(std::uint32_t rank, NextSend& send) const {
-  move_on(schedule_, rank, send, [&](const auto& rule, const Phase& phase) {
+void ScheduleWalk::advance(std::uint32_t port, NextSend& send) const {
+  move_on(schedule_, port, send, [&](const auto& rule, const Phase& phase, std::uint32_t rank) {
     const Send next = rule.send(send.step, send.local);
     if (next.peer == kNobody) {
       return false;
     }
+    send.src = rank;
     send.dst = static_cast<std::uint32_t>(phase.layout.rank(send.group, next.peer));
     send.needs = next.needs;
     send.reduce = next.reduce;
@@ -74,13 +101,14 @@ void ScheduleWalk::advance(std::uint32_t rank, NextSend& send) const {
   });
 }
 
-void ScheduleWalk::advance(std::uint32_t rank, NextReception& reception) const {
-  move_on(schedule_, rank, reception, [&](const auto& rule, const Phase& phase) {
+void ScheduleWalk::advance(std::uint32_t port, NextReception& reception) const {
+  const auto take = [&](const auto& rule, const Phase& phase, std::uint32_t rank) {
     const Receive next = rule.receive(reception.step, reception.local);
     if (next.peer == kNobody) {
       return false;
     }
     reception.src = static_cast<std::uint32_t>(phase.layout.rank(reception.group, next.peer));
+    reception.dst = rank;
     reception.stream = NextReception::kNoStream;
     if constexpr (StreamRule<std::decay_t<decltype(rule)>>) {
       if (next.stream != kNobody) {
@@ -89,7 +117,8 @@ void ScheduleWalk::advance(std::uint32_t rank, NextReception& reception) const {
       }
     }
     return true;
-  });
+  };
+  move_on(schedule_, port, reception, take);
 }
 
 std::string ScheduleWalk::place(const Cursor& cursor) const {

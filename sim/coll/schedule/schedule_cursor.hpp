@@ -1,5 +1,5 @@
 #pragma once
-// The sends and the receptions of one rank, one after the other in program order. Cursors are small
+// The sends and the receptions of one port, one after the other in program order. Cursors are small
 // values; operations are asked from the rules, so that walking a schedule needs no memory.
 #include <cstdint>
 #include <string>
@@ -19,12 +19,13 @@ inline constexpr Position kEndOfSchedule = ~Position{0};
 struct Cursor {
   Position position = 0; // kEndOfSchedule: no more
   std::uint32_t phase = 0;
-  Index group = kNobody; // place of the rank in the phase; kNobody: not looked up
+  Index group = kNobody; // place in the phase of the rank; kNobody: not looked up
   Index local = 0;
   Index step = -1;
 };
 
 struct NextSend : Cursor {
+  std::uint32_t src{}; // whose port this is, or one of those who share it
   std::uint32_t dst{};
   Needs needs{};
   bool reduce{};
@@ -37,6 +38,7 @@ struct NextSend : Cursor {
 struct NextReception : Cursor {
   static constexpr std::size_t kNoStream = ~std::size_t{0};
   std::uint32_t src{};
+  std::uint32_t dst{};
   std::size_t stream = kNoStream; // which the reception completes by a block
 };
 
@@ -47,9 +49,15 @@ public:
   explicit ScheduleWalk(const Schedule& schedule);
 
   [[nodiscard]] std::size_t streams() const { return streams_; }
-  // To the next send or reception of the rank, or to kEndOfSchedule. Amortised O(1) per step.
-  void advance(std::uint32_t rank, NextSend& send) const;
-  void advance(std::uint32_t rank, NextReception& reception) const;
+  // The port of this rank in the phase of the cursor.
+  [[nodiscard]] std::uint32_t port(const Cursor& cursor, std::uint32_t rank) const {
+    return schedule_.port(schedule_.phases[cursor.phase].lane, rank);
+  }
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  // To the next send or reception through the port, or to kEndOfSchedule. Amortised O(1) per step
+  // and rank that shares the port.
+  void advance(std::uint32_t port, NextSend& send) const;
+  void advance(std::uint32_t port, NextReception& reception) const;
   // "in step 4 (ring all-gather)"
   [[nodiscard]] std::string place(const Cursor& cursor) const;
 

@@ -249,15 +249,27 @@ struct Fold {
   }
 };
 
-// A rule that its algorithm brings along: three functions of the group's size.
+// What a rank sends in a phase without asking step by step: parts first .. first + count - 1 but
+// not those of its own, in so many messages.
+struct SentParts {
+  Index first{}, count{};
+  Index own_first{}, own_count{};
+  Index messages{};
+};
+
+// A rule that its algorithm brings along: functions of the group's size, and of its nodes where the
+// algorithm knows them.
 struct FunctionRule {
   Index size{};
   bool reduce{}; // of a reduce-scatter, else of an all-gather
   std::string_view name;
-  Index (*steps_of)(Index size) = nullptr;
+  Index node = 1;  // ranks of a node
+  Index cards = 1; // network cards of a node
+  Index (*steps_of)(const FunctionRule& rule) = nullptr;
   Send (*send_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
   Index (*peer_of)(const FunctionRule& rule, Index step, Index rank) = nullptr; // sends to `rank`
-  [[nodiscard]] Index steps() const { return steps_of(size); }
+  SentParts (*sent_by)(const FunctionRule& rule, Index rank) = nullptr; // null: step by step
+  [[nodiscard]] Index steps() const { return steps_of(*this); }
   [[nodiscard]] Send send(Index step, Index rank) const { return send_of(*this, step, rank); }
   [[nodiscard]] Receive receive(Index step, Index rank) const {
     return {.peer = peer_of(*this, step, rank)};

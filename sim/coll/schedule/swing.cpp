@@ -58,7 +58,7 @@ Parts exchanged(Index size, Index t, Index rank) {
   return {modulo(to_the_right ? rank + after + 1 : rank - before - count, size), count};
 }
 
-Index steps_of(Index size) { return log2_up(size); }
+Index steps_of(const FunctionRule& rule) { return log2_up(rule.size); }
 
 // t of a step: see the header for the order.
 Index exponent(const FunctionRule& rule, Index step) {
