@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "coll/formula/uniform.hpp"
+#include "library/node_bound.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -177,20 +178,7 @@ void fill_inputs(CollectiveRecord& record, const Collective& collective) {
 }
 
 double bus_factor(Op op, std::uint32_t ranks) {
-  const double share = (ranks - 1.0) / ranks;
-  switch (op) {
-  case Op::allreduce:
-    return 2 * share;
-  case Op::reduce_scatter:
-  case Op::allgather:
-  case Op::allgatherv:
-  case Op::alltoall:
-    return share;
-  case Op::broadcast:
-  case Op::reduce:
-    return 1;
-  }
-  return 1;
+  return library::bus_share(operation_of(op), ranks);
 }
 
 // Forms and bounds first, which every record has, then the evaluators that were asked for or are

@@ -137,8 +137,9 @@ inline constexpr std::array kCollectiveFileKeys{
     text("shape", "Nodes and GPUs per node, such as 10x8, instead of ranks and gpus_per_node.")
         .example(R"("10x8")"),
     integer("bytes",
-            "Bytes of the vector, for reduce_scatter and allgather of the whole buffer, and for a "
-            "compressed exchange of the dense gradient.")
+            "Bytes of the vector, for reduce_scatter and allgather of the whole buffer, for "
+            "alltoall of "
+            "the send buffer of one rank, and for a compressed exchange of the dense gradient.")
         .in(io::between(0, io::kMostExact))
         .example("100000000"),
     integer("elements", "Elements of the vector, instead of bytes.")

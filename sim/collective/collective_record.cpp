@@ -53,7 +53,7 @@ void set_compressed(io::Json& tree, const coll::CompressedRecord& record) {
   if (const auto& range = record.closed_form_range_s) {
     tree.set("closed_form_range_s", io::Array{range->first, range->second});
   }
-  for (const char* key : {"lower_bound_s", "lower_bounds", "gap_ratio"}) {
+  for (const char* key : {"lower_bound_s", "lower_bounds", "bound_kind", "gap_ratio"}) {
     tree.set(key, nullptr);
   }
   if (!coll::row(record.method).simulated) { // a formula has no messages
@@ -61,6 +61,13 @@ void set_compressed(io::Json& tree, const coll::CompressedRecord& record) {
       tree.set(key, nullptr);
     }
   }
+}
+
+// The term of the lower bound that is the largest; null where nothing is to be done.
+io::Json bound_kind_of(const coll::CollectiveRecord& record) {
+  return record.lower_bounds.seconds() > 0
+             ? io::Json(library::kBoundKinds[record.lower_bounds.kind()])
+             : io::Json();
 }
 
 // Of `auto` alone: the algorithm chosen and the next best, with their times.
@@ -171,6 +178,7 @@ io::Json record_tree(const coll::CollectiveRecord& record) {
       {"lower_bounds", io::Object{{"latency_s", record.lower_bounds.latency_s},
                                   {"bandwidth_s", record.lower_bounds.bandwidth_s},
                                   {"reduction_s", record.lower_bounds.reduction_s}}},
+      {"bound_kind", bound_kind_of(record)},
       {"gap_ratio", or_null(record.gap_ratio)},
       {"latency_s", one_link ? io::Json(record.link.latency_s) : io::Json()},
       {"block_latency_s", one_link ? io::Json(record.link.block_latency_s) : io::Json()},

@@ -16,11 +16,11 @@ namespace {
 
 using library::LibraryRecord;
 
-constexpr std::array<std::string_view, 21> kLibraryKeys{
+constexpr std::array<std::string_view, 20> kLibraryKeys{
     "model",           "nodes",        "gpus_per_node", "seconds", "physical_s",   "low_s",
     "high_s",          "protocol",     "channels",      "choice",  "published_us", "latency_part_s",
-    "transfer_part_s", "cross_part_s", "limited_by",    "bound_s", "bound_kind",   "gap",
-    "preset",          "calibration",  "overrides"};
+    "transfer_part_s", "cross_part_s", "limited_by",    "bound_s", "gap",          "preset",
+    "calibration",     "overrides"};
 
 // What only schedules have.
 constexpr std::array<std::string_view, 7> kScheduleKeys{

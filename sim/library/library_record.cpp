@@ -177,20 +177,4 @@ LibraryRecord predict(const LibraryQuestion& question) {
   return record;
 }
 
-double bus_share(Operation operation, double ranks) {
-  const double others = (ranks - 1) / ranks;
-  switch (operation) {
-  case Operation::allreduce:
-    return 2 * others;
-  case Operation::reduce_scatter:
-  case Operation::allgather:
-  case Operation::alltoall:
-    return others;
-  case Operation::broadcast:
-  case Operation::reduce:
-    return 1;
-  }
-  return 1;
-}
-
 } // namespace stepsim::library

@@ -81,8 +81,4 @@ void refuse_impossible(const LibraryQuestion& question);
 // algorithm where it does not exist (the message says why).
 [[nodiscard]] LibraryRecord predict(const LibraryQuestion& question);
 
-// busbw = algbw * factor (COL 10): 2 (P-1)/P of an all-reduce, (P-1)/P of reduce_scatter, allgather
-// and alltoall, else 1.
-[[nodiscard]] double bus_share(Operation operation, double ranks);
-
 } // namespace stepsim::library

@@ -86,11 +86,13 @@ inline constexpr auto kLimits = base::words<Limit>({{Limit::nic, "nic"},
                                                     {Limit::floor, "floor"},
                                                     {Limit::bound, "bound"}});
 
-// The term of the lower bound that is the largest (CLU 4): the network cards of a node, the ports
-// of a GPU, or latency.
-enum class BoundKind : std::uint8_t { nic, gpu, latency };
-inline constexpr auto kBoundKinds = base::words<BoundKind>(
-    {{BoundKind::nic, "nic"}, {BoundKind::gpu, "gpu"}, {BoundKind::latency, "latency"}});
+// The term of the lower bound that is the largest (CLU 4, COL 6): the network cards of a node, the
+// ports of a GPU, latency, or additions, which the library model does not count.
+enum class BoundKind : std::uint8_t { nic, gpu, latency, reduction };
+inline constexpr auto kBoundKinds = base::words<BoundKind>({{BoundKind::nic, "nic"},
+                                                            {BoundKind::gpu, "gpu"},
+                                                            {BoundKind::latency, "latency"},
+                                                            {BoundKind::reduction, "reduction"}});
 
 // Types of elements (CLU 7.6). Of a type the model needs its size, and whether the switch of a node
 // adds it.

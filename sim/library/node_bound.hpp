@@ -7,7 +7,7 @@
 //   all-reduce   max(2 (N-1)/N n/B_x, 2 (P-1)/P n/(B_i + B_x/G), ceil(log2 N) alpha_e)
 //
 // A level that is absent has the rate 0 and no term. In-network reduction sends every byte once and
-// not twice.
+// not twice. The library model calls it with effective rates, schedules with those of their links.
 #include "library/library_words.hpp"
 
 namespace stepsim::library {
@@ -28,5 +28,9 @@ struct NodeBound {
 // `bytes` as in library_words.hpp. In-network reduction matters for an all-reduce alone.
 [[nodiscard]] NodeBound node_bound(Operation operation, double bytes, const NodeRates& rates,
                                    bool in_network = false);
+
+// busbw = algbw * factor (COL 10): 2 (P-1)/P of an all-reduce, (P-1)/P of reduce_scatter, allgather
+// and alltoall, else 1.
+[[nodiscard]] double bus_share(Operation operation, double ranks);
 
 } // namespace stepsim::library

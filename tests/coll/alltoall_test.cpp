@@ -17,6 +17,7 @@
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "coll/method.hpp"
 #include "coll/on_fabric.hpp"
 #include "coll/record.hpp"
@@ -272,6 +273,7 @@ TEST_CASE("alltoall: entries, and links of any cost inside and between nodes") {
     const Evaluation run = events(collective, true);
     CAPTURE(instance);
     CHECK(run.seconds == within(sweep.seconds, kExact));
+    CHECK(sweep.seconds >= lower_bound(collective).seconds() * (1 - kExact));
     for (std::size_t rank = 0; rank < collective.ranks; ++rank) {
       CHECK(run.ranks.finish_s[rank] == within(sweep.ranks.finish_s[rank], kExact));
       CHECK(run.ranks.transfer_s[rank] == within(sweep.ranks.transfer_s[rank], 1e-6));
@@ -289,6 +291,21 @@ TEST_CASE("alltoall: one rank a node is P-1 messages of n/P, with and without tw
         CHECK(max_plus(collective).seconds == within(expected, kExact));
         CHECK(events(collective).seconds == within(expected, kExact));
         collective.links.two_level.reset();
+      }
+    }
+  }
+}
+
+TEST_CASE("alltoall: the delay of a link is waited for once per level") {
+  for (const Shape& shape : {Shape{1, 4, 1}, Shape{5, 1, 1}, Shape{3, 4, 2}, Shape{2, 2, 2}}) {
+    for (const double delay : {1e-7, 1e-4}) {
+      for (const AlgorithmId algorithm : kBoth) {
+        Collective collective = alltoall(algorithm, shape, 1e6);
+        collective.links.all.delay_s = delay;
+        collective.links.two_level->intra.delay_s = 3 * delay;
+        check_evaluators(collective);
+        CHECK(automatic_method(collective) == Method::closed_form);
+        CHECK(closed_form(collective)->seconds >= lower_bound(collective).seconds());
       }
     }
   }

@@ -185,7 +185,7 @@ LowerBound fabric_bound(const Collective& collective) {
   const Collective inside = on_one_host(collective);
   const LowerBound flat = lower_bound(inside);
   if (hosts.by_id.size() < 2) {
-    return flat;
+    return {flat.latency_s, flat.bandwidth_s, flat.reduction_s, library::BoundKind::gpu};
   }
   // ceil(log2 P) messages follow each other, one of them between two hosts.
   const bool shared = hosts.by_id.size() < collective.ranks;

@@ -1,4 +1,5 @@
-// Lower bounds of COL 6: no schedule of an operation can be faster on these links.
+// Lower bounds: no schedule of an operation can be faster on these links. Nodes of several ranks
+// have the bounds of node_bound.hpp, everything else those of COL 6.
 #include "coll/formula/lower_bound.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/schedule/partition.hpp"
+#include "library/node_bound.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -117,17 +119,6 @@ double shared_time(double amount, const std::vector<double>& s_per_byte) {
   return rate > 0 ? amount / rate : 0;
 }
 
-// The interfaces of a node carry 2 (N-1)/N n each way.
-double node_bound(const Collective& collective) {
-  const std::optional<TwoLevel>& two = collective.links.two_level;
-  if (!two || collective.op != Op::allreduce || !collective.links.pairs.empty()) {
-    return 0;
-  }
-  const std::uint32_t nodes = (collective.ranks + two->gpus_per_node - 1) / two->gpus_per_node;
-  const double share = 2 * (nodes - 1.0) / nodes;
-  return share * collective.bytes * collective.links.all.per_byte_s / two->nics_per_node;
-}
-
 double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   const double n = total_bytes(collective);
   const double P = collective.ranks;
@@ -144,8 +135,7 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   case Op::reduce: // everybody else sends n, the root receives n
     return n * std::max(slowest_other(out, root), in[root]);
   case Op::allreduce: // every rank's part leaves it, the sum reaches it; 2 (P-1) n in total
-    return std::max({n * slowest(out), n * slowest(in), shared_time(2 * (P - 1) * n, out),
-                     node_bound(collective)});
+    return std::max({n * slowest(out), n * slowest(in), shared_time(2 * (P - 1) * n, out)});
   case Op::reduce_scatter:
     return std::max(port_time(others, slowest(out)), shared_time((P - 1) * n, out));
   case Op::allgather:
@@ -159,13 +149,15 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
     return bound;
   }
   case Op::alltoall: {
+    // On two levels with links of pairs a rank has a port inside its node and one outside it.
+    const double ports = collective.links.two_level && !collective.links.pairs.empty() ? 2 : 1;
     double bound = shared_time((P - 1) * n, out);
     for (std::size_t rank = 0; rank < in.size(); ++rank) {
       const double part = parts.bytes(static_cast<Index>(rank), 1);
       bound =
           std::max({bound, port_time(n - part, out[rank]), port_time((P - 1) * part, in[rank])});
     }
-    return bound;
+    return bound / ports;
   }
   }
   return 0;
@@ -223,6 +215,54 @@ double reached(double seconds, double latency_s, double delay_s, double enough) 
   return count;
 }
 
+bool links_of_one_node(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  return two && two->gpus_per_node > 1 && collective.ranks <= two->gpus_per_node;
+}
+
+// Several nodes of several ranks, and no pair of ranks with a link of its own.
+bool has_nodes(const Collective& collective) {
+  const Links& links = collective.links;
+  return links.two_level && links.pairs.empty() && !links.pairs_only &&
+         links.two_level->gpus_per_node > 1 && collective.ranks > links.two_level->gpus_per_node;
+}
+
+// What the node with the smallest part of an all-gatherv receives.
+double largest_reception(const Collective& collective) {
+  const std::uint32_t gpus = collective.links.two_level->gpus_per_node;
+  std::vector<double> own((collective.ranks + gpus - 1) / gpus, 0);
+  for (std::uint32_t rank = 0; rank < collective.sizes.size(); ++rank) {
+    own[rank / gpus] += collective.sizes[rank];
+  }
+  return total_bytes(collective) - *std::min_element(own.begin(), own.end());
+}
+
+// The last node may be smaller than the others. What all ranks send together then passes the cards
+// and ports that are there on average; what everybody must have passes those of the smallest node.
+LowerBound node_level_bound(const Collective& collective) {
+  const TwoLevel& two = *collective.links.two_level;
+  const LinkCost& inter = collective.links.all;
+  const std::uint32_t nodes = (collective.ranks + two.gpus_per_node - 1) / two.gpus_per_node;
+  const std::uint32_t last = collective.ranks - (nodes - 1) * two.gpus_per_node;
+  const bool whole = collective.op == Op::broadcast || collective.op == Op::reduce;
+  const library::NodeRates rates{
+      .nodes = static_cast<double>(nodes),
+      .gpus = whole ? last : static_cast<double>(collective.ranks) / nodes,
+      .inner_Bps = 1 / two.intra.per_byte_s,
+      .nics_Bps = std::min(two.nics_per_node, two.gpus_per_node) / inter.per_byte_s};
+  library::NodeBound bytes =
+      library::node_bound(operation_of(collective.op), total_bytes(collective), rates);
+  if (!collective.sizes.empty()) {
+    const double nic_s = largest_reception(collective) / rates.nics_Bps;
+    bytes = nic_s > bytes.seconds ? library::NodeBound{nic_s, library::BoundKind::nic} : bytes;
+  }
+  const double latency_s =
+      collective.op == Op::alltoall
+          ? std::max(inter.startup_s(), two.intra.startup_s()) // messages of both kinds
+          : spread_seconds(nodes, inter.latency_s, inter.startup_s());
+  return {latency_s, bytes.seconds, reduction_bound(collective), bytes.kind};
+}
+
 } // namespace
 
 // Without delays the number of ranks that know a value doubles with every latency. With them a rank
@@ -257,6 +297,32 @@ double spread_seconds(std::uint32_t ranks, double latency_s, double startup_s) {
 
 double LowerBound::seconds() const { return std::max({latency_s, bandwidth_s, reduction_s}); }
 
+library::BoundKind LowerBound::kind() const {
+  if (bandwidth_s >= latency_s && bandwidth_s >= reduction_s) {
+    return bandwidth_kind;
+  }
+  return latency_s >= reduction_s ? library::BoundKind::latency : library::BoundKind::reduction;
+}
+
+library::Operation operation_of(Op op) {
+  switch (op) {
+  case Op::broadcast:
+    return library::Operation::broadcast;
+  case Op::reduce:
+    return library::Operation::reduce;
+  case Op::allreduce:
+    return library::Operation::allreduce;
+  case Op::reduce_scatter:
+    return library::Operation::reduce_scatter;
+  case Op::allgather:
+  case Op::allgatherv:
+    return library::Operation::allgather;
+  case Op::alltoall:
+    return library::Operation::alltoall;
+  }
+  return library::Operation::allreduce;
+}
+
 LowerBound lower_bound(const Collective& collective) {
   if (is_empty(collective)) {
     return {};
@@ -267,11 +333,16 @@ LowerBound lower_bound(const Collective& collective) {
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return server_flow_bound(collective);
   }
+  if (has_nodes(collective)) {
+    return node_level_bound(collective);
+  }
   const BestLinks best = best_links(collective);
   const double latency_s = collective.op == Op::alltoall
                                ? best.startup_s
                                : spread_seconds(collective.ranks, best.latency_s, best.startup_s);
-  return {latency_s, bandwidth_bound(collective, best), reduction_bound(collective)};
+  const bool one_node = links_of_one_node(collective);
+  return {latency_s, bandwidth_bound(collective, best), reduction_bound(collective),
+          one_node ? library::BoundKind::gpu : library::BoundKind::nic};
 }
 
 } // namespace stepsim::coll

@@ -1,9 +1,12 @@
 #pragma once
-// What no algorithm can beat (COL 6): an operation on these links takes at least the largest of
-// three times, each of which is counted without the others.
+// What no algorithm can beat: an operation on these links takes at least the largest of three
+// times, each of which is counted without the others. Ranks that are all alike, or have links of
+// their own, by COL 6; nodes of several ranks with network cards by CLU 4, for which latency counts
+// between nodes only.
 #include <cstdint>
 
 #include "coll/collective.hpp"
+#include "library/library_words.hpp"
 
 namespace stepsim::coll {
 
@@ -11,8 +14,13 @@ struct LowerBound {
   double latency_s{};   // messages that must follow one another: ceil(log2 P) without delays
   double bandwidth_s{}; // bytes that must leave or reach the busiest rank, or all ranks together
   double reduction_s{}; // additions, spread over all ranks
+  // What these bytes pass: network cards, or the ports of ranks inside a node.
+  library::BoundKind bandwidth_kind = library::BoundKind::nic;
   [[nodiscard]] double seconds() const;
+  [[nodiscard]] library::BoundKind kind() const; // the term that is the largest
 };
+// The operation in the words of the library, which has no allgatherv: that is an allgather.
+[[nodiscard]] library::Operation operation_of(Op op);
 // All 0 for one rank or nothing to send. Entry times do not count: the bound is one of duration.
 [[nodiscard]] LowerBound lower_bound(const Collective& collective);
 

@@ -15,6 +15,7 @@
 #include "import/nccl/nccl_tests_json.hpp"
 #include "import/nccl/nccl_tests_table.hpp"
 #include "import/nccl/nccl_tests_text.hpp"
+#include "library/node_bound.hpp"
 
 namespace stepsim::io {
 
@@ -92,11 +93,8 @@ std::string_view name(NcclColumn column) {
 }
 
 double bus_factor(std::string_view op, std::int64_t ranks) {
-  const double f = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  if (op == "allreduce") {
-    return 2 * f;
-  }
-  return op == "allgather" || op == "reduce_scatter" || op == "alltoall" ? f : 1.0;
+  const auto operation = library::kOperations.find(op);
+  return operation ? library::bus_share(*operation, static_cast<double>(ranks)) : 1.0;
 }
 
 Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options) {
