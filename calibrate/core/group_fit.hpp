@@ -23,6 +23,7 @@ using net::Grade;
 struct FitOptions {
   std::optional<Robust> robust{}; // empty: huber for 3 passes or more, else none
   std::uint64_t seed = 1;         // of the bootstrap
+  bool keep_points = false;       // the curve is the points whatever lines would do
 };
 
 struct Residual {

@@ -42,10 +42,16 @@ consteval io::Key shared_compression(std::string_view name) {
 
 inline constexpr std::array kCollectiveNetwork{
     shared_row(kNetwork, "latency_s")
-        .says("Time per message, s. Required without links, a topology or a preset."),
+        .says("Time per message, s. Required without a calibration, links, a topology or a preset."),
     shared_row(kNetwork, "bandwidth_Bps")
-        .says("Bytes per second and direction. Required without links, a topology or a preset."),
-    shared_row(kNetwork, "reduction_Bps"), shared_row(kNetwork, "block_latency_s")};
+        .says("Bytes per second and direction. Required without a calibration, links, a topology or a preset."),
+    shared_row(kNetwork, "reduction_Bps"), shared_row(kNetwork, "block_latency_s"),
+    text(
+        "calibration",
+        "File of kind network_calibration, or the name of a shipped one: latency, bandwidth, speed "
+        "of adding, and how much traffic in both directions slows a link down. Values next to it "
+        "replace its own; latency_s or bandwidth_Bps also its times of both directions.")
+        .example(R"("../topologies/10gbe.calibration.json")")};
 
 inline constexpr std::array kCollectiveIntra{
     shared_row(kIntraKeys, "latency_s").says("Time per message, s.").required(),

@@ -139,12 +139,13 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
     }
     value.latency_s = latency.value_or(0);
     value.per_byte_s = per_byte.value_or(0);
-    (void)estimate(link, "block_latency_s");
+    value.block_latency_s = estimate(link, "block_latency_s");
     (void)estimate(link, "reduction_Bps");
-    object(link, "duplex", [](Fields& duplex) {
-      (void)duplex.optional_number("exchange");
-      (void)duplex.optional_number("shift");
+    object(link, "duplex", [&](Fields& duplex) {
+      value.duplex_exchange = duplex.optional_number("exchange");
+      value.duplex_shift = duplex.optional_number("shift");
     });
+    value.reply_s = link.optional_number("reply_s");
     skip_at_bound(link);
     link.no_more();
   }

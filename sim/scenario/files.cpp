@@ -110,7 +110,8 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/cluster/topology", FileKind::topology}, // short form
       Key{"/topology/file", FileKind::topology},    // of a list of flows, or of a collective
       Key{"/topology", FileKind::topology},
-      Key{"/links", FileKind::links}, // of a collective
+      Key{"/network/calibration", FileKind::profile}, // of a collective
+      Key{"/links", FileKind::links},
       Key{"/sizes", FileKind::sizes},
       Key{"/cluster/preset", FileKind::node},
       Key{"/preset", FileKind::node}, // of a collective

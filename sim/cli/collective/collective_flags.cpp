@@ -56,6 +56,7 @@ constexpr std::array kFlags{
     Flag{"--preset", "/preset", "NAME|FILE", "dgx_h100", kNetwork, true},
     Flag{"--latency", "/network/latency_s", "TIME", "10us", kNetwork},
     Flag{"--bandwidth", "/network/bandwidth_Bps", "RATE", "10Gbps", kNetwork},
+    Flag{"--calibration", "/network/calibration", "FILE|NAME", "10gbe", kNetwork},
     Flag{"--reduction-rate", "/network/reduction_Bps", "RATE", "10GB/s", kNetwork},
     Flag{"--links", "/links", "FILE", "links.json", kNetwork},
     Flag{"--topology", "/topology", "FILE|PRESET", "star_16", kNetwork},

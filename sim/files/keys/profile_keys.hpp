@@ -136,6 +136,10 @@ inline constexpr std::array kProfileLinkKeys{
     kReduction,
     object("duplex", kDuplex, "How much traffic in both directions slows a link down.")
         .example(R"({"exchange": 1.1})"),
+    number("reply_s", "Time of an empty reply, s. Senders of trees that spread data wait for one.")
+        .in(at_least(0))
+        .nullable()
+        .example("1e-5"),
     kAtBound};
 inline constexpr std::array kProfileLink{
     object("links", kProfileLinkKeys, "Parameters of one kind of link.")};

@@ -56,6 +56,11 @@ struct LinkClass {
   std::string name; // of kLinkClasses
   double latency_s{};
   double per_byte_s{};
+  std::optional<double> block_latency_s; // of further blocks of a stream
+  // Time per byte while every rank also receives, over that of one direction alone: from the rank
+  // that it sends to, and from another one.
+  std::optional<double> duplex_exchange, duplex_shift;
+  std::optional<double> reply_s; // of an empty reply that senders of spreading trees wait for
 };
 
 // Dense ring all-reduces take factor[i] times as long on ranks[i] ranks (SPA 9); ranks ascending.
