@@ -56,6 +56,7 @@ struct LinkClass {
   std::string name; // of kLinkClasses
   double latency_s{};
   double per_byte_s{};
+  double delay_s{}; // after the ports are free
 };
 
 // Dense ring all-reduces take factor[i] times as long on ranks[i] ranks (SPA 9); ranks ascending.
@@ -79,6 +80,7 @@ struct NetworkProfile {
   std::string note;
   std::string grade; // of kGrades, "" where the file gives none
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
+  double delay_s{};
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
   std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted
