@@ -49,6 +49,8 @@ void parse_link(io::Fields& fields, CollectiveFile& file) {
   const double rate = number("bandwidth_Bps", node.network_Bps);
   out.all.per_byte_s = rate > 0 ? 1 / rate : 0;
   out.all.block_latency_s = network.number_or("block_latency_s", out.all.latency_s);
+  out.all.delay_s = network.number_or("delay_s", 0);
+  file.has_delay = network.has("delay_s");
   out.pairs_only = links && !network.has("latency_s");
   if (network.has("bandwidth_Bps") || filled) {
     file.bandwidth_Bps = rate;
@@ -154,6 +156,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
     out.intra.latency_s = inner.number("latency_s");
     out.intra.block_latency_s = out.intra.latency_s;
     out.intra.per_byte_s = 1 / inner.number("bandwidth_Bps");
+    out.intra.delay_s = inner.number_or("delay_s", 0);
     inner.no_more();
   }
 }
