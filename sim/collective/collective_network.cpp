@@ -39,9 +39,14 @@ std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseCont
   out.reduction_Bps = profile.reduction_Bps.value_or(0);
   const auto link = std::ranges::find(profile.links, "network", &net::LinkClass::name);
   if (link != profile.links.end()) {
-    out.link = {link->latency_s, link->block_latency_s.value_or(link->latency_s), link->per_byte_s};
+    out.link = {.latency_s = link->latency_s,
+                .block_latency_s = link->block_latency_s.value_or(link->latency_s),
+                .per_byte_s = link->per_byte_s,
+                .delay_s = link->delay_s};
   } else if (profile.latency_s && profile.bandwidth_Bps) {
-    out.link = {*profile.latency_s, *profile.latency_s, 1 / *profile.bandwidth_Bps};
+    out.link = {.latency_s = *profile.latency_s,
+                .block_latency_s = *profile.latency_s,
+                .per_byte_s = 1 / *profile.bandwidth_Bps};
   } else {
     context.problems.add(*place, "calibration " + profile.name +
                                      " gives no latency and bandwidth of a network");
@@ -63,7 +68,8 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
                      fields.row("network"));
   coll::Links& out = file.collective.links;
   const std::optional<Calibrated> calibrated = parse_calibration(network, context);
-  const bool given = network.has("latency_s") || network.has("bandwidth_Bps");
+  const bool given =
+      network.has("latency_s") || network.has("bandwidth_Bps") || network.has("delay_s");
   const bool filled = file.system.node && !topology && !links && !calibrated;
   const bool needed =
       !topology && !filled && !file.system.question && !calibrated && (!links || given);
@@ -78,15 +84,18 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   const library::NodeLinks node = filled ? file.system.node->links : library::NodeLinks{};
   const coll::LinkCost before = calibrated ? calibrated->link : coll::LinkCost{};
   out.all.latency_s = number("latency_s", before.latency_s, node.network_latency_s);
-  const double rate = number("bandwidth_Bps", before.per_byte_s > 0 ? 1 / before.per_byte_s : 0,
-                             node.network_Bps);
+  const double rate =
+      number("bandwidth_Bps", before.per_byte_s > 0 ? 1 / before.per_byte_s : 0, node.network_Bps);
   const bool own_rate = calibrated && !network.has("bandwidth_Bps");
   out.all.per_byte_s = own_rate ? before.per_byte_s : rate > 0 ? 1 / rate : 0;
-  const bool own_blocks = calibrated && !network.has("latency_s");
-  out.all.block_latency_s =
-      network.number_or("block_latency_s", own_blocks ? before.block_latency_s : out.all.latency_s);
+  const bool own_latency = calibrated && !network.has("latency_s");
+  out.all.block_latency_s = network.number_or(
+      "block_latency_s", own_latency ? before.block_latency_s : out.all.latency_s);
+  out.all.delay_s = network.number_or("delay_s", own_latency ? before.delay_s : 0);
+  file.has_delay = network.has("delay_s");
   out.pairs_only = links && !network.has("latency_s") && !calibrated;
-  if (calibrated && calibrated->steps && !given && !topology) {
+  // Times of both directions are those of links that hold their ports all the time.
+  if (calibrated && calibrated->steps && !given && !topology && out.all.delay_s == 0) {
     out.measured = std::make_shared<const coll::MeasuredSteps>(*calibrated->steps);
   }
   if (network.has("bandwidth_Bps") || filled) {
@@ -194,6 +203,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
     out.intra.latency_s = inner.number("latency_s");
     out.intra.block_latency_s = out.intra.latency_s;
     out.intra.per_byte_s = 1 / inner.number("bandwidth_Bps");
+    out.intra.delay_s = inner.number_or("delay_s", 0);
     inner.no_more();
   }
 }

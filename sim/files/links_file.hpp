@@ -1,6 +1,6 @@
 #pragma once
 // The files of `stepsim collective` (COL 1): kind `links`, whose rows are in keys/links_keys.hpp,
-// and a bare list of bytes per rank.
+// and bare lists of bytes and of entry times per rank.
 #include <optional>
 #include <vector>
 
@@ -20,5 +20,7 @@ struct LinksFile {
 [[nodiscard]] LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks);
 // Bytes by rank, whole and at most 2^53. Throws InputError with all problems.
 [[nodiscard]] std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks);
+// When each rank enters, s. Throws InputError with all problems.
+[[nodiscard]] std::vector<double> parse_entry(const Json& tree, std::optional<std::uint32_t> ranks);
 
 } // namespace stepsim::io

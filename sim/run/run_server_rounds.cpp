@@ -28,10 +28,12 @@ coll::Collective slowed(coll::Collective collective, double factor, std::vector<
   collective.links.all.latency_s *= factor;
   collective.links.all.block_latency_s *= factor;
   collective.links.all.per_byte_s *= factor;
+  collective.links.all.delay_s *= factor;
   if (collective.links.two_level) {
     collective.links.two_level->intra.latency_s *= factor;
     collective.links.two_level->intra.block_latency_s *= factor;
     collective.links.two_level->intra.per_byte_s *= factor;
+    collective.links.two_level->intra.delay_s *= factor;
   }
   collective.reduction_s_per_byte *= factor;
   collective.enter_s = std::move(enter_s);
@@ -54,7 +56,7 @@ public:
     const coll::Collective& server = exchange_.server;
     const double rest = factor * (exchange_.encode_s / exchange_.servers + exchange_.extra_s);
     if (by_formula()) {
-      const train::ServerLink link{.latency_s = server.links.all.latency_s * factor,
+      const train::ServerLink link{.latency_s = server.links.all.startup_s() * factor,
                                    .push_s = exchange_.push_s() * factor,
                                    .pull_s = exchange_.push_s() * factor,
                                    .add_s = exchange_.add_s() * factor};

@@ -28,7 +28,7 @@ private:
   [[nodiscard]] bool varies(std::string_view pointer) const;
 
   const study::Sweep& sweep_;
-  bool varied_entries_, varied_network_, all_methods_, has_library_;
+  bool varied_entries_, varied_network_, varied_delay_, all_methods_, has_library_;
   std::vector<std::string_view> varied_words_; // preset, shape
   Table table_;
   std::vector<std::int64_t> points_;       // of the rows

@@ -61,6 +61,7 @@ struct LinkClass {
   // that it sends to, and from another one.
   std::optional<double> duplex_exchange, duplex_shift;
   std::optional<double> reply_s; // of an empty reply that senders of spreading trees wait for
+  double delay_s{};              // after the ports are free
 };
 
 // Dense ring all-reduces take factor[i] times as long on ranks[i] ranks (SPA 9); ranks ascending.
@@ -84,6 +85,7 @@ struct NetworkProfile {
   std::string note;
   std::string grade; // of kGrades, "" where the file gives none
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
+  double delay_s{};
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
   std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted
