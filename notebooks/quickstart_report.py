@@ -71,9 +71,23 @@ def print_table(points):
 
 
 def plot(points, what, file):
-    columns = len(plots.networks(points))
-    figure = plt.figure(figsize=(2.6 * columns + 1, 5.6), dpi=120)
-    plots.plot_sweep(figure, points, f"What-if sweep of {what}")
+    """How far the schedule that frameworks use scales on each network, at most five of them; on one
+    network, how far each schedule does."""
+    found = plots.networks(points)
+    schedules = plots.values(points, "schedule")
+    title = f"What-if sweep of {what}"
+    if len(found) > 1:
+        schedule = "ddp" if "ddp" in schedules else schedules[0]
+        shown = {found[round(i * (len(found) - 1) / 4)] for i in range(5)}
+        points = [p for p in points if p["schedule"] == schedule and plots.network(p) in shown]
+        title += f"\nexchanged by {plots.named(schedule)}"
+    else:
+        points = [p for p in points if p["schedule"] in schedules[:5]]
+    figure = plt.figure(figsize=(8.5, 4.6), dpi=110)
+    axis = figure.add_subplot()
+    plots.plot_efficiency(axis, points)
+    figure.suptitle(title, fontsize=10)
+    figure.tight_layout()
     figure.savefig(file)
 
 

@@ -172,14 +172,17 @@ def knee(line, target):
 
 
 def plot_efficiency(axis, points, target=0.9):
-    """How far each schedule scales on one network, with the knee: the last node count at the target."""
+    """How far training scales, with the knee: the last node count at the target. A curve for each
+    schedule, or, of points with one schedule, for each network."""
     nodes = values(points, "nodes")
-    for index, schedule in enumerate(values(points, "schedule")):
-        color, marker, dashes = look(schedule, index)
-        line = [p for p in points if p["schedule"] == schedule]
+    by_network = len(values(points, "schedule")) == 1
+    name_of = network if by_network else lambda p: p["schedule"]
+    for index, name in enumerate(networks(points) if by_network else values(points, "schedule")):
+        color, marker, dashes = list(LOOKS.values())[index] if by_network else look(name, index)
+        line = [p for p in points if name_of(p) == name]
         axis.plot([p["nodes"] for p in line], [100 * p["scaling_efficiency"] for p in line],
                   color=color, marker=marker, markersize=6, linewidth=1.8, linestyle=dashes,
-                  label=named(schedule))
+                  label=named(name))
         if last := knee(line, target):
             axis.annotate(f"knee: {last['nodes']} nodes", (last["nodes"], 100 * last["scaling_efficiency"]),
                           xytext=(-58, -34), textcoords="offset points", fontsize=9,
@@ -195,7 +198,9 @@ def plot_efficiency(axis, points, target=0.9):
     axis.set_ylabel("scaling efficiency [%]")
     axis.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axis.set_axisbelow(True)
-    axis.legend(frameon=False, fontsize=9, handlelength=HANDLE_LENGTH, loc="lower left")
+    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} # curves of networks can lie anywhere
+    axis.legend(frameon=False, fontsize=9, handlelength=HANDLE_LENGTH,
+                **(beside if by_network else {"loc": "lower left"}))
 
 
 def slices(timeline):

@@ -51,8 +51,11 @@ def sweep_axes():
     handles = figure.legends[0].handlelength
     alone = new_figure().add_subplot()
     stepsim_plots.plot_efficiency(alone, [p for p in points if p["bandwidth_Bps"] == 1e9])
+    by_network = new_figure().add_subplot()
+    stepsim_plots.plot_efficiency(by_network, [p for p in points if p["schedule"] == schedules[0]])
     return [("sweep", axis, handles) for axis in axes.flat] + [
-        ("efficiency", alone, alone.get_legend().handlelength)]
+        (name, axis, axis.get_legend().handlelength)
+        for name, axis in (("efficiency", alone), ("efficiency by network", by_network))]
 
 
 def study_axes(module, results, extra):
