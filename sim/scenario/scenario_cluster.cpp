@@ -52,10 +52,10 @@ std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profil
                                     " gives no latency and bandwidth of a network inside a node");
     return std::nullopt;
   }
-  return cost_of({.name = {},
-                  .latency_s = *profile.latency_s,
-                  .per_byte_s = 1 / *profile.bandwidth_Bps,
-                  .delay_s = profile.delay_s});
+  return coll::LinkCost{.latency_s = *profile.latency_s,
+                        .block_latency_s = *profile.latency_s,
+                        .per_byte_s = 1 / *profile.bandwidth_Bps,
+                        .delay_s = profile.delay_s};
 }
 
 // A link inside a node needs both numbers, from its keys or from a profile. Further blocks cost a
