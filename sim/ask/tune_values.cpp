@@ -17,8 +17,11 @@
 #include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/scenario_compression.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
@@ -245,8 +248,15 @@ void collective_values(Setup& setup) {
       setup.out.values.emplace_back(coll::name(algorithm));
     }
   }
+  const std::string_view usual =
+      communication.question ? keys::kLibrary
+                             : default_collective(setup.scenario, is_compressed(setup.scenario),
+                                                  communication.reduce_broadcast);
+  if (usual == keys::kLibrary) {
+    setup.out.values.emplace_back(keys::kLibrary);
+  }
   setup.out.exact = true;
-  setup.out.default_value = communication.reduce_broadcast ? "mst" : "ring";
+  setup.out.default_value = communication.reduce_broadcast ? "mst" : usual;
 }
 
 // Planners that need selection costs or measured buckets are tried where these exist.

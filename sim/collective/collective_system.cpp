@@ -196,7 +196,7 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
               .shape = *shape,
               .bytes = file.collective.bytes,
               .node = system.node->type,
-              .calibration = system.settings.calibration,
+              .calibration = system.settings.calibration.get(),
               .options = system.settings.options};
   const coll::Links& links = file.collective.links;
   const auto overridden = [&](std::string_view key) {

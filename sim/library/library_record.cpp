@@ -51,6 +51,40 @@ void check_lone_algorithm(const LibraryQuestion& question, const Layout& layout)
 
 std::string sized(double bytes) { return base::significant(bytes) + " bytes"; }
 
+void set_runner_up(const LibraryModel& model, const Layout& layout, const PairChoice& choice,
+                   LibraryRecord& record) {
+  if (!choice.runner_up) {
+    return;
+  }
+  const Pair pair = *choice.runner_up;
+  record.runner_up = {.pair = pair,
+                      .published_s =
+                          published_seconds(layout, record.operation, record.bytes, pair),
+                      .seconds = operation_time(layout, record.operation, record.bytes, pair,
+                                                model.multipliers, model.collnet)
+                                     .seconds};
+}
+
+// Factor of the residuals at measured points; 1 where they do not count.
+double correction(const LibraryQuestion& question, double bytes) {
+  const bool corrects = question.calibration != nullptr &&
+                        question.options.residual.value_or(Residual::kriging) == Residual::kriging;
+  return corrects ? std::exp(question.calibration->kriging.log_correction(
+                        KrigingPoint::of(question.operation, question.shape, bytes)))
+                  : 1;
+}
+
+// Bandwidths and the gap follow from the time.
+void set_ratios(LibraryRecord& record) {
+  if (record.bytes > 0 && record.seconds > 0) {
+    record.algbw_Bps = record.bytes / record.seconds;
+    record.busbw_Bps = record.algbw_Bps * bus_share(record.operation, record.ranks);
+  }
+  record.gap = record.bound_s > 0 ? record.seconds / record.bound_s : 0;
+}
+
+} // namespace
+
 std::vector<std::string> warnings_of(const LibraryQuestion& question) {
   std::vector<std::string> warnings;
   const auto add = [&](std::string_view word, const std::string& sentence) {
@@ -80,31 +114,6 @@ std::vector<std::string> warnings_of(const LibraryQuestion& question) {
   }
   return warnings;
 }
-
-void set_runner_up(const LibraryModel& model, const Layout& layout, const PairChoice& choice,
-                   LibraryRecord& record) {
-  if (!choice.runner_up) {
-    return;
-  }
-  const Pair pair = *choice.runner_up;
-  record.runner_up = {.pair = pair,
-                      .published_s =
-                          published_seconds(layout, record.operation, record.bytes, pair),
-                      .seconds = operation_time(layout, record.operation, record.bytes, pair,
-                                                model.multipliers, model.collnet)
-                                     .seconds};
-}
-
-// Bandwidths and the gap follow from the time.
-void set_ratios(LibraryRecord& record) {
-  if (record.bytes > 0 && record.seconds > 0) {
-    record.algbw_Bps = record.bytes / record.seconds;
-    record.busbw_Bps = record.algbw_Bps * bus_share(record.operation, record.ranks);
-  }
-  record.gap = record.bound_s > 0 ? record.seconds / record.bound_s : 0;
-}
-
-} // namespace
 
 LibraryModel library_model(const LibraryQuestion& question) {
   const Calibration* calibration = question.calibration;
@@ -159,10 +168,7 @@ LibraryRecord predict(const LibraryQuestion& question) {
   record.preset = question.node.name;
   if (question.calibration != nullptr) {
     record.calibration = question.calibration->fitted.name;
-    if (question.options.residual.value_or(Residual::kriging) == Residual::kriging) {
-      record.seconds *= std::exp(question.calibration->kriging.log_correction(
-          KrigingPoint::of(question.operation, question.shape, question.bytes)));
-    }
+    record.seconds *= correction(question, question.bytes);
   }
   if (record.bound_s > record.seconds) {
     record.seconds = record.bound_s;
@@ -175,6 +181,17 @@ LibraryRecord predict(const LibraryQuestion& question) {
   set_ratios(record);
   record.warnings = warnings_of(question);
   return record;
+}
+
+LibraryCost::LibraryCost(const LibraryQuestion& question)
+    : question_(question), model_(library_model(question)),
+      layout_(layout_of(question.node, question.shape)) {
+  refuse_impossible(question);
+}
+
+double LibraryCost::seconds(double bytes) const {
+  const OperationTime time = chosen_time(model_, layout_, question_.operation, bytes);
+  return std::max(time.bound.seconds, time.seconds * correction(question_, bytes));
 }
 
 } // namespace stepsim::library

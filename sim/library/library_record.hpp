@@ -81,4 +81,20 @@ void refuse_impossible(const LibraryQuestion& question);
 // algorithm where it does not exist (the message says why).
 [[nodiscard]] LibraryRecord predict(const LibraryQuestion& question);
 
+// Where the numbers of the answer are not to be trusted, in sentences.
+[[nodiscard]] std::vector<std::string> warnings_of(const LibraryQuestion& question);
+
+// The time of one operation by its bytes, for callers that need no record: `seconds` of predict.
+class LibraryCost {
+public:
+  // Throws UsageError as predict.
+  explicit LibraryCost(const LibraryQuestion& question);
+  [[nodiscard]] double seconds(double bytes) const;
+
+private:
+  LibraryQuestion question_;
+  LibraryModel model_;
+  Layout layout_;
+};
+
 } // namespace stepsim::library

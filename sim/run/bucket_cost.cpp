@@ -14,6 +14,8 @@
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/compressed_cost.hpp"
+#include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {
 
@@ -74,6 +76,7 @@ std::uint64_t BucketCosts::events() const {
 
 BucketCost BucketCosts::dense(const plan::Group& group) {
   const plan::LinearCost extra = extra_cost(scenario_);
+  const auto bytes = static_cast<double>(group.bytes.value);
   const train::Exchange& message = exchange_(group.bytes);
   BucketCost cost;
   // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
@@ -82,11 +85,13 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
   // either.
   const bool sends = message.seconds > 0;
   cost.wire_s = message.seconds + (sends ? extra.startup_s : 0);
-  cost.staging_s = extra.per_byte_s * static_cast<double>(group.bytes.value);
+  cost.staging_s = extra.per_byte_s * bytes;
   cost.bytes_sent = message.max_bytes_sent;
   cost.links = message.links;
   cost.algorithm =
-      scenario_.communication.calibrated ? "calibrated" : coll::name(message.algorithm);
+      scenario_.communication.question     ? library_pair(*scenario_.communication.question, bytes)
+      : scenario_.communication.calibrated ? std::string(keys::kCalibrated)
+                                           : std::string(coll::name(message.algorithm));
   if (scenario_.communication.reduce_broadcast || splits_exchange(scenario_)) {
     const train::Exchange& back = broadcast_(group.bytes);
     cost.broadcast_s = back.seconds;

@@ -84,6 +84,20 @@ std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan
   return bandwidth >= reduction ? "bandwidth" : "reduction";
 }
 
+// Latency and transfer as the model of the library has them.
+std::string largest_library_part(const library::LibraryQuestion& asked, const plan::Plan& plan) {
+  library::LibraryQuestion question = asked;
+  double latency = 0;
+  double transfer = 0;
+  for (const plan::Group& group : plan.groups) {
+    question.bytes = static_cast<double>(group.bytes.value);
+    const library::LibraryRecord record = library::predict(question);
+    latency += record.latency_part_s;
+    transfer += record.transfer_part_s;
+  }
+  return latency >= transfer ? "latency" : "bandwidth";
+}
+
 } // namespace
 
 // The algorithm and the block are those of the first message.
@@ -91,6 +105,9 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
                          std::span<const BucketCost> costs) {
   if (is_compressed(scenario)) {
     return largest_compressed_part(scenario, plan, costs);
+  }
+  if (const auto& question = scenario.communication.question) {
+    return largest_library_part(*question, plan);
   }
   if (scenario.cluster.network.curve) {
     return "bandwidth"; // a measured curve has no parts

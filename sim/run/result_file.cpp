@@ -187,6 +187,19 @@ constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
      [](const DefaultValue& d) -> Json { return d.reason; }},
 });
 
+constexpr auto kOverride = std::to_array<Written<Override>>({
+    {text("pointer", "Where it stands in the scenario.")
+         .example(R"("/cluster/network/bandwidth_Bps")")
+         .required(),
+     [](const Override& o) -> Json { return o.pointer; }},
+    {any("value", "What the scenario says.").example("1.25e10").required(),
+     [](const Override& o) -> Json { return o.value; }},
+    {any("of_node", "What the node type says; null where a calibration stands for several values.")
+         .example("4.8e10")
+         .required(),
+     [](const Override& o) -> Json { return o.of_node; }},
+});
+
 constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
     {integer("index", "Launch order in the trace, from 0.").in(io::at_least(0)).required(),
      [](const MeasuredExchange& m) -> Json { return m.index; }},
@@ -245,6 +258,7 @@ constexpr std::array kLayerKeys = io::written_keys(kLayer);
 constexpr std::array kTensorKeys = io::written_keys(kTensor);
 constexpr std::array kJobKeys = io::written_keys(kJob);
 constexpr std::array kDefaultKeys = io::written_keys(kDefault);
+constexpr std::array kOverrideKeys = io::written_keys(kOverride);
 constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
 constexpr std::array kCalibrationKeys = io::written_keys(kCalibration);
 constexpr std::array kNetworkKeys = io::written_keys(kNetwork);
@@ -257,6 +271,7 @@ constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of 
 constexpr std::array kOneTensor{object("tensors", kTensorKeys, "One message of packets.")};
 constexpr std::array kOneJob{object("jobs", kJobKeys, "One job.")};
 constexpr std::array kOneDefault{object("defaults", kDefaultKeys, "One of them.")};
+constexpr std::array kOneOverride{object("overrides", kOverrideKeys, "One of them.")};
 constexpr std::array kOneMeasured{
     object("measured_buckets", kMeasuredKeys, "One bucket of the trace.")};
 constexpr std::array kOneWarning{text("warnings", "One warning.").example(R"("the GPU was idle")")};
@@ -325,6 +340,12 @@ constexpr auto kResult = std::to_array<Written<Result>>({
           "Values that the scenario leaves out and that decide a time here.")
          .required(),
      [](const Result& r) { return each(kDefault, r.defaults); }},
+    {list("overrides", kOneOverride,
+          "Values of the scenario that replace others of its node type; left out without any."),
+     [](const Result& r) {
+       const std::vector<Override>& all = r.scenario.cluster.overrides;
+       return all.empty() ? Json() : each(kOverride, all);
+     }},
     {list("measured_buckets", kOneMeasured,
           "Exchanges of the trace next to simulated ones of as many ranks; empty without timed "
           "buckets.")

@@ -6,8 +6,11 @@
 #include <numeric>
 
 #include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "coll/method.hpp"
+#include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
+#include "scenario/scenario_library.hpp"
 #include "train/step/alone.hpp"
 
 namespace stepsim::study {
@@ -50,6 +53,19 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
   } else if (!scenario.cluster.network.curve && !is_compressed(scenario)) {
     if (auto idle = coll::idle_interfaces(exchange_of(scenario))) {
       result.warnings.push_back(std::move(*idle));
+    }
+  }
+  if (const auto& question = scenario.communication.question) {
+    std::vector<double> bytes;
+    for (const plan::Group& group : plan.groups) {
+      bytes.push_back(static_cast<double>(group.bytes.value));
+    }
+    append(result.warnings, library_warnings(*question, bytes));
+    if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
+      result.warnings.push_back(
+          "linear: false; the planner takes the tangent of the library's cost "
+          "at the mean gradient, " +
+          base::readable_bytes(mean_message(scenario)));
     }
   }
   result.extrapolation_factor =

@@ -43,6 +43,17 @@ bool is_ring_on_links(const Scenario& scenario) {
          scenario.communication.collective == coll::AlgorithmId::ring;
 }
 
+bool asks_library(const Scenario& scenario) { return scenario.communication.question.has_value(); }
+
+bool tries_algorithms(const Scenario& scenario) {
+  return exchanges_by_links(scenario) &&
+         scenario.communication.collective == coll::AlgorithmId::automatic;
+}
+
+bool takes_ring(const Scenario& scenario) {
+  return exchanges_by_links(scenario) && !asks_library(scenario) && !tries_algorithms(scenario);
+}
+
 // On a fabric the interfaces are links of their own, and the number per node has no meaning.
 bool crosses_interfaces(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
@@ -106,7 +117,10 @@ constexpr std::array kRows{
     Row{"/cluster/network/efficiency", exchanges_by_links},
     Row{"/cluster/network/reduction_Bps", adds_for_free, true},
     Row{"/communication/chunking", exchanges_by_links},
-    Row{"/communication/collective", exchanges_by_links},
+    Row{"/communication/collective", takes_ring},
+    Row{"/communication/collective", tries_algorithms, true, "several GPUs per node"},
+    Row{"/communication/collective", asks_library, true,
+        "a node type or a calibration of the library is given"},
     Row{"/communication/cost_form", exchanges_by_links},
     Row{"/communication/element_bytes", exchanges_by_links},
     Row{"/communication/reduction_mode", adding_takes_time},
@@ -219,12 +233,22 @@ private:
       known = known || row.pointer == key;
       if (row.pointer == key && (row.applies == nullptr || row.applies(scenario_))) {
         const std::string reason(row.reason.empty() ? reason_of(key) : row.reason);
-        out_.push_back({pointer, value, reason, row.decisive});
+        out_.push_back({pointer, value, of_node(key) ? node_reason() : reason, row.decisive});
       }
     }
     if (!known && exchanges(scenario_)) {
-      out_.push_back({pointer, value, other_reason(key), false});
+      out_.push_back({pointer, value, of_node(key) ? node_reason() : other_reason(key), false});
     }
+  }
+
+  // Keys that a node type fills.
+  [[nodiscard]] bool of_node(std::string_view key) const {
+    return scenario_.cluster.node &&
+           (key == "/cluster/gpus_per_node" || key == "/cluster/nics_per_node" ||
+            key == "/cluster/intra_network");
+  }
+  [[nodiscard]] std::string node_reason() const {
+    return "node type " + scenario_.cluster.node->type.name;
   }
 
   [[nodiscard]] static std::string_view reason_of(std::string_view pointer) {

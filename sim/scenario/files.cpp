@@ -356,7 +356,7 @@ const io::NodePreset& Files::node(const io::Json& name) {
   return *known;
 }
 
-const library::Calibration& Files::library_calibration(const io::Json& value) {
+std::shared_ptr<const library::Calibration> Files::library_calibration(const io::Json& value) {
   const std::lock_guard lock(mutex_);
   const bool is_name = value.is_string();
   const std::string key = is_name ? path_of(value) : io::compact(value);
@@ -364,10 +364,10 @@ const library::Calibration& Files::library_calibration(const io::Json& value) {
   if (!known) {
     const io::Json read_value = is_name ? read(key, value) : io::Json();
     const io::Json& tree = is_name ? read_value : value;
-    known = std::make_unique<const library::Calibration>(
+    known = std::make_shared<const library::Calibration>(
         library::calibration_of(io::parse_library_calibration(tree).fitted));
   }
-  return *known;
+  return known;
 }
 
 // By content and not by path: an inline topology has no path, and points of a sweep often repeat

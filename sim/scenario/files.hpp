@@ -103,7 +103,7 @@ public:
   const io::NodePreset& node(const io::Json& name);
   // A path, or the object itself. The correction and the covariance that predictions need are
   // computed once.
-  const library::Calibration& library_calibration(const io::Json& value);
+  std::shared_ptr<const library::Calibration> library_calibration(const io::Json& value);
   // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
@@ -130,7 +130,8 @@ private:
   ByPath<CostFile> costs_;
   ByPath<net::Topology> topologies_;
   ByPath<io::NodePreset> nodes_;
-  ByPath<library::Calibration> library_calibrations_; // an object: by its text
+  // By path, or by the text of an object.
+  std::map<std::string, std::shared_ptr<const library::Calibration>> library_calibrations_;
   // By path and number of ranks.
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const io::LinksFile>> links_;
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const std::vector<double>>>

@@ -48,7 +48,7 @@ void read_calibration(io::Fields& fields, const ParseContext& context, LibrarySe
     return;
   }
   settings.calibration_written = *json;
-  settings.calibration = &context.files.library_calibration(*json);
+  settings.calibration = context.files.library_calibration(*json);
 }
 
 } // namespace
@@ -82,7 +82,7 @@ LibrarySettings read_library(const io::Json& json, const ParseContext& context) 
 // generations differ.
 std::optional<NodeSource> node_source(const io::Json* preset, const LibrarySettings& settings,
                                       const ParseContext& context) {
-  const library::Calibration* calibration = settings.calibration;
+  const auto& calibration = settings.calibration;
   const library::Multipliers* factors =
       calibration != nullptr ? &calibration->multipliers : nullptr;
   if (preset != nullptr && !preset->is_null()) {

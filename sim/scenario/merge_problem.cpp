@@ -9,6 +9,7 @@
 
 #include "plan/planners.hpp"
 #include "scenario/compression/compressed_cost.hpp"
+#include "scenario/scenario_library.hpp"
 #include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
@@ -36,8 +37,10 @@ plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (!exchanges(scenario)) {
     return {.base = plan::LinearCost{}};
   }
-  if (scenario.cluster.network.curve) {
-    return *scenario.cluster.network.curve;
+  if (const auto& curve = scenario.cluster.network.curve) {
+    const bool bends = scenario.communication.question &&
+                       plan::planner(scenario.communication.schedule).needs_linear_cost();
+    return bends ? plan::Cost{.base = tangent(*curve, mean_message(scenario))} : *curve;
   }
   coll::Collective exchange = exchange_of(scenario);
   if (by_formula) {

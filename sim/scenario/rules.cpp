@@ -61,8 +61,11 @@ void warn_of_link(const io::Json& tree, Scenario& scenario) {
     return;
   }
   std::string unused;
+  const bool library = scenario.communication.question.has_value();
   for (const std::string_view pointer : kLinkKeys) {
-    if (is_given(tree, pointer)) {
+    const bool takes = library && (pointer == "/cluster/network/bandwidth_Bps" ||
+                                   pointer == "/cluster/network/efficiency");
+    if (is_given(tree, pointer) && !takes) {
       unused += (unused.empty() ? "" : ", ") + std::string(pointer);
     }
   }
@@ -71,6 +74,7 @@ void warn_of_link(const io::Json& tree, Scenario& scenario) {
         unused + (unused.find(',') == std::string::npos ? " has" : " have") +
         " no effect: the times of " +
         std::string(scenario.training.exchange ? "exchanges of a given exchange_s"
+                    : library                  ? "exchanges by the model of a library"
                                                : "measured exchanges") +
         " count");
   }

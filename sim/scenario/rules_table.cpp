@@ -61,7 +61,7 @@ std::string collective_word(const Scenario& s) {
 // As the file says it: a measured curve is called calibrated.
 // In the word of the file: calibrated is no algorithm.
 std::string asked_collective(const Scenario& s) {
-  return s.communication.calibrated ? "collective calibrated" : collective_word(s);
+  return "collective " + std::string(collective_word(s.communication));
 }
 std::string training_word(const Scenario& s) {
   return std::string(kTrainingAlgorithms[s.training.algorithm]);
@@ -70,7 +70,9 @@ std::string transport_word(const Scenario& s) {
   return "transport " + std::string(net::kTransportKinds[transport_of(s)]);
 }
 std::string curve_word(const Scenario& s) {
-  return s.training.exchange ? "exchanges of a given exchange_s" : "measured exchanges";
+  return s.training.exchange       ? "exchanges of a given exchange_s"
+         : s.communication.library ? "the model of a library"
+                                   : "measured exchanges";
 }
 
 // True where the evaluators of collectives tell how long a dense exchange takes.
@@ -89,6 +91,9 @@ std::string delay_word(const Scenario& s) {
   return model_word(s) + ", where latency_s is such a delay already";
 }
 constexpr std::string_view kNoDelayOnLinks = "the network model is alpha_beta";
+
+bool is_library(const Scenario& s) { return s.communication.library; }
+constexpr std::string_view kOfLibrary = "the collective is library";
 
 constexpr std::string_view kVarying = "compute_cv or exchange_cv is above 0";
 constexpr std::string_view kEvaluated = "exchanges are neither measured nor given";
@@ -118,6 +123,14 @@ constexpr std::array kRules{
             [](const Scenario& s) { return !is_server(s); }, training_word},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
+    KeyRule{"/communication/library/name", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/version", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/choice", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/residual", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/algorithms", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/protocols", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/ll128", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/collnet", kOfLibrary, is_library, asked_collective},
     KeyRule{"/communication/block_bytes",
             "the collective is auto, or sends in blocks on one of its levels",
             [](const Scenario& s) {

@@ -16,6 +16,7 @@
 #include "scenario/scenario_communication.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_jobs.hpp"
+#include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_training.hpp"
 #include "scenario/scenario_workload.hpp"
@@ -130,13 +131,14 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 
 } // namespace
 
-// A network given as a word is a calibration; it is expanded first, because readers of the parts
-// expect objects.
+// A network given as a word is a calibration, and a library as a word is its name; they are
+// expanded first, because readers of the parts expect objects.
 // Problems are thrown between the stages and not at the end of each reader, so that as many as
 // possible are reported at once and none that only follows from another.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
-  for (const std::string_view network : {"/cluster/network", "/cluster/intra_network"}) {
-    if (const io::Json* word = io::resolve(tree, network); word != nullptr && word->is_string()) {
+  for (const std::string_view place :
+       {"/cluster/network", "/cluster/intra_network", "/communication/library"}) {
+    if (const io::Json* word = io::resolve(tree, place); word != nullptr && word->is_string()) {
       return parse_scenario(with_short_forms_expanded(tree), files, leftovers);
     }
   }
@@ -158,6 +160,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
     parse_part(top, "workload", context,
                [&](io::Fields& fields) { parse_workload(fields, context, scenario); });
   }
+  parse_library(tree, context, scenario);
   parse_part(top, "cluster", context,
              [&](io::Fields& fields) { parse_cluster(fields, context, scenario); });
   parse_part(top, "training", context,
@@ -181,6 +184,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   }
   resolve_fabric(tree, context, scenario);
   problems.throw_if_any();
+  resolve_library(tree, context, scenario);
   resolve_curve(tree, context, scenario);
   require_networks(tree, context, scenario);
   resolve_contention(tree, scenario);

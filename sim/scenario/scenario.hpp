@@ -17,6 +17,7 @@
 #include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "scenario/files.hpp"
+#include "scenario/node_source.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "train/step/pipeline.hpp"
 #include "train/step/step.hpp"
@@ -69,6 +70,8 @@ struct Network {
 };
 
 struct Cluster {
+  std::optional<NodeSource> node;  // of the preset, else of the calibration of the library
+  std::vector<Override> overrides; // of its values
   std::int64_t nodes = 1;
   std::int64_t gpus_per_node = 1;
   std::int64_t nics_per_node = 1;
@@ -127,7 +130,10 @@ struct Training {
 struct Communication {
   coll::AlgorithmId collective = coll::AlgorithmId::ring;
   bool calibrated = false; // `collective` is "calibrated": a library's measured curve
-  coll::Options options;   // chunking real by default here
+  bool library = false;    // `collective` is "library": the model of one
+  LibrarySettings library_settings;
+  std::optional<library::LibraryQuestion> question; // of `library` among several ranks; no bytes
+  coll::Options options;                            // chunking real by default here
   plan::Schedule schedule = plan::Schedule::ddp;
   plan::ScheduleOptions schedule_options;
   double copy_bandwidth_Bps = 0; // 0 = no copies

@@ -14,7 +14,9 @@
 #include "net/profile/profile_curve.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
+#include "scenario/library_settings.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_library.hpp"
 #include "json/json_pointer.hpp"
 
 namespace stepsim::study {
@@ -62,17 +64,24 @@ std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profil
 // whole latency, since nothing else is known of such links.
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
+  std::optional<coll::LinkCost> of_profile;
+  if (cluster.node && cluster.gpus_per_node > 1) {
+    const library::NodeLinks& links = cluster.node->links;
+    of_profile = coll::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
+  }
   if (json == nullptr || json->is_null()) {
+    cluster.intra = of_profile;
     return;
   }
   io::Fields intra(*json, context.problems, fields.row("intra_network"));
-  std::optional<coll::LinkCost> of_profile;
   if (intra.has("calibration")) {
     cluster.intra_calibration = intra.string("calibration");
+    note_profile(intra, cluster.intra_calibration, cluster);
     if (const io::Json& place = *intra.any("calibration"); place.is_string()) {
       of_profile = intra_of_profile(context.files.profile(place), place, context);
     }
   }
+  const bool of_node = of_profile && !intra.has("calibration");
   coll::LinkCost cost;
   if (of_profile) { // values next to it win
     cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
@@ -85,6 +94,13 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   cost.block_latency_s = cost.latency_s;
   cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
+  if (of_node) {
+    const library::NodeLinks& links = cluster.node->links;
+    note_override(intra, "latency_s", cost.latency_s, links.inner_latency_s, cluster);
+    const bool same = cost.per_byte_s == of_profile->per_byte_s;
+    note_override(intra, "bandwidth_Bps", same ? links.inner_Bps : 1 / cost.per_byte_s,
+                  links.inner_Bps, cluster);
+  }
   intra.no_more();
   cluster.intra = cost;
 }
@@ -158,8 +174,16 @@ std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& con
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   cluster.nodes = fields.integer("nodes");
-  cluster.gpus_per_node = fields.integer("gpus_per_node");
-  cluster.nics_per_node = fields.integer("nics_per_node");
+  cluster.node =
+      node_source(fields.any("preset"), scenario.communication.library_settings, context);
+  const library::NodeType type = cluster.node ? cluster.node->type : library::NodeType{};
+  cluster.gpus_per_node = fields.integer_or("gpus_per_node", type.gpus);
+  const std::int64_t nics = std::min<std::int64_t>(type.nics, cluster.gpus_per_node);
+  cluster.nics_per_node = fields.integer_or("nics_per_node", std::max<std::int64_t>(nics, 1));
+  const auto as_number = [](std::int64_t value) { return static_cast<double>(value); };
+  note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
+  note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),
+                cluster);
   if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
       static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) >
           keys::kMaxRanks) {
@@ -173,7 +197,15 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   cluster.topology = as_written("topology");
   cluster.rank_placement = as_written("rank_placement");
 
+  Network& network = cluster.network;
+  if (cluster.node) {
+    network.latency_s = network.block_latency_s = cluster.node->links.network_latency_s;
+    network.bandwidth_Bps = cluster.node->links.network_Bps;
+  }
   const io::Json* network_json = fields.any("network");
+  if (cluster.node && (network_json == nullptr || network_json->is_null())) {
+    return;
+  }
   if (network_json == nullptr || network_json->is_null()) {
     cluster.has_network = false;
     const io::Json* nodes = fields.any("nodes");
@@ -183,7 +215,6 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     return;
   }
   io::Fields part(*network_json, context.problems, fields.row("network"));
-  Network& network = cluster.network;
   network.model = part.word("model", kNetworkModels);
   network.count_headers = part.boolean("count_headers");
   (void)part.any("packet"); // resolve_fabric reads it
@@ -193,6 +224,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   }
   if (part.has("calibration")) {
     network.calibration = part.string("calibration");
+    note_profile(part, network.calibration, cluster);
     const io::Json& place = *part.any("calibration");
     if (place.is_string()) {
       const bool link_given = part.has("latency_s") && part.has("bandwidth_Bps");
@@ -220,6 +252,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.bandwidth_Bps = optional ? part.number_or("bandwidth_Bps", network.bandwidth_Bps)
                                    : part.required_number("bandwidth_Bps");
   network.delay_s = part.number_or("delay_s", network.delay_s);
+  note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
   network.block_latency_s = part.number_or("block_latency_s", network.latency_s);
   if (network.block_latency_s > network.latency_s) {
@@ -254,8 +287,8 @@ bool is_library(std::string_view algorithm) {
 // curve of the calibration with the same number of ranks.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Network& network = scenario.cluster.network;
-  if (network.model != NetworkModel::alpha_beta) {
-    return; // the topology counts
+  if (network.model != NetworkModel::alpha_beta || scenario.communication.question) {
+    return; // the topology counts, or the model of a library
   }
   if (coll::row(scenario.communication.compression.method).method !=
       coll::CompressionMethod::none) {

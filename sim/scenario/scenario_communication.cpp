@@ -16,6 +16,8 @@
 #include "scenario/compression/profile_costs.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {
@@ -45,12 +47,21 @@ std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext
   return candidates;
 }
 
-// `calibrated` names a measured curve and no algorithm: ring stands in until resolve_curve has
-// found it.
-void parse_collective(io::Fields& fields, const ParseContext& context, Communication& out) {
-  const std::string_view chosen = fields.word("collective");
+// `calibrated` and `library` name a cost and no algorithm: ring stands in until resolve_curve and
+// resolve_library have found it.
+void parse_collective(io::Fields& fields, const ParseContext& context, const Scenario& scenario,
+                      Communication& out) {
+  const io::Json* compression = fields.any("compression");
+  const bool compressed = compression != nullptr && !compression->is_null() &&
+                          compression_method(*compression) != coll::CompressionMethod::none;
+  const bool in_two = fields.word("exchange") == "reduce_broadcast";
+  const std::string_view chosen =
+      fields.word_or("collective", default_collective(scenario, compressed, in_two));
   out.calibrated = chosen == keys::kCalibrated;
-  out.collective = out.calibrated ? AlgorithmId::ring : *coll::parse_algorithm(chosen);
+  out.library = chosen == keys::kLibrary;
+  out.collective =
+      out.calibrated || out.library ? AlgorithmId::ring : *coll::parse_algorithm(chosen);
+  (void)fields.any("library"); // parse_library reads it
   out.options.candidates = parse_candidates(fields, context);
   read_options(fields, out.options);
 }
@@ -149,10 +160,10 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.options.chunking = scenario.cluster.network.model == NetworkModel::alpha_beta
                              ? coll::Chunking::real
                              : coll::Chunking::integer;
-  parse_collective(fields, context, out);
+  parse_collective(fields, context, scenario, out);
   if (algorithm == TrainingAlgorithm::parameter_server) {
     out.collective = AlgorithmId::parameter_server;
-    out.calibrated = false;
+    out.calibrated = out.library = false;
   }
   parse_schedule(fields, context, scenario);
   out.reduce_broadcast = fields.word("exchange") == "reduce_broadcast" && sync;
@@ -160,7 +171,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
     context.problems.add(fields.json(), "collective",
                          "reduce_broadcast needs mst, be or lp, got " +
-                             std::string(coll::name(out.collective)));
+                             std::string(collective_word(out)));
   }
   out.overlap_backward = fields.boolean("overlap_backward");
   out.next_forward = fields.word("next_forward", train::kNextForwards);

@@ -3,6 +3,8 @@
 // carry compressed bytes.
 #include "scenario/scenario_exchange.hpp"
 
+#include "scenario/keys/communication_keys.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -129,6 +131,12 @@ bool simulates_messages(const Scenario& scenario) {
           (communication.collective == coll::AlgorithmId::parameter_server ||
            communication.schedule == plan::Schedule::priority || stops_early(scenario) ||
            !scenario.other_jobs.empty()));
+}
+
+std::string_view collective_word(const Communication& communication) {
+  return communication.calibrated ? keys::kCalibrated
+         : communication.library  ? keys::kLibrary
+                                  : coll::name(communication.collective);
 }
 
 coll::Op exchange_op(const Communication& communication) {

@@ -44,6 +44,9 @@ struct CodecTimes {
 // The collective of the scenario without its bytes.
 [[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
 
+// The word of the file: `calibrated` and `library` are no algorithms.
+[[nodiscard]] std::string_view collective_word(const Communication& communication);
+
 // Messages travel through a simulated topology.
 [[nodiscard]] inline bool is_simulated(const Scenario& scenario) {
   return scenario.cluster.network.model != NetworkModel::alpha_beta;

@@ -187,8 +187,9 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
       scenario.cluster.network.cost_tree.is_object()) {
     refuse("/cluster/network/cost", "a measured cost" + on);
   }
-  if (communication.calibrated) {
-    refuse("/communication/collective", "collective calibrated" + on);
+  if (communication.calibrated || communication.library) {
+    refuse("/communication/collective",
+           "collective " + std::string(collective_word(communication)) + on);
   }
   if (communication.options.cost_form != coll::CostForm::exact) {
     refuse("/communication/cost_form", "a published cost form" + on);
@@ -309,6 +310,9 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   if (!cluster.intra && ranks_share_hosts(*fabric, cluster.ranks())) {
     context.problems.add(*io::resolve(tree, "/cluster"), "intra_network",
                          "required: ranks of one host talk over it");
+  }
+  if (cluster.node && !is_given(tree, "/cluster/nics_per_node")) {
+    cluster.nics_per_node = 1; // the node type's cards are not those of the topology
   }
   if (cluster.nics_per_node > 1) {
     context.problems.add(*io::resolve(tree, "/cluster"), "nics_per_node",

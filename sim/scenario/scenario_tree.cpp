@@ -2,6 +2,7 @@
 // by the rules that refuse them in a file.
 #include "scenario/scenario_tree.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <string>
@@ -11,7 +12,9 @@
 #include "plan/planners.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_library.hpp"
 #include "scenario/scenario_training.hpp"
 #include "scenario/schedule_options.hpp"
 
@@ -111,6 +114,10 @@ io::Json cluster_tree(const Scenario& scenario) {
   const bool topology_counts = cluster.fabric && !cluster.topology.is_null();
   // A measured curve counts instead; beside a calibration a given link would win over its curves.
   const bool curve_counts = network.curve && !scenario.training.exchange;
+  const auto overrides = [&](std::string_view pointer) {
+    return std::ranges::find(cluster.overrides, pointer, &Override::pointer) !=
+           cluster.overrides.end();
+  };
   if (!topology_counts && !curve_counts && cluster.has_network) {
     if (!cluster.topology_gives_latency) {
       net.set("latency_s", network.latency_s);
@@ -125,6 +132,12 @@ io::Json cluster_tree(const Scenario& scenario) {
       !cluster.topology_gives_bandwidth) {
     net.set("bandwidth_Bps", network.bandwidth_Bps);
   }
+  if (scenario.communication.question) { // which takes what replaces values of the node type
+    net.set("efficiency", network.efficiency);
+    if (overrides("/cluster/network/bandwidth_Bps")) {
+      net.set("bandwidth_Bps", network.bandwidth_Bps);
+    }
+  }
   if (!network.calibration.empty()) {
     net.set("calibration", network.calibration);
   }
@@ -136,11 +149,16 @@ io::Json cluster_tree(const Scenario& scenario) {
   io::Json tree = io::Object{{"nodes", cluster.nodes},
                              {"gpus_per_node", cluster.gpus_per_node},
                              {"nics_per_node", cluster.nics_per_node}};
+  if (cluster.node && !cluster.node->written.empty()) {
+    tree.set("preset", cluster.node->written);
+  }
   add_fabric_keys(cluster, tree, net);
   tree.set("network", std::move(net));
   if (cluster.intra) {
-    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s},
-                              {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}}};
+    const bool of_node = cluster.node && cluster.intra_calibration.empty() &&
+                         !overrides("/cluster/intra_network/bandwidth_Bps");
+    const double rate = of_node ? cluster.node->links.inner_Bps : 1 / cluster.intra->per_byte_s;
+    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s}, {"bandwidth_Bps", rate}}};
     if (cluster.intra->delay_s != 0) {
       intra.set("delay_s", cluster.intra->delay_s);
     }
@@ -167,7 +185,7 @@ io::Json communication_tree(const Scenario& scenario) {
                              {"schedule", plan::planner(communication.schedule).name},
                              {"next_forward", train::kNextForwards[communication.next_forward]}};
   if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
-    tree.set("collective", communication.calibrated ? "calibrated" : coll::name(algorithm));
+    tree.set("collective", collective_word(communication));
   }
   if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd) {
     tree.set("exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce");
@@ -196,6 +214,9 @@ io::Json communication_tree(const Scenario& scenario) {
   }
   if (communication.copy_bandwidth_Bps > 0) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
+  }
+  if (io::Json library = library_tree(communication); !library.is_null()) {
+    tree.set("library", std::move(library));
   }
   add_schedule_options(plan::planner(communication.schedule), communication.schedule_options, tree);
   if (communication.compression.method != coll::CompressionMethod::none) {

@@ -121,6 +121,7 @@ EXCEPTIONS = {
     ("sim/coll/collective", "no shared_ptr"): "the same",
     ("sim/scenario/files", "no shared_ptr"): "the same",
     ("sim/scenario/scenario", "no shared_ptr"): "the same",
+    ("sim/scenario/node_source", "no shared_ptr"): "a calibration is large, and read once for all that use it",
     ("sim/train/job/network_job", "no shared_ptr"): "the same",
     ("sim/base/vector_clones", "no macro"): "target_clones is an attribute that only x86 knows",
     ("sim/base/vector_clones", "namespace = folder"): "it holds nothing but that macro",

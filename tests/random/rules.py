@@ -14,7 +14,7 @@ GATHERED = {"topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk
 SPARSE = GATHERED - {"qsgd", "signsgd", "powersgd"}
 FORMULA_ONLY = {"sparcml_split", "topk_dsa", "ok_topk", "omnireduce"}
 COLLECTIVES = {"mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree",
-               "hierarchical", "hierarchical_leader", "parameter_server", "auto", "calibrated"}
+               "hierarchical", "hierarchical_leader", "parameter_server", "auto", "library", "calibrated"}
 NETWORKS = {"flow", "packet"}
 METHODS = {"closed_form", "max_plus", "events"}
 
@@ -26,6 +26,9 @@ FORBIDDEN = [
     (("algorithm", {ASYNC}), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
     (("algorithm", {ASYNC}), ("method", METHODS), "asynchronous: no collective"),
     (("collective", {"calibrated"}), ("method", METHODS), "a measured curve"),
+    (("collective", {"library"}), ("method", METHODS), "the model of a library"),
+    (("collective", {"library"}), ("level", NETWORKS | {"cost", "calibration"}), "a node type gives the cost"),
+    (("collective", {"library"}), ("compression", GATHERED | CODECS), "dense gradients"),
     (("algorithm", {ASYNC}), ("level", NETWORKS), "asynchronous: alpha_beta only"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("compression", GATHERED), "needs sync_sgd"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("schedule", OWN_ORDER), "an order of its own"),

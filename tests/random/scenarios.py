@@ -101,6 +101,9 @@ class Maker:
         cluster = {"nodes": nodes}
         if gpus > 1:
             cluster["gpus_per_node"] = gpus
+        if d["collective"] == "library" or (d["level"] == "alpha_beta" and rng.random() < 0.05):
+            cluster["preset"] = rng.choice(["dgx_h100", "dgx_a100", "p4d", "mi300x", "dgx_b200"])
+            cluster["gpus_per_node"] = gpus
         network = {"model": d["level"]} if d["level"] in NETWORKS else {}
         line = {"latency_s": float(f"{10 ** rng.uniform(-6, -4):.2g}"),
                 "bandwidth_Bps": float(f"{10 ** rng.uniform(8, 11):.3g}")}

@@ -39,6 +39,11 @@ APPLIES = {
     "/communication/schedule": lambda d: False,  # dimensions are set by hand
     "/communication/collective": lambda d: False,
     "/communication/compression": lambda d: False,
+    "/communication/library": lambda d: d["collective"] == "library",
+    "/communication/library/calibration": lambda d: False,  # a file
+    "/communication/library/version": lambda d: False,
+    "/communication/library/algorithms": lambda d: False,  # many leave nothing
+    "/communication/library/protocols": lambda d: False,
     "/communication/candidates": lambda d: d["collective"] == "auto",
     "/communication/block_bytes": lambda d: d["collective"] in ("lp", "double_binary_tree"),
     "/communication/reduction_mode": lambda d: collective(d),
@@ -90,7 +95,7 @@ APPLIES = {
     "/cluster": lambda d: False,
     "/cluster/nics_per_node": lambda d: d["gpus"] == "several",
     "/cluster/rank_placement": lambda d: d["level"] in NETWORKS,
-    "/cluster/network/reduction_Bps": lambda d: d["level"] == "alpha_beta",
+    "/cluster/network/reduction_Bps": lambda d: d["level"] == "alpha_beta" and d["collective"] != "library",
     "/cluster/network/delay_s": lambda d: d["level"] == "alpha_beta",
     "/cluster/intra_network/delay_s": lambda d: d["level"] == "alpha_beta" and d["gpus"] == "several",
     "/cluster/network/block_latency_s": lambda d: d["collective"] in ("lp", "double_binary_tree"),
@@ -138,7 +143,8 @@ def pipe(d):
 
 def collective(d):
     """True where an all-reduce moves dense gradients."""
-    return not server(d) and d["compression"] in {"-", "none"} | CODECS and d["collective"] != "calibrated"
+    return (not server(d) and d["compression"] in {"-", "none"} | CODECS
+            and d["collective"] not in ("library", "calibrated"))
 
 
 def combination(rng, fixed=()):

@@ -12,6 +12,7 @@
 #include "cli/text/network_text.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::cli {
 
@@ -82,8 +83,7 @@ std::string training_text(const study::Result& result) {
 std::string exchange_text(const study::Communication& communication) {
   const coll::Compression& compression = communication.compression;
   const coll::CompressionRow& row = coll::row(compression.method);
-  const std::string dense =
-      communication.calibrated ? "calibrated" : std::string(coll::name(communication.collective));
+  const std::string dense(study::collective_word(communication));
   switch (row.kind) {
   case coll::CompressionKind::dense:
   case coll::CompressionKind::codec: {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "files/keys/cost_keys.hpp"
+#include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/scenario.hpp"
 
@@ -149,12 +150,15 @@ inline constexpr std::array kPlacementForms{
 // nodes is the only number without which no cluster exists.
 inline constexpr std::array kCluster{
     integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
-    integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node.")
+    kPresetKey,
+    integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node. With a "
+                             "preset the default is its number.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
         .example("8")
         .because("one GPU per node"),
-    integer("nics_per_node", "Network interfaces per machine, which its GPUs share.")
+    integer("nics_per_node", "Network interfaces per machine, which its GPUs share. With a "
+                             "preset the default is its number, but at most one per GPU.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
         .example("4")

@@ -29,10 +29,12 @@ std::vector<std::string_view> candidates() {
   return names([](AlgorithmId) { return true; });
 }
 
-// `auto` and `calibrated` stand last, behind the algorithms that they choose from or replace.
+// `auto`, `library` and `calibrated` stand last, behind the algorithms that they choose from or
+// replace.
 std::vector<std::string_view> collectives() {
   std::vector<std::string_view> words = candidates();
   words.push_back(coll::name(AlgorithmId::automatic));
+  words.push_back(kLibrary);
   words.push_back(kCalibrated);
   return words;
 }

@@ -6,6 +6,7 @@
 
 #include "coll/algorithms.hpp"
 #include "scenario/keys/compression_keys.hpp"
+#include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 #include "train/step/step.hpp"
 #include "json/fields/key.hpp"
@@ -39,9 +40,12 @@ inline constexpr std::array kBlockForms{
 // The keys of /communication but those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,
-         "All-reduce algorithm; auto takes the fastest, calibrated a measured curve.")
-        .by_default("ring")
+         "All-reduce algorithm; auto takes the fastest, library what a collective library does, "
+         "calibrated a measured curve. The default is library with a preset or a calibration of "
+         "the library, else auto with several GPUs per node and ring with one.")
+        .example(R"("ring")")
         .because("the usual all-reduce"),
+    kLibraryKey,
     list("candidates", kCandidate,
          "Algorithms that auto chooses from. The default is all that fit.")
         .sizes(1)

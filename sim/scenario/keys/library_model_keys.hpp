@@ -33,18 +33,23 @@ inline constexpr std::array kLibraryCalibrationForms{
         .example(R"({"kind": "library_calibration"})")};
 
 inline constexpr std::array kLibraryModelKeys{
-    word("name", io::keys::kLibraryNames, "Library that is modelled.").by_default("nccl"),
+    word("name", io::keys::kLibraryNames, "Library that is modelled.")
+        .by_default("nccl")
+        .because("the library of NVIDIA's GPUs"),
     text("version",
          "Release of the library. The default is that of the calibration, 2.30 without one.")
-        .example(R"("2.29")"),
+        .example(R"("2.29")")
+        .because("the release whose constants are known, or that was measured"),
     word("choice", library::kChoices,
          "Which estimate picks algorithm and protocol: the library's own from published constants, "
          "or the calibrated cost. The default is what the calibration says, published without one.")
-        .example(R"("published")"),
+        .example(R"("published")")
+        .because("the library does not measure, unless its calibration says so"),
     word("residual", library::kResiduals,
          "Whether the misfits of measured times nearby correct a prediction. The default is "
          "kriging with a calibration, none without one.")
-        .example(R"("none")"),
+        .example(R"("none")")
+        .because("measured times correct a prediction where there are any"),
     either("calibration", kLibraryCalibrationForms,
            "Parameters fitted to measured times (stepsim-calibrate fit-library).")
         .example(R"("cluster.library.json")"),
@@ -55,9 +60,12 @@ inline constexpr std::array kLibraryModelKeys{
     list("protocols", kLibraryProtocol, "Protocols that the library may take. The default is all.")
         .sizes(1)
         .example(R"(["ll", "simple"])"),
-    boolean("ll128", "Whether the library may take the protocol ll128.").by_default(true),
+    boolean("ll128", "Whether the library may take the protocol ll128.")
+        .by_default(true)
+        .because("the node type decides"),
     boolean("collnet", "Whether the switches of the network add, and the library uses them.")
-        .by_default(false)};
+        .by_default(false)
+        .because("no switch of the network adds")};
 
 inline constexpr std::array kLibraryForms{
     object("library", kLibraryModelKeys, "The library and its calibration."),

@@ -1,0 +1,251 @@
+// The model gives a cost of a message without a network, so that it takes the place of a measured
+// curve: planners, runs and sweeps know no difference.
+#include "scenario/scenario_library.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/error.hpp"
+#include "coll/algorithms.hpp"
+#include "scenario/keys/library_model_keys.hpp"
+#include "scenario/library_settings.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kPlace = "/communication/collective";
+
+// What stands in the way of the model, in words; empty where nothing does.
+std::string obstacle(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  if (!cluster.topology.is_null()) {
+    return "collective library has no meaning with a topology: its cost is contention-free";
+  }
+  if (cluster.network.curve && !scenario.training.exchange) {
+    return "collective library and /cluster/network/cost exclude each other: both are the time of "
+           "an exchange";
+  }
+  if (!cluster.node) {
+    return "collective library needs a node type: /cluster/preset, or "
+           "/communication/library/calibration with a file of stepsim-calibrate fit-library";
+  }
+  return "";
+}
+
+// The question of one all-reduce among all ranks; rates beside the node type are those of the
+// scenario.
+library::LibraryQuestion question_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const LibrarySettings& settings = scenario.communication.library_settings;
+  library::LibraryQuestion question{.operation = library::Operation::allreduce,
+                                    .shape = {static_cast<std::uint32_t>(cluster.nodes),
+                                              static_cast<std::uint32_t>(cluster.gpus_per_node)},
+                                    .node = cluster.node->type,
+                                    .calibration = settings.calibration.get(),
+                                    .options = settings.options};
+  for (const Override& each : cluster.overrides) {
+    if (each.pointer == "/cluster/nics_per_node") {
+      question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
+    } else if (each.pointer == "/cluster/network/bandwidth_Bps") {
+      question.node.nic_Bps = each.value.as_double();
+    } else if (each.pointer == "/cluster/intra_network/bandwidth_Bps") {
+      question.node.ring_Bps = each.value.as_double();
+    }
+  }
+  if (!cluster.network.calibration.empty() && cluster.network.bandwidth_Bps > 0) {
+    question.node.nic_Bps = cluster.network.bandwidth_Bps;
+  }
+  if (!cluster.intra_calibration.empty() && cluster.intra) {
+    question.node.ring_Bps = 1 / cluster.intra->per_byte_s;
+  }
+  question.node.nic_Bps *= cluster.network.efficiency;
+  return question;
+}
+
+// "NCCL on 10x8 dgx_h100, calibrated by cluster"
+std::string source_text(const library::LibraryQuestion& question) {
+  const std::string text =
+      "the model of NCCL on " + library::text(question.shape) + " " + question.node.name;
+  return question.calibration == nullptr
+             ? text
+             : text + ", calibration " + question.calibration->fitted.name;
+}
+
+} // namespace
+
+void parse_library(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  const io::Json* json = io::resolve(tree, "/communication/library");
+  if (json != nullptr && !json->is_null()) {
+    scenario.communication.library_settings = read_library(*json, context);
+  }
+}
+
+void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
+                   Cluster& cluster) {
+  if (cluster.node && fields.has(key) && value != of_node) {
+    cluster.overrides.push_back({fields.json().pointer() + "/" + std::string(key), value, of_node});
+  }
+}
+
+void note_network(io::Fields& network, Cluster& cluster) {
+  const Network& read = cluster.network;
+  if (cluster.node && read.calibration.empty() && !read.curve) {
+    const library::NodeLinks& links = cluster.node->links;
+    note_override(network, "latency_s", read.latency_s, links.network_latency_s, cluster);
+    note_override(network, "bandwidth_Bps", read.bandwidth_Bps, links.network_Bps, cluster);
+  }
+}
+
+void note_profile(const io::Fields& fields, const std::string& name, Cluster& cluster) {
+  if (cluster.node) {
+    cluster.overrides.push_back({fields.json().pointer() + "/calibration", name, {}});
+  }
+}
+
+// Where something else gives the times of exchanges, or messages are simulated, neither the library
+// nor a choice among algorithms has a say.
+std::string_view default_collective(const Scenario& scenario, bool compressed,
+                                    bool reduce_broadcast) {
+  const Cluster& cluster = scenario.cluster;
+  const Network& network = cluster.network;
+  const bool by_links = network.model == NetworkModel::alpha_beta && cluster.topology.is_null() &&
+                        !network.curve && !scenario.training.exchange && !compressed &&
+                        !reduce_broadcast &&
+                        !(network.profile && !network.profile->collectives.empty());
+  if (by_links && cluster.node) {
+    return keys::kLibrary;
+  }
+  return coll::name(by_links && cluster.gpus_per_node > 1 ? coll::AlgorithmId::automatic
+                                                          : coll::AlgorithmId::ring);
+}
+
+// One worker sends nothing, and a given exchange_s counts for every collective. Beside a
+// compression the model is refused in a file, and left out of a point that was made from one.
+void resolve_library(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
+  Communication& communication = scenario.communication;
+  if (!communication.library || is_simulated(scenario)) {
+    return; // which resolve_fabric has refused
+  }
+  const io::Json* given = io::resolve(tree, kPlace);
+  const io::Json& place = given != nullptr ? *given : *tree.find("cluster");
+  if (is_compressed(scenario)) {
+    if (context.leftovers == Leftovers::refuse) {
+      context.problems.add(place, "collective library has no meaning for compressed gradients: "
+                                  "their messages take the links of the cluster");
+    }
+    communication.library = false;
+    if (scenario.dense_baseline) {
+      scenario.dense_baseline->library = false;
+    }
+    return;
+  }
+  if (const std::string why = obstacle(scenario); !why.empty()) {
+    context.problems.add(place, why);
+    return;
+  }
+  if (scenario.training.exchange || scenario.cluster.ranks() == 1) {
+    return;
+  }
+  const library::LibraryQuestion question = question_of(scenario);
+  try {
+    const auto cost = std::make_shared<const library::LibraryCost>(question);
+    const auto calibration = communication.library_settings.calibration;
+    scenario.cluster.network.curve =
+        plan::Cost{.base = plan::CurveCost{
+                       [cost, calibration](double bytes) { return cost->seconds(bytes); }}};
+    scenario.cluster.network.curve_source = source_text(question);
+    communication.question = question;
+    // Latencies of links have no effect on the model, as a warning says.
+    std::erase_if(scenario.cluster.overrides,
+                  [](const Override& each) { return each.pointer.ends_with("latency_s"); });
+  } catch (const UsageError& error) {
+    context.problems.add(place, error.what());
+  }
+}
+
+std::string library_pair(const library::LibraryQuestion& question, double bytes) {
+  const library::Pair pair = library::choose_pair(library::library_model(question),
+                                                  library::layout_of(question.node, question.shape),
+                                                  question.operation, bytes)
+                                 .chosen;
+  return std::string(library::kAlgorithms[pair.algorithm]) + "/" +
+         std::string(library::kProtocols[pair.protocol]);
+}
+
+std::vector<std::string> library_warnings(const library::LibraryQuestion& question,
+                                          const std::vector<double>& bytes) {
+  std::vector<std::string> all;
+  library::LibraryQuestion asked = question;
+  for (const double size : bytes) {
+    asked.bytes = size;
+    for (std::string& text : library::warnings_of(asked)) {
+      if (std::ranges::find(all, text) == all.end()) {
+        all.push_back(std::move(text));
+      }
+    }
+  }
+  return all;
+}
+
+plan::LinearCost tangent(const plan::Cost& cost, double bytes) {
+  constexpr double kStep = 1e-3; // of the bytes, to both sides
+  const double here = cost.seconds(bytes, 1);
+  const double slope =
+      (cost.seconds(bytes * (1 + kStep), 1) - cost.seconds(bytes * (1 - kStep), 1)) /
+      (2 * kStep * bytes);
+  const double per_byte = std::clamp(slope, 0.0, here / bytes);
+  return {.startup_s = here - per_byte * bytes, .per_byte_s = per_byte};
+}
+
+double mean_message(const Scenario& scenario) {
+  double bytes = 0;
+  double count = 0;
+  for (const train::Gradient& gradient : scenario.workload.gradients) {
+    bytes += static_cast<double>(gradient.bytes.value);
+    count += gradient.bytes.value > 0 ? 1 : 0;
+  }
+  return count > 0 ? bytes / count : 1;
+}
+
+io::Json library_tree(const Communication& communication) {
+  const LibrarySettings& settings = communication.library_settings;
+  io::Json tree{io::Object{}};
+  if (!settings.calibration_written.is_null()) {
+    tree.set("calibration", settings.calibration_written);
+  }
+  if (!communication.library) {
+    return tree.as_object().empty() ? io::Json() : tree;
+  }
+  const library::LibraryOptions& options = settings.options;
+  library::LibraryQuestion asked;
+  asked.calibration = settings.calibration.get();
+  asked.options = options;
+  const library::LibraryModel model = library::library_model(asked);
+  const library::Version version = model.restrictions.version;
+  tree.set("name", io::keys::kLibraryNames.front());
+  tree.set("version", std::to_string(version.major) + "." + std::to_string(version.minor));
+  tree.set("choice", library::kChoices[model.choice]);
+  tree.set("residual",
+           library::kResiduals[options.residual.value_or(
+               settings.calibration ? library::Residual::kriging : library::Residual::none)]);
+  const auto add_words = [&](const char* key, const auto& values, const auto& words) {
+    io::Array names;
+    for (const auto value : values) {
+      names.emplace_back(words[value]);
+    }
+    if (!names.empty()) {
+      tree.set(key, std::move(names));
+    }
+  };
+  add_words("algorithms", options.algorithms, library::kAlgorithms);
+  add_words("protocols", options.protocols, library::kProtocols);
+  tree.set("ll128", options.ll128);
+  tree.set("collnet", options.collnet);
+  return tree;
+}
+
+} // namespace stepsim::study
