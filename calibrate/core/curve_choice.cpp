@@ -98,7 +98,7 @@ LineFit line_of(const Group& group, Robust robust) {
   return fit_line(line_data(group, robust), robust);
 }
 
-CurveChoice choose_curve(const Group& group, Robust robust) {
+CurveChoice choose_curve(const Group& group, Robust robust, bool keep_points) {
   CurveChoice lines;
   lines.curve = lines_of(group, robust, &lines.bic);
   lines.left_out_s =
@@ -108,7 +108,7 @@ CurveChoice choose_curve(const Group& group, Robust robust) {
     const double seconds = net::curve_seconds(lines.curve, point.bytes);
     return std::abs(seconds / point.time_s - 1) >= kGoodError;
   });
-  if (!lines.left_out || (!missed && lines.left_out->p90 < kGoodError)) {
+  if (!keep_points && (!lines.left_out || (!missed && lines.left_out->p90 < kGoodError))) {
     return lines;
   }
   CurveChoice kept;
@@ -118,7 +118,7 @@ CurveChoice choose_curve(const Group& group, Robust robust) {
   kept.left_out_s =
       leave_one_out(group, [](const Group& rest) { return net::curve_through(points_of(rest)); });
   kept.left_out = errors_of(group, kept.left_out_s);
-  return missed || kept.left_out->p90 < lines.left_out->p90 ? kept : lines;
+  return keep_points || missed || kept.left_out->p90 < lines.left_out->p90 ? kept : lines;
 }
 
 } // namespace stepsim::calibrate

@@ -42,6 +42,7 @@ struct CurveChoice {
 // What that line is fitted to.
 [[nodiscard]] std::vector<Datum> line_data(const Group& group, Robust robust);
 
-[[nodiscard]] CurveChoice choose_curve(const Group& group, Robust robust);
+// `keep_points`: the points are taken whatever the lines would do.
+[[nodiscard]] CurveChoice choose_curve(const Group& group, Robust robust, bool keep_points = false);
 
 } // namespace stepsim::calibrate

@@ -132,7 +132,7 @@ GroupFit fit_group(const Group& group, const FitOptions& options) {
   fit.intervals = repeated ? bootstrap_intervals(fit.line, group, fit.robust, options.seed)
                            : table_intervals(line, line_data(group, fit.robust));
 
-  CurveChoice choice = choose_curve(group, fit.robust);
+  CurveChoice choice = choose_curve(group, fit.robust, options.keep_points);
   fit.bic = std::move(choice.bic);
   fit.curve = std::move(choice.curve);
   fit.points = std::move(choice.points);

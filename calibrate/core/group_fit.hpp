@@ -23,6 +23,7 @@ using net::Grade;
 struct FitOptions {
   std::optional<Robust> robust{}; // empty: huber for 3 passes or more, else none
   std::uint64_t seed = 1;         // of the bootstrap
+  bool keep_points = false;       // the curve is the points whatever lines would do
 };
 
 struct Residual {
@@ -35,13 +36,13 @@ struct Residual {
 
 struct GroupFit {
   Group group;
-  Robust robust = Robust::none;          // weights that the line was fitted with
+  Robust robust = Robust::none;          // how the line was weighted
   Line line;                             // of all sizes together
   LineIntervals intervals;               // of that line
   std::vector<double> bic;               // of 1, 2, 3 segments
   std::vector<net::CurveSegment> curve;  // the chosen model
   std::vector<net::CurvePoint> points;   // of that model where it is points and not lines
-  std::vector<Residual> residuals;       // of that model, by size
+  std::vector<Residual> residuals;       // of that model at the medians, by size
   double median_error{}, max_error{};    // |relative|, of the model on what it was fitted to
   std::optional<LeftOutErrors> left_out; // empty for two sizes
   Grade grade = Grade::ok;

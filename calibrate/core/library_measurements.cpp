@@ -91,6 +91,7 @@ std::uint32_t machine_count(const std::string& text) {
 }
 
 void read_table(std::string_view text, const std::string& file, Reading& reading) {
+  std::set<std::string> systems; // of this table
   const std::vector<io::CsvRow> rows = io::parse_csv(text, file);
   const auto places = places_of(rows.front(), file);
   for (const io::CsvRow& row : std::span(rows).subspan(1)) {
@@ -103,7 +104,7 @@ void read_table(std::string_view text, const std::string& file, Reading& reading
     if (reading.options.system && *reading.options.system != field(0)) {
       continue;
     }
-    reading.result.sources.insert(field(0));
+    systems.insert(field(0));
     const auto operation = library::kOperations.find(field(1));
     const Shape shape{machine_count(field(2)), machine_count(field(3))};
     if (!operation || shape.nodes == 0 || shape.gpus == 0) {
@@ -113,11 +114,11 @@ void read_table(std::string_view text, const std::string& file, Reading& reading
     reading.add(*operation, shape, io::parse_real(field(4)).value_or(0),
                 io::parse_scaled(field(5), -6).value_or(0));
   }
-  if (reading.result.sources.size() > 1) {
-    std::vector<std::string_view> names(reading.result.sources.begin(),
-                                        reading.result.sources.end());
+  if (systems.size() > 1) {
+    const std::vector<std::string_view> names(systems.begin(), systems.end());
     throw InputError(file, "", "several systems: give --system with one of " + base::joined(names));
   }
+  reading.result.sources.merge(systems);
 }
 
 // Whether the set has a shape; the option stands in where a log lists no devices.

@@ -60,7 +60,8 @@ struct PlanKind {
 };
 [[nodiscard]] std::span<const PlanKind> plan_kinds();
 
-// Root is rank 0. `ring` broadcast and reduce are the chain of `lp` in exactly P blocks of n / P.
+// Root is rank 0. `ring` broadcast and reduce are the chain of `lp` (linear pipeline) in exactly P
+// blocks of whole elements, the first ones one element longer where P does not divide their number.
 // Empty for one rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
 

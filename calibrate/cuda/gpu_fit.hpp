@@ -34,16 +34,16 @@ struct KernelFit {
   Grade grade = Grade::ok;
 };
 
-// Everything that was fitted. The grade is the worst grade of the curves that were kept. A kernel
-// that does not fit is named in the warnings and does not lower the grade, because kernels are no
-// part of the network.
+// Everything that was fitted. The grade is the worst grade of the curves. A kernel that does not
+// fit is named in the warnings and does not lower the grade, because kernels are no part of the
+// network.
 struct GpuFit {
   std::vector<GroupFit> curves;
   // One line of text per curve that was measured with plain launches and as a CUDA graph: what
   // plain launches add to the time of its smallest size.
   std::vector<std::string> launches;
-  std::optional<Line> message; // between two ranks, plain launches; also if its curve is left out
-  std::optional<Line> host;    // to page-locked host memory or back, whichever is slower
+  std::optional<Line> message; // between two ranks, plain launches
+  std::optional<Line> host;    // to page-locked host memory or back, whichever has more s per byte
   std::vector<KernelFit> kernels;
   Grade grade = Grade::ok;
   std::vector<std::string> warnings;

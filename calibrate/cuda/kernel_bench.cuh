@@ -34,7 +34,7 @@ struct KernelBench {
   SortSpace sort;
   std::int64_t cases = 0;
 
-  // Into `to`, and as the host sees it.
+  // Fills `to`, device memory, with n values and returns the same values.
   [[nodiscard]] std::vector<float> fill(float* to, std::int64_t n, Data kind,
                                         std::uint64_t seed) const;
   [[nodiscard]] std::vector<float> data(std::int64_t n, Data kind) const { // x

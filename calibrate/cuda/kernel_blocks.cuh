@@ -1,7 +1,7 @@
 #pragma once
 // What the timings of kernels share: buffers for vectors of up to `most` elements, and the blocks
 // to time (CAL 7.3, 7.4; SPA 8.3), one family per file. Kernels run on windows that go round a
-// region larger than twice the L2 cache, so that small sizes do not show the cache only.
+// region of at least twice the L2 cache, so that small sizes do not show the cache only.
 #include <functional>
 #include <string>
 #include <string_view>

@@ -11,7 +11,7 @@
 
 namespace stepsim::calibrate::gpu {
 
-// Blocks of grid-stride kernels on the current device.
+// The number of blocks of grid-stride kernels (grid.cuh) that fills the current device.
 [[nodiscard]] int full_grid();
 
 // x += y (fp32), 128 bits wide where both have the same alignment.
@@ -31,7 +31,7 @@ struct SelectState {
   float threshold{};          // of approximate selectors
   float low{}, high{};        // of bisection
   std::uint32_t above{};      // |v| > threshold
-  std::uint32_t settled{};
+  std::uint32_t settled{};    // 1: the threshold is corrected no more
 };
 
 struct Workspace { // for up to `most` elements
@@ -57,14 +57,14 @@ struct Input {
 };
 
 // The k largest by (|v| descending, index ascending), zeros left out; k >= 1. With fewer than k
-// elements all of them.
+// values that are not 0 all of them. As with every selection, the number of entries is state.count.
 void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
                   cudaStream_t stream);
-// The key of the k-th largest only, with the ties (state.selection).
+// Only finds the key of the k-th largest and the number of ties: state.selection.
 void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream);
-// Entries of state.selection.
+// Writes the entries of state.selection to `out`.
 void compact(const Input& input, Workspace& work, const List& out, cudaStream_t stream);
-// |v| > threshold.
+// All entries with |v| > threshold, ascending by index.
 void select_above(const Input& input, float threshold, Workspace& work, const List& out,
                   cudaStream_t stream);
 // DGC: threshold from a sample of about 1 %, and the k largest of what passes it; their number is

@@ -35,8 +35,9 @@ enum class Sums { rounded, exact };
 [[nodiscard]] std::vector<float> restored(const LowRankShape& shape, std::span<const float> left,
                                           std::span<const float> right);
 
-// Columns `after` (rows x rank) are those of `before`, orthonormal, with a positive diagonal R. To
-// first order, with eta = 2 gamma + 2u of sums over the rows, columns j < l are off orthogonal by
+// Columns `after` (rows x rank) are those of `before`, orthonormal: before = after R with R upper
+// triangular and its diagonal positive. To first order, with a_l column l of `before` and eta = 2
+// gamma + 2u of sums over the rows, columns j < l are off orthogonal by
 //
 //   w_jl = (eta |a_l| + sum over j < m < l of (|R_ml| w_jm + u |a_l|)) / R_ll   and 4u
 //

@@ -40,7 +40,8 @@ public:
   void enqueue(const CollectivePlan& plan, Variant variant, std::int64_t offset);
   [[nodiscard]] Graph capture(const CollectivePlan& plan, Variant variant, std::int64_t offset);
 
-  // x of every rank, and guards around the first n elements of x and temp, from the host.
+  // Sets x of every rank from the host, and guards around the first n elements of x and temp, n the
+  // length of the given vectors.
   void fill(const std::vector<std::vector<float>>& x);
   [[nodiscard]] std::vector<float> read(std::uint32_t rank, std::int64_t n) const;
   // The words around the first n elements of x and temp are as `fill` left them.

@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/core/calibration_file.hpp"
-#include "calibrate/core/segments.hpp"
 
 namespace stepsim::calibrate::mpi {
 
 namespace {
-
-constexpr std::size_t kMostPredicted = 8; // segments: predictions are free of noise, but have kinks
 
 // Medians by size.
 // One point per size, ascending.
@@ -55,39 +54,49 @@ io::SampleSet sample_set(std::span<const Repetition> samples, std::string op, st
   return set;
 }
 
-// Sizes of the predicted curves: from the smallest on, where start-up is all, four for each power
-// of two.
-std::vector<std::int64_t> curve_sizes(const StepCosts& costs) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = 32; static_cast<double>(bytes) <= costs.pingpong.back().bytes;
-       bytes *= 2) {
-    for (const int eighths : {8, 10, 12, 14}) {
-      sizes.push_back(bytes / 8 * eighths);
+// Sizes of the predicted curves: where the time of an algorithm bends, which is at sizes whose
+// parts are as large as a message that was measured. Straight lines between them are then the
+// prediction, up to parts of unequal length.
+std::vector<std::int64_t> curve_sizes(std::span<const Repetition> probes, std::uint32_t ranks) {
+  std::set<std::int64_t> sizes;
+  double most = 0;
+  for (const Repetition& probe : probes) {
+    most = std::max(most, probe.datum.bytes);
+  }
+  const auto add = [&](double bytes) {
+    const std::int64_t whole = std::llround(bytes) / kElement * kElement;
+    if (whole > 0 && bytes <= most) {
+      sizes.insert(whole);
+    }
+  };
+  for (const Repetition& probe : probes) {
+    add(probe.datum.bytes * ranks);
+    for (double parts = 1; parts <= ranks; parts *= 2) {
+      add(probe.datum.bytes * parts);
     }
   }
-  return sizes;
+  return {sizes.begin(), sizes.end()};
 }
 
 // Curves of collectives that nobody measured: a scenario that names one runs with full-duplex links
 // and block times as they were probed.
-io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
+io::Array predicted_curves(const ProbeTimes& times, const Predictor& predictor, std::uint32_t ranks,
                            const MessageOptions& options) {
   io::Array curves;
   for (const Kind& kind : kinds()) {
     if (kind.op != coll::Op::allreduce || kind.sparse) {
       continue;
     }
-    std::vector<Datum> points;
-    for (const std::int64_t bytes : curve_sizes(link.costs)) {
-      points.push_back(
-          {static_cast<double>(bytes), predict(kind, ranks, bytes, options, link.costs)});
+    std::vector<net::CurvePoint> points;
+    for (const std::int64_t bytes : curve_sizes(times.pingpong, ranks)) {
+      const double before = points.empty() ? 0 : points.back().seconds;
+      const double seconds = predict(kind, ranks, bytes, options, predictor);
+      points.push_back({static_cast<double>(bytes), std::max(before, seconds)});
     }
-    curves.push_back(io::Object{
-        {"op", coll::name(kind.op)},
-        {"algorithm", algorithm_name(kind)},
-        {"ranks", std::int64_t{ranks}},
-        {"segments",
-         segments_tree(curve_of(choose_segments(points, kMostPredicted).chosen, points))}});
+    curves.push_back(io::Object{{"op", coll::name(kind.op)},
+                                {"algorithm", algorithm_name(kind)},
+                                {"ranks", std::int64_t{ranks}},
+                                {"points", points_tree(points)}});
   }
   return curves;
 }
@@ -97,25 +106,21 @@ io::Array predicted_curves(const LinkEstimate& link, std::uint32_t ranks,
 // A block of a stream follows the one before by tau; what its bytes do not explain is its latency.
 LinkEstimate estimate_link(const ProbeTimes& times) {
   LinkEstimate link;
-  StepCosts& costs = link.costs;
-  costs.pingpong = curve_through(times.pingpong);
-  costs.exchange = curve_through(times.exchange);
-  costs.shift = curve_through(times.shift);
-  link.beta = slope(costs.pingpong, "pingpong");
-  link.duplex_exchange = slope(costs.exchange, "exchange") / link.beta;
-  link.duplex_shift = slope(costs.shift, "shift") / link.beta;
+  const std::vector<Datum> pingpong = curve_through(times.pingpong);
+  link.beta = slope(pingpong, "pingpong");
+  link.duplex_exchange = slope(curve_through(times.exchange), "exchange") / link.beta;
+  link.duplex_shift = slope(curve_through(times.shift), "shift") / link.beta;
   link.gamma = slope(curve_through(times.reduce), "reduce");
-  const Datum& smallest = costs.pingpong.front();
+  const Datum& smallest = pingpong.front();
   link.alpha = std::max(0.0, smallest.seconds - link.beta * smallest.bytes);
-  costs.gamma = link.gamma;
-  costs.block_bytes = times.block_bytes;
-  costs.block_s = (times.long_stream_s - times.short_stream_s) / (kLongStream - kShortStream);
-  if (costs.block_s <= 0) { // noise: what the blocks would take back to back
-    costs.block_s = times.block_bytes * link.beta;
+  link.reply_s = smallest.seconds;
+  double block_s = (times.long_stream_s - times.short_stream_s) / (kLongStream - kShortStream);
+  if (block_s <= 0) { // noise: what the blocks would take back to back
+    block_s = times.block_bytes * link.beta;
     link.warnings.emplace_back("stream: time does not grow with the number of blocks; the time of "
                                "a block is taken from the bandwidth");
   }
-  link.block_latency_s = std::clamp(costs.block_s - times.block_bytes * link.beta, 0.0, link.alpha);
+  link.block_latency_s = std::clamp(block_s - times.block_bytes * link.beta, 0.0, link.alpha);
   return link;
 }
 
@@ -133,7 +138,7 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
   const std::array files{samples};
   std::vector<GroupFit> fits;
   for (const Group& group : group_samples(files)) {
-    fits.push_back(fit_group(group, {}));
+    fits.push_back(fit_group(group, {.keep_points = true}));
   }
   CalibrationText words;
   words.name = text.name;
@@ -149,15 +154,17 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
                                  {"bandwidth_Bps", 1 / link.beta},
                                  {"reduction_Bps", 1 / link.gamma},
                                  {"block_latency_s", link.block_latency_s}});
-  tree.set("links", io::Array{io::Object{{"class", "network"},
-                                         {"latency_s", link.alpha},
-                                         {"per_byte_s", link.beta},
-                                         {"block_latency_s", link.block_latency_s},
-                                         {"reduction_Bps", 1 / link.gamma},
-                                         {"duplex", io::Object{{"exchange", link.duplex_exchange},
-                                                               {"shift", link.duplex_shift}}}}});
+  tree.set("links", io::Array{io::Object{
+                        {"class", "network"},
+                        {"latency_s", link.alpha},
+                        {"per_byte_s", link.beta},
+                        {"block_latency_s", link.block_latency_s},
+                        {"reduction_Bps", 1 / link.gamma},
+                        {"reply_s", options.acknowledge ? io::Json(link.reply_s) : io::Json()},
+                        {"duplex", io::Object{{"exchange", link.duplex_exchange},
+                                              {"shift", link.duplex_shift}}}}});
   io::Array& collectives = tree.find("collectives")->as_array();
-  for (io::Json& curve : predicted_curves(link, ranks, options)) {
+  for (io::Json& curve : predicted_curves(times, predictor_of(tree), ranks, options)) {
     collectives.push_back(std::move(curve));
   }
   tree.set("identifiable", io::Object{{"latency", true}, {"bandwidth", true}, {"reduction", true}});

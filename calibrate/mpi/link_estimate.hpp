@@ -36,8 +36,8 @@ struct ProbeTimes {
 struct LinkEstimate {
   double alpha{}, beta{}, gamma{}; // s, s per byte
   double block_latency_s{};        // <= alpha
+  double reply_s{};                // the smallest message, as an empty reply is
   double duplex_exchange{}, duplex_shift{};
-  StepCosts costs;
   std::vector<std::string> warnings;
   [[nodiscard]] bool host_bound() const {
     return duplex_exchange > kHostBound || duplex_shift > kHostBound;
@@ -52,8 +52,9 @@ struct FileText {
   io::Json options; // transport, load, processes per core: what was in force
   std::vector<std::string> warnings;
 };
-// Probe curves, link parameters, and the all-reduces predicted from them for these ranks: a
-// scenario that names one of these algorithms then runs with duplex factors and block times.
+// Probe curves as points, link parameters, and the all-reduces predicted from them for these ranks:
+// a scenario that names one of these algorithms then runs with duplex factors and block times.
+// `predictor_of` takes the tree.
 [[nodiscard]] io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link,
                                       std::uint32_t ranks, const MessageOptions& options,
                                       const FileText& text);

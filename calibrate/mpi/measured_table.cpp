@@ -68,10 +68,10 @@ double slowest_merge(std::int64_t bytes, Wire& wire) {
 }
 
 // More processes than cores make short collectives wait for the scheduler: such rows do not count.
-ErrorRow row_of(const Case& each, const Block& block, StepCosts costs, const LinkEstimate& link,
+ErrorRow row_of(const Case& each, const Block& block, Predictor predictor, const LinkEstimate& link,
                 const Crowding& crowd, const TableOptions& options, Wire& wire) {
   if (each.kind.sparse) {
-    costs.merge_s = slowest_merge(each.bytes, wire);
+    predictor.merge_s = slowest_merge(each.bytes, wire);
   }
   std::vector<double> samples = block.all();
   std::ranges::sort(samples);
@@ -80,19 +80,19 @@ ErrorRow row_of(const Case& each, const Block& block, StepCosts costs, const Lin
   row.algorithm = algorithm_name(each.kind);
   row.ranks = wire.ranks();
   row.bytes = each.bytes;
-  row.predicted_s = predict(each.kind, wire.ranks(), each.bytes, options.messages, costs);
+  row.predicted_s = predict(each.kind, wire.ranks(), each.bytes, options.messages, predictor);
   row.measured_s = base::median(samples);
   row.min_s = samples.front();
   const double rank = std::ceil(0.9 * static_cast<double>(samples.size()));
   row.p90_s = samples[static_cast<std::size_t>(rank) - 1];
-  row.bound = bound_of(each.kind, wire.ranks(), each.bytes, options.messages, costs);
+  row.bound = bound_of(each.kind, wire.ranks(), each.bytes, options.messages, predictor);
   if (link.host_bound()) {
     row.flags.emplace_back("host_bound");
   }
   if (crowd.processes > crowd.cores && row.predicted_s < kStartUps * link.alpha) {
     row.flags.emplace_back("start_up_bound");
   }
-  if (static_cast<double>(each.bytes) > costs.pingpong.back().bytes) {
+  if (static_cast<double>(each.bytes) > options.most_probed) {
     row.flags.emplace_back("extrapolated");
   }
   row.rate = options.rate;
@@ -103,8 +103,8 @@ ErrorRow row_of(const Case& each, const Block& block, StepCosts costs, const Lin
 } // namespace
 
 // Zero vectors keep their value however often they are added.
-TableRun run_table(const LinkEstimate& link, const Crowding& crowd, const TableOptions& options,
-                   Wire& wire, Watchdog& watchdog) {
+TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const Crowding& crowd,
+                   const TableOptions& options, Wire& wire, Watchdog& watchdog) {
   const std::vector<Case> cases = all_cases(options, wire);
   Buffers buffers(options.most_bytes / kElement + 1); // zeros: sums stay what they are
   coll::SparseVector list;
@@ -112,7 +112,7 @@ TableRun run_table(const LinkEstimate& link, const Crowding& crowd, const TableO
   measure(blocks, options.max_seconds, 2, wire, watchdog);
   TableRun result;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    result.rows.push_back(row_of(cases[i], blocks[i], link.costs, link, crowd, options, wire));
+    result.rows.push_back(row_of(cases[i], blocks[i], predictor, link, crowd, options, wire));
   }
   result.warnings = unsteady(blocks);
   return result;

@@ -15,6 +15,7 @@ struct TableOptions {
   std::int64_t most_bytes = 8 << 20;
   bool dense = false;       // sizes by a factor of sqrt 2 instead of 2
   double max_seconds = 0;   // of all measurements; every case has at least one sample
+  double most_probed = 0;   // bytes of the largest message that the predictor knows
   io::Json rate, transport; // as they are written into every row
 };
 
@@ -23,7 +24,8 @@ struct TableRun {
   std::vector<std::string> warnings;
 };
 // All ranks take part and get the same.
-[[nodiscard]] TableRun run_table(const LinkEstimate& link, const Crowding& crowd,
-                                 const TableOptions& options, Wire& wire, Watchdog& watchdog);
+[[nodiscard]] TableRun run_table(const Predictor& predictor, const LinkEstimate& link,
+                                 const Crowding& crowd, const TableOptions& options, Wire& wire,
+                                 Watchdog& watchdog);
 
 } // namespace stepsim::calibrate::mpi

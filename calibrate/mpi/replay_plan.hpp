@@ -41,7 +41,8 @@ struct ReplayScale {
 // curve the scenario must ask for (collective calibrated). Throws InputError for a wrong scenario,
 // and UsageError for what a replay cannot execute: training other than sync_sgd, compression,
 // reduce_broadcast, several jobs, a schedule with more than one channel, an algorithm without real
-// messages (kinds()), and buckets that are not whole fp32 elements.
+// messages (kinds()), buckets that are not whole fp32 elements, none at all, and a collective that
+// is calibrated without `library` or the reverse.
 [[nodiscard]] ReplayPlan replay_plan(const io::Json& scenario, const std::string& calibration,
                                      const std::string& schedule, std::uint32_t ranks,
                                      const ReplayScale& scale, bool library, study::Files& files);

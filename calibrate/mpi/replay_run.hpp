@@ -26,7 +26,9 @@ struct ReplayOptions {
 struct BucketTimes { // from the start of the iteration
   double ready_s{}, start_s{}, end_s{};
 };
-struct IterationTimes { // each time is that of the slowest rank
+// Each time is that of the slowest rank. barrier_s: the barrier before the start, no part of
+// iteration_s.
+struct IterationTimes {
   double iteration_s{}, compute_s{}, barrier_s{};
   std::vector<BucketTimes> buckets;
 };

@@ -36,8 +36,8 @@ public:
   void wait(); // for everything posted
   void barrier();
 
-  std::int64_t bytes_sent = 0; // payload, since it was last set
-  std::vector<Event>* log = nullptr;
+  std::int64_t bytes_sent = 0;       // payload, since it was last set
+  std::vector<Event>* log = nullptr; // null = none is kept
 
 private:
   MPI_Comm group_;

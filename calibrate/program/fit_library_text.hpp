@@ -20,7 +20,7 @@ struct LibraryReport {
     library::MeasuredPoint point;
     library::Pair chosen, likely;
   };
-  std::vector<Line> residuals; // of the physical model
+  std::vector<Line> residuals; // of the model alone, without the correction by residuals
   std::vector<Line> sizes;
   std::vector<Line> held_out; // refits without one shape, or without every second size
   ErrorNumbers pooled;        // of held_out together

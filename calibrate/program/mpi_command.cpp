@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -253,27 +254,31 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
   const LinkEstimate link = estimate_link(probes.times);
   TableOptions options = settings.table;
   options.transport = transport_of(options.messages, crowd, load);
-  const TableRun table = run_table(link, crowd, options, wire, watchdog);
+  for (const Repetition& probe : probes.times.pingpong) {
+    options.most_probed = std::max(options.most_probed, probe.datum.bytes);
+  }
+  FileText text;
+  text.name = common.output == "-" ? "mpi" : io::stem_of(common.output);
+  text.importer = std::string(kProgram) + " " + std::string(cli::version());
+  text.date = date_text();
+  text.options = options.transport;
+  text.warnings = warnings_before(options.messages, load);
+  text.warnings.insert(text.warnings.end(), link.warnings.begin(), link.warnings.end());
+  if (link.host_bound()) {
+    text.warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the "
+                               "host limits, not the links");
+  }
+  const std::vector<std::string> said = text.warnings;
+  text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
+  io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
+  const TableRun table = run_table(predictor_of(tree), link, crowd, options, wire, watchdog);
 
   std::vector<std::string> unsteady = probes.warnings;
   unsteady.insert(unsteady.end(), table.warnings.begin(), table.warnings.end());
   if (runtime.rank() == 0) {
-    FileText text;
-    text.name = common.output == "-" ? "mpi" : io::stem_of(common.output);
-    text.importer = std::string(kProgram) + " " + std::string(cli::version());
-    text.date = date_text();
-    text.options = options.transport;
-    text.warnings = warnings_before(options.messages, load);
-    text.warnings.insert(text.warnings.end(), link.warnings.begin(), link.warnings.end());
-    if (link.host_bound()) {
-      text.warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the "
-                                 "host limits, not the links");
-    }
     cli::print_beside(rows_text(table.rows) + link_text(link), common);
-    cli::print_warnings(text.warnings, common);
+    cli::print_warnings(said, common);
     cli::print_warnings(shortened(unsteady), common);
-    text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
-    io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
     grade(table.rows, tree);
     cli::write_tree(common, tree);
     if (!flags.table.empty()) {

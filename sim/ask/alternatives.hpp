@@ -61,7 +61,7 @@ struct AlternativesOptions {
 //   break_even_Bps     [bandwidth where it is as fast as overlapped dense training, ..]
 //   compression_wins   [{from_Bps, to_Bps}, ..] where it is faster; open intervals, from 0 and to
 //                      null where that goes on to the end of what is searched, 10 Mb/s to 10 Tb/s
-// Sorted by combination, then time.
+// Sorted by combination, then time. `ranking` and `ranks` of the Comparison stay empty.
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen, Files& files,
                                               const AlternativesOptions& options);

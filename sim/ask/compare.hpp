@@ -21,7 +21,8 @@ struct Comparison {
   // One object per combination: varied fields, summary keys, ratio, method, error. Rows that failed
   // come last and hold nulls and the error's text.
   io::Array rows;
-  std::vector<std::string> varied; // names of the varied fields, in axis order
+  // Names of the varied fields, in axis order; a field named ratio goes by its whole pointer.
+  std::vector<std::string> varied;
   Ranking ranking;                 // of `rows`
   std::vector<std::int64_t> ranks; // of each row
   std::int64_t failed = 0;

@@ -8,6 +8,7 @@
 //   collective, schedule         all that the scenario can have, without auto, parameter_server and
 //                                exhaustive
 //   pipeline_width               1..max_width: the smallest within width_tolerance of the widest
+//                                (both are keys of /training)
 //   density                      most entries that are at least as fast as dense, by bisection
 //   others                       scanned, then refined around the best
 //
@@ -42,7 +43,7 @@ struct TuneReference {
 
 struct Tuning {
   std::optional<TunePoint> best; // empty: no density is at least as fast as dense
-  std::vector<TunePoint> curve;
+  std::vector<TunePoint> curve;  // numbers ascending; collectives and schedules by time
   std::vector<TuneReference> references;
   // How close the best is known: 0 where it is exact; relative distance to the farther of its two
   // neighbours where scanned; width_tolerance, of the time, for pipeline_width.

@@ -14,8 +14,9 @@ void append_shortest(std::string& out, double value);
 // The decimal digits, with a minus sign where needed.
 void append_integer(std::string& out, std::int64_t value);
 
-// `digits` significant digits, plain notation between 1e-4 and 1e9 ("18.04", "0.002345", "1234").
-// For people only, so a ratio that overflows is "inf" and one without a value "nan".
+// `digits` significant digits (1 to 17, asserted), plain notation from 1e-4 to below 1e9 ("18.04",
+// "0.002345", "1234"). For people only, so a ratio that overflows is "inf" and one without a value
+// "nan".
 [[nodiscard]] std::string significant(double value, int digits = 4);
 
 // The nearest number with `digits` significant decimal digits.

@@ -5,9 +5,9 @@
 // Lists `1,10,40Gbps` (an entry without a unit takes that of the next entry that has one) and
 // ranges `4:64:x2` (geometric), `1:9:+2` (arithmetic), the end included if hit within 1e-9
 // relative. In a range the start and the step take the unit of the end; an end without one takes
-// that of the step. Errors are returned as the text behind `--flag VALUE: `. JSON files hold such
-// texts too, wherever a key has a unit or is a fraction; a bare number there is in the unit that
-// the key names.
+// that of the step. Negative numbers are refused, and sizes and counts are whole. Errors are
+// returned as the text behind `--flag VALUE: `. JSON files hold such texts too, wherever a key has
+// a unit or is a fraction; a bare number there is in the unit that the key names.
 #include <cstdint>
 #include <optional>
 #include <string>

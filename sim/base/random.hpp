@@ -31,7 +31,7 @@ struct RandomKey {
   return state;
 }
 
-// A stream for tests and generators: consecutive steps of one key.
+// A stream for tests and generators: consecutive steps of one key, the first draw at key.step + 1.
 class RandomStream {
 public:
   explicit constexpr RandomStream(RandomKey key) : key_(key) {}

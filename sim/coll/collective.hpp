@@ -24,6 +24,8 @@ struct RankFabric;
 
 namespace stepsim::coll {
 
+struct MeasuredSteps;
+
 enum class Op { broadcast, reduce, allreduce, reduce_scatter, allgather, allgatherv, alltoall };
 
 // An algorithm of the table in algorithms.cpp, which has its word and all that holds of it. Here
@@ -106,6 +108,9 @@ struct Links {
   // Every transfer is a flow through this fabric, beside `all` (PKT 6); ranks of one host talk over
   // `two_level->intra`, or `all`. Only `events` knows it.
   std::shared_ptr<const net::RankFabric> fabric{};
+  // Measured times of messages by what a rank does in a step; they replace `all` where
+  // takes_measured_steps says so. Only `max_plus` knows them.
+  std::shared_ptr<const MeasuredSteps> measured{};
 };
 
 // Bytes of one entry of the list that ranks exchange first with `exchange_sizes` (COL 5.8).

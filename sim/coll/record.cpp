@@ -4,6 +4,7 @@
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/events.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
@@ -93,6 +94,11 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
       warnings.push_back("the closed form takes equal parts, but the bytes do not divide; "
                          "max_plus is exact");
     }
+  }
+  if (collective.links.measured && !takes_measured_steps(collective)) {
+    warnings.push_back(std::string(name(collective.algorithm)) +
+                       " takes latency and bandwidth of the calibration, not its times of messages "
+                       "in both directions");
   }
   if (auto idle = idle_interfaces(collective)) {
     warnings.push_back(std::move(*idle));

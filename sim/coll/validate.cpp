@@ -11,6 +11,7 @@
 
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 #include "net/fabric/rank_fabric.hpp"
 
 namespace stepsim::coll {
@@ -341,6 +342,11 @@ std::vector<Finding> validate(const Collective& collective, AskedMethod asked) {
   if (findings.empty() && collective.links.fabric && asked != AskedMethod::automatic &&
       asked != AskedMethod::events) {
     findings.push_back({"method", "only events knows a topology; use --method events"});
+  }
+  if (findings.empty() && takes_measured_steps(collective) && asked != AskedMethod::automatic &&
+      asked != AskedMethod::max_plus) {
+    findings.push_back({"method", "only max_plus knows the duplex factors of a calibration; use "
+                                  "--method max_plus"});
   }
   if (!findings.empty() || asked != AskedMethod::closed_form) {
     return findings;

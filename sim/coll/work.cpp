@@ -34,10 +34,11 @@ double transfer_seconds(const Collective& collective, Method method, bool ring) 
 }
 
 // Blocks of a pipeline whose best size is searched for by timing 1, 2, 4, .. of them: about as many
-// as the square root of wire time over latency, as where all links are alike (COL 7).
+// as the square root of wire time over latency, as where all links are alike (COL 7). Links with
+// delays have few formulas and count as if they had none.
 bool searches_blocks(const Collective& collective) {
   return algorithm(collective.algorithm).block_streams > 0 && !collective.options.block &&
-         !collective.homogeneous();
+         (!collective.homogeneous() || collective.links.all.delay_s > 0);
 }
 
 double of_search(const Collective& collective, Method method) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -103,6 +104,41 @@ void parse_bytes(io::Fields& fields, const ParseContext& context, coll::Collecti
                                    : io::parse_sizes(*sizes, out.ranks);
     out.bytes = std::accumulate(out.sizes.begin(), out.sizes.end(), 0.0);
   }
+}
+
+// {"3": 0.001}: rank -> seconds, on top of when the rank enters otherwise.
+void parse_late(io::Fields& fields, const ParseContext& context, coll::Collective& out) {
+  const io::Json* json = fields.any("late_s");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  if (!json->is_object()) {
+    context.problems.add(*json, "must be an object {rank: seconds}, got " + io::shown(*json));
+    return;
+  }
+  out.enter_s.resize(out.ranks, 0);
+  for (const auto& [key, value] : json->as_object()) {
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), rank);
+    if (error != std::errc() || end != key.data() + key.size() || rank >= out.ranks) {
+      context.problems.add(*json, "must name ranks from 0 to " + std::to_string(out.ranks - 1) +
+                                      ", got " + base::shown_value(key));
+      continue;
+    }
+    out.enter_s[rank] +=
+        io::checked_number(value, keys::kLate.front().range, context.problems).value_or(0);
+  }
+}
+
+// Times of the collective itself win over those of its links.
+void parse_entry(io::Fields& fields, const ParseContext& context, coll::Collective& out) {
+  const io::Json* json = fields.any("enter_s");
+  const bool given = json != nullptr && !json->is_null();
+  if (given && context.problems.empty()) {
+    out.enter_s = json->is_string() ? context.files.entry(*json, out.ranks)
+                                    : io::parse_entry(*json, out.ranks);
+  }
+  parse_late(fields, context, out);
 }
 
 // Words that no algorithm of this operation has are unknown here.
@@ -256,7 +292,9 @@ void refuse_findings(const io::Json& tree, const CollectiveFile& file) {
   }
   std::vector<base::Problem> problems;
   for (const auto& [what, message] : findings) {
+    const bool own_entry = tree.find("enter_s") != nullptr || tree.find("late_s") != nullptr;
     const bool of_links =
+        !(own_entry && what.starts_with("enter_s")) &&
         std::ranges::any_of(std::array{"links/", "enter_s", "chain", "reduction_Bps/"},
                             [&](std::string_view start) { return what.starts_with(start); });
     if (of_links) {
@@ -326,6 +364,7 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   parse_options(fields, out);
   parse_exchange(fields, method, leftovers, file);
   parse_collective_network(fields, context, file);
+  parse_entry(fields, context, out);
   fields.no_more();
   problems.throw_if_any();
   if (file.compression) {

@@ -35,6 +35,7 @@ struct CollectiveFile {
   // Rates as written: 1 / (1 / rate) may differ in the last digit.
   std::optional<double> bandwidth_Bps;
   double reduction_Bps{}; // 0 = free
+  bool has_delay = false; // of the network; only then records show it
   // Where the list of links stands: its file, and the pointer of the object in it.
   std::string links_file, links_pointer;
 };

@@ -42,14 +42,25 @@ consteval io::Key shared_compression(std::string_view name) {
 
 inline constexpr std::array kCollectiveNetwork{
     shared_row(kNetwork, "latency_s")
-        .says("Time per message, s. Required without links, a topology or a preset."),
+        .says(
+            "Time per message, s. Required without a calibration, links, a topology or a preset."),
     shared_row(kNetwork, "bandwidth_Bps")
-        .says("Bytes per second and direction. Required without links, a topology or a preset."),
-    shared_row(kNetwork, "reduction_Bps"), shared_row(kNetwork, "block_latency_s")};
+        .says("Bytes per second and direction. Required without a calibration, links, a topology "
+              "or a preset."),
+    kDelay,
+    shared_row(kNetwork, "reduction_Bps"),
+    shared_row(kNetwork, "block_latency_s"),
+    text(
+        "calibration",
+        "File of kind network_calibration, or the name of a shipped one: latency, bandwidth, speed "
+        "of adding, and how much traffic in both directions slows a link down. Values next to it "
+        "replace its own; latency_s or bandwidth_Bps also its times of both directions.")
+        .example(R"("../topologies/10gbe.calibration.json")")};
 
 inline constexpr std::array kCollectiveIntra{
     shared_row(kIntraKeys, "latency_s").says("Time per message, s.").required(),
-    shared_row(kIntraKeys, "bandwidth_Bps").says("Bytes per second and direction.").required()};
+    shared_row(kIntraKeys, "bandwidth_Bps").says("Bytes per second and direction.").required(),
+    kDelay};
 
 inline constexpr std::array kAnyCandidate{
     word("candidates", collective_candidates, "An algorithm of the operation.")};
@@ -122,6 +133,13 @@ inline constexpr std::array kSizesForms{
     list("sizes", kRankBytes, "One number for every rank.").example("[1000, 2000]"),
     text("sizes", "File with the list.").example(R"("sizes.json")")};
 
+inline constexpr std::array kEntryForms{
+    list("enter_s", io::keys::kRankEntry, "One time for every rank.").example("[0, 0.001]"),
+    text("enter_s", "File with the list.").example(R"("entry.json")")};
+inline constexpr std::array kLate{number("late_s", "Time by which one rank enters later, s.")
+                                      .in(io::at_least(0))
+                                      .example("0.001")};
+
 inline constexpr std::array kLinksForms{
     object("links", io::keys::kLinksKeys, "The links themselves, as in a file of kind links."),
     text("links", "File of kind links.").example(R"("links.json")")};
@@ -158,6 +176,12 @@ inline constexpr std::array kCollectiveFileKeys{
     either("links", kLinksForms,
            "Latency and bandwidth of single pairs of ranks, and numbers of single ranks.")
         .example(R"("links.json")"),
+    either("enter_s", kEntryForms,
+           "When every rank enters, s; it replaces the times of links. The default is 0.")
+        .example("[0, 0.001]"),
+    map("late_s", kLate, "Ranks that enter later than otherwise, and by how much, {rank: seconds}.")
+        .named_like("^[0-9]+$")
+        .example(R"({"3": 0.001})"),
     either("topology", kTopologyForms,
            "Hosts, switches and links that messages share (method events); latency and bandwidth "
            "of network come on top.")

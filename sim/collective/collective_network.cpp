@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 #include "collective/collective_keys.hpp"
 #include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
@@ -20,9 +21,42 @@ namespace stepsim::study {
 
 namespace {
 
-// A latency is that of further blocks as well, unless these have one of their own. Without the
-// object `network` its keys are reported as missing, too.
-void parse_link(io::Fields& fields, CollectiveFile& file) {
+// The numbers of a calibration: those of its link class network, else of its network.
+struct Calibrated {
+  coll::LinkCost link;
+  double reduction_Bps{};
+  std::optional<coll::MeasuredSteps> steps;
+};
+std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseContext& context) {
+  const io::Json* place = network.any("calibration");
+  if (place == nullptr || !place->is_string()) {
+    (void)network.optional_text("calibration"); // a problem, if it is not null
+    return std::nullopt;
+  }
+  const net::NetworkProfile& profile = context.files.profile(*place);
+  Calibrated out;
+  out.steps = coll::measured_steps(profile);
+  out.reduction_Bps = profile.reduction_Bps.value_or(0);
+  const auto link = std::ranges::find(profile.links, "network", &net::LinkClass::name);
+  if (link != profile.links.end()) {
+    out.link = {.latency_s = link->latency_s,
+                .block_latency_s = link->block_latency_s.value_or(link->latency_s),
+                .per_byte_s = link->per_byte_s,
+                .delay_s = link->delay_s};
+  } else if (profile.latency_s && profile.bandwidth_Bps) {
+    out.link = {.latency_s = *profile.latency_s,
+                .block_latency_s = *profile.latency_s,
+                .per_byte_s = 1 / *profile.bandwidth_Bps};
+  } else {
+    context.problems.add(*place, "calibration " + profile.name +
+                                     " gives no latency and bandwidth of a network");
+  }
+  return out;
+}
+
+// A value beside a calibration wins. A latency is that of further blocks as well, unless these have
+// one of their own. Without the object `network` its keys are reported as missing, too.
+void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
   const bool links = fields.has("links");
   const bool topology = fields.has("topology");
   io::Json empty{io::Object{}};
@@ -33,27 +67,42 @@ void parse_link(io::Fields& fields, CollectiveFile& file) {
   io::Fields network(fields.has("network") ? *json : empty, fields.problems(),
                      fields.row("network"));
   coll::Links& out = file.collective.links;
-  const bool filled = file.system.node && !topology && !links;
-  const bool needed = !topology && !filled && !file.system.question &&
-                      (!links || network.has("latency_s") || network.has("bandwidth_Bps"));
-  const auto number = [&](std::string_view key, double of_node) {
+  const std::optional<Calibrated> calibrated = parse_calibration(network, context);
+  const bool given =
+      network.has("latency_s") || network.has("bandwidth_Bps") || network.has("delay_s");
+  const bool filled = file.system.node && !topology && !links && !calibrated;
+  const bool needed =
+      !topology && !filled && !file.system.question && !calibrated && (!links || given);
+  const auto number = [&](std::string_view key, double of_calibration, double of_node) {
     if (filled) {
       const double value = network.number_or(key, of_node);
       note_override(file, network, key, value != of_node);
       return value;
     }
-    return needed ? network.required_number(key) : network.number_or(key, 0);
+    return needed ? network.required_number(key) : network.number_or(key, of_calibration);
   };
   const library::NodeLinks node = filled ? file.system.node->links : library::NodeLinks{};
-  out.all.latency_s = number("latency_s", node.network_latency_s);
-  const double rate = number("bandwidth_Bps", node.network_Bps);
-  out.all.per_byte_s = rate > 0 ? 1 / rate : 0;
-  out.all.block_latency_s = network.number_or("block_latency_s", out.all.latency_s);
-  out.pairs_only = links && !network.has("latency_s");
+  const coll::LinkCost before = calibrated ? calibrated->link : coll::LinkCost{};
+  out.all.latency_s = number("latency_s", before.latency_s, node.network_latency_s);
+  const double rate =
+      number("bandwidth_Bps", before.per_byte_s > 0 ? 1 / before.per_byte_s : 0, node.network_Bps);
+  const bool own_rate = calibrated && !network.has("bandwidth_Bps");
+  out.all.per_byte_s = own_rate ? before.per_byte_s : rate > 0 ? 1 / rate : 0;
+  const bool own_latency = calibrated && !network.has("latency_s");
+  out.all.block_latency_s = network.number_or(
+      "block_latency_s", own_latency ? before.block_latency_s : out.all.latency_s);
+  out.all.delay_s = network.number_or("delay_s", own_latency ? before.delay_s : 0);
+  file.has_delay = network.has("delay_s");
+  out.pairs_only = links && !network.has("latency_s") && !calibrated;
+  // Times of both directions are those of links that hold their ports all the time.
+  if (calibrated && calibrated->steps && !given && !topology && out.all.delay_s == 0) {
+    out.measured = std::make_shared<const coll::MeasuredSteps>(*calibrated->steps);
+  }
   if (network.has("bandwidth_Bps") || filled) {
     file.bandwidth_Bps = rate;
   }
-  file.reduction_Bps = network.number("reduction_Bps");
+  file.reduction_Bps = calibrated ? network.number_or("reduction_Bps", calibrated->reduction_Bps)
+                                  : network.number("reduction_Bps");
   file.collective.reduction_s_per_byte = file.reduction_Bps > 0 ? 1 / file.reduction_Bps : 0;
   network.no_more();
 }
@@ -154,6 +203,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
     out.intra.latency_s = inner.number("latency_s");
     out.intra.block_latency_s = out.intra.latency_s;
     out.intra.per_byte_s = 1 / inner.number("bandwidth_Bps");
+    out.intra.delay_s = inner.number_or("delay_s", 0);
     inner.no_more();
   }
 }
@@ -165,7 +215,7 @@ void parse_collective_network(io::Fields& fields, const ParseContext& context,
   if (fields.has("links") && fields.has("topology")) {
     context.problems.add(fields.json(), "/links and /topology exclude each other");
   }
-  parse_link(fields, file);
+  parse_link(fields, context, file);
   parse_links_key(fields, context, file);
   const io::Json* json = fields.any("topology");
   const bool routed = json != nullptr && !json->is_null() && context.problems.empty();

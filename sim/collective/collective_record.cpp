@@ -208,8 +208,12 @@ io::Json record_tree(const coll::CollectiveRecord& record) {
   return tree;
 }
 
-// A rate of 0 stands for additions that cost nothing and is no written value to restore.
+// A rate of 0 stands for additions that cost nothing and is no written value to restore. A delay is
+// shown where it is written.
 void set_written_rates(const CollectiveFile& file, io::Json& tree) {
+  if (file.has_delay) {
+    tree.set("delay_s", file.collective.links.all.delay_s);
+  }
   if (file.bandwidth_Bps) {
     tree.set("bandwidth_Bps", *file.bandwidth_Bps);
   }

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "collective/collective_keys.hpp"
+#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -55,6 +56,17 @@ void refuse_network(const io::Json& tree, io::Problems& problems) {
       problems.add(tree, key,
                    "has no meaning for algorithm library, whose cost is contention-free: it knows "
                    "a node type and no single links");
+    }
+  }
+  for (const std::string_view key : {"enter_s", "late_s"}) {
+    if (const io::Json* found = tree.find(key); found != nullptr && !found->is_null()) {
+      problems.add(tree, key, "has no meaning for algorithm library: all ranks enter together");
+    }
+  }
+  for (const std::string_view network : {"/network", "/intra_network"}) {
+    const io::Json* found = io::resolve(tree, std::string(network) + "/delay_s");
+    if (found != nullptr && !found->is_null()) {
+      problems.add(*found, "has no meaning for algorithm library, whose latencies hold no port");
     }
   }
 }
@@ -144,6 +156,7 @@ void fill_intra(io::Fields& fields, const ParseContext& context, CollectiveFile&
   }
   io::Fields inner(*json, context.problems, fields.row("intra_network"));
   out.latency_s = out.block_latency_s = inner.number_or("latency_s", links.inner_latency_s);
+  out.delay_s = inner.number_or("delay_s", 0);
   const double rate = inner.number_or("bandwidth_Bps", links.inner_Bps);
   out.per_byte_s = 1 / rate;
   note_override(file, inner, "latency_s", out.latency_s != links.inner_latency_s);

@@ -1,7 +1,7 @@
 #pragma once
 // What happened when, for people to look at: spans on tracks, arrows between spans, counters. A
-// plain value; io writes it as a Chrome trace. Times count from the start of the run. Spans of one
-// track nest or are disjoint (a test checks every exported file).
+// plain value, which export/chrome_trace.hpp writes as a Chrome trace. Times count from the start
+// of the run. Spans of one track nest or are disjoint (a test checks every exported file).
 #include <cstdint>
 #include <string>
 #include <utility>

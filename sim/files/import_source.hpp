@@ -50,7 +50,7 @@ public:
   // The next line as lines_of gives it, valid until the next call; false at the end.
   bool next(TextLine& line);
   [[nodiscard]] const std::string& name() const { return source_.name(); } // for messages
-  // Base name, size and digest, after the last line.
+  // Base name, size and digest; called after the last line.
   [[nodiscard]] train::SourceFile file(const std::string& path) const {
     return source_file(path, source_.file_bytes(), source_.digest());
   }

@@ -13,7 +13,7 @@ namespace stepsim::io {
 
 struct LibraryFile {
   library::FittedLibrary fitted;
-  // By parameter: the measurements say next to nothing about it.
+  // [library::Parameter] The measurements say next to nothing about the parameter.
   std::array<bool, library::kParameterCount> from_prior{};
   std::vector<std::string> sources, warnings;
 };

@@ -43,6 +43,7 @@ std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& p
     pair.dst = static_cast<std::uint32_t>(link.integer("dst", rank_range(ranks)));
     pair.cost.latency_s = link.number("latency_s");
     pair.cost.block_latency_s = pair.cost.latency_s;
+    pair.cost.delay_s = link.number("delay_s");
     pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps");
     link.no_more();
     // A key that could not be read counts as 0, so that after any problem two ranks may look equal
@@ -116,23 +117,42 @@ LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks) {
   return file;
 }
 
-// Sizes are whole and at most 2^53, where sums of them in doubles are still exact.
-std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks) {
+namespace {
+
+// A bare list with one value per rank, which `read` takes from its element.
+template <class Read>
+std::vector<double> parse_list(const Json& tree, std::string_view noun, Ranks ranks, Read read) {
   Problems problems;
-  std::vector<double> sizes;
+  std::vector<double> values;
   if (!tree.is_array()) {
-    problems.add(tree, "must be a list of bytes per rank, got " + shown(tree));
+    problems.add(tree, fmt::format("must be a list of {} per rank, got {}", noun, shown(tree)));
   } else {
-    const Range range = between(0, static_cast<double>(base::kMaxExactBytes));
     for (const Json& value : tree.as_array()) {
-      sizes.push_back(static_cast<double>(checked_integer(value, range, problems).value_or(0)));
+      values.push_back(read(value, problems));
     }
-    if (ranks && sizes.size() != *ranks) {
-      problems.add(tree, fmt::format("{} entries, but there are {} ranks", sizes.size(), *ranks));
+    if (ranks && values.size() != *ranks) {
+      problems.add(tree, fmt::format("{} entries, but there are {} ranks", values.size(), *ranks));
     }
   }
   problems.throw_if_any();
-  return sizes;
+  return values;
+}
+
+} // namespace
+
+// Sizes are whole and at most 2^53, where sums of them in doubles are still exact.
+std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks) {
+  const Range range = between(0, static_cast<double>(base::kMaxExactBytes));
+  return parse_list(tree, "bytes", ranks, [&](const Json& value, Problems& problems) {
+    return static_cast<double>(checked_integer(value, range, problems).value_or(0));
+  });
+}
+
+std::vector<double> parse_entry(const Json& tree, std::optional<std::uint32_t> ranks) {
+  const Range range = keys::kRankEntry.front().range;
+  return parse_list(tree, "seconds", ranks, [&](const Json& value, Problems& problems) {
+    return checked_number(value, range, problems).value_or(0);
+  });
 }
 
 } // namespace stepsim::io

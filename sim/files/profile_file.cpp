@@ -107,6 +107,7 @@ void parse_network(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "network", [&](Fields& network) {
     (void)network.word("model");
     profile.latency_s = estimate(network, "latency_s");
+    profile.delay_s = estimate(network, "delay_s").value_or(0);
     profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");
     profile.reduction_Bps = estimate(network, "reduction_Bps");
     (void)estimate(network, "block_latency_s");
@@ -139,12 +140,14 @@ void parse_links(Fields& fields, net::NetworkProfile& profile) {
     }
     value.latency_s = latency.value_or(0);
     value.per_byte_s = per_byte.value_or(0);
-    (void)estimate(link, "block_latency_s");
+    value.delay_s = estimate(link, "delay_s").value_or(0);
+    value.block_latency_s = estimate(link, "block_latency_s");
     (void)estimate(link, "reduction_Bps");
-    object(link, "duplex", [](Fields& duplex) {
-      (void)duplex.optional_number("exchange");
-      (void)duplex.optional_number("shift");
+    object(link, "duplex", [&](Fields& duplex) {
+      value.duplex_exchange = duplex.optional_number("exchange");
+      value.duplex_shift = duplex.optional_number("shift");
     });
+    value.reply_s = link.optional_number("reply_s");
     skip_at_bound(link);
     link.no_more();
   }

@@ -32,7 +32,8 @@ struct SampleSet {
   std::string op;        // of kSampleOps
   std::string algorithm; // "" = unknown
   std::int64_t ranks{};
-  std::string device, dtype, column; // "" = unknown
+  std::string device, dtype; // "" = unknown
+  std::string column;        // "in-place" or "out-of-place" (nccl-tests), "" = unknown
   std::optional<std::int64_t> gpus_per_node;
   std::vector<Sample> samples;
 };

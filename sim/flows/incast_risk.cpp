@@ -15,7 +15,7 @@ namespace stepsim::study {
 namespace {
 
 // Packets that a port of the switch before a host can hold for one queue; infinite = no limit. Of a
-// shared pool one hot queue gets alpha / (1 + alpha) (F8).
+// shared pool one hot queue gets alpha / (1 + alpha).
 // A port with a limit in bytes holds as many full packets as fit.
 double port_packets(const net::PacketOptions& options) {
   const net::BufferOptions& buffer = options.buffer;

@@ -5,7 +5,7 @@
 //
 //     W (N - 1) + 1 > Q        W packets of a first window, Q packets of the buffer
 //
-// since the busiest host's packets arrive no faster than the port sends. Source: F3, PKT 4, 6.4.
+// since the busiest host's packets arrive no faster than the port sends. Source: PKT 4, 6.4.
 #include <optional>
 #include <string>
 

@@ -20,15 +20,13 @@ namespace {
 
 constexpr std::size_t kHead = std::size_t{1} << 20;
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 8> kNames{{
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 6> kNames{{
     {"kineto", ImportFormat::kineto},
     {"nccl-tests", ImportFormat::nccl_tests},
     {"osu", ImportFormat::osu},
     {"nccl-topology", ImportFormat::nccl_topology},
     {"layer-table", ImportFormat::layer_table},
     {"caffe-log", ImportFormat::caffe_log},
-    {"astra-text", ImportFormat::astra_text},
-    {"pytorch-et", ImportFormat::pytorch_et},
 }};
 
 bool contains(std::string_view text, std::string_view part) {
@@ -44,7 +42,9 @@ DetectedFormat detect_json(std::string_view head) {
     return not_supported("Horovod timelines are not supported; export a PyTorch profiler trace");
   }
   if (contains(head, "\"nodes\"") && contains(head, "\"schema\"")) {
-    return {ImportFormat::pytorch_et, ""};
+    return not_supported(
+        "PyTorch execution traces are not supported; export a trace of the PyTorch "
+        "profiler");
   }
   if (contains(head, "\"average_bus_bandwidth\"") || contains(head, "\"out_of_place\"")) {
     return {ImportFormat::nccl_tests, ""};
@@ -129,7 +129,9 @@ DetectedFormat detect_text(std::string_view head) {
       }
     } else if (first.starts_with("DATA") || first.starts_with("HYBRID_") ||
                first.starts_with("MODEL")) {
-      return parse_whole(text) ? DetectedFormat{ImportFormat::astra_text, ""} : DetectedFormat{};
+      return parse_whole(text) ? not_supported("workloads of ASTRA-sim are not supported; export a "
+                                               "layer table (CSV)")
+                               : DetectedFormat{};
     }
   }
   return {};

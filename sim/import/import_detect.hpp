@@ -6,16 +6,7 @@
 
 namespace stepsim::io {
 
-enum class ImportFormat {
-  kineto,
-  nccl_tests,
-  osu,
-  nccl_topology,
-  layer_table,
-  caffe_log,
-  astra_text,
-  pytorch_et
-};
+enum class ImportFormat { kineto, nccl_tests, osu, nccl_topology, layer_table, caffe_log };
 
 // "kineto", "nccl-tests", ...: the words of the command line.
 [[nodiscard]] std::string_view name(ImportFormat format);

@@ -20,7 +20,7 @@ enum class OsuValue { average, min, max };
 // What the log does not say, or says otherwise.
 struct OsuOptions {
   ImportOptions common;
-  std::optional<std::string> op; // our word; default: from the title
+  std::optional<std::string> op; // of kSampleOps; default: from the title
   std::optional<std::int64_t> ranks;
   OsuValue value = OsuValue::average;
 };
@@ -44,11 +44,11 @@ struct OsuLog {
 // Throws InputError: no rows, a row without time, ranks unknown or different, a bandwidth test.
 [[nodiscard]] OsuLog import_osu(const std::string& file, const OsuOptions& options);
 
-// The points as times of the algorithm `mpi`, means of unknown repetitions.
+// The points as times of the algorithm `mpi`, one sample per row.
 [[nodiscard]] Samples samples_of(const OsuLog& log);
 
-// The points as a cost table, in ascending order of bytes, named like the log. InputError for a
-// size that appears twice and for less than two sizes > 0.
+// The points with bytes as a cost table, in ascending order of bytes, named like the log.
+// InputError for a size that appears twice and for less than two sizes > 0.
 [[nodiscard]] CostPoints cost_of(const OsuLog& log);
 
 } // namespace stepsim::io

@@ -13,7 +13,8 @@
 namespace stepsim::io {
 
 // The kind of quantity that a number at this place is, by the last key of the pointer; elements of
-// a list have the kind of the list's key. Empty where a text with a unit is never taken.
+// a list have the kind of the list's key, and a key without a unit is a ratio. Empty where a text
+// with a unit is never taken.
 [[nodiscard]] std::optional<base::QuantityKind> kind_of_place(std::string_view pointer);
 
 // The number that a text stands for at this place: in a unit of the place's key ("25Gbps" at
@@ -22,7 +23,7 @@ namespace stepsim::io {
 [[nodiscard]] std::optional<Json> quantity_at(std::string_view pointer, std::string_view text);
 // A number as it is, a text as `quantity_at` its own place; empty for everything else.
 [[nodiscard]] std::optional<double> number_of(const Json& value);
-// The tree with numbers in place of texts with a unit of their key.
+// The tree with numbers in place of texts with a unit of their key; percentages stay texts.
 [[nodiscard]] Json with_numbers(Json tree);
 
 // Checks of single values, for lists: the element's own pointer is named. An integer may be written
@@ -31,7 +32,7 @@ namespace stepsim::io {
                                                    Problems& problems);
 [[nodiscard]] std::optional<std::int64_t> checked_integer(const Json& value, Range range,
                                                           Problems& problems);
-// A value as error messages show it: compact, cut, "an object" or "a list" for those.
+// A value as error messages show it: compact JSON cut to 40 bytes, "an object" or "a list".
 [[nodiscard]] std::string shown(const Json& value);
 
 } // namespace stepsim::io

@@ -17,9 +17,10 @@ class ClosedPipe : public SimulationError {
 
 // The one way in which every command writes a file. Links are followed and stay, the mode of a file
 // is kept, and what is no regular file (/dev/null, a pipe, "-" for standard output) is written
-// directly. A name ending in .gz is compressed. Throws SimulationError
-// `out.json: write failed: No space left on device`, and `out.jsonl: is being written by process
-// 4711 (stepsim sweep ...)` where another process has the file open as Mode::grow.
+// directly. Content of a name ending in .gz is compressed, except by Mode::grow. Throws
+// SimulationError `out.json: write failed: No space left on device`, and `out.jsonl: is being
+// written by process 4711 (stepsim sweep ...)` where another process has the file open as
+// Mode::grow.
 class OutputFile {
 public:
   enum class Mode {
@@ -36,7 +37,8 @@ public:
   [[nodiscard]] const std::string& name() const; // for messages
   [[nodiscard]] std::uint64_t written() const;   // bytes given to the system so far
 
-  // Of a growing file. `size` is 0 for what is no regular file, which is not cut either.
+  // The next three are for Mode::grow. `size` is 0 for what is no regular file, which is not cut
+  // either.
   [[nodiscard]] std::uint64_t size() const;
   void cut(std::uint64_t size);
   void sync(); // what is written so far survives a power failure

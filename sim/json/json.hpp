@@ -34,7 +34,7 @@ public:
   Json(bool value) : value_(value) {}
   Json(int value) : value_(std::int64_t{value}) {}
   Json(std::int64_t value) : value_(value) {}
-  Json(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {}
+  Json(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {} // below 2^63
   Json(double value) : value_(value) {} // must be finite when written (asserted)
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}

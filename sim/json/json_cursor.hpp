@@ -15,7 +15,7 @@
 namespace stepsim::io {
 
 inline constexpr std::size_t kMaxNumber = 4096; // characters of a word outside of quotes
-inline constexpr std::size_t kShownWord = 44;   // kept of it for messages
+inline constexpr std::size_t kShownWord = 44;   // characters of a word kept for messages
 
 struct Place {
   std::int64_t line = 1, column = 0;
@@ -32,6 +32,7 @@ public:
   Cursor(NextChunk next_chunk, std::string file, const ParseLimits& limits)
       : next_chunk_(std::move(next_chunk)), file_(std::move(file)), limits_(limits) {}
 
+  // Takes the next chunk where this one is used up; asked before every current() and advance().
   bool at_end() {
     if (chunk_.empty() && !end_seen_) {
       chunk_ = next_chunk_();

@@ -33,12 +33,12 @@ public:
   Fields(const Json& json, Problems& problems, const Key& object);
 
   [[nodiscard]] bool has(std::string_view key) const; // present and not null
-  // The raw value (null pointer if absent); marks the key as known.
+  // The raw value (null pointer if absent, a JSON null if given so); marks the key as known.
   const Json* any(std::string_view key);
 
-  // By the row of the key: required, or with the row's default. `_or`, `required_` and `optional_`
-  // are for keys whose default, or whether they have one, depends on the rest of the file. Of
-  // several forms the number counts.
+  // By the row of the key: required, or with the row's default, which null also stands for. `_or`,
+  // `required_` and `optional_` are for keys whose default, or whether they have one, depends on
+  // the rest of the file. Of several forms the number counts.
   double number(std::string_view key);
   double number_or(std::string_view key, double fallback);
   double required_number(std::string_view key);

@@ -3,10 +3,11 @@
 // which gradient each step applies, how stale, made how sparse. The bookkeeping is that of the
 // simulator (train::pipeline_step, train::run_async), the operators are those of coll.
 //
-//   quadratic   w[0] = 1, w[t] = w[t-1] - x g[i], where g[i] = w[i] and i is the iteration whose
+//   quadratic   w[0] = 1, w[t] = w[t-1] - x g[i], x the step, g[i] = w[i], i the iteration whose
 //               gradient step t applies (t - K once the pipeline is full). Stable iff
 //               x < 2 cos((K-1) pi / (2K-1)), which is 2, 1 and 0.618 for K = 1, 2 and 3
-//   logistic    w[t] = w[t-1] - eta (mean over workers of the gradients of iteration i)
+//   logistic    w[t] = w[t-1] - eta (mean over workers of the gradients of iteration i), eta the
+//               learning rate
 //
 // Iterations from 1. Source: PIP 11 (derived).
 #include <cstdint>
@@ -40,7 +41,7 @@ struct QuadraticRun {
 };
 [[nodiscard]] QuadraticRun converge_quadratic(const Staleness& staleness, double step,
                                               std::int64_t iterations);
-// The x from which on a width is unstable: 2 cos((K-1) pi / (2K-1)).
+// The step x from which on a width is unstable: 2 cos((K-1) pi / (2K-1)).
 [[nodiscard]] double stability_limit(std::int64_t width);
 
 struct Learning {

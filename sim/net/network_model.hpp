@@ -4,7 +4,8 @@
 //   next_time()             when the model changes next, infinity if never
 //   advance(now, done)      go on to `now` (at most next_time()); ids of transfers that end by then
 //                           are appended to `done`, in a fixed order
-// A concept, not a base class: simulations take the model as template parameter.
+// Times are in seconds and never fall. A concept, not a base class: simulations take the model as
+// template parameter.
 #include <concepts>
 #include <cstdint>
 #include <limits>

@@ -19,11 +19,11 @@ namespace stepsim::plan {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-struct AtOnce {
-  double contention{};
+struct AtOnce {        // times in s
+  double contention{}; // >= 0
   double now{};
-  double clock{};
-  std::int64_t moving{};
+  double clock{}; // seconds of data that a message in its data phase has moved, from the start
+  std::int64_t moving{}; // messages in their data phase
 };
 
 // Starts a message now.

@@ -52,7 +52,8 @@ struct TableReport { // what making the table monotone changed (MER 4.2, step 1)
 };
 
 // Points as measured (bytes strictly ascending; checked by the reader) -> monotone table with the
-// least-squares slope of its upper half. Source: MER 4.2 (derived).
+// least-squares slope of the points with at least half of the largest size (at least two). Source:
+// MER 4.2 (derived).
 [[nodiscard]] std::pair<TableCost, TableReport>
 make_table_cost(std::span<const std::pair<double, double>> points);
 

@@ -12,7 +12,8 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
-// Buckets of bucket_bytes, or of dear_layers layers. O(items).
+// Groups of whole layers: as many as stay below bucket_bytes, at least one, or dear_layers of them.
+// O(items).
 [[nodiscard]] Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
 
 // Reduce-scatters in launch order, all-gathers after the last of them, interleaved with the next

@@ -9,8 +9,8 @@ namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// `ready` of a group is the tick that sends it; a blocking cycle begins when the last message of
-// the one before has ended. O(items + ticks).
+// `ready` of a group is the tick that sends it; with `blocking` no cycle begins before the last
+// message of the one before has ended. O(items + ticks).
 [[nodiscard]] Plan plan_horovod(const Problem& problem, const ScheduleOptions& options);
 
 // "fusion buffer of 128 MiB, cycles of 1 ms".

@@ -1,6 +1,7 @@
 #pragma once
 // The options of the planners, as plain values: which key belongs to which planner stands in its
-// row of the table (planners.cpp).
+// row of the table (planners.cpp), and what each word means in scenario/keys/schedule_keys.hpp and
+// docs/algorithms.md.
 #include <cstdint>
 #include <optional>
 

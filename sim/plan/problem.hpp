@@ -37,12 +37,13 @@ struct Problem {
   Seconds channel_free{}; // F_0: the channel is busy until then
 };
 
-// One message: the items it carries (ascending). All schedules but ddp and horovod with several
-// dtypes give contiguous runs.
+// One message: the items it carries (ascending). Groups are contiguous runs but for ddp and horovod
+// with several dtypes, for ddp and trace by other orders than that of the items, and for priority,
+// whose groups are chunks of an item.
 struct Group {
   std::vector<std::uint32_t> items;
   Bytes bytes;
-  Seconds ready; // latest ready time (ddp: of this and all earlier buckets; horovod: its tick)
+  Seconds ready; // latest ready time (ddp, trace: of all buckets so far; horovod: its tick)
   Seconds start;
   Seconds end;
   [[nodiscard]] std::uint32_t first() const { return items.front(); }

@@ -37,7 +37,7 @@ struct SendInput {
   double backward_end_s{};
   double pause_s{}; // between the last message and the first second half: the update of the root
   double factor = 1;
-  // The next forward of every worker: when it could start, and what multiplies its times.
+  // [worker] The next forward: when it could start, and what multiplies its times.
   std::span<const double> forward_start_s{};
   std::span<const double> forward_factor{};
 };

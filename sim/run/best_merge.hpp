@@ -7,12 +7,14 @@
 
 namespace stepsim::study {
 
-// Sets the iteration time of the best merge, `best_s` seconds, and, for schedules that plan with
-// the cost of messages alone (plan::Needs::cost), how much longer the run's iteration is.
+// Sets the iteration time of the best merge, `best_s` seconds. For schedules that plan with the
+// cost of messages alone (plan::Needs::cost) it is at most the run's own, and how much longer the
+// run's iteration is gets set, too.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 
-// Sets merge_*, closed_form_s and closed_form_is_bound of a summary whose iteration time is known.
-// The messages of the best merge are timed by the evaluator of the run.
+// Sets merge_*, closed_form_s and closed_form_is_bound of a summary whose iteration time is known;
+// with reduce_broadcast only merge_waiting_merges and merge_certified_optimal. The messages of the
+// best merge are timed by the evaluator of the run.
 void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                 BucketCosts& costs, Summary& summary);
 

@@ -60,7 +60,8 @@ private:
   std::uint64_t events_{};
 };
 
-// The curve that stands for the evaluators, free for one worker; empty without one.
+// The measured curve of the scenario's network, which stands for the evaluators and costs nothing
+// with one worker; empty where the scenario has no curve.
 [[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -33,6 +33,7 @@ std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& 
   const auto total = [&](double latency_factor, double bandwidth_factor) {
     Scenario part = scenario;
     part.cluster.network.latency_s *= latency_factor;
+    part.cluster.network.delay_s *= latency_factor;
     part.cluster.network.block_latency_s *= latency_factor;
     part.cluster.network.bandwidth_Bps *= bandwidth_factor;
     const plan::Cost cost = compressed_cost(part);
@@ -102,6 +103,7 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
     coll::Collective part = collective;
     const auto keep = [&](coll::LinkCost& cost) {
       cost.latency_s *= latency ? 1 : 0;
+      cost.delay_s *= latency ? 1 : 0;
       cost.block_latency_s *= latency ? 1 : 0;
       cost.per_byte_s *= bandwidth ? 1 : 0;
     };

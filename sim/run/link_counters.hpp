@@ -1,5 +1,5 @@
 #pragma once
-// Counters of timelines: what goes through a link, over time. Internal to study.
+// Counters of timelines: what goes through a link, over time. Used by run_timeline only.
 #include <string>
 #include <vector>
 

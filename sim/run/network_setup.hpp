@@ -1,5 +1,6 @@
 #pragma once
-// From a scenario to a job on a network: the plan's buckets become its pieces. Internal to study.
+// From a scenario to a job on a network: the plan's buckets become its pieces. Used by this folder
+// only.
 #include <cstddef>
 
 #include "plan/problem.hpp"

@@ -11,8 +11,8 @@
 namespace stepsim::study {
 
 // How long the messages of an iteration hold the channel at least. Empty where no bound is known:
-// on a fabric, with a measured curve of several pieces, with reduce_broadcast and with collective
-// `auto`.
+// without gradients, on a fabric, with a measured curve of several pieces, with reduce_broadcast
+// and with collective `auto`.
 [[nodiscard]] std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                                                                  const plan::Problem& problem);
 // Lower bound of the period of equal workers with mean times, s; empty where no bound is known.

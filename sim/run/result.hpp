@@ -40,7 +40,7 @@ struct Iteration {
   double iteration_time_s{}, exposed_communication_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
   std::optional<double> density;
-  std::optional<std::int64_t> k;
+  std::optional<std::int64_t> k;         // entries selected per rank
   std::optional<double> loss_fraction{}; // of the gradients' bytes
 };
 
@@ -72,7 +72,8 @@ struct WorkerResult { // only where workers differ; means per iteration
   std::int64_t worker{};
   double compute_s{};
   double straggler_wait_s{}; // for slower workers; never part of communication
-  double transfer_s{};       // communication, waiting for others left out
+  // Communication, waiting for slower workers left out; asynchronous: with waiting at the server.
+  double transfer_s{};
 };
 
 // For the timeline: a message of a job on the network, or what a bucket's exchange took of a link.

@@ -27,7 +27,7 @@ train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& excha
   const double crowd = coll::ranks_per_interface(exchange.server) * servers / input.workers;
   const double wire_s = exchange.push_s() * std::max(1.0, crowd);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
-  input.link = {.latency_s = exchange.server.links.all.latency_s,
+  input.link = {.latency_s = exchange.server.links.all.startup_s(),
                 .push_s = wire_s,
                 .pull_s = wire_s,
                 .add_s = exchange.add_s() + exchange.encode_s};

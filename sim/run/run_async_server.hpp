@@ -6,8 +6,8 @@
 
 namespace stepsim::study {
 
-// Times in seconds; an iteration of worker 0 stands for all. Throws SimulationError as the
-// evaluation of its exchange does.
+// Times in seconds: in the summary means over all workers, in the iterations those of worker 0.
+// Throws SimulationError as the evaluation of its exchange does.
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
 
 // The input that run_async_server gives to train::run_async, for callers that need the updates

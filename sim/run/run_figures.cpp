@@ -122,6 +122,10 @@ void fill_speedup(const Scenario& scenario, double single_s, double period_s, Su
   }
 }
 
+std::int64_t discarded_iterations(const Scenario& scenario) {
+  return scenario.training.discard_iterations.value_or(scenario.training.iterations > 1 ? 1 : 0);
+}
+
 void fill_interval(const Scenario& scenario, Result& result) {
   if (!scenario.variability.random()) {
     return;
@@ -130,7 +134,7 @@ void fill_interval(const Scenario& scenario, Result& result) {
   // Few enough that the means of long runs hardly depend on each other, and enough for Student's t
   // to be narrow.
   constexpr std::size_t kBatches = 20;
-  const auto skip = static_cast<std::size_t>(scenario.training.discard_iterations.value_or(1));
+  const auto skip = static_cast<std::size_t>(discarded_iterations(scenario));
   const std::size_t count = result.iterations.size() > skip ? result.iterations.size() - skip : 0;
   const std::size_t batches = std::min(kBatches, count);
   // One mean has no variance.

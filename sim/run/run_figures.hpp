@@ -1,6 +1,8 @@
 #pragma once
 // Figures of a result that every way of running a scenario adds: work, speed-up, staleness, the
 // interval of a mean, warnings.
+#include <cstdint>
+
 #include "base/mean_interval.hpp"
 #include "plan/problem.hpp"
 #include "run/result.hpp"
@@ -18,6 +20,9 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
 // in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
 
+// First iterations that the means of a run whose periods differ leave out.
+[[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
+
 // The iteration of one worker alone with the factors drawn in iterations first..last (from 0).
 // `to_next_backward`: as synchronous steps count, else forward and backward belong together.
 [[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
@@ -33,7 +38,9 @@ void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
 // may leave out work that the baseline has, which is at most the period then.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
 
-// 95 % interval of the iteration time from batch means of `iterations`; random variation only.
+// 95 % interval of the iteration time, by the means of up to 20 batches of result.iterations
+// without the discarded ones; nothing without random factors or with fewer than two iterations
+// left.
 void fill_interval(const Scenario& scenario, Result& result);
 
 // The interval, but not below what the slowest worker (asynchronous: the fastest) computes with the

@@ -28,10 +28,12 @@ coll::Collective slowed(coll::Collective collective, double factor, std::vector<
   collective.links.all.latency_s *= factor;
   collective.links.all.block_latency_s *= factor;
   collective.links.all.per_byte_s *= factor;
+  collective.links.all.delay_s *= factor;
   if (collective.links.two_level) {
     collective.links.two_level->intra.latency_s *= factor;
     collective.links.two_level->intra.block_latency_s *= factor;
     collective.links.two_level->intra.per_byte_s *= factor;
+    collective.links.two_level->intra.delay_s *= factor;
   }
   collective.reduction_s_per_byte *= factor;
   collective.enter_s = std::move(enter_s);
@@ -54,7 +56,7 @@ public:
     const coll::Collective& server = exchange_.server;
     const double rest = factor * (exchange_.encode_s / exchange_.servers + exchange_.extra_s);
     if (by_formula()) {
-      const train::ServerLink link{.latency_s = server.links.all.latency_s * factor,
+      const train::ServerLink link{.latency_s = server.links.all.startup_s() * factor,
                                    .push_s = exchange_.push_s() * factor,
                                    .pull_s = exchange_.push_s() * factor,
                                    .add_s = exchange_.add_s() * factor};
@@ -114,10 +116,6 @@ struct Totals {
   double rounds_s{}; // of all iterations
 };
 
-std::int64_t discarded(const Scenario& scenario) {
-  return scenario.training.discard_iterations.value_or(0);
-}
-
 // The first round follows one that ended at 0, as long as those of equal workers. A period goes
 // from the last worker that is ready to the last one that is ready in the next round; without its
 // exchange the workers would wait for one another alone.
@@ -148,14 +146,14 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
       const double free = ready[w] + overlapped;
       last_without = std::max(last_without, std::max(last, free) + rest);
       ready[w] = std::max(0.0, free - took) + rest;
-      totals.worker_s[w] += t >= discarded(scenario) ? overlapped + rest : 0;
+      totals.worker_s[w] += t >= discarded_iterations(scenario) ? overlapped + rest : 0;
     }
     const double next = took + *std::ranges::max_element(ready);
     constexpr double kRounding = 1e-12;
     // What is left when the period without exchanges is taken off; differences of the size of
     // rounding are nothing.
     const double exposed = next - last_without > kRounding * next ? next - last_without : 0;
-    if (t >= discarded(scenario)) {
+    if (t >= discarded_iterations(scenario)) {
       totals.compute_s += next - exposed - last;
       totals.exposed_s += exposed;
     }
@@ -198,7 +196,8 @@ Result run_server_rounds(const Scenario& scenario) {
   result.scenario = scenario;
   Summary& summary = result.summary;
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const auto count = static_cast<double>(scenario.training.iterations - discarded(scenario));
+  const auto count =
+      static_cast<double>(scenario.training.iterations - discarded_iterations(scenario));
   const double equal_period = *summary.iteration_time_s;
   const double exchange = *summary.communication_s;
   const double codec = *summary.codec_compute_s;
@@ -231,10 +230,10 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.lower_bound_s.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();
-  fill_speedup(
-      scenario,
-      alone_seconds(scenario, discarded(scenario), scenario.training.iterations - 1, false), period,
-      summary);
+  fill_speedup(scenario,
+               alone_seconds(scenario, discarded_iterations(scenario),
+                             scenario.training.iterations - 1, false),
+               period, summary);
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }

@@ -85,8 +85,7 @@ void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::Ste
 void fill_varied(const Scenario& scenario, const plan::Problem& problem,
                  const train::StepInput& input, const train::StepTimes& step, Result& result) {
   const std::int64_t iterations = scenario.training.iterations;
-  const std::int64_t discard =
-      scenario.training.discard_iterations.value_or(iterations > 1 ? 1 : 0);
+  const std::int64_t discard = discarded_iterations(scenario);
   Summary& summary = result.summary;
   const double bound_of_means = summary.lower_bound_s.value_or(
       step.forward_s + step.backward_s); // the law's factors left out

@@ -10,8 +10,8 @@ namespace stepsim::study {
 
 struct TimelineFilter {
   std::vector<std::int64_t> nodes;   // empty = the first 8
-  std::int64_t first_iteration = -1; // -1 = the last three
-  std::int64_t last_iteration = -1;
+  std::int64_t first_iteration = -1; // from 0; -1 = the third from the end
+  std::int64_t last_iteration = -1;  // included; -1 = the last
 };
 [[nodiscard]] engine::Timeline timeline(const Result& result, const TimelineFilter& filter);
 

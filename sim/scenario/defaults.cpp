@@ -128,7 +128,7 @@ constexpr std::array kRows{
 };
 
 // Keys that are no assumption about a time: names, evaluation, and what is derived.
-constexpr std::array<std::string_view, 19> kNoTimes{"/schema_version",
+constexpr std::array<std::string_view, 21> kNoTimes{"/schema_version",
                                                     "/kind",
                                                     "/name",
                                                     "/seed",
@@ -141,10 +141,12 @@ constexpr std::array<std::string_view, 19> kNoTimes{"/schema_version",
                                                     "/training/convergence",
                                                     "/variability/stragglers",
                                                     "/cluster/intra_network/latency_s",
+                                                    "/cluster/intra_network/delay_s",
                                                     "/cluster/intra_network/bandwidth_Bps",
                                                     "/workload/batch_size",
                                                     "/cluster/network/copy_engines",
                                                     "/cluster/network/latency_s",
+                                                    "/cluster/network/delay_s",
                                                     "/cluster/network/bandwidth_Bps",
                                                     "/communication/compression/method"};
 

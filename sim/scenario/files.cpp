@@ -110,12 +110,14 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/cluster/topology", FileKind::topology}, // short form
       Key{"/topology/file", FileKind::topology},    // of a list of flows, or of a collective
       Key{"/topology", FileKind::topology},
-      Key{"/links", FileKind::links}, // of a collective
+      Key{"/network/calibration", FileKind::profile}, // of a collective
+      Key{"/links", FileKind::links},
       Key{"/sizes", FileKind::sizes},
       Key{"/cluster/preset", FileKind::node},
       Key{"/preset", FileKind::node}, // of a collective
       Key{"/communication/library/calibration", FileKind::library_calibration},
       Key{"/library/calibration", FileKind::library_calibration},
+      Key{"/enter_s", FileKind::entry},
   };
   std::string general;
   for (const std::string& token : io::pointer_tokens(pointer)) {
@@ -214,6 +216,7 @@ std::string Files::digest(const io::Json& name, std::string_view pointer) {
   case FileKind::links:
   case FileKind::sizes:
   case FileKind::library_calibration:
+  case FileKind::entry:
     path = path_of(name);
     break;
   }
@@ -315,6 +318,17 @@ const std::vector<double>& Files::sizes(const io::Json& name, std::uint32_t rank
   auto& known = sizes_[{path, ranks}];
   if (!known) {
     known = std::make_unique<const std::vector<double>>(io::parse_sizes(read(path, name), ranks));
+  }
+  return *known;
+}
+
+const std::vector<double>& Files::entry(const io::Json& name, std::uint32_t ranks) {
+  assert(is_known_place(name, FileKind::entry) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  const std::string path = path_of(name);
+  auto& known = entries_[{path, ranks}];
+  if (!known) {
+    known = std::make_unique<const std::vector<double>>(io::parse_entry(read(path, name), ranks));
   }
   return *known;
 }

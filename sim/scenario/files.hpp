@@ -69,6 +69,7 @@ enum class FileKind {
   topology,
   links,
   sizes,
+  entry,
   node,
   library_calibration
 };
@@ -98,6 +99,7 @@ public:
   // Of a collective of so many ranks.
   const io::LinksFile& links(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
+  const std::vector<double>& entry(const io::Json& name, std::uint32_t ranks);
   const io::NodePreset& node(const io::Json& name);
   // A path, or the object itself. The correction and the covariance that predictions need are
   // computed once.
@@ -132,7 +134,7 @@ private:
   // By path and number of ranks.
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const io::LinksFile>> links_;
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const std::vector<double>>>
-      sizes_;
+      sizes_, entries_;
   std::map<std::string, std::shared_ptr<const net::RoutedFabric>> routed_; // by canonical text
 };
 

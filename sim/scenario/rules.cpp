@@ -40,8 +40,9 @@ constexpr std::array kAlgorithmKeys{
 };
 
 // Latency and bandwidth may be in the file for other runs; a measured exchange takes their place.
-constexpr std::array<std::string_view, 5> kLinkKeys{
-    "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps", "/cluster/network/efficiency",
+constexpr std::array<std::string_view, 6> kLinkKeys{
+    "/cluster/network/latency_s",       "/cluster/network/delay_s",
+    "/cluster/network/bandwidth_Bps",   "/cluster/network/efficiency",
     "/cluster/network/block_latency_s", "/cluster/network/reduction_Bps"};
 
 // Beside none, keys of compressions wait for another method.

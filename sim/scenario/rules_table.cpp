@@ -84,6 +84,12 @@ std::string steady_word(const Scenario&) {
   return "times without spread: compute_cv and exchange_cv are 0";
 }
 
+// Links of a topology are cables: what they call latency is on the way and holds no host's port.
+std::string delay_word(const Scenario& s) {
+  return model_word(s) + ", where latency_s is such a delay already";
+}
+constexpr std::string_view kNoDelayOnLinks = "the network model is alpha_beta";
+
 constexpr std::string_view kVarying = "compute_cv or exchange_cv is above 0";
 constexpr std::string_view kEvaluated = "exchanges are neither measured nor given";
 constexpr std::string_view kNotAsync = "training is not asynchronous";
@@ -181,6 +187,10 @@ constexpr std::array kRules{
     KeyRule{"/cluster/rank_placement", "a topology counts",
             [](const Scenario& s) { return is_simulated(s) || topology_counts(s); },
             [](const Scenario&) { return std::string("a cluster without a topology"); }},
+    KeyRule{"/cluster/network/delay_s", kNoDelayOnLinks,
+            [](const Scenario& s) { return !is_simulated(s); }, delay_word},
+    KeyRule{"/cluster/intra_network/delay_s", kNoDelayOnLinks,
+            [](const Scenario& s) { return !is_simulated(s); }, delay_word},
     KeyRule{"/cluster/network/block_latency_s",
             "the network model is alpha_beta and the collective can send in blocks",
             [](const Scenario& s) {

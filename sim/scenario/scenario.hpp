@@ -48,6 +48,7 @@ inline constexpr auto kNetworkModels =
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
   double latency_s{};
+  double delay_s{};       // after the ports are free (coll::LinkCost)
   double bandwidth_Bps{}; // as given; times `efficiency` in costs
   double reduction_Bps{}; // 0 = free
   double block_latency_s{};

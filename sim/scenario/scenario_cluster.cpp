@@ -33,19 +33,29 @@ const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
   return nullptr;
 }
 
+coll::LinkCost cost_of(const net::LinkClass& link) {
+  return {.latency_s = link.latency_s,
+          .block_latency_s = link.latency_s,
+          .per_byte_s = link.per_byte_s,
+          .delay_s = link.delay_s};
+}
+
 // Latency and bandwidth of a profile as the network inside a node: its link class there, else its
 // network block.
 std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profile,
                                                const io::Json& place, const ParseContext& context) {
   if (const net::LinkClass* link = class_in_node(profile)) {
-    return coll::LinkCost{link->latency_s, link->latency_s, link->per_byte_s};
+    return cost_of(*link);
   }
   if (!profile.latency_s || profile.bandwidth_Bps.value_or(0) <= 0) {
     context.problems.add(place, "profile " + profile.name +
                                     " gives no latency and bandwidth of a network inside a node");
     return std::nullopt;
   }
-  return coll::LinkCost{*profile.latency_s, *profile.latency_s, 1 / *profile.bandwidth_Bps};
+  return coll::LinkCost{.latency_s = *profile.latency_s,
+                        .block_latency_s = *profile.latency_s,
+                        .per_byte_s = 1 / *profile.bandwidth_Bps,
+                        .delay_s = profile.delay_s};
 }
 
 // A link inside a node needs both numbers, from its keys or from a profile. Further blocks cost a
@@ -74,6 +84,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     cost.per_byte_s = 1 / intra.required_number("bandwidth_Bps");
   }
   cost.block_latency_s = cost.latency_s;
+  cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   intra.no_more();
   cluster.intra = cost;
 }
@@ -93,9 +104,11 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bo
   };
   if (const auto link = of_class("network"); link != profile.links.end()) {
     network.latency_s = link->latency_s;
+    network.delay_s = link->delay_s;
     network.bandwidth_Bps = link->per_byte_s > 0 ? 1 / link->per_byte_s : 0;
   } else {
     network.latency_s = profile.latency_s.value_or(0);
+    network.delay_s = profile.delay_s;
     network.bandwidth_Bps = profile.bandwidth_Bps.value_or(0);
   }
   network.reduction_Bps = profile.reduction_Bps.value_or(0);
@@ -188,7 +201,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   }
   if (network.profile && !cluster.intra && cluster.gpus_per_node > 1) {
     if (const net::LinkClass* link = class_in_node(*network.profile)) {
-      cluster.intra = coll::LinkCost{link->latency_s, link->latency_s, link->per_byte_s};
+      cluster.intra = cost_of(*link);
     }
   }
   network.curve = parse_cost(part, context, scenario);
@@ -206,6 +219,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
       optional ? part.number_or("latency_s", network.latency_s) : part.required_number("latency_s");
   network.bandwidth_Bps = optional ? part.number_or("bandwidth_Bps", network.bandwidth_Bps)
                                    : part.required_number("bandwidth_Bps");
+  network.delay_s = part.number_or("delay_s", network.delay_s);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
   network.block_latency_s = part.number_or("block_latency_s", network.latency_s);
   if (network.block_latency_s > network.latency_s) {
@@ -275,9 +289,10 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (!network.profile) {
     return; // could not be read
   }
-  // A latency or bandwidth given beside the calibration wins over its curves, too.
-  if (!calibrated && (is_given(tree, "/cluster/network/latency_s") ||
-                      is_given(tree, "/cluster/network/bandwidth_Bps"))) {
+  // A latency, delay or bandwidth given beside the calibration wins over its curves, too.
+  if (!calibrated &&
+      (is_given(tree, "/cluster/network/latency_s") || is_given(tree, "/cluster/network/delay_s") ||
+       is_given(tree, "/cluster/network/bandwidth_Bps"))) {
     return;
   }
   const net::NetworkProfile& profile = *network.profile;

@@ -148,12 +148,16 @@ coll::Collective exchange_of(const Scenario& scenario) {
   if (cluster.fabric) {
     collective.links.fabric = cluster.fabric; // which alone counts
   } else {
-    collective.links.all = {network.latency_s, network.block_latency_s, rate > 0 ? 1 / rate : 0};
+    collective.links.all = {.latency_s = network.latency_s,
+                            .block_latency_s = network.block_latency_s,
+                            .per_byte_s = rate > 0 ? 1 / rate : 0,
+                            .delay_s = network.delay_s};
   }
   if (const double gamma = inflation(scenario); gamma != 1) {
     collective.links.all.latency_s *= gamma;
     collective.links.all.block_latency_s *= gamma;
     collective.links.all.per_byte_s *= gamma;
+    collective.links.all.delay_s *= gamma;
   }
   if ((cluster.intra || cluster.fabric) && cluster.gpus_per_node > 1) {
     collective.links.two_level = coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),

@@ -29,7 +29,8 @@ std::uint32_t dedicated_servers(const Scenario& scenario) {
   return server && options.placement == coll::Placement::dedicated ? jobs * options.servers : 0;
 }
 
-// A message crosses two cables of the star, each with half of the latency, so that between two idle
+// A message crosses two cables of the star, each with half of the latency and of the delay of a
+// calibration, so that between two idle
 // hosts it takes what the alpha-beta model says.
 net::Topology star_of_nodes(const Scenario& scenario) {
   const Network& network = scenario.cluster.network;
@@ -37,7 +38,7 @@ net::Topology star_of_nodes(const Scenario& scenario) {
   star.preset = "star";
   const std::int64_t hosts = scenario.cluster.nodes + dedicated_servers(scenario);
   star.preset_parameters = {{"hosts", static_cast<double>(hosts)},
-                            {"latency_s", network.latency_s / 2},
+                            {"latency_s", (network.latency_s + network.delay_s) / 2},
                             {"bandwidth_Bps", network.bandwidth_Bps * network.efficiency}};
   return star;
 }

@@ -115,6 +115,9 @@ io::Json cluster_tree(const Scenario& scenario) {
     if (!cluster.topology_gives_latency) {
       net.set("latency_s", network.latency_s);
     }
+    if (network.delay_s != 0) {
+      net.set("delay_s", network.delay_s);
+    }
     net.set("block_latency_s", network.block_latency_s);
     net.set("efficiency", network.efficiency);
   }
@@ -138,6 +141,9 @@ io::Json cluster_tree(const Scenario& scenario) {
   if (cluster.intra) {
     io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s},
                               {"bandwidth_Bps", 1 / cluster.intra->per_byte_s}}};
+    if (cluster.intra->delay_s != 0) {
+      intra.set("delay_s", cluster.intra->delay_s);
+    }
     if (!cluster.intra_calibration.empty()) {
       intra.set("calibration", cluster.intra_calibration);
     }

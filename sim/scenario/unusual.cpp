@@ -32,7 +32,7 @@ std::optional<std::string> unusual(std::string_view key, double value) {
   if (key.ends_with("bandwidth_Bps") && value > kMostRate) {
     return sentence(value, "bytes/s", "", "Above 1e14 bytes/s");
   }
-  if (key.ends_with("latency_s") && value > kMostLatency) {
+  if ((key.ends_with("latency_s") || key == "delay_s") && value > kMostLatency) {
     return sentence(value, "seconds", "us", "Above 10 s");
   }
   return std::nullopt;

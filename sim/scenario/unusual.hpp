@@ -10,7 +10,7 @@
 
 namespace stepsim::study {
 
-// What is odd about the value of a key that ends in bandwidth_Bps or latency_s:
+// What is odd about the value of a key that ends in bandwidth_Bps or latency_s, or is delay_s:
 //     25 bytes/s: did you mean "25Gbps"? Below 1 kB/s needs "allow_unusual": true
 // Empty for usual values and for all other keys.
 [[nodiscard]] std::optional<std::string> unusual(std::string_view key, double value);

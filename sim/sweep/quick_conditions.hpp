@@ -6,11 +6,11 @@
 
 namespace stepsim::study {
 
-// Its buckets depend on bytes alone, not on the network.
+// Whether the buckets of the schedule depend on bytes alone, not on the network.
 [[nodiscard]] bool is_static_schedule(plan::Schedule schedule);
 
-// A flat ring of equal workers in step, whose exchange costs a + b bytes by its closed form, on any
-// latency, bandwidth and number of nodes.
+// Whether the scenario is a flat ring of equal workers in step, whose exchange costs a + b bytes by
+// its closed form, on any latency, bandwidth and number of nodes.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -189,11 +189,16 @@ std::pair<std::size_t, std::string> unusable_axis(const Sweep& sweep) {
 
 } // namespace
 
+// A delay is a member of the records where any point may have one.
 io::Object Sweep::sample() const {
   if (!is_collective(base)) {
     return {};
   }
+  constexpr std::string_view kDelay = "/network/delay_s";
   io::Json record = record_tree({});
+  if (io::resolve(base, kDelay) != nullptr || grid.axis_of(kDelay)) {
+    record.set("delay_s", nullptr);
+  }
   if (has_library_keys()) {
     add_library_keys(record);
   }

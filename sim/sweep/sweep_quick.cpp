@@ -129,6 +129,7 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, Costs& costs) 
   const auto without = [](coll::LinkCost& cost, bool latency) {
     (latency ? cost.latency_s : cost.per_byte_s) = 0;
     cost.block_latency_s *= latency ? 0 : 1;
+    cost.delay_s *= latency ? 0 : 1;
   };
   const auto strip = [&](bool latency) {
     without(probe.links.all, latency);

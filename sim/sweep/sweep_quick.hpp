@@ -93,7 +93,7 @@ private:
   double total_bytes_{}, first_layer_bytes_{};
   std::vector<std::int32_t> last_item_; // [layer] its last gradient in launch order, -1: none
 
-  // Buckets that depend on bytes only: wfbp, single, ddp. Else empty.
+  // Buckets that depend on bytes only: wfbp, single, ddp, trace. Else empty.
   bool is_static_ = false;
   std::vector<double> group_ready_s_, group_bytes_;
   std::vector<std::int32_t> last_group_; // [layer]

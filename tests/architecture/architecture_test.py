@@ -9,8 +9,8 @@ import pathlib
 import re
 import sys
 
-FLOORS = ["base", "engine", "plan", "library", "json", "net", "coll", "train", "files", "import",
-          "export", "scenario", "run", "flows", "collective", "sweep", "ask", "lab", "cli"]
+FLOORS = ["base", "engine", "plan", "library", "json", "net", "coll", "program", "train", "files",
+          "import", "export", "scenario", "run", "flows", "collective", "sweep", "ask", "lab", "cli"]
 
 # Rooms that share a namespace; the others have one of their own name.
 NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),

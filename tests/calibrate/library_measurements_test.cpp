@@ -125,6 +125,16 @@ TEST_CASE("measurements: a table gives the rows of one system") {
                    "two,allreduce,1,8,1024,5\n");
   CHECK(error_of({file}, {}).find("several systems: give --system with one of one, two") !=
         std::string::npos);
+  // Two tables of one system each are not one table of several.
+  const std::string other =
+      folder.write("o.csv", std::string(kHeader) + "two,allreduce,1,8,1024,5\n");
+  const std::string alone =
+      folder.write("a.csv", std::string(kHeader) + "one,allreduce,2,8,1024,10\n");
+  MeasurementOptions together;
+  together.several_devices = true;
+  CHECK(read_measurements({alone, other}, together).points.size() == 2);
+  CHECK(error_of({alone, other}, {}).find("measurements of several systems (one, two)") !=
+        std::string::npos);
   MeasurementOptions options;
   options.system = "one";
   const LibraryMeasurements read = read_measurements({file}, options);

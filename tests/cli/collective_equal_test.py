@@ -31,6 +31,8 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/sizes": "--sizes", "/root": "--root", "/network/latency_s": "--latency",
          "/network/bandwidth_Bps": "--bandwidth", "/network/reduction_Bps": "--reduction-rate",
          "/network/block_latency_s": "--block-latency", "/links": "--links", "/topology": "--topology",
+         "/network/delay_s": "--delay", "/intra_network/delay_s": "--intra-delay",
+         "/enter_s": "--entry", "/late_s": "--late",
          "/gpus_per_node": "--gpus-per-node", "/nics_per_node": "--nics-per-node",
          "/intra_network/latency_s": "--intra-latency",
          "/intra_network/bandwidth_Bps": "--intra-bandwidth", "/options/block_bytes": "--block",
@@ -43,8 +45,8 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/library/calibration": "--library", "/library/version": "--library-version",
          "/library/choice": "--choice", "/library/residual": "--residual",
          "/library/algorithms": "--library-algorithms", "/library/protocols": "--library-protocols"}
-VARIED = ["/ranks", "/bytes", "/network/latency_s", "/network/bandwidth_Bps", "/algorithm", "/root",
-          "/options/block_bytes", "/compression/density", "/options/servers", "/shape", "/preset"]
+VARIED = ["/ranks", "/bytes", "/network/latency_s", "/network/delay_s", "/network/bandwidth_Bps", "/algorithm",
+          "/root", "/options/block_bytes", "/compression/density", "/options/servers", "/shape", "/preset"]
 # What the model of a library is asked: ring is the schedule on the links of the node type.
 NODES = ["dgx_h100", "dgx_a100", "p4d", "v100x4", "mi300x", "pcie3x4"]
 SHAPES = ["1x4", "2x4", "4x2", "10x1", "16x4"]
@@ -58,7 +60,7 @@ def leaves(schema, pointer=""):
     """Pointers of the keys that hold values, those of a nested file left out."""
     for key, value in schema["properties"].items():
         place = f"{pointer}/{key}"
-        if value.get("type") == "object":
+        if "properties" in value:
             yield from leaves(value, place)
         elif key not in ("$schema", "schema_version", "kind", "name", "allow_unusual"):
             yield place
@@ -79,7 +81,8 @@ def value_of(rng, pointer, ranks):
         return rng.choice(words)
     if schema_at(pointer).get("type") == "boolean":
         return rng.random() < 0.5
-    number = {"latency_s": lambda: rng.uniform(1e-7, 1e-4), "bandwidth_Bps": lambda: rng.uniform(1e8, 1e11),
+    number = {"latency_s": lambda: rng.uniform(1e-7, 1e-4), "delay_s": lambda: rng.choice([0, rng.uniform(0, 1e-3)]),
+              "bandwidth_Bps": lambda: rng.uniform(1e8, 1e11),
               "reduction_Bps": lambda: rng.choice([0, rng.uniform(1e9, 1e11)]),
               "block_latency_s": lambda: rng.uniform(0, 1e-7), "block_bytes": lambda: rng.choice(["optimal", 64, 4096]),
               "density": lambda: rng.uniform(1e-3, 1), "k": lambda: rng.randint(1, 20),
@@ -111,7 +114,7 @@ def random_library(rng):
 
 
 def random_collective(rng, missing):
-    """Pointer -> value; `sizes` and `links` as what their files hold. Keys of `missing` come first."""
+    """Pointer -> value; `sizes`, `enter_s` and `links` as what their files hold. Keys of `missing` come first."""
     ranks = rng.choice([1, 2, 3, 4, 6, 8, 16])
     op = rng.choice(["allreduce"] * 6 + list(OPS))
     wanted = [name for name, own in METHODS.items() if any(f"/compression/{key}" in missing for key in own)]
@@ -135,7 +138,14 @@ def random_collective(rng, missing):
         of["/gpus_per_node"] = value_of(rng, "/gpus_per_node", ranks)
         if kind >= 0.2:
             of["/nics_per_node"] = value_of(rng, "/nics_per_node", ranks)
-    keys = [p for p in leaves(SCHEMA) if p.startswith(("/options", "/root", "/method", "/network/re", "/network/bl"))]
+        if rng.random() < 0.3:
+            of["/intra_network/delay_s"] = value_of(rng, "/network/delay_s", ranks)
+    if rng.random() < 0.1:
+        of["/enter_s"] = [rng.choice([0, rng.uniform(0, 1e-3)]) for _ in range(ranks)]
+    if rng.random() < 0.1:
+        of["/late_s"] = {str(rank): rng.uniform(0, 1e-3) for rank in rng.sample(range(ranks), min(2, ranks))}
+    keys = [p for p in leaves(SCHEMA) if p.startswith(("/options", "/root", "/method", "/network/re", "/network/bl",
+                                                       "/network/de"))]
     for pointer in [p for p in keys if p in missing][:1] + rng.sample(keys, rng.randint(0, 2)):
         of[pointer] = value_of(rng, pointer, ranks)
     if method:
@@ -180,8 +190,11 @@ class Ways:
         words = []
         for pointer, value in of.items():
             values = varied[1] if pointer == varied[0] else [value]
+            if pointer == "/late_s":
+                words += [word for rank, time in value.items() for word in ("--late", f"{rank}={time!r}s")]
+                continue
             text = ",".join(with_unit(pointer, each) for each in values)
-            if pointer in ("/sizes", "/links"):
+            if pointer in ("/sizes", "/enter_s", "/links"):
                 text = f"{pointer[1:]}.json"
                 (self.folder / text).write_text(json.dumps(value))
             name = pointer.split("/")[-1]
@@ -195,7 +208,7 @@ class Ways:
             at = tree
             for key in above:
                 at = at.setdefault(key, {})
-            at[last] = f"{last}.json" if last in ("sizes", "links") and rng.random() < 0.5 else value
+            at[last] = f"{last}.json" if last in ("sizes", "enter_s", "links") and rng.random() < 0.5 else value
         (self.folder / "c.json").write_text(json.dumps(tree))
         more = [] if varied[0] == "" else [
             FLAGS[varied[0]], ",".join(with_unit(varied[0], each) for each in varied[1])]
@@ -223,7 +236,8 @@ def main(stepsim, seed):
             case += 1
             of = random_library(rng) if rng.random() < 0.2 else random_collective(
                 rng, set(leaves(SCHEMA)) - reached)
-            choices = [p for p in VARIED if p in of and not ({"/links", "/sizes"} & set(of) and p == "/ranks")]
+            choices = [p for p in VARIED if p in of and not (
+                {"/links", "/sizes", "/enter_s", "/late_s"} & set(of) and p == "/ranks")]
             pointer = rng.choice(choices + [""])
             varied = (pointer, [])
             if pointer == "/algorithm":

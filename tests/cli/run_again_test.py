@@ -175,6 +175,10 @@ class RunAgain(unittest.TestCase):
         done = self.stepsim("check", "bad.jsonl", code=3)
         self.assertIn("bad.jsonl:3: point 0 stands behind point 1 of 3\n", done.stdout)
         self.assertIn("bad.jsonl:4: ", done.stdout)
+        (self.folder / "null.jsonl").write_text("null\n1\n")
+        done = self.stepsim("check", "null.jsonl", code=3)
+        self.assertIn("null.jsonl:1: must be an object\n", done.stdout)
+        self.assertIn("null.jsonl:2: must be an object\n", done.stdout)
         self.stepsim("collective", "--op", "allreduce", "--algorithm", "ring", "--ranks", "2,4",
                      "--bytes", "1MB", "--latency", "1us", "--bandwidth", "10Gbps", "-o", "c.jsonl")
         self.assertEqual(self.stepsim("check", "c.jsonl").stdout, "c.jsonl: ok, 2 records\n")

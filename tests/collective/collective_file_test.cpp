@@ -133,6 +133,52 @@ TEST_CASE("collective file: links and sizes are objects or files, and belong to 
         "c.json: /links: cannot read no.json: no such file or directory");
 }
 
+TEST_CASE("collective file: when ranks enter is a list or a file, and some are late") {
+  const auto entries = [](const Changes& changes) {
+    return read(kRing, changes).collective.enter_s;
+  };
+  const std::string links =
+      R"({"links": [{"src": 0, "dst": 1, "latency_s": 1e-6, "bandwidth_Bps": 2e9}], "enter_s": [3, 3]})";
+  CHECK(entries({{"/ranks", "2"}, {"/enter_s", R"([0, "1ms"])"}}) == std::vector<double>{0, 1e-3});
+  CHECK(entries({{"/ranks", "2"}, {"/links", links}, {"/enter_s", "[1, 2]"}}) ==
+        std::vector<double>{1, 2}); // instead of those of the links
+  CHECK(entries({{"/ranks", "2"}, {"/links", links}, {"/late_s", R"({"1": 0.5})"}}) ==
+        std::vector<double>{3, 3.5});
+  CHECK(entries({{"/ranks", "3"}, {"/late_s", R"({"2": "1ms", "0": 2})"}}) ==
+        std::vector<double>{2, 0, 1e-3});
+  CHECK(problem(kRing, {{"/enter_s", "[0, 1]"}}) ==
+        "c.json: /enter_s: 2 entries, but there are 8 ranks");
+  CHECK(problem(kRing, {{"/ranks", "2"}, {"/enter_s", "[0, -1]"}}) ==
+        "c.json: /enter_s/1: must be >= 0, got -1");
+  CHECK(problem(kRing, {{"/enter_s", R"("no.json")"}}) ==
+        "c.json: /enter_s: cannot read no.json: no such file or directory");
+  CHECK(problem(kRing, {{"/enter_s", "1"}}) ==
+        "c.json: /enter_s: must be a list of seconds per rank, got 1");
+  CHECK(problem(kRing, {{"/late_s", R"({"8": 1})"}}) ==
+        "c.json: /late_s: must name ranks from 0 to 7, got 8");
+  CHECK(problem(kRing, {{"/late_s", R"({"2": -1})"}}) == "c.json: /late_s/2: must be >= 0, got -1");
+  CHECK(problem(kRing, {{"/late_s", R"({"2": 1})"}, {"/method", R"("closed_form")"}}) ==
+        "c.json: /method: the closed form needs identical ranks entering together; use --method "
+        "max_plus");
+}
+
+TEST_CASE("collective file: a delay is one of links, and no topology has it") {
+  const CollectiveFile file = read(
+      kRing,
+      {{"/network/delay_s", "2e-5"}, {"/gpus_per_node", "4"}, {"/intra_network", R"({"latency_s": 0,
+                                             "bandwidth_Bps": 1e11, "delay_s": "1us"})"}});
+  CHECK(file.collective.links.all.delay_s == 2e-5);
+  CHECK(file.collective.links.two_level->intra.delay_s == 1e-6);
+  const CollectiveFile pairs = read(kRing, {{"/ranks", "2"}, {"/links", R"({"links": [
+      {"src": 0, "dst": 1, "latency_s": 1e-6, "delay_s": 3e-6, "bandwidth_Bps": 2e9}]})"}});
+  CHECK(pairs.collective.links.pairs.front().cost.delay_s == 3e-6);
+  CHECK(problem(kRing, {{"/network/delay_s", "-1"}}) ==
+        "c.json: /network/delay_s: must be >= 0, got -1");
+  CHECK(problem(kRing, {{"/network/delay_s", "1e-5"}, {"/topology", R"("star_16")"}}) ==
+        "c.json: /network/delay_s: has no meaning on a topology, where latency_s is such a delay "
+        "already");
+}
+
 TEST_CASE("collective file: on a topology ranks fill one node after the other, the last in part") {
   const CollectiveFile file =
       read(kRing, {{"/ranks", "6"},

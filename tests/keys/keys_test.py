@@ -126,6 +126,7 @@ VALUES = {
     "/cluster/topology": [dict(STAR, bandwidth_Bps=3e7)],
     "/cluster/rank_placement": ["spread", [3, 1, 0, 2, 5, 4]],
     "/cluster/network/latency_s": [1e-3],
+    "/cluster/network/delay_s": [1e-3],
     "/cluster/network/bandwidth_Bps": [3e7],
     "/cluster/network/block_latency_s": [1e-6],
     "/cluster/network/reduction_Bps": [3e7],

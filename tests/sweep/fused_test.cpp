@@ -36,6 +36,7 @@ std::vector<study::Axis> networks_and_schedules() {
   study::Axis nodes{"/cluster/nodes", {}};
   study::Axis latency{"/cluster/network/latency_s", {}};
   study::Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
+  const study::Axis delay{"/cluster/network/delay_s", {io::Json(0), io::Json(1e-4 / 7)}};
   study::Axis schedule{"/communication/schedule", {}};
   for (const std::int64_t count : {2, 3, 7, 24, 300}) {
     nodes.values.emplace_back(count);
@@ -47,7 +48,7 @@ std::vector<study::Axis> networks_and_schedules() {
   for (const char* word : {"wfbp", "single", "ddp", "mg_wfbp", "optimal"}) {
     schedule.values.emplace_back(word);
   }
-  return {nodes, latency, bandwidth, schedule};
+  return {nodes, latency, bandwidth, delay, schedule};
 }
 
 } // namespace

@@ -42,7 +42,7 @@ constexpr CommandText kCollectiveText{
     "stepsim collective --op allreduce --algorithm library,ring --preset dgx_h100 --shape 1x8,10x8"
     " --bytes 1MiB:1GiB:x32 --explain",
     "--json prints one record per line for every combination; the keys are described in\n"
-    "docs/algorithms.md, the files of --links and --sizes in docs/file-formats.md.",
+    "docs/algorithms.md, the files of --links, --sizes and --entry in docs/file-formats.md.",
     kTableFormats,
 };
 

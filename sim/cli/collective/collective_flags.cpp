@@ -56,12 +56,17 @@ constexpr std::array kFlags{
     Flag{"--preset", "/preset", "NAME|FILE", "dgx_h100", kNetwork, true},
     Flag{"--latency", "/network/latency_s", "TIME", "10us", kNetwork},
     Flag{"--bandwidth", "/network/bandwidth_Bps", "RATE", "10Gbps", kNetwork},
+    Flag{"--calibration", "/network/calibration", "FILE|NAME", "10gbe", kNetwork},
+    Flag{"--delay", "/network/delay_s", "TIME", "5us", kNetwork},
     Flag{"--reduction-rate", "/network/reduction_Bps", "RATE", "10GB/s", kNetwork},
     Flag{"--links", "/links", "FILE", "links.json", kNetwork},
+    Flag{"--entry", "/enter_s", "FILE", "entry.json", kNetwork},
+    Flag{"--late", "/late_s", "RANK=TIME", "3=1ms", kNetwork},
     Flag{"--topology", "/topology", "FILE|PRESET", "star_16", kNetwork},
     Flag{"--gpus-per-node", "/gpus_per_node", "G", "8", kNetwork},
     Flag{"--intra-latency", "/intra_network/latency_s", "TIME", "1us", kNetwork},
     Flag{"--intra-bandwidth", "/intra_network/bandwidth_Bps", "RATE", "100GB/s", kNetwork},
+    Flag{"--intra-delay", "/intra_network/delay_s", "TIME", "1us", kNetwork},
     Flag{"--nics-per-node", "/nics_per_node", "N", "4", kNetwork},
     Flag{"--block", "/options/block_bytes", "SIZE", "64KiB", kAlgorithm},
     Flag{"--block-latency", "/network/block_latency_s", "TIME", "1us", kAlgorithm},
@@ -169,7 +174,9 @@ std::optional<Named> flag_at(std::string_view pointer, const CollectiveFlags& fl
   };
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
     if (is_at(kFlags[i].pointer)) {
-      return Named{kFlags[i].name, kFlags[i].example, !flags.texts[i].empty()};
+      const bool is_given =
+          kFlags[i].pointer == "/late_s" ? !flags.late.empty() : !flags.texts[i].empty();
+      return Named{kFlags[i].name, kFlags[i].example, is_given};
     }
   }
   for (const auto& [place, row] : own_params()) {
@@ -201,6 +208,19 @@ std::string with_flags(std::string_view message) {
 
 } // namespace
 
+// "3=1ms": rank 3 enters 1 ms later. The last of several times of a rank counts.
+void set_late(io::Json& tree, std::string_view flag, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const bool is_rank = equals != std::string_view::npos && equals > 0 &&
+                       text.substr(0, equals).find_first_not_of("0123456789") == text.npos;
+  if (!is_rank) {
+    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": must be RANK=TIME");
+  }
+  const Key& time = row_at("/late_s").keys.front();
+  io::assign(tree, "/late_s/" + std::string(text.substr(0, equals)),
+             io::Json(quantity(flag, text.substr(equals + 1), quantity_of(time), time.range)));
+}
+
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   app.add_option("FILE", flags.file, "file of kind collective; flags change its values");
   app.add_option("--point", flags.point,
@@ -208,6 +228,13 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
       ->type_name("N");
   flags.texts.resize(kFlags.size());
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    if (kFlags[i].pointer == "/late_s") { // of one rank each
+      app.add_option(kFlags[i].name, flags.late, description(kFlags[i]))
+          ->type_name(kFlags[i].type)
+          ->group(kFlags[i].group)
+          ->allow_extra_args(false);
+      continue;
+    }
     app.add_option(kFlags[i].name, flags.texts[i], description(kFlags[i]))
         ->type_name(kFlags[i].type)
         ->group(kFlags[i].group);
@@ -254,13 +281,19 @@ study::Sweep read_collective(const CollectiveFlags& flags) {
       sweep.grid.axes.push_back({std::string(pointer), std::move(values)});
     }
   }
-  const bool per_rank = sweep.base.find("links") != nullptr || sweep.base.find("sizes") != nullptr;
+  for (const std::string& text : flags.late) {
+    set_late(sweep.base, "--late", text);
+  }
+  const bool per_rank =
+      std::ranges::any_of(std::array{"links", "sizes", "enter_s"},
+                          [&](const char* key) { return sweep.base.find(key) != nullptr; });
   for (const std::string_view pointer : {"/ranks", "/shape"}) {
     if (per_rank && sweep.grid.axis_of(pointer)) {
       const auto flag = std::ranges::find(kFlags, pointer, &Flag::pointer);
       throw UsageError(
-          std::string("--links and --sizes belong to one number of ranks, got ") + flag->name +
-          " " + base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
+          std::string("--links, --sizes and --entry belong to one number of ranks, got ") +
+          flag->name + " " +
+          base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
     }
   }
   for (const std::string& text : flags.params) {

@@ -21,6 +21,7 @@ struct CollectiveFlags {
   std::string file;               // "" = the flags say everything
   std::string point;              // of a sweep's output; "" = the file is none
   std::vector<std::string> texts; // of the table of flags, "" = not given
+  std::vector<std::string> late;  // "3=1ms"
   std::vector<std::string> params;
 };
 

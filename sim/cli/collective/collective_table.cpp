@@ -58,6 +58,7 @@ bool CollectiveTable::varies(std::string_view pointer) const {
 CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
   varied_entries_ = varies("/compression/density") || varies("/compression/k");
   varied_network_ = varies("/network/latency_s") || varies("/network/bandwidth_Bps");
+  varied_delay_ = varies("/network/delay_s");
   const io::Json* method = sweep.base.find("method");
   all_methods_ = method != nullptr && *method == io::Json("all");
   const auto add = [this](std::initializer_list<const char*> headings) {
@@ -80,6 +81,9 @@ CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
   }
   if (varied_network_) {
     add({"latency [us]", "bandwidth [GB/s]"});
+  }
+  if (varied_delay_) {
+    add({"delay [us]"});
   }
   if (all_methods_) {
     add({"closed form [us]", "max plus [us]", "events [us]"});
@@ -128,6 +132,9 @@ void CollectiveTable::add(std::int64_t point, const io::Json& record) {
   }
   if (varied_network_) { // no latency is one of 0
     add_cells({microseconds(number("latency_s").value_or(0)), gigabytes(number("bandwidth_Bps"))});
+  }
+  if (varied_delay_) {
+    add_cells({microseconds(number("delay_s"))});
   }
   if (all_methods_) {
     add_cells({microseconds(number("closed_form_s")), microseconds(number("max_plus_s")),

@@ -28,14 +28,14 @@ private:
   [[nodiscard]] bool varies(std::string_view pointer) const;
 
   const study::Sweep& sweep_;
-  bool varied_entries_, varied_network_, all_methods_, has_library_;
+  bool varied_entries_, varied_network_, varied_delay_, all_methods_, has_library_;
   std::vector<std::string_view> varied_words_; // preset, shape
   Table table_;
   std::vector<std::int64_t> points_;       // of the rows
   std::map<std::int64_t, double> seconds_; // of the points that have a time
 };
 
-// Time of a record, by the evaluator that it names.
+// Time of a record, s, by the evaluator that its `method` names.
 [[nodiscard]] double seconds_of(const io::Json& record);
 
 // One line per crossover or sum; empty without any.

@@ -4,6 +4,7 @@
 #include "cli/commands/check_lines.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "import/import_detect.hpp"
 #include "sweep/sweep_base.hpp"
@@ -83,15 +84,15 @@ private:
     result_.errors.push_back({name_, std::to_string(number_), message});
   }
 
-  // The line as JSON; null after an error. The parser counts its own line as the first, so that
+  // The line as JSON; empty after an error. The parser counts its own line as the first, so that
   // only the column of its place is of use here.
-  io::Json parsed(std::string_view line) {
+  std::optional<io::Json> parsed(std::string_view line) {
     try {
       return io::parse_json(line, "");
     } catch (const InputError& failure) {
       const base::Problem& problem = failure.problems().front();
       error((problem.where.empty() ? "" : problem.where + ": ") + problem.message);
-      return {};
+      return std::nullopt;
     }
   }
 
@@ -111,7 +112,7 @@ private:
     is_sweep_ = true;
     csv_ = line.starts_with('#');
     line.remove_prefix(csv_ ? 2 : 0);
-    if (parsed(line).is_null()) {
+    if (!parsed(line)) {
       return;
     }
     const io::Json header = io::parse_json(line, name_); // names of files are relative to it
@@ -158,11 +159,11 @@ private:
   // All records of a sweep have the same keys: a record with others comes from another version or
   // scenario.
   void json_line(const std::string& line) {
-    const io::Json record = parsed(line);
-    if (record.is_null()) {
+    const std::optional<io::Json> record = parsed(line);
+    if (!record) {
       return;
     }
-    if (!record.is_object()) {
+    if (!record->is_object()) {
       error("must be an object");
       return;
     }
@@ -172,7 +173,7 @@ private:
     }
     point(study::record_mark(line, study::RecordFormat::jsonl));
     std::vector<std::string> keys;
-    for (const auto& [key, value] : record.as_object()) {
+    for (const auto& [key, value] : record->as_object()) {
       keys.push_back(key);
     }
     if (keys_.empty()) {

@@ -17,7 +17,8 @@ struct Imported {
   std::vector<std::string> warnings;
 };
 
-// A trace without any gradient size gets a warning: `run` refuses it.
+// A trace without any gradient size, which only --allow-unknown-sizes lets through, gets a warning:
+// `run` refuses it.
 [[nodiscard]] Imported imported_trace(const train::Trace& trace);
 // Points of one operation as a file of kind cost.
 [[nodiscard]] Imported imported_cost(const io::OsuLog& log);

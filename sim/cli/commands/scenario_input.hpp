@@ -35,13 +35,13 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 // Throws a UsageError that names the flag if a flag has set the value of the first problem.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags);
 
-// Loads it. A problem with a value that a flag has set is a UsageError that names the flag, all
-// others stay InputErrors.
+// Reads the scenario of `tree`. A problem with a value that a flag has set is a UsageError that
+// names the flag, all others stay InputErrors.
 [[nodiscard]] study::Scenario load_scenario(const io::Json& tree, study::Files& files,
                                             const ScenarioFlags& flags, study::Leftovers leftovers);
 
-// Runs it. A schedule that cannot plan this workload (exhaustive, more than 20 gradients) is blamed
-// on the flag or the file likewise.
+// Runs the scenario. A schedule that cannot plan this workload (exhaustive, more than 20 gradients)
+// is blamed on the flag or the file likewise.
 [[nodiscard]] study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                                          const ScenarioFlags& flags, std::int64_t replications = 1);
 

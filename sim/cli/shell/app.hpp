@@ -92,8 +92,8 @@ struct CommandText {
 // The format asked for: --json, --format, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
-// What studies call after each point: the first call says how many there are, and a count that
-// falls begins another round.
+// The callback that sweeps and searches call after each point: the first call says how many there
+// are, and a count that falls begins another round.
 [[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
 counting(const Common& common);
 

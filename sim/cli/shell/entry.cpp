@@ -95,7 +95,7 @@ std::string find_data_folder() {
 std::string quoted_word(const std::string& word) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./=,:+@%~").find(c) != std::string_view::npos;
+           std::string_view("-_./=,:+@%").find(c) != std::string_view::npos;
   };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
     return word;

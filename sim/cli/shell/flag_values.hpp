@@ -23,17 +23,19 @@ namespace stepsim::cli {
 // At commas; "a,,b" has an empty word.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view list);
 
-// "--max-bytes 0: must be > 0, got 0". In the unit of the kind: bytes, seconds, bytes per second.
+// The value of a flag in the SI unit of its kind: bytes, seconds, bytes per second. The error is
+// "--max-bytes 0: must be > 0, got 0".
 [[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
                               io::Range range = {});
 [[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
 
-// --max-seconds, of commands that may work for hours: adds it; its value, in seconds with or
-// without the unit, kMaxSeconds where it is not given.
+// The flag --max-seconds of commands that may work for hours. max_seconds gives its value, s, typed
+// with or without the unit; kMaxSeconds where it was not given.
 void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group = "Options");
 [[nodiscard]] double max_seconds(const std::string& text);
 
-// "--ranks 0: must be an integer >= 1, got 0".
+// The values of a list or a range, in SI units. The error is "--ranks 0: must be an integer >= 1,
+// got 0".
 [[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,
                                           base::QuantityKind kind, io::Range range);
 

@@ -25,6 +25,10 @@ void append_line(std::string& out, std::string_view label, std::string_view text
   out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
 }
 
+std::string delay_text(double seconds) {
+  return seconds > 0 ? " and " + base::readable_seconds(seconds) + " of delay" : "";
+}
+
 // The network without a topology: one rate and one latency. The rate is the effective one, with the
 // efficiency of the scenario applied.
 std::string network_text(const study::Cluster& cluster) {
@@ -36,7 +40,7 @@ std::string network_text(const study::Cluster& cluster) {
     text = "alpha_beta, cost of a message from " + network.curve_source;
   } else {
     text = "alpha_beta, " + base::readable_rate(network.bandwidth_Bps * network.efficiency) + ", " +
-           base::readable_seconds(network.latency_s) + " per message";
+           base::readable_seconds(network.latency_s) + " per message" + delay_text(network.delay_s);
     if (network.reduction_Bps > 0) {
       text += ", adding at " + base::readable_rate(network.reduction_Bps);
     }
@@ -49,6 +53,7 @@ std::string network_text(const study::Cluster& cluster) {
     text +=
         "; inside a node " + base::readable_rate(1 / cluster.intra->per_byte_s) + ", " +
         base::readable_seconds(cluster.intra->latency_s) + " per message" +
+        delay_text(cluster.intra->delay_s) +
         (cluster.intra_calibration.empty() ? "" : " (profile " + cluster.intra_calibration + ")");
   }
   return text;

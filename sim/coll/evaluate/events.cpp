@@ -5,6 +5,7 @@
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/server_flows.hpp"
 #include "net/alpha_beta.hpp"
 #include "net/flow/fair_ports.hpp"
@@ -47,6 +48,9 @@ Evaluation fabric_events(const Collective& collective, bool with_transfer_times)
 } // namespace
 
 Evaluation events(const Collective& collective, bool with_transfer_times) {
+  if (takes_measured_steps(collective)) {
+    throw SimulationError("events knows no duplex factors of a calibration; use max_plus");
+  }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_events(collective, with_transfer_times);
   }

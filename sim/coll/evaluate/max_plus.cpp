@@ -8,6 +8,7 @@
 #include "coll/evaluate/busy_time.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/max_plus_sweep.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/server_flows.hpp"
 #include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
@@ -92,6 +93,9 @@ Evaluation bounded(const Collective& collective, Evaluation result) {
 
 Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
   refuse_fabric(collective);
+  if (takes_measured_steps(collective)) {
+    return measured_evaluation(collective);
+  }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_max_plus(collective, with_transfer_times);
   }

@@ -190,6 +190,11 @@ bool needs_search(const Collective& together) {
 } // namespace
 
 std::optional<Blocks> resolve_blocks(const Collective& collective) {
+  if (collective.links.measured) { // the best blocks are those of latency and bandwidth
+    Collective plain = collective;
+    plain.links.measured.reset();
+    return resolve_blocks(plain);
+  }
   if (algorithm(collective.algorithm).block_streams == 0) {
     return std::nullopt;
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -59,7 +60,7 @@ std::optional<LinkCost> common_link(const Collective& collective) {
 } // namespace
 
 std::optional<UniformCost> uniform_cost(const Collective& collective) {
-  if (collective.links.fabric) {
+  if (collective.links.fabric || (takes_measured_steps(collective) && !is_empty(collective))) {
     return std::nullopt;
   }
   const std::optional<double> gamma =

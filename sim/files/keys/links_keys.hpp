@@ -19,6 +19,13 @@ inline constexpr std::array kPair{
     integer("src", "Rank that sends.").in(kRankRange).example("0").required(),
     integer("dst", "Rank that receives.").in(kRankRange).example("1").required(),
     number("latency_s", "Time per message, s.").in(at_least(0)).example("1e-5").required(),
+    number(
+        "delay_s",
+        "Time from when the ports of a message are free until it is there, s: latency that holds "
+        "no port.")
+        .in(at_least(0))
+        .by_default(0)
+        .example("1e-5"),
     number("bandwidth_Bps", "Bytes per second.").in(above(0)).example("1.25e9").required()};
 inline constexpr std::array kPairs{object("links", kPair, "One pair, in one direction.")};
 

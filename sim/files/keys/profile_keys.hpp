@@ -45,12 +45,21 @@ inline constexpr auto kBandwidthForms = estimate_forms("bandwidth_Bps", at_least
 inline constexpr auto kPerByteForms = estimate_forms("per_byte_s", above(0), kAboveZero);
 inline constexpr auto kBlockLatencyForms =
     estimate_forms("block_latency_s", at_least(0), kFromZero);
+inline constexpr auto kDelayForms = estimate_forms("delay_s", at_least(0), kFromZero);
 inline constexpr auto kReductionForms = estimate_forms("reduction_Bps", at_least(0), kFromZero);
 
 inline constexpr Key kBlockLatency = either("block_latency_s", kBlockLatencyForms,
                                             "Time per further block of a pipelined message, s.")
                                          .nullable()
                                          .example("1e-6");
+inline constexpr Key kDelay =
+    either(
+        "delay_s", kDelayForms,
+        "Time from when the ports of a message are free until it is there, s: latency that holds "
+        "no port.")
+        .nullable()
+        .by_default(0)
+        .example("4.5e-6");
 inline constexpr Key kReduction =
     either("reduction_Bps", kReductionForms,
            "Speed of adding, bytes/s; 0 means that adding takes no time.")
@@ -107,7 +116,9 @@ inline constexpr std::array kProfileNetwork{
     either("bandwidth_Bps", kBandwidthForms, "Bytes per second and direction.")
         .nullable()
         .example("1.25e9"),
-    kReduction.by_default(0), kBlockLatency};
+    kDelay,
+    kReduction.by_default(0),
+    kBlockLatency};
 
 inline constexpr std::array kBoundName{text("at_bound", "Name of a value.")};
 inline constexpr Key kAtBound =
@@ -132,10 +143,15 @@ inline constexpr std::array kProfileLinkKeys{
         .required(),
     either("latency_s", kLatencyForms, "Time per message, s.").example("4.5e-6").required(),
     either("per_byte_s", kPerByteForms, "Time per byte, s.").example("2.1e-12").required(),
+    kDelay,
     kBlockLatency,
     kReduction,
     object("duplex", kDuplex, "How much traffic in both directions slows a link down.")
         .example(R"({"exchange": 1.1})"),
+    number("reply_s", "Time of an empty reply, s. Senders of trees that spread data wait for one.")
+        .in(at_least(0))
+        .nullable()
+        .example("1e-5"),
     kAtBound};
 inline constexpr std::array kProfileLink{
     object("links", kProfileLinkKeys, "Parameters of one kind of link.")};

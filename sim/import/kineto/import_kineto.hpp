@@ -2,8 +2,9 @@
 // PyTorch profiler traces (Kineto) to a layer trace (IO 4). The stages are plain values:
 //   file -> KinetoRecording -> steps, Attribution -> StepSample per step -> KinetoRank per file
 //        -> Trace
-// Compute times are medians over the used steps (and over ranks), collectives minima, because
-// their kernels contain the wait for the peers.
+// Compute times are medians over the used steps (and over ranks). Of collectives the minimum is
+// kept, because their kernels contain the wait for the peers, and of buckets also the median and
+// the maximum.
 #include <string>
 #include <vector>
 

@@ -14,6 +14,8 @@ namespace stepsim::io {
 
 inline constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 
+// framework: copies between gradients and buckets by DDP and c10d; input: copies to the device by
+// the forward thread; other: zeroing gradients, and work launched by further threads.
 enum class WorkClass : std::uint8_t {
   forward,
   backward,

@@ -21,7 +21,8 @@ struct LayerSample {
   Nanoseconds backward{};
 };
 
-// One parameter's gradient: the layer it belongs to, the bucket that carries it.
+// One parameter's gradient: the positions of its layer in `layers` and of the bucket that carries
+// it in `buckets`; -1 = none.
 struct GradientSample {
   std::int32_t layer{};
   std::int32_t bucket = -1;
@@ -33,9 +34,11 @@ struct CollectiveSample {
   std::string dtype; // as recorded
   std::int64_t elements{};
   std::int64_t gradients{};        // of a bucket
-  std::optional<Nanoseconds> time; // of its kernel
+  std::optional<Nanoseconds> time; // of its kernel; empty = it has none
 };
 
+// wall: from begin to end of the step; busy: the device runs anything; compute_busy: it runs
+// anything but communication; gradient_nodes: sum of their device work.
 struct StepTimes {
   Nanoseconds wall{}, busy{}, compute_busy{}, gradient_nodes{};
   std::array<Nanoseconds, kWorkClasses> work{}; // sums of durations by WorkClass

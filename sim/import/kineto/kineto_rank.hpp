@@ -1,7 +1,7 @@
 #pragma once
 // One profiler file reduced to what the trace needs: a sample per step and the choice of steps
-// (IO 4.2, 4.5 rule 5). Used are the steps with device work, less the first `skip_steps` of them,
-// and of the rest the largest group with the same layers.
+// (IO 4.2, 4.5 rule 5). Used are the steps with device work, less the first `skip_steps` of them
+// (at least one stays), and of the rest the largest group with the same layers.
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -32,6 +32,9 @@ using StepValue = std::function<double(const StepSample&)>;
 [[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
                                                                   std::vector<std::string>& notes);
 
+// One row per operation, type and size of the other collectives, in the order of appearance, with
+// the number of calls in the first used step of the first rank; kinds without a call there are left
+// out.
 [[nodiscard]] std::vector<train::MeasuredCollective>
 measured_collectives(std::span<const KinetoRank> ranks);
 

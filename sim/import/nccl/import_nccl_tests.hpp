@@ -19,13 +19,15 @@ enum class NcclColumn { out_of_place, in_place };
 
 struct NcclTestsOptions {
   ImportOptions common;
-  std::optional<std::string> op;     // our word: only this one; names tables without a title
+  std::optional<std::string> op;     // of kSampleOps: only this one; names tables without a title
   std::optional<std::int64_t> ranks; // where the log does not list them
-  NcclColumn column = NcclColumn::out_of_place;
-  bool skip_bad_times = false; // rows with a time of 0 or none are counted and not refused
+  NcclColumn column = NcclColumn::out_of_place; // the other one where a log has only that
+  // In text, rows with a time of 0 or none are counted and not refused.
+  bool skip_bad_times = false;
 };
 
-// Throws InputError: no rows, operation or ranks unknown, only wrong results, devices of two kinds.
+// Rows with wrong results are left out, each with a warning. Throws InputError: no rows, operation
+// or ranks unknown, only wrong results, devices of two kinds.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
 // busbw / algbw of nccl-tests: 2(P-1)/P for an all-reduce, (P-1)/P for all-gather, reduce-scatter

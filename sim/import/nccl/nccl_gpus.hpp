@@ -17,8 +17,8 @@
 namespace stepsim::io {
 
 // Places in `system.nodes`, in the order of ranks: as `names` (bus ids) says, whose nodes become
-// GPUs whatever they were; else by rank, else by dev, else as in the file. Throws InputError: none,
-// a rank twice; UsageError `--gpus X: ...`.
+// GPUs whatever they were; else by rank, else by dev, else as in the file. Throws InputError: no
+// GPU, a rank or a dev twice; UsageError `--gpus X: ...`.
 [[nodiscard]] std::vector<std::size_t> order_gpus(NcclSystem& system,
                                                   const std::vector<std::string>& names,
                                                   const std::string& file,
@@ -28,7 +28,8 @@ struct NvlinkCounts { // by places of GPUs; numbers > 0
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> pairs; // first < second
   std::map<std::size_t, std::int64_t> to_switch;
 };
-// What leads nowhere (to the GPU itself, to a GPU that the file does not have) is left out.
+// What leads nowhere (to the GPU itself, to a GPU that the file does not have) is left out, and of
+// a pair that both ends list the smaller number counts.
 [[nodiscard]] NvlinkCounts count_nvlinks(const NcclSystem& system,
                                          std::vector<std::string>& warnings);
 

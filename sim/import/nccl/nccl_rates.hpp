@@ -20,7 +20,7 @@ struct PcieLink {
 };
 [[nodiscard]] double pcie_rate(const PcieLink& link, double efficiency);
 
-// Of one link; sm = compute capability x 10.
+// Of one NVLink; sm = compute capability x 10.
 [[nodiscard]] double nvlink_rate(std::int64_t sm);
 
 // Of one xGMI cable; gcn is a number or a name.

@@ -26,7 +26,7 @@ struct RoutedFabric {
 struct RankFabric {
   std::shared_ptr<const RoutedFabric> network;
   std::vector<NodeId> hosts; // [rank], then dedicated servers
-  FlowPathOptions paths;     // flow level only
+  FlowPathOptions paths;     // spray: flow level only; seed: of ECMP
   Headers headers{};         // flow level only
 
   [[nodiscard]] const Fabric& fabric() const { return network->fabric; }

@@ -29,7 +29,7 @@ public:
   static constexpr std::uint32_t kNoWay = 0xffffffffU;
 
   // The path of a connection under ECMP: at every node pick(hash(seed, 1, node, src, dst,
-  // connection), m) of the m next hops. Empty for src = dst.
+  // connection), m) of the m next hops (base/counter_hash.hpp). Empty for src = dst.
   [[nodiscard]] std::vector<LinkId> ecmp_path(NodeId src, NodeId dst, std::uint64_t connection,
                                               std::uint64_t seed) const;
 

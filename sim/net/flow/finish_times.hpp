@@ -45,13 +45,13 @@ public:
     }
   }
 
-  // The first end, infinity if none.
+  // The earliest end, infinity if none.
   [[nodiscard]] double next() const {
     double first = std::numeric_limits<double>::infinity();
     visit(0, first, [&](const Finish& finish) { first = finish.end < first ? finish.end : first; });
     return first;
   }
-  // Appends the places that end at `now`.
+  // Appends the places that end at `now`, in no particular order; they stay in the heap.
   void at(double now, std::vector<std::uint32_t>& places) const {
     double limit = now;
     visit(0, limit, [&](const Finish& finish) { places.push_back(finish.place); });

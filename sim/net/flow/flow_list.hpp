@@ -20,9 +20,11 @@ struct FlowSpec {
   double start_s = 0;
   std::uint8_t priority = 1; // class and queue; smaller is served first
   double weight = 1;         // flow level
-  double cap_Bps = std::numeric_limits<double>::infinity();
-  std::vector<LinkId> path{};         // links from src to dst; empty = by routing
-  std::optional<std::uint32_t> via{}; // spine of a leaf-spine that it goes over, from 0
+  double cap_Bps = std::numeric_limits<double>::infinity(); // flow level
+  std::vector<LinkId> path{}; // links from src to dst; empty = by routing
+  // Spine of a leaf-spine that the flow goes over, from 0; elsewhere the position among the next
+  // links, wherever there are several.
+  std::optional<std::uint32_t> via{};
   // Packet level: the packets whose number mod `every` is `offset` are protected.
   struct Protect {
     std::uint32_t every = 1, offset = 0;

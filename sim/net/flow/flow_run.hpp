@@ -30,8 +30,8 @@ struct FlowRunOptions {
 };
 
 struct FlowRun {
-  std::vector<double> end_s; // [flow]; its start_s if it has no bytes or src = dst
-  std::vector<LinkUse> links;
+  std::vector<double> end_s;   // [flow]; its start_s if it has no bytes or src = dst
+  std::vector<LinkUse> links;  // [link]
   double finish_s{};           // the last end
   std::uint64_t solves{};      // how often rates were computed
   std::uint64_t full_solves{}; // how often all rates of a class were computed from scratch

@@ -110,7 +110,7 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec) {
 }
 
 // No path is faster: `need` packets one after the other through the slowest link, the last of them
-// alone over the others (F1, F4; packets as short as the shortest). 0 where the first link of a
+// alone over the others (packets as short as the shortest). 0 where the first link of a
 // sprayed packet is not known.
 Picoseconds lower_bound(const PacketCore& core, MessageId message) {
   const Connection& connection = core.connections[core.specs[message].connection];

@@ -20,7 +20,8 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec);
 [[nodiscard]] LinkId next_link(const PacketCore& core, const Packet& packet);
 
 // The least time from the start of the message to its completion: `need` packets one after the
-// other through the slowest link of the path, the last of them alone over the others.
+// other through the slowest link of the path, the last of them alone over the others. Of sprayed
+// packets only the link out of the host counts, and nothing where there are several.
 [[nodiscard]] Picoseconds lower_bound(const PacketCore& core, MessageId message);
 
 } // namespace stepsim::net

@@ -5,7 +5,8 @@
 //
 // Ends of transmission are events only where somebody waits for one: a port that was idle long ago
 // leaves its packet out of the occupancy when it is next looked at. Ports that may start at this
-// instant are kept in a list and started after all other events of the instant (class 3).
+// instant are kept in a list and started after all other events of the instant (class 3 of
+// PKT 3.4).
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -34,7 +35,8 @@ struct Connection {
   std::uint32_t state{};      // index in the arrays of its transport
   std::uint32_t sent = 0;     // data packets so far
   std::uint32_t last_seq = 0; // of the last data packet that arrived
-  Picoseconds base_rtt{};     // sum over the path of 2 d + tau(full) + tau(control)
+  // Sum over the links of the path: twice the latency, and sending a full and a control packet.
+  Picoseconds base_rtt{};
 };
 
 // A timer of a connection: at most one event at a time is waited for.
@@ -52,7 +54,8 @@ struct Arrival {
   std::uint32_t packet = kNone; // delivered or lost; the caller gives it back
 };
 
-struct PacketCounts { // packets by what became of them
+// Packets by what became of them: `dropped` by a port, `vanished` by a fault of a link.
+struct PacketCounts {
   std::uint64_t sent{}, delivered{}, dropped{}, vanished{};
   [[nodiscard]] std::uint64_t ended() const { return delivered + dropped + vanished; }
 };
@@ -62,18 +65,19 @@ public:
   // Both outlive the core. Options were checked.
   PacketCore(const Fabric& fabric, const Routes& routes, const PacketOptions& options);
 
-  // Of the connection, without its place in a message; its size is set unless it is data.
+  // A packet of the connection, without its place in a message; its size is set unless it is data.
   [[nodiscard]] Packet packet(ConnectionId connection, PacketKind kind) const;
   // What the connection sends next: packet `seq` of the message.
   [[nodiscard]] Packet next_data(MessageId message, std::uint32_t seq);
-  // At its source: into the queue of the host.
+  // Puts a packet into the queue of its source host.
   void send(const Packet& packet);
-  // Takes the data packets of the message that have not left the source; their number.
+  // Removes the data packets of the message that have not left the source; returns their number.
   std::uint32_t purge(MessageId message);
-  // All packets of the message at once.
+  // All packets of the message at once. `notify`: the transport is told when each has left the
+  // host.
   void send_all(MessageId message, bool notify);
   Arrival arrive(std::uint32_t packet);
-  // End of a transmission; the packet that left, kNone if nobody waits for it.
+  // End of a transmission. Returns the packet that left, kNone if nobody waits for it.
   std::uint32_t end(LinkId link);
   // Starts the ports in `to_start`, by link, after all other events of the instant.
   void start_ports();
@@ -81,17 +85,18 @@ public:
   // `index`: of the connection, or message, whose timer it is.
   void set_timer(Timer& timer, TimerKind kind, ConnectionId connection, std::uint32_t index,
                  Picoseconds deadline);
-  // Whether this event is the timer's end; waits on if the deadline was moved.
+  // Whether this event is the timer's deadline; if the deadline was moved, sets the next event.
   [[nodiscard]] bool expired(Timer& timer, TimerKind kind, ConnectionId connection,
                              std::uint32_t index);
   void push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index, Picoseconds time);
 
   void complete(MessageId message); // at the receiver, now
-  // Nothing of it is on its way any more, but it lost packets for good; `last` delivery or never.
+  // Nothing of the message is on its way any more, but it lost packets for good. `last`: its last
+  // delivery, kNeverPs if there was none.
   void settle(MessageId message, Picoseconds last);
   // Checks of debug builds (PKT 10).
   [[nodiscard]] bool
-  conserved() const; // of each class no more ended than was sent, the rest is here
+  conserved() const; // of each class no more ended than was sent; the pool holds the rest
   [[nodiscard]] bool nothing_in_flight() const;  // sent = delivered + dropped + vanished, per class
   [[nodiscard]] bool waiting_ports_busy() const; // after class 3
   [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {

@@ -54,13 +54,13 @@ struct BufferOptions {
   double alpha = 1;            // shared: a queue may hold alpha x (what is left of the pool)
 };
 
-struct TcpOptions { // reno and dctcp
-  double initial_window = 10;
+struct TcpOptions {           // reno and dctcp
+  double initial_window = 10; // packets
   std::uint32_t duplicate_acks = 3;
   double rto_min_s = 0.010, rto_initial_s = 0.010;
   bool sack = false; // selective acknowledgements
   bool restart_after_idle = false;
-  double g = 1.0 / 16, alpha0 = 1; // dctcp
+  double g = 1.0 / 16, alpha0 = 1; // dctcp: gain and first value of alpha (transport/reno.hpp)
   bool retransmissions_ect = true; // dctcp; otherwise they are dropped over the mark threshold
 };
 
@@ -84,13 +84,15 @@ struct TransportOptions {
   DlcpOptions dlcp;
 };
 
-// Every transmission on the link is lost with this probability.
+// Every transmission of data or an ACK on the link is lost with this probability; control packets
+// never are.
 struct LinkLoss {
   LinkId link{};
   double probability{}; // in [0, 1)
 };
 
-// The nth transmission of packet `seq` of a connection vanishes on the link.
+// The nth transmission of data packet `seq` of a connection (under reno and dctcp of the
+// connection, else of every message of it) vanishes on the link.
 struct DropOnce {
   LinkId link{};
   std::uint32_t connection{}; // its number
@@ -99,12 +101,14 @@ struct DropOnce {
 };
 
 struct PacketOptions {
+  // A full packet: mtu_wire_bytes with its header; wire_overhead_bytes come on top of every packet.
   std::uint32_t mtu_wire_bytes = 1500, header_bytes = 40, wire_overhead_bytes = 0;
   std::uint32_t control_bytes = 64, ack_bytes = 40;
   std::uint32_t value_bytes = 1; // a packet holds whole values
   std::uint32_t queues = 8;      // 0 is control
   double switch_latency_s = 0;
   BufferOptions buffer;
+  // Thresholds; empty: thresholds.hpp.
   std::optional<std::uint32_t> mark_packets;
   std::optional<std::uint32_t> drop_droppable, drop_middle, drop_protected;
   LoadBalancing load_balancing = LoadBalancing::ecmp;

@@ -34,7 +34,8 @@ struct Packet {
   PacketKind kind = PacketKind::data;
   std::uint8_t queue{};
   DropClass drop_class = DropClass::protected_;
-  bool ect : 1 = false, ce : 1 = false, retransmission : 1 = false, vanishes : 1 = false;
+  bool ect : 1 = false, ce : 1 = false; // ECN: capable, congestion experienced (marked)
+  bool retransmission : 1 = false, vanishes : 1 = false;
   bool train : 1 = false;
   bool notify : 1 = false; // its sender wants to know when it has left the host
   std::uint32_t count{};   // packets left of a train; pfabric: remaining; feedback, ACK: arrivals

@@ -3,9 +3,13 @@
 // Occupancy counts data and ACKs, the packet in service included, control not. An arriving packet
 // meets the rules in this order (occupancy before it; PKT 3.5):
 //
-//   control -> in;  port cap or shared pool full -> buffer drop;  data, not ECN-capable and
-//   queue >= K_drop[class] -> threshold drop;  data, ECN-capable and queue >= K_mark -> marked, in
+//   control -> in (with control_lossy only if the buffer has room);
+//   port cap or shared pool full -> buffer drop;
+//   data, not ECN-capable and its queue >= K_drop[class] -> threshold drop;
+//   data, ECN-capable and its queue >= K_mark -> marked, in
 //
+// K_drop and K_mark: thresholds.hpp. pfabric: at most 24 data packets wait, and a further one drops
+// the packet whose message has the most left.
 // Ports of hosts take everything. Within a queue: first in first out, or one packet per connection
 // in turn, or (pfabric) the message with the least left.
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
-// What a profile says of a number of ranks: how much longer dense all-reduces took than the model
-// of the network has it, and whether a run lies outside what was measured.
+// What a profile says of a number of ranks: how much longer dense all-reduces took than the
+// network's alpha-beta model says, and whether a run lies outside what was measured.
 //
 //   gamma(P) = linear in log2 P between the points of the table, the nearest point outside,
 //              1 for P = 1 or without a table                                        (SPA 9)
@@ -24,7 +24,8 @@ namespace stepsim::net {
                                                                  std::int64_t ranks);
 
 // `icdcs19: density=0.01 outside the calibrated 0.001`, likewise ranks (more than one) and GPUs per
-// node: whatever `valid` says and the run is not. No density: a dense run.
+// node: one text for each of the profile's valid_* ranges that the run lies outside of. No density:
+// a dense run.
 [[nodiscard]] std::vector<std::string> outside_warnings(const NetworkProfile& profile,
                                                         std::int64_t ranks,
                                                         std::int64_t gpus_per_node,

@@ -1,7 +1,8 @@
 #pragma once
-// Network profiles and topologies as plain values; io reads and writes the files. A profile
-// (kind network_calibration) stands for latency, bandwidth, reduction rate and measured collective
-// curves of a network; its label says how far to trust it.
+// Network profiles and topologies as plain values; files/profile_file.hpp and
+// files/topology_file.hpp read and write them. A profile (kind network_calibration) stands for
+// latency, bandwidth, reduction rate and measured collective curves of a network; its label says
+// how far to trust it.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,12 +21,14 @@ inline constexpr auto kProfileLabels =
                                {ProfileLabel::calibrated, "calibrated"},
                                {ProfileLabel::default_value, "default"}});
 
-// How well a fit describes what was measured, best first.
+// How well a fit describes what was measured, best first: ok below 10 % of error, warn below 25 %,
+// else fail. Which error counts says group_fit.hpp of calibrate for curves, gpu_fit.hpp for
+// kernels.
 enum class Grade { ok, warn, fail };
 inline constexpr auto kGrades =
     base::words<Grade>({{Grade::ok, "ok"}, {Grade::warn, "warn"}, {Grade::fail, "fail"}});
 
-struct CurveSegment { // T(m) = startup_s + per_byte_s m for from_bytes <= m <= to_bytes
+struct CurveSegment { // T(m) = startup_s + per_byte_s m, s, for from_bytes <= m <= to_bytes
   double from_bytes{};
   double to_bytes{}; // infinite where the source does not say
   double startup_s{}, per_byte_s{};
@@ -53,6 +56,12 @@ struct LinkClass {
   std::string name; // of kLinkClasses
   double latency_s{};
   double per_byte_s{};
+  std::optional<double> block_latency_s; // of further blocks of a stream
+  // Time per byte while every rank also receives, over that of one direction alone: from the rank
+  // that it sends to, and from another one.
+  std::optional<double> duplex_exchange, duplex_shift;
+  std::optional<double> reply_s; // of an empty reply that senders of spreading trees wait for
+  double delay_s{};              // after the ports are free
 };
 
 // Dense ring all-reduces take factor[i] times as long on ranks[i] ranks (SPA 9); ranks ascending.
@@ -76,6 +85,7 @@ struct NetworkProfile {
   std::string note;
   std::string grade; // of kGrades, "" where the file gives none
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
+  double delay_s{};
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
   std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted

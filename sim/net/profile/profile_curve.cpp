@@ -8,6 +8,9 @@ namespace stepsim::net {
 
 namespace {
 
+// Two points that are this many times apart give a slope that a small error of one hardly changes.
+constexpr double kLongLine = 4;
+
 // The line through two points as the segment from `from` to `to` bytes.
 CurveSegment line_through(const CurvePoint& left, const CurvePoint& right, double from, double to) {
   const double per_byte = (right.seconds - left.seconds) / (right.bytes - left.bytes);
@@ -57,13 +60,15 @@ std::vector<CurveSegment> curve_through(std::span<const CurvePoint> points) {
     segments.insert(segments.begin(), line_through(zero, first, first.bytes, first.bytes));
   }
   const CurvePoint& last = points.back();
-  for (std::size_t i = points.size() - 1; i-- > 0;) {
-    if (points[i].seconds < last.seconds) {
-      if (i + 2 < points.size()) { // else the last segment is that line already
-        segments.push_back(line_through(points[i], last, last.bytes, last.bytes));
-      }
-      break;
+  const CurvePoint* far = nullptr; // where the line beyond the last point comes from
+  for (const CurvePoint& point : points) {
+    const bool far_enough = far == nullptr || point.bytes <= last.bytes / kLongLine;
+    if (point.seconds < last.seconds && far_enough) {
+      far = &point;
     }
+  }
+  if (far != nullptr && far + 1 != &last) { // else the last segment is that line already
+    segments.push_back(line_through(*far, last, last.bytes, last.bytes));
   }
   return segments;
 }

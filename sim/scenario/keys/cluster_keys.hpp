@@ -24,6 +24,15 @@ inline constexpr io::Key kAllowUnusual =
             "otherwise count as numbers that lack their unit.")
         .by_default(false);
 
+// LogGP's latency, where latency_s is its overhead.
+inline constexpr io::Key kDelay =
+    number(
+        "delay_s",
+        "Time from when the ports of a message are free until it is there, s: latency that holds "
+        "no port. The default is 0.")
+        .in(io::at_least(0))
+        .example("5e-5");
+
 // Neither number has a default: links inside nodes differ by more than ten times between machines,
 // so that any default would decide results silently.
 inline constexpr std::array kIntraKeys{
@@ -33,6 +42,7 @@ inline constexpr std::array kIntraKeys{
     number("bandwidth_Bps", "Bytes per second and direction. Required without a calibration.")
         .in(io::above(0))
         .example("5e10"),
+    kDelay,
     text("calibration", "File of kind network_calibration, or the name of a shipped one. Its link "
                         "class nvlink, pcie "
                         "or host counts, else its network; latency_s and bandwidth_Bps next to it "
@@ -86,6 +96,7 @@ inline constexpr std::array kNetwork{
         .in(io::at_least(0))
         .example("5e-6")
         .because("as latency_s"),
+    kDelay,
     number("efficiency", "Share of the bandwidth that messages reach.")
         .in(io::above_to(0, 1))
         .by_default(1)

@@ -16,9 +16,9 @@
 //              pushes and pulls, each with its own credit.
 //
 // A transfer inside one host is not a message: with servers it takes no time, in a collective the
-// time of the link `two_level->intra`. After the last iteration one more forward is computed, so
-// that every iteration has a period. Seconds from the start of the run; iterations and everything
-// else from 0.
+// time of the link collective.two_level->intra. After the last iteration one more forward is
+// computed, so that every iteration has a period. Seconds from the start of the run; iterations and
+// everything else from 0.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -77,8 +77,9 @@ struct NetworkJob {
   std::int64_t iterations = 1;
   std::uint32_t workers = 1;
   Variability variability; // of computing; exchange_cv does not apply to a network
-  // One of the two. The collective (not `automatic`) carries algorithm, options, reduction and
-  // two-level costs; its bytes, ranks, chunks (whole values) and other links are set here.
+  // One of the two. The collective (neither `automatic` nor `parameter_server`) carries algorithm,
+  // options, reduction and two-level costs; its bytes, ranks, chunks (whole values) and other links
+  // are set here.
   std::optional<JobServers> servers;
   coll::Collective collective;
   std::vector<net::NodeId> hosts; // [worker], then dedicated servers

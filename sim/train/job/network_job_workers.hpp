@@ -6,10 +6,10 @@
 //                with a barrier layer 0 waits for all pieces, and u is all before it
 //   backward     piece ready at t + f (backward_s of the last layer .. of its first_layer)
 //
-// f is the factor of worker and iteration, u(l) the update of the layer; the first iteration has no
-// update and waits for nothing. A forward is computed at once as far as its pieces are back, so
-// that the only events are pieces that become ready and ends of backward. Pieces of 0 bytes are
-// ignored.
+// t is the clock of the worker, f the factor of worker and iteration, u(l) the update of the layer;
+// the first iteration has no update and waits for nothing. A forward is computed at once as far as
+// its pieces are back, so that the only events are pieces that become ready and ends of backward.
+// Pieces of 0 bytes are ignored.
 #include <cstdint>
 #include <vector>
 

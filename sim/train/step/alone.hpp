@@ -8,6 +8,7 @@
 //   from backward to backward            f backward + f' (forward + update)
 //   input loaded during the iteration    max(f (forward + backward), input) + (f' - f) forward
 //                                        + f' update
+//   input loaded before the iteration    one of the first two + input
 #include <cstdint>
 
 #include "train/workload/variability.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 // How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
-// planners see: the closed form of the chosen collective with parts of exactly n / P (max_plus
-// where there is no closed form; on a fabric by events, and streams of blocks without a formula by
-// max_plus, at powers of two and linear in between), or a cost or calibration curve where one is
-// given (MER 4.1).
+// planners see: the closed form of the chosen collective with parts of exactly n / P, n bytes over
+// P ranks (max_plus where there is no closed form; on a fabric by events, and streams of blocks
+// without a formula by max_plus, at powers of two and linear in between), or a cost or calibration
+// curve where one is given (MER 4.1).
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,9 +27,10 @@ namespace stepsim::train {
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
 // The cost function for planners that do not need the form a + b m, by the evaluator of the run
-// (`method` is what the scenario asks for): max_plus where the closed form is an upper bound. Such
-// times are the largest of several a + b m, so they are linear between the few sizes where another
-// one becomes the largest; those are found by halving, and whole bytes between them cost nothing.
+// (`method` is what the scenario asks for): max_plus where the closed form is an upper bound and
+// there are at most 16,384 ranks. Such times are the largest of several a + b m, so they are linear
+// between the few sizes where another one becomes the largest; those are found by halving, and
+// whole bytes between them cost nothing.
 [[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
                                     std::optional<coll::Method> method);
 

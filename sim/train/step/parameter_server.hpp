@@ -17,10 +17,10 @@
 namespace stepsim::train {
 
 struct ServerLink {
-  double latency_s{}; // alpha
-  double push_s{};    // n beta, wire bytes of a push on the server's inbound port
-  double pull_s{};    // the same on its outbound port
-  double add_s{};     // n gamma, adding (and decoding) one push
+  double latency_s{}; // alpha, with the delay: at a server neither holds a port
+  double push_s{};    // wire bytes of a push through the server's inbound port
+  double pull_s{};    // the same for a pull, outbound port
+  double add_s{};     // adding (and decoding) one push
 };
 
 // PS-sync with workers that become ready at different times, one server: the end of the pulls, from
@@ -44,7 +44,8 @@ struct AsyncInput {
 
 struct AsyncUpdate { // in the order of application
   std::uint32_t worker{};
-  double arrive_s{}, applied_s{}, received_s{}; // push reaches the server, weights are back
+  // The push reaches the server, the server has applied it, the weights are back at the worker.
+  double arrive_s{}, applied_s{}, received_s{};
   std::int64_t staleness{};
 };
 

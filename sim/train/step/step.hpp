@@ -40,7 +40,7 @@ struct StepInput {
   std::vector<double> gradient_bytes; // [layer]: share of the update
   std::vector<Message> messages;      // launch order; `priority`: the most urgent first
   double update_s{};
-  double input_s{};
+  double input_s{}; // reading a batch: beside computing where pipelined, else before it
   bool input_pipelined = true;
   NextForward next_forward = NextForward::per_layer;
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
@@ -65,7 +65,7 @@ struct MessageTimes {
 struct StepTimes {
   double forward_s{}, backward_s{}, update_s{};
   double finish_s{};        // end of all messages, at least the end of backward
-  double period_s{};        // = forward + backward + update + exposed (+ input)
+  double period_s{};        // = forward + backward + update + exposed + input_wait
   double exposed_s{};       // communication not hidden behind computation
   double communication_s{}; // while at least one message is under way
   double drained_s{};       // end of messages and updates when no iteration follows

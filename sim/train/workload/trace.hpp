@@ -1,8 +1,9 @@
 #pragma once
 // A layer-wise compute trace: how long each layer's forward and backward take and which gradients
 // it produces (IO 3). Layers in forward order, tensors of a layer in gradient-ready order (a bias
-// before its weight). The file format is docs/file-formats.md; io reads and writes it, importers
-// make it.
+// before its weight). The file format is docs/file-formats.md; files/trace_file.hpp reads and
+// writes it, the importers of import/ make it. What each member means says the row of its key in
+// files/keys/trace_keys.hpp.
 #include <array>
 #include <cstdint>
 #include <optional>

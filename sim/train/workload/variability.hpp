@@ -6,6 +6,8 @@
 //   uniform      1 + h (2u - 1), h = sqrt(3) cv           exponential  -ln(1 - u), cv = 1
 //   lognormal    exp(sigma z - sigma^2 / 2), sigma^2 = ln(1 + cv^2), z standard normal
 //   gamma        shape 1 / cv^2, scale cv^2               empirical    factors[floor(u length)]
+//
+// cv is the coefficient of variation, u uniform in [0, 1).
 #include <algorithm>
 #include <array>
 #include <cstdint>

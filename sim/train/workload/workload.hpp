@@ -26,7 +26,8 @@ struct WorkLayer {
   Seconds backward;
 };
 
-// One item of the planner: a parameter tensor, a layer, or a weight with its neighbours.
+// One item of the planner (plan/problem.hpp): a parameter tensor, a layer, or a weight with its
+// neighbours.
 struct Gradient {
   std::uint32_t layer{}; // index in `layers`
   Bytes bytes;
@@ -82,7 +83,7 @@ struct ProfileOptions {
   std::int64_t batch_size = 1;
   std::optional<DeviceSpeed> device; // exactly one of device and measured
   std::optional<MeasuredTotals> measured;
-  double backward_factor = 2;
+  double backward_factor = 2; // device: backward_s = backward_factor x forward_s
   Seconds layer_overhead;
   int value_bytes = 4;
   Granularity granularity = Granularity::tensor;

@@ -3,8 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <filesystem>
 
+#include "coll/algorithms.hpp"
+#include "coll/record.hpp"
+#include "collective/collective_file.hpp"
+#include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
@@ -18,23 +24,41 @@ namespace {
 constexpr double kGamma = 3e-10;
 constexpr double kTau = 3.1e-4;
 constexpr double kBlock = 32768;
+constexpr double kBeta = 9e-9;
 
 double pp(double n) { return 2e-5 + 1e-8 * n; }
 double ex(double n) { return 3e-5 + 1.1e-8 * n; }
 double sh(double n) { return 4e-5 + 1.2e-8 * n; }
 
-StepCosts costs() {
+// Straight lines; a block follows the one before by kTau, a reply takes t_pp(0).
+Predictor costs() {
   const auto line = [](double (*time)(double)) {
-    return std::vector<Datum>{{0, time(0)}, {1000, time(1000)}, {1e7, time(1e7)}};
+    return std::vector<net::CurveSegment>{{.from_bytes = 0,
+                                           .to_bytes = 1e7,
+                                           .startup_s = time(0),
+                                           .per_byte_s = (time(1e7) - time(0)) / 1e7}};
   };
-  return {line(pp), line(ex), line(sh), kBlock, kTau, kGamma, 0};
+  coll::MeasuredSteps steps{.one_way = line(pp),
+                            .exchange = line(ex),
+                            .shift = line(sh),
+                            .reply_s = pp(0),
+                            .block_latency_s = kTau - kBlock * kBeta,
+                            .per_byte_s = kBeta};
+  return {std::make_shared<const coll::MeasuredSteps>(steps), {2e-5, 2e-5, kBeta}, kGamma, 0};
+}
+
+Predictor without_replies() {
+  Predictor predictor = costs();
+  coll::MeasuredSteps steps = *predictor.steps;
+  steps.reply_s.reset();
+  predictor.steps = std::make_shared<const coll::MeasuredSteps>(steps);
+  return predictor;
 }
 
 double predicted(Op op, AlgorithmId algorithm, std::uint32_t ranks, std::int64_t bytes,
-                 bool acknowledge = true) {
+                 const Predictor& predictor = costs()) {
   return predict({op, algorithm}, ranks, bytes,
-                 {.segment_bytes = static_cast<std::int64_t>(kBlock), .acknowledge = acknowledge},
-                 costs());
+                 {.segment_bytes = static_cast<std::int64_t>(kBlock)}, predictor);
 }
 
 } // namespace
@@ -49,7 +73,7 @@ TEST_CASE("prediction: mst takes L (t_pp(n) + t_pp(0)) out and L (t_pp(n) + n ga
     const double in = rounds * (pp(n) + n * kGamma);
     CHECK(predicted(Op::broadcast, AlgorithmId::mst, ranks, bytes) == within(out, 1e-12));
     CHECK(predicted(Op::reduce, AlgorithmId::mst, ranks, bytes) == within(in, 1e-12));
-    CHECK(predicted(Op::broadcast, AlgorithmId::mst, ranks, bytes, false) ==
+    CHECK(predicted(Op::broadcast, AlgorithmId::mst, ranks, bytes, without_replies()) ==
           within(rounds * pp(n), 1e-12));
     // The rank that ends the reduction is the one that starts the broadcast.
     CHECK(predicted(Op::allreduce, AlgorithmId::mst, ranks, bytes) == within(in + out, 1e-12));
@@ -136,13 +160,13 @@ TEST_CASE("prediction: a short last block of lp takes its part of tau") {
 TEST_CASE("prediction: a message below a block of lp is one smaller block") {
   const std::int64_t bytes = 8192;
   CHECK(predicted(Op::broadcast, AlgorithmId::lp, 4, bytes) == within(3 * pp(8192), 1e-12));
-  const double tau = kTau * 8192 / kBlock;
+  const double tau = kTau - (kBlock - 8192) * kBeta;
   CHECK(predicted(Op::allreduce, AlgorithmId::lp, 4, bytes) ==
         within(4 * pp(8192) + (4 + 1 - 2) * tau + 3 * 8192 * kGamma, 1e-12));
 }
 
 TEST_CASE("prediction: gtopk_tree merges on the way up and acknowledges on the way down") {
-  StepCosts with_merge = costs();
+  Predictor with_merge = costs();
   with_merge.merge_s = 7e-3;
   const double n = 8 * 1000;
   CHECK(predict({Op::allreduce, AlgorithmId::mst, true}, 8, 8000, {}, with_merge) ==
@@ -156,22 +180,52 @@ TEST_CASE("prediction: one rank and no bytes take no time") {
   }
 }
 
-TEST_CASE("prediction: curves are straight between sizes, level below and go on above") {
-  const std::vector<Datum> curve{{4, 1.0}, {8, 2.0}, {16, 6.0}};
-  CHECK(interpolated(curve, 0) == 1);
-  CHECK(interpolated(curve, 4) == 1);
-  CHECK(interpolated(curve, 6) == 1.5);
-  CHECK(interpolated(curve, 8) == 2);
-  CHECK(interpolated(curve, 14) == 5);
-  CHECK(interpolated(curve, 20) == 6 + 4 * 0.5);
-}
-
 TEST_CASE("prediction: the largest part binds") {
   const Kind ring{Op::allreduce, AlgorithmId::ring};
   CHECK(bound_of(ring, 4, 64, {}, costs()) == "latency");
   CHECK(bound_of(ring, 4, 1 << 22, {}, costs()) == "bandwidth");
-  StepCosts slow = costs();
+  Predictor slow = costs();
   slow.gamma = 1e-6;
   CHECK(bound_of(ring, 4, 1 << 22, {}, slow) == "reduction");
   CHECK(bound_of({Op::broadcast, AlgorithmId::lp}, 4, 1 << 22, {}, slow) == "bandwidth");
+}
+
+TEST_CASE("prediction: what a calibration predicts is what `stepsim collective` computes from it") {
+  study::Files files(STEPSIM_SOURCE_DIR);
+  std::size_t compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(STEPSIM_SOURCE_DIR "/topologies")) {
+    const std::string file = entry.path().string();
+    if (file.find("testbed-") == std::string::npos) {
+      continue;
+    }
+    CAPTURE(file);
+    const Predictor predictor = predictor_of(io::read_json(file));
+    const std::uint32_t ranks = file.find("8x") != std::string::npos ? 8 : 4;
+    for (const Kind& kind : kinds()) {
+      if (kind.sparse || coll::find_algorithm(kind.op, kind.algorithm) == nullptr) {
+        continue; // the simulator has no such operation
+      }
+      CAPTURE(name(kind));
+      for (const std::int64_t bytes : {4096, 100'000, 1 << 20, 5 << 20}) {
+        io::Object options{{"element_bytes", kElement}};
+        if (kind.algorithm == AlgorithmId::lp) {
+          options.emplace_back("block_bytes", std::min<std::int64_t>(bytes, 32768));
+        }
+        const io::Json tree(io::Object{{"kind", "collective"},
+                                       {"op", coll::name(kind.op)},
+                                       {"algorithm", coll::name(kind.algorithm)},
+                                       {"ranks", std::int64_t{ranks}},
+                                       {"bytes", bytes},
+                                       {"network", io::Object{{"calibration", file}}},
+                                       {"options", std::move(options)}});
+        const study::CollectiveFile collective = study::parse_collective(tree, files);
+        const coll::CollectiveRecord record =
+            coll::make_record(collective.collective, collective.method);
+        CHECK(record.method == coll::Method::max_plus);
+        CHECK(record.seconds == within(predict(kind, ranks, bytes, {}, predictor), 1e-12));
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared >= 8 * 9 * 4);
 }

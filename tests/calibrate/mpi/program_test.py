@@ -56,10 +56,30 @@ class Program(unittest.TestCase):
             self.assertEqual((row["ranks"], row["rate"]), (2, 125e6))
             self.assertLessEqual(row["min_s"], row["measured_s"])
             self.assertLessEqual(row["measured_s"], row["p90_s"])
+        self.compare_with_stepsim(rows, calibration)
         report = subprocess.run([PROGRAM, "report", table, "--json"], capture_output=True,
                                 text=True)
         self.assertEqual(report.returncode, 0, report.stderr)
         self.assertEqual(json.loads(report.stdout)["rows"], len(rows))
+
+    def compare_with_stepsim(self, rows, calibration):
+        """What was predicted is what `stepsim collective` computes from the file that was written."""
+        compared = 0
+        for row in rows:
+            known = row["op"] == "allreduce" or row["algorithm"] in ("mst", "be", "lp")
+            if not known or row["algorithm"] == "gtopk_tree" or row["bytes"] < 100:
+                continue
+            block = ["--block", str(min(row["bytes"], 32768))] if row["algorithm"] == "lp" else []
+            done = subprocess.run(
+                [PROGRAM.with_name("stepsim"), "collective", "--op", row["op"], "--algorithm",
+                 row["algorithm"], "--ranks", str(row["ranks"]), "--bytes", str(row["bytes"]),
+                 "--calibration", calibration, "--param", "element_bytes=4", *block, "--json"],
+                capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seconds = json.loads(done.stdout)["max_plus_s"]
+            self.assertAlmostEqual(seconds / row["predicted_s"], 1, delta=1e-12, msg=row)
+            compared += 1
+        self.assertGreater(compared, 50)
 
     def test_wrong_use_is_refused(self):
         for flags, message in (([], "error: mpi: need at least 2 processes, got 1"),

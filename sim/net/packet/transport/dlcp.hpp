@@ -1,13 +1,13 @@
 #pragma once
-// Bounded-loss delivery (PKT 5.6): a message is complete with need = ceil((1 - p) n) packets;
-// nothing is retransmitted on gaps or time-outs.
+// Bounded-loss delivery (PKT 5.6): a message of n packets and loss bound p is complete with need =
+// ceil((1 - p) n) packets; nothing is retransmitted on gaps or time-outs.
 //
 //   sender                         receiver
 //   DATA ... DATA PROBE  ----->    delivered >= need: complete, STOP
 //   missing packets      <-----    else BITMAP (what is missing)
 //
-// PROBE follows the last packet in the same queue. Each connection sends at its own rate (5.7);
-// rate control `none` puts everything into the host's queue at once.
+// PROBE follows the last packet in the same queue. Each connection sends at its own rate
+// (dlcp_rate.hpp, PKT 5.7); rate control `none` puts everything into the host's queue at once.
 #include <cstdint>
 #include <vector>
 

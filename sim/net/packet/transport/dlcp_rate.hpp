@@ -4,6 +4,9 @@
 // the last move, so one congestion event makes one cut.
 //   dctcp    alpha = (1 - g) alpha + g F;  F > 0: R (1 - alpha / 2);  F = 0: R + mtu / RTT
 //   timely   by the gradient of the round-trip time
+//
+// R is the rate, F the part of the packets since the last move that were marked or are missing, and
+// mtu / RTT one full packet per round trip.
 #include <cstdint>
 
 #include "net/packet/options.hpp"

@@ -1,8 +1,9 @@
 #pragma once
 // pFabric (PKT 5.5): packets carry how much of their message is left; switches serve the message
-// with the least left and drop of that with the most (ports.cpp). Senders keep a fixed
+// with the least left and drop packets of the one with the most (ports.cpp). Senders keep a fixed
 // window, every packet has its ACK, and one timer queues again whatever is outstanding.
 //   window = ceil(base_rtt B / mtu) + 6 packets; timer = 3 base_rtt; after 5 expiries in a row: 1
+// B: rate of the sender's link.
 #include <cstdint>
 #include <vector>
 

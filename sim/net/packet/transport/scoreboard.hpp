@@ -28,8 +28,8 @@ public:
 
   // The next packet never sent, or one that is lost.
   void sent(std::uint32_t seq);
-  // The first `una` packets are received, and the first `arrivals` of the log. The last packet that
-  // was news; kNone if none was.
+  // The first `una` packets are received, and the first `arrivals` of the log. Returns the last
+  // packet that was news; kNone if none was.
   std::uint32_t acknowledged(std::uint32_t una, std::uint32_t arrivals);
   void timeout();
 
