@@ -178,7 +178,7 @@ Collective random_cluster(base::RandomStream& random, const AlgorithmRow& row) {
   collective.options.block = Bytes{random.integer(1, 100'000)};
   collective.options.tree = static_cast<TreeShape>(integer(0, 2));
   collective.options.placement = static_cast<Placement>(integer(0, 2));
-  collective.options.servers = integer(1, gpus);
+  collective.options.servers = integer(1, std::min(gpus, collective.ranks));
   for (std::uint32_t rank = 0; row.op == Op::allgatherv && rank < collective.ranks; ++rank) {
     collective.sizes.push_back(static_cast<double>(random.integer(0, 20'000)));
   }
