@@ -46,7 +46,8 @@ std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseCont
   } else if (profile.latency_s && profile.bandwidth_Bps) {
     out.link = {.latency_s = *profile.latency_s,
                 .block_latency_s = *profile.latency_s,
-                .per_byte_s = 1 / *profile.bandwidth_Bps};
+                .per_byte_s = 1 / *profile.bandwidth_Bps,
+                .delay_s = profile.delay_s};
   } else {
     context.problems.add(*place, "calibration " + profile.name +
                                      " gives no latency and bandwidth of a network");
@@ -91,7 +92,7 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   const bool own_latency = calibrated && !network.has("latency_s");
   out.all.block_latency_s = network.number_or(
       "block_latency_s", own_latency ? before.block_latency_s : out.all.latency_s);
-  out.all.delay_s = network.number_or("delay_s", own_latency ? before.delay_s : 0);
+  out.all.delay_s = network.number_or("delay_s", before.delay_s);
   file.has_delay = network.has("delay_s");
   out.pairs_only = links && !network.has("latency_s") && !calibrated;
   // Times of both directions are those of links that hold their ports all the time.

@@ -32,8 +32,9 @@ using test::point;
 using Id = AlgorithmId;
 
 constexpr double kExact = 1e-9;
-constexpr auto kOpsWithRoots =
-    std::array{Op::broadcast, Op::reduce, Op::allreduce, Op::reduce_scatter, Op::allgather};
+constexpr auto kTested = // allgatherv needs sizes
+    std::array{Op::broadcast,      Op::reduce,    Op::allreduce,
+               Op::reduce_scatter, Op::allgather, Op::alltoall};
 
 const LinkCost& cost_of(const Collective& c, std::uint32_t src, std::uint32_t dst) {
   const auto pair = std::ranges::find_if(
@@ -199,7 +200,7 @@ TEST_CASE("delay: sweep and events agree for every algorithm on links that diffe
   base::RandomStream random({.seed = 20261122});
   for (int round = 0; round < 12; ++round) {
     CAPTURE(round);
-    for (const Op op : kOpsWithRoots) {
+    for (const Op op : kTested) {
       for (const Id algorithm : valid_algorithms(op)) {
         if (is_flat(algorithm)) {
           const auto ranks = static_cast<std::uint32_t>(random.integer(2, 8));
@@ -213,7 +214,7 @@ TEST_CASE("delay: sweep and events agree for every algorithm on links that diffe
 TEST_CASE("delay: a closed form is the sweep or there is none") {
   base::RandomStream random({.seed = 20261123});
   int forms = 0;
-  for (const Op op : kOpsWithRoots) {
+  for (const Op op : kTested) {
     for (const Id algorithm : valid_algorithms(op)) {
       for (std::uint32_t ranks = 1; ranks <= 17; ++ranks) {
         if (!takes_ranks(algorithm, ranks)) {
@@ -312,7 +313,7 @@ TEST_CASE("delay: a parameter server waits for it once each way") {
 TEST_CASE("delay: no time falls when a delay grows, and all times scale together") {
   base::RandomStream random({.seed = 20261125});
   for (int round = 0; round < 6; ++round) {
-    for (const Op op : kOpsWithRoots) {
+    for (const Op op : kTested) {
       for (const Id algorithm : valid_algorithms(op)) {
         if (!is_flat(algorithm)) {
           continue;
