@@ -21,7 +21,8 @@ struct ConstraintGraph {
   std::vector<double> seconds;        // per node
 };
 
-// Arcs into an operation: from the one before it on its stream, then its waits.
+// Arcs into an operation: its waits, then the one before it on its stream. Searches look at arcs in
+// this order, so that of two cycles that are equally good the one along waits is shown.
 ConstraintGraph constraint_graph(const Program& program) {
   ConstraintGraph result;
   result.order = issue_order(program).order;
@@ -44,12 +45,12 @@ ConstraintGraph constraint_graph(const Program& program) {
   }
   CycleGraph& graph = result.graph;
   for (const std::uint32_t o : result.order) {
-    graph.from.push_back(result.node_of[before[o]]);
-    graph.distance.push_back(before_distance[o]);
     for (const Wait& wait : program.waits_of(o)) {
       graph.from.push_back(result.node_of[wait.operation]);
       graph.distance.push_back(static_cast<std::uint32_t>(wait.distance));
     }
+    graph.from.push_back(result.node_of[before[o]]);
+    graph.distance.push_back(before_distance[o]);
     graph.first.push_back(static_cast<std::uint32_t>(graph.from.size()));
   }
   return result;

@@ -133,7 +133,8 @@ TEST_CASE("instances: slowing computing costs between nothing and (1 - 1 / s) of
           slowdown, program.interference.compute.at(static_cast<std::size_t>(operation.kind)));
     }
     const double slowed = mean_period(event_pass(program, 2000), 1000).value;
-    CHECK(slowed >= alone * (1 - 1e-9));
+    // 1000 iterations: what happens once counts 1e-3 of the largest time.
+    CHECK(slowed >= alone * (1 - 1e-3));
     CHECK(slowed <= (alone + (1 - 1 / slowdown) * exchange) * (1 + 1e-3));
   });
 }
