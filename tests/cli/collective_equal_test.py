@@ -31,7 +31,8 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/sizes": "--sizes", "/root": "--root", "/network/latency_s": "--latency",
          "/network/bandwidth_Bps": "--bandwidth", "/network/reduction_Bps": "--reduction-rate",
          "/network/block_latency_s": "--block-latency", "/links": "--links", "/topology": "--topology",
-         "/network/delay_s": "--delay", "/intra_network/delay_s": "--intra-delay",
+         "/network/delay_s": "--delay", "/network/calibration": "--calibration",
+         "/intra_network/delay_s": "--intra-delay",
          "/enter_s": "--entry", "/late_s": "--late",
          "/gpus_per_node": "--gpus-per-node", "/nics_per_node": "--nics-per-node",
          "/intra_network/latency_s": "--intra-latency",
@@ -130,6 +131,8 @@ def random_collective(rng, missing):
     if kind > 0.1:
         of["/network/latency_s"] = value_of(rng, "/network/latency_s", ranks)
         of["/network/bandwidth_Bps"] = value_of(rng, "/network/bandwidth_Bps", ranks)
+    if kind > 0.2 and rng.random() < 0.1:
+        of["/network/calibration"] = "10gbe"
     if kind > 0.9 and ranks > 1:
         of["/links"] = {"links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}],
                         "enter_s": [rng.uniform(0, 1e-3) for _ in range(ranks)]}
