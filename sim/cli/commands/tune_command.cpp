@@ -1,4 +1,5 @@
 // stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
+// With --emit the scenario becomes a table for another program instead (emit_tuner.hpp).
 // What is tried is decided by ask/tune_values.hpp and shown by --dry-run; here the curve, the
 // references and the best value become a text or a tree.
 #include "cli/commands/tune_command.hpp"
@@ -12,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "cli/commands/emit_tuner.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flat_records.hpp"
@@ -30,11 +32,13 @@ constexpr CommandText kTuneText{
     "tune",
     "SCENARIO",
     "Finds the value of one knob with the shortest iteration, draws the curve, and says how much\n"
-    "the present value, the default and the best possible merge differ from it.",
+    "the present value, the default and the best possible merge differ from it. With --emit\n"
+    "nccl-tuner: writes the table that NCCL's example tuner plug-in reads, with its gains.",
     "stepsim tune scenario.json --knob bucket_bytes\n"
     "stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes "
     "--dry-run\n"
-    "stepsim tune examples/two-layers.scenario.json --knob schedule",
+    "stepsim tune examples/two-layers.scenario.json --knob schedule\n"
+    "stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
@@ -43,20 +47,27 @@ struct TuneFlags {
   std::string file;
   std::string knob;
   std::string baseline; // "" = not given
+  std::string emit;     // "" = not given
+  TunerFlags tuner;
   bool dry_run = false;
   ScenarioFlags scenario;
 };
 
 constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
+constexpr std::array<std::string_view, 1> kEmitted{"nccl-tuner"};
 
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
   app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
-  app.add_option("--knob", flags.knob, "one of those below")->type_name("NAME")->required();
+  app.add_option("--knob", flags.knob, "one of those below")->type_name("NAME");
   app.add_option("--baseline", flags.baseline,
                  "of density: dense training that exchanges after backward (sequential, the "
                  "default) or behind it (overlapped: /communication/compression/baseline)")
       ->type_name("WORD");
+  app.add_option("--emit", flags.emit,
+                 "in place of a knob: nccl-tuner, a table of algorithms and protocols by size")
+      ->type_name("WORD");
+  add_tuner_flags(app, flags.tuner);
   app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
   add_scenario_flags(app, flags.scenario);
   std::vector<HelpRow> rows;
@@ -264,6 +275,30 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
   return kOk;
 }
 
+void require_one_of(const TuneFlags& flags) {
+  if (flags.emit.empty()) {
+    if (flags.knob.empty()) {
+      throw UsageError("--knob is required");
+    }
+    if (any_given(flags.tuner)) {
+      throw UsageError("--from, --min-gain and --max-bytes need --emit nccl-tuner");
+    }
+    return;
+  }
+  require_word("--emit", flags.emit, kEmitted);
+  if (!flags.knob.empty() || !flags.baseline.empty() || flags.dry_run) {
+    throw UsageError("--emit excludes --knob, --baseline and --dry-run");
+  }
+}
+
+int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
+  const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
+  study::Files files(invocation.data_folder, {common.output});
+  const study::Scenario scenario =
+      load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
+  return emit_nccl_tuner(scenario, flags.tuner, common);
+}
+
 } // namespace
 
 // Notes tell what was changed in the scenario to make the knob count; they are printed before the
@@ -275,6 +310,10 @@ int tune(const Invocation& invocation) {
   Common common;
   if (!parse(app, kTuneText, invocation, common)) {
     return kOk;
+  }
+  require_one_of(flags);
+  if (!flags.emit.empty()) {
+    return emit(invocation, flags, common);
   }
   const Format format = format_of(common, Format::table);
   study::TuneProblem problem;

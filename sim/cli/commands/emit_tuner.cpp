@@ -1,0 +1,201 @@
+#include "cli/commands/emit_tuner.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/shell/version.hpp"
+#include "import/nccl/nccl_tests_text.hpp"
+#include "library/tuner_table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using library::Operation;
+using library::Pair;
+using library::TunerLine;
+
+constexpr std::string_view kModel = "model";
+constexpr std::size_t kLeastSizes = 3; // of a measured operation
+
+std::string pair_text(const Pair& pair) {
+  return std::string(library::kAlgorithms[pair.algorithm]) + "/" +
+         std::string(library::kProtocols[pair.protocol]);
+}
+
+// "LOG@ring/simple" as the file and the pair. The last @ counts, since names of files may have one.
+std::pair<std::string, Pair> forced_log(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  const std::size_t slash = text.rfind('/');
+  if (at == std::string_view::npos || slash == std::string_view::npos || slash < at) {
+    throw UsageError("--from " + std::string(text) +
+                     ": must be model or logs with what they were forced to, such as "
+                     "a.log@ring/simple");
+  }
+  const std::string_view algorithm = text.substr(at + 1, slash - at - 1);
+  const std::string_view protocol = text.substr(slash + 1);
+  const auto known = library::kAlgorithms.find(algorithm);
+  if (!known || *known == library::Algorithm::p2p) {
+    const auto all = library::kAlgorithms.all();
+    throw UsageError("--from: " + base::unknown_word("algorithm of the library", algorithm,
+                                                     all.first(all.size() - 1)));
+  }
+  const auto sends = library::kProtocols.find(protocol);
+  if (!sends) {
+    throw UsageError("--from: " +
+                     base::unknown_word("protocol", protocol, library::kProtocols.all()));
+  }
+  return {std::string(text.substr(0, at)), {*known, *sends}};
+}
+
+// The times of all logs. They are of the ranks of the scenario.
+std::vector<library::ForcedTime> forced_times(std::string_view list, double ranks) {
+  std::vector<library::ForcedTime> times;
+  for (const std::string_view each : split(list)) {
+    const auto [file, pair] = forced_log(each);
+    io::NcclTestsOptions options;
+    options.skip_bad_times = true;
+    const io::Samples samples = io::import_nccl_tests(file, options);
+    for (const io::SampleSet& set : samples.sets) {
+      const auto operation = library::kOperations.find(set.op);
+      if (!operation || *operation == Operation::alltoall) {
+        throw UsageError("--emit nccl-tuner: the table of the plug-in has no " + set.op +
+                         ", which is in " + base::printable(file));
+      }
+      if (static_cast<double>(set.ranks) != ranks) {
+        throw InputError(file, "",
+                         "measured on " + std::to_string(set.ranks) + " ranks; the scenario has " +
+                             base::shortest(ranks));
+      }
+      for (const io::Sample& sample : set.samples) {
+        if (sample.bytes > 0) {
+          times.push_back({*operation, sample.bytes, pair, sample.time_s});
+        }
+      }
+    }
+  }
+  std::map<Operation, std::set<double>> sizes;
+  for (const library::ForcedTime& time : times) {
+    sizes[time.operation].insert(time.bytes);
+  }
+  for (const auto& [operation, found] : sizes) {
+    if (found.size() < kLeastSizes) {
+      throw UsageError("--from: " + std::string(library::kOperations[operation]) +
+                       " was measured at " + std::to_string(found.size()) +
+                       " sizes; at least 3 are needed");
+    }
+  }
+  return times;
+}
+
+// Powers of two from 8 bytes to the last byte.
+std::vector<double> grid(std::uint64_t last_byte) {
+  std::vector<double> sizes;
+  for (double bytes = 8; bytes <= static_cast<double>(last_byte); bytes *= 2) {
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+std::string gains_text(const std::vector<TunerLine>& lines) {
+  Table table{{"operation", "from", "to", "algorithm/protocol", "gain [%]", ""}, {}};
+  for (const TunerLine& line : lines) {
+    table.rows.push_back({std::string(library::kOperations[line.operation]),
+                          base::readable_bytes(static_cast<double>(line.first_byte)),
+                          base::readable_bytes(static_cast<double>(line.last_byte)),
+                          pair_text(line.pair), percent_cell(line.gain),
+                          line.differs ? "" : "as NCCL chooses"});
+  }
+  return table_text(table);
+}
+
+} // namespace
+
+void add_tuner_flags(CLI::App& app, TunerFlags& flags) {
+  constexpr const char* kGroup = "With --emit nccl-tuner";
+  app.add_option("--from", flags.from,
+                 "model (default), or logs of nccl-tests of forced runs with what they were "
+                 "forced to: LOG@ring/simple,LOG@tree/ll,...")
+      ->type_name("SOURCE")
+      ->group(kGroup);
+  app.add_option("--min-gain", flags.min_gain,
+                 "a change from NCCL's own choice gains at least this; default 0 %")
+      ->type_name("RATIO")
+      ->group(kGroup);
+  app.add_option("--max-bytes", flags.max_bytes, "where the last line ends; default 4294967295")
+      ->type_name("SIZE")
+      ->group(kGroup);
+}
+
+bool any_given(const TunerFlags& flags) {
+  return !flags.from.empty() || !flags.min_gain.empty() || !flags.max_bytes.empty();
+}
+
+// Without a line that differs the table is empty: NCCL then decides as it would without it.
+int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
+                    const Common& common) {
+  if (format_of(common, Format::csv) != Format::csv) {
+    throw UsageError("--emit nccl-tuner writes csv only");
+  }
+  if (!scenario.communication.question) {
+    throw UsageError("--emit nccl-tuner: needs collective library among several ranks: give "
+                     "/cluster/preset, or /communication/library/calibration");
+  }
+  const library::LibraryQuestion& question = *scenario.communication.question;
+  const double least_gain =
+      flags.min_gain.empty()
+          ? 0
+          : quantity("--min-gain", flags.min_gain, base::QuantityKind::ratio, io::at_least(0));
+  const std::uint64_t last_byte =
+      flags.max_bytes.empty()
+          ? library::kTunerLastByte
+          : static_cast<std::uint64_t>(quantity("--max-bytes", flags.max_bytes,
+                                                base::QuantityKind::size, io::between(8, 1e15)));
+  const library::LibraryModel model = library::library_model(question);
+  const library::Layout layout = library::layout_of(question.node, question.shape);
+  const bool measured = !flags.from.empty() && flags.from != kModel;
+  const std::vector<library::ForcedTime> times =
+      measured ? forced_times(flags.from, layout.ranks) : std::vector<library::ForcedTime>{};
+  const std::vector<double> sizes = grid(last_byte);
+  std::vector<TunerLine> lines;
+  for (const Operation operation : library::kTunerOperations) {
+    const std::vector<library::TunerSize> decided =
+        measured ? library::tuner_sizes(times, layout, operation, model.restrictions, least_gain)
+                 : library::tuner_sizes(model, layout, operation, sizes, least_gain);
+    const std::vector<TunerLine> more = library::tuner_lines(operation, decided, last_byte);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  if (std::ranges::none_of(lines, &TunerLine::differs)) {
+    lines.clear();
+  }
+  const std::string source =
+      measured ? std::string("measured times")
+      : question.calibration != nullptr
+          ? "calibration " + base::printable(question.calibration->fitted.name)
+          : std::string("published constants, no measurements");
+  write_output(common, library::tuner_text(lines, question.shape,
+                                           "stepsim " + std::string(version()) + ", " +
+                                               base::printable(question.node.name) + ", " +
+                                               library::text(question.shape) + ", " + source));
+  print_beside(lines.empty() ? "no line differs from what NCCL chooses by itself\n"
+                             : gains_text(lines),
+               common);
+  return kOk;
+}
+
+} // namespace stepsim::cli
