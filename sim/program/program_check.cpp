@@ -3,12 +3,14 @@
 #include "program/program_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 
 #include "base/number_text.hpp"
 #include "program/issue_order.hpp"
@@ -20,26 +22,56 @@ std::string text_of(double number) {
   return std::isfinite(number) ? base::shortest(number) : base::significant(number);
 }
 
+// A JSON pointer of at most six parts, names or positions.
+class Place {
+public:
+  Place(std::string_view text) : parts_{text} {}
+  Place(const char* text) : parts_{std::string_view(text)} {}
+  [[nodiscard]] Place operator/(std::size_t index) const { return with(index); }
+  [[nodiscard]] Place operator/(std::string_view name) const { return with(name); }
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (const auto* index = std::get_if<std::size_t>(&parts_[i])) {
+        text += "/" + std::to_string(*index);
+      } else {
+        text += (i > 0 ? "/" : "") + std::string(std::get<std::string_view>(parts_[i]));
+      }
+    }
+    return text;
+  }
+
+private:
+  using Part = std::variant<std::string_view, std::size_t>;
+  [[nodiscard]] Place with(Part part) const {
+    Place longer = *this;
+    longer.parts_[longer.count_++] = part;
+    return longer;
+  }
+  std::array<Part, 6> parts_;
+  std::size_t count_ = 1;
+};
+
 class Problems {
 public:
   explicit Problems(std::string file) : file_(std::move(file)) {}
-  void add(std::string where, std::string message) {
-    found_.push_back({file_, std::move(where), std::move(message)});
+  void add(const Place& where, std::string message) {
+    found_.push_back({file_, where.text(), std::move(message)});
   }
-  void finite(double number, std::string where) {
+  // `where` is made into text only for a problem: programs may have a million operations.
+  void finite(double number, const Place& where) {
     if (!(number >= 0) || !std::isfinite(number)) {
-      add(std::move(where), "must be a finite number >= 0, got " + text_of(number));
+      add(where, "must be a finite number >= 0, got " + text_of(number));
     }
   }
-  void slowdown(double number, std::string where) {
+  void slowdown(double number, const Place& where) {
     if (!(number >= 1) || !std::isfinite(number)) {
-      add(std::move(where), "must be >= 1, got " + text_of(number));
+      add(where, "must be >= 1, got " + text_of(number));
     }
   }
-  void at_least(std::int64_t number, std::int64_t least, std::string where) {
+  void at_least(std::int64_t number, std::int64_t least, const Place& where) {
     if (number < least) {
-      add(std::move(where),
-          "must be >= " + std::to_string(least) + ", got " + std::to_string(number));
+      add(where, "must be >= " + std::to_string(least) + ", got " + std::to_string(number));
     }
   }
   [[nodiscard]] bool empty() const { return found_.empty(); }
@@ -50,27 +82,23 @@ private:
   std::vector<base::Problem> found_;
 };
 
-std::string item(std::string_view list, std::size_t index) {
-  return std::string(list) + "/" + std::to_string(index);
-}
-
 void check_streams(const Program& program, Problems& problems) {
   std::unordered_set<std::string_view> names;
   for (std::size_t i = 0; i < program.streams.size(); ++i) {
     const Stream& stream = program.streams[i];
-    const std::string where = item("/streams", i);
+    const Place where = Place("/streams") / i;
     if (!names.insert(stream.name).second) {
-      problems.add(where + "/name", "\"" + stream.name + "\" appears twice");
+      problems.add(where / "name", "\"" + stream.name + "\" appears twice");
     }
     if (stream.discipline == Discipline::priority) {
-      problems.at_least(stream.credit_bytes, 1, where + "/credit_bytes");
+      problems.at_least(stream.credit_bytes, 1, where / "credit_bytes");
       if (program.interference.exchange != 1) {
         problems.add("/overlap/exchange", "is defined for fifo streams only");
       }
     }
     if (stream.discipline == Discipline::at_once) {
-      problems.at_least(std::int64_t{stream.concurrency}, 1, where + "/concurrency");
-      problems.finite(stream.contention, where + "/contention");
+      problems.at_least(std::int64_t{stream.concurrency}, 1, where / "concurrency");
+      problems.finite(stream.contention, where / "contention");
       if (program.interference.exchange != 1) {
         problems.add("/overlap/exchange", "is defined for fifo streams only");
       }
@@ -81,18 +109,17 @@ void check_streams(const Program& program, Problems& problems) {
 void check_groups(const Program& program, Problems& problems) {
   for (std::size_t i = 0; i < program.groups.size(); ++i) {
     const Group& group = program.groups[i];
-    const std::string where = "/groups/" + group.name;
+    const Place where = Place("/groups") / group.name;
     std::vector<bool> seen(program.ranks, false);
     std::size_t members = 0;
     for (std::size_t p = 0; p < group.parts.size(); ++p) {
       for (std::size_t k = 0; k < group.parts[p].size(); ++k) {
         const std::uint32_t rank = group.parts[p][k];
         if (rank >= program.ranks) {
-          problems.add(item(item(where, p), k), "must be in [0, " +
-                                                    std::to_string(program.ranks - 1) + "], got " +
-                                                    std::to_string(rank));
+          problems.add(where / p / k, "must be in [0, " + std::to_string(program.ranks - 1) +
+                                          "], got " + std::to_string(rank));
         } else if (seen[rank]) {
-          problems.add(item(item(where, p), k), "rank " + std::to_string(rank) + " appears twice");
+          problems.add(where / p / k, "rank " + std::to_string(rank) + " appears twice");
         } else {
           seen[rank] = true;
           ++members;
@@ -106,23 +133,23 @@ void check_groups(const Program& program, Problems& problems) {
   }
 }
 
-void check_exchange(const Program& program, const Operation& operation, const std::string& where,
+void check_exchange(const Program& program, const Operation& operation, const Place& where,
                     Problems& problems) {
-  problems.finite(operation.startup.value, where + "/startup_s");
-  problems.finite(operation.data.value, where + "/data_s");
-  problems.at_least(operation.bytes, 0, where + "/bytes");
+  problems.finite(operation.startup.value, where / "startup_s");
+  problems.finite(operation.data.value, where / "data_s");
+  problems.at_least(operation.bytes, 0, where / "bytes");
   if (operation.group != kAllRanks && operation.group >= program.groups.size()) {
-    problems.add(where + "/group", "unknown group " + std::to_string(operation.group));
+    problems.add(where / "group", "unknown group " + std::to_string(operation.group));
     return;
   }
   if (program.streams[operation.stream].discipline == Discipline::fifo) {
     return;
   }
   if (operation.entry == Entry::each) {
-    problems.add(where + "/entry", "entry each needs a fifo stream");
+    problems.add(where / "entry", "entry each needs a fifo stream");
   }
   if (operation.group != kAllRanks) {
-    problems.add(where + "/group",
+    problems.add(where / "group",
                  "group " + program.groups[operation.group].name + " needs a fifo stream");
   }
 }
@@ -132,29 +159,29 @@ void check_operations(const Program& program, Problems& problems) {
   ids.reserve(program.operations.size());
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& operation = program.operations[i];
-    const std::string where = item("/operations", i);
+    const Place where = Place("/operations") / i;
     if (!ids.insert(operation.id).second) {
-      problems.add(where + "/id", "\"" + base::shown_value(operation.id) + "\" appears twice");
+      problems.add(where / "id", "\"" + base::shown_value(operation.id) + "\" appears twice");
     }
     if (operation.stream >= program.streams.size()) {
-      problems.add(where + "/stream", "unknown stream " + std::to_string(operation.stream));
+      problems.add(where / "stream", "unknown stream " + std::to_string(operation.stream));
       continue;
     }
     if (operation.step < 0 || operation.step >= program.steps) {
-      problems.add(where + "/step", "must be in [0, " + std::to_string(program.steps - 1) +
-                                        "], got " + std::to_string(operation.step));
+      problems.add(where / "step", "must be in [0, " + std::to_string(program.steps - 1) +
+                                       "], got " + std::to_string(operation.step));
     }
     const bool fifo = program.streams[operation.stream].discipline == Discipline::fifo;
     if (operation.type == OperationType::exchange) {
       check_exchange(program, operation, where, problems);
     } else {
-      problems.finite(operation.seconds.value, where + "/seconds");
+      problems.finite(operation.seconds.value, where / "seconds");
       if (!fifo) {
-        problems.add(where + "/stream", "only exchanges go on a stream that is not fifo");
+        problems.add(where / "stream", "only exchanges go on a stream that is not fifo");
       }
     }
     if (!fifo && i >= program.iteration_size()) {
-      problems.add(where + "/stream", "operations of the tail need a fifo stream");
+      problems.add(where / "stream", "operations of the tail need a fifo stream");
     }
   }
 }
@@ -165,32 +192,33 @@ void check_waits(const Program& program, Problems& problems) {
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     const auto waits = program.waits_of(i);
     for (std::size_t k = 0; k < waits.size(); ++k) {
-      const std::string where = item(item("/operations", i) + "/waits", k);
+      const Place where = Place("/operations") / i / "waits" / k;
       const std::uint32_t awaited = waits[k].operation;
       if (awaited >= program.operations.size()) {
         problems.add(where, "unknown operation " + std::to_string(awaited));
       } else if (waits[k].distance < 0) {
-        problems.at_least(std::int64_t{waits[k].distance}, 0, where + "/1");
+        problems.at_least(std::int64_t{waits[k].distance}, 0, where / "1");
       } else if (awaited >= inside && (i < inside || awaited >= i || waits[k].distance != 0)) {
         problems.add(where, "an operation of the tail is awaited by later ones of the tail only, "
                             "at distance 0");
       } else if (i >= inside && awaited < inside && waits[k].distance == 0) {
-        problems.add(where + "/1", "must be >= 1 in the tail, got 0");
+        problems.add(where / "1", "must be >= 1 in the tail, got 0");
       }
     }
   }
   for (const Applied& applied : program.applies) {
     if (applied.update >= inside || applied.exchange >= inside) {
       problems.add("/operations", "unknown operation in applies");
-    } else if (applied.distance < 0) {
-      problems.at_least(std::int64_t{applied.distance}, 0,
-                        item("/operations", applied.update) + "/applies");
+    } else {
+      const std::int64_t least = applied.update < applied.exchange ? 1 : 0;
+      problems.at_least(std::int64_t{applied.distance}, least,
+                        Place("/operations") / applied.update / "applies");
     }
   }
 }
 
 void check_limits(const Program& program, Problems& problems) {
-  const std::uint64_t operations = program.operations.size();
+  const std::uint64_t operations = program.iteration_size();
   if (operations > kMaxOperations) {
     problems.add("", "the program has " + std::to_string(operations) +
                          " operations per iteration; at most " + std::to_string(kMaxOperations));
