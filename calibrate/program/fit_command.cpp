@@ -160,8 +160,8 @@ int fit(const cli::Invocation& invocation) {
   if (!flags.assume.empty()) {
     check_assumption(flags.assume);
   }
-  const CurveTargets targets{target("--max-median", flags.max_median),
-                             target("--max-p90", flags.max_p90)};
+  const CurveTargets targets{largest_allowed("--max-median", flags.max_median),
+                             largest_allowed("--max-p90", flags.max_p90)};
   // Standard input is never looked at, because reading its first line would take it away from the
   // reader of samples. Records of gpu_bench are therefore only taken from a file.
   if (flags.files.size() == 1 && flags.files.front() != "-" &&

@@ -128,8 +128,8 @@ LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured
 
 // Whether the errors on shapes that were left out are as small as was asked for.
 bool within_targets(const LibraryFlags& flags, const ErrorNumbers& pooled) {
-  const auto median = target("--max-median", flags.max_median);
-  const auto p90 = target("--max-p90", flags.max_p90);
+  const auto median = largest_allowed("--max-median", flags.max_median);
+  const auto p90 = largest_allowed("--max-p90", flags.max_p90);
   return !(median && pooled.median > *median) && !(p90 && pooled.p90 > *p90);
 }
 

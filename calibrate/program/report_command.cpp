@@ -142,9 +142,9 @@ int report(const cli::Invocation& invocation) {
   const double least = min_bytes.empty() ? 0
                                          : cli::quantity("--min-bytes", min_bytes,
                                                          base::QuantityKind::size, io::at_least(0));
-  const std::optional<double> median_limit = target("--max-median", max_median);
-  const std::optional<double> p90_limit = target("--max-p90", max_p90);
-  const std::optional<double> error_limit = target("--max-error", max_error);
+  const std::optional<double> median_limit = largest_allowed("--max-median", max_median);
+  const std::optional<double> p90_limit = largest_allowed("--max-p90", max_p90);
+  const std::optional<double> error_limit = largest_allowed("--max-error", max_error);
   std::vector<ErrorRow> rows;
   for (const std::string& file : files) {
     const std::vector<ErrorRow> more = read_errors(file);

@@ -10,7 +10,7 @@
 
 namespace stepsim::calibrate {
 
-std::optional<double> target(std::string_view flag, const std::string& text) {
+std::optional<double> largest_allowed(std::string_view flag, const std::string& text) {
   return text.empty()
              ? std::nullopt
              : std::optional(cli::quantity(flag, text, base::QuantityKind::ratio, io::at_least(0)));

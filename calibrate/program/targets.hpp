@@ -12,7 +12,7 @@ namespace stepsim::calibrate {
 
 // The ratio of a flag; empty where it was not given. Throws UsageError for anything but a number
 // >= 0, with or without a percent sign.
-[[nodiscard]] std::optional<double> target(std::string_view flag, const std::string& text);
+[[nodiscard]] std::optional<double> largest_allowed(std::string_view flag, const std::string& text);
 
 // Whether a target was missed, said on standard error: "--max-p90: 90th percentile 12 %, target
 // 10 %: missed". A target without any value is missed too: an empty table must not pass a check.

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "program/build/dear_program.hpp"
-#include "program/build/fsdp_program.hpp"
-#include "program/build/local_sgd_program.hpp"
-#include "program/build/pipe_sgd_program.hpp"
-#include "program/build/sync_sgd_program.hpp"
-#include "program/build/zero_program.hpp"
+#include "program/builders/dear_program.hpp"
+#include "program/builders/fsdp_program.hpp"
+#include "program/builders/local_sgd_program.hpp"
+#include "program/builders/pipe_sgd_program.hpp"
+#include "program/builders/sync_sgd_program.hpp"
+#include "program/builders/zero_program.hpp"
 #include "program/instances.hpp"
 #include "program/layers_g3.hpp"
 #include "testing/tolerance.hpp"

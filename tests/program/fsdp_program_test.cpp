@@ -1,5 +1,5 @@
 // Expected values of TRN 11.2, 11.4 and 11.7 for sharded training.
-#include "program/build/fsdp_program.hpp"
+#include "program/builders/fsdp_program.hpp"
 
 #include <doctest/doctest.h>
 

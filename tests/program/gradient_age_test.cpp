@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/build/dear_program.hpp"
-#include "program/build/fsdp_program.hpp"
-#include "program/build/pipe_sgd_program.hpp"
-#include "program/build/sync_sgd_program.hpp"
-#include "program/build/zero_program.hpp"
+#include "program/builders/dear_program.hpp"
+#include "program/builders/fsdp_program.hpp"
+#include "program/builders/pipe_sgd_program.hpp"
+#include "program/builders/sync_sgd_program.hpp"
+#include "program/builders/zero_program.hpp"
 #include "program/layers_g3.hpp"
 
 using namespace stepsim::program;

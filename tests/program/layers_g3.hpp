@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/build/step_parts.hpp"
+#include "program/builders/step_parts.hpp"
 #include "program/event_pass.hpp"
 #include "program/operation_times.hpp"
 #include "program/program_check.hpp"

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/build/fsdp_program.hpp"
-#include "program/build/local_sgd_program.hpp"
-#include "program/build/sync_sgd_program.hpp"
+#include "program/builders/fsdp_program.hpp"
+#include "program/builders/local_sgd_program.hpp"
+#include "program/builders/sync_sgd_program.hpp"
 #include "program/layers_g3.hpp"
 #include "program/steady_state.hpp"
 #include "testing/tolerance.hpp"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "program/build/local_sgd_program.hpp"
-#include "program/build/sync_sgd_program.hpp"
+#include "program/builders/local_sgd_program.hpp"
+#include "program/builders/sync_sgd_program.hpp"
 #include "program/layers_g3.hpp"
 #include "testing/tolerance.hpp"
 

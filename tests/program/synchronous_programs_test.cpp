@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "program/build/dear_program.hpp"
-#include "program/build/pipe_sgd_program.hpp"
-#include "program/build/sync_sgd_program.hpp"
-#include "program/build/zero_program.hpp"
+#include "program/builders/dear_program.hpp"
+#include "program/builders/pipe_sgd_program.hpp"
+#include "program/builders/sync_sgd_program.hpp"
+#include "program/builders/zero_program.hpp"
 #include "program/layers_g3.hpp"
 #include "testing/tolerance.hpp"
 
