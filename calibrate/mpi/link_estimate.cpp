@@ -134,28 +134,37 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
   samples.sets = {sample_set(times.pingpong, "pingpong", "pingpong", 2),
                   sample_set(times.exchange, "sendrecv", "exchange", ranks),
                   sample_set(times.shift, "sendrecv", "shift", ranks)};
+  const std::size_t probes = samples.sets.size();
+  for (const LibrarySamples& each : text.library) {
+    samples.sets.push_back(
+        sample_set(each.samples, std::string(coll::name(each.op)), "library", ranks));
+  }
   samples.warnings = text.warnings;
   const std::array files{samples};
   std::vector<GroupFit> fits;
   for (const Group& group : group_samples(files)) {
-    fits.push_back(fit_group(group, {.keep_points = true}));
+    fits.push_back(fit_group(group, {.keep_points = fits.size() < probes}));
   }
   CalibrationText words;
   words.name = text.name;
   words.importer = text.importer;
   io::Json tree = calibration_tree(files, fits, std::nullopt, words);
   tree.set("label", "calibrated"); // measured are the probes only
-  tree.set("note",
-           "point-to-point probes; all-reduce curves are predicted from them, not measured");
+  tree.set(
+      "note",
+      "point-to-point probes; all-reduce curves of named algorithms are predicted from them, not "
+      "measured");
   tree.find("source")->set("date", text.date);
   tree.find("source")->set("options", text.options);
-  tree.set("network", io::Object{{"model", "alpha_beta"},
-                                 {"latency_s", link.alpha},
-                                 {"bandwidth_Bps", 1 / link.beta},
-                                 {"reduction_Bps", 1 / link.gamma},
-                                 {"block_latency_s", link.block_latency_s}});
+  io::Json network(io::Object{{"model", "alpha_beta"}, {"reduction_Bps", 1 / link.gamma}});
+  if (text.link_class == "network") { // memory of one host is no network between nodes
+    network.set("latency_s", link.alpha);
+    network.set("bandwidth_Bps", 1 / link.beta);
+    network.set("block_latency_s", link.block_latency_s);
+  }
+  tree.set("network", std::move(network));
   tree.set("links", io::Array{io::Object{
-                        {"class", "network"},
+                        {"class", text.link_class},
                         {"latency_s", link.alpha},
                         {"per_byte_s", link.beta},
                         {"block_latency_s", link.block_latency_s},

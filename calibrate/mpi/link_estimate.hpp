@@ -31,6 +31,12 @@ struct ProbeTimes {
   double block_bytes{};
 };
 
+// Measured times of one of the MPI library's own collectives.
+struct LibrarySamples {
+  coll::Op op{};
+  std::vector<Repetition> samples; // by size; sizes that the time did not allow are missing
+};
+
 // What the probes say of a link. The duplex factors are how many times as long a byte of an
 // exchange or of a shift takes as a byte one way; 1 is a link that is free in both directions.
 struct LinkEstimate {
@@ -51,6 +57,8 @@ struct FileText {
   std::string name, importer, date;
   io::Json options; // transport, load, processes per core: what was in force
   std::vector<std::string> warnings;
+  std::string link_class = "network";    // host where ranks share one
+  std::vector<LibrarySamples> library{}; // measured curves of the MPI library's own collectives
 };
 // Probe curves as points, link parameters, and the all-reduces predicted from them for these ranks:
 // a scenario that names one of these algorithms then runs with duplex factors and block times.

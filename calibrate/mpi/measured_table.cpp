@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/statistics.hpp"
 #include "calibrate/execute/sampling.hpp"
@@ -67,55 +68,104 @@ double slowest_merge(std::int64_t bytes, Wire& wire) {
   return slowest;
 }
 
+// What is known of all rows.
+struct Conditions {
+  const LinkEstimate& link;
+  const Crowding& crowd;
+  const TableOptions& options;
+  std::uint32_t ranks;
+};
+
 // More processes than cores make short collectives wait for the scheduler: such rows do not count.
-ErrorRow row_of(const Case& each, const Block& block, Predictor predictor, const LinkEstimate& link,
-                const Crowding& crowd, const TableOptions& options, Wire& wire) {
-  if (each.kind.sparse) {
-    predictor.merge_s = slowest_merge(each.bytes, wire);
-  }
-  std::vector<double> samples = block.all();
+ErrorRow row_of(const Kind& kind, std::int64_t bytes, std::vector<double> samples,
+                const Predictor& predictor, const Conditions& now) {
+  const MessageOptions& messages = now.options.messages;
   std::ranges::sort(samples);
   ErrorRow row;
-  row.op = coll::name(each.kind.op);
-  row.algorithm = algorithm_name(each.kind);
-  row.ranks = wire.ranks();
-  row.bytes = each.bytes;
-  row.predicted_s = predict(each.kind, wire.ranks(), each.bytes, options.messages, predictor);
+  row.op = coll::name(kind.op);
+  row.algorithm = algorithm_name(kind);
+  row.ranks = now.ranks;
+  row.bytes = bytes;
+  row.predicted_s = predict(kind, now.ranks, bytes, messages, predictor);
   row.measured_s = base::median(samples);
   row.min_s = samples.front();
   const double rank = std::ceil(0.9 * static_cast<double>(samples.size()));
   row.p90_s = samples[static_cast<std::size_t>(rank) - 1];
-  row.bound = bound_of(each.kind, wire.ranks(), each.bytes, options.messages, predictor);
-  if (link.host_bound()) {
+  row.bound = bound_of(kind, now.ranks, bytes, messages, predictor);
+  if (now.link.host_bound()) {
     row.flags.emplace_back("host_bound");
   }
-  if (crowd.processes > crowd.cores && row.predicted_s < kStartUps * link.alpha) {
+  if (now.crowd.processes > now.crowd.cores && row.predicted_s < kStartUps * now.link.alpha) {
     row.flags.emplace_back("start_up_bound");
   }
-  if (static_cast<double>(each.bytes) > options.most_probed) {
+  if (static_cast<double>(bytes) > now.options.most_probed) {
     row.flags.emplace_back("extrapolated");
   }
-  row.rate = options.rate;
-  row.transport = options.transport;
+  row.rate = now.options.rate;
+  row.transport = now.options.transport;
   return row;
 }
 
 } // namespace
 
-// Zero vectors keep their value however often they are added.
+// Zero vectors keep their value however often they are added. Merges are timed first, because all
+// ranks take part in that, and rows are made while only one of them writes.
 TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const Crowding& crowd,
                    const TableOptions& options, Wire& wire, Watchdog& watchdog) {
   const std::vector<Case> cases = all_cases(options, wire);
   Buffers buffers(options.most_bytes / kElement + 1); // zeros: sums stay what they are
   coll::SparseVector list;
   std::vector<Block> blocks = blocks_of(cases, wire, buffers, list);
-  measure(blocks, options.max_seconds, 2, wire, watchdog);
-  TableRun result;
+  std::vector<Predictor> predictors(cases.size(), predictor);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    result.rows.push_back(row_of(cases[i], blocks[i], predictor, link, crowd, options, wire));
+    if (cases[i].kind.sparse) {
+      predictors[i].merge_s = slowest_merge(cases[i].bytes, wire);
+    }
   }
-  result.warnings = unsteady(blocks);
-  return result;
+  const Conditions now{link, crowd, options, wire.ranks()};
+  const auto rows = [&] {
+    std::vector<ErrorRow> all;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (std::vector<double> samples = blocks[i].all(); !samples.empty()) {
+        all.push_back(
+            row_of(cases[i].kind, cases[i].bytes, std::move(samples), predictors[i], now));
+      }
+    }
+    return all;
+  };
+  MeasureOptions measuring{.max_seconds = options.max_seconds, .seed = 2, .every_block = false};
+  if (options.progress) {
+    measuring.after_block = [&] { options.progress(rows); };
+  }
+  measure(blocks, measuring, wire, watchdog);
+  return {rows(), cases.size(), unsteady(blocks)};
+}
+
+std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Kind> assumed,
+                                   const Predictor& predictor, const LinkEstimate& link,
+                                   const Crowding& crowd, const TableOptions& options,
+                                   std::uint32_t ranks) {
+  Predictor silent = predictor;
+  coll::MeasuredSteps steps = *predictor.steps;
+  steps.reply_s.reset();
+  silent.steps = std::make_shared<const coll::MeasuredSteps>(std::move(steps));
+  std::vector<ErrorRow> rows;
+  for (const LibrarySamples& each : library.operations) {
+    const auto kind = std::ranges::find(assumed, each.op, &Kind::op);
+    if (kind == assumed.end()) {
+      continue;
+    }
+    std::map<double, std::vector<double>> by_size;
+    for (const Repetition& sample : each.samples) {
+      by_size[sample.datum.bytes].push_back(sample.datum.seconds);
+    }
+    for (const auto& [bytes, seconds] : by_size) {
+      rows.push_back(row_of(*kind, static_cast<std::int64_t>(bytes), seconds, silent,
+                            {link, crowd, options, ranks}));
+      rows.back().algorithm = std::string(kLibraryPrefix) + rows.back().algorithm;
+    }
+  }
+  return rows;
 }
 
 } // namespace stepsim::calibrate::mpi

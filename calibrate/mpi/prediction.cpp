@@ -67,9 +67,9 @@ Predictor predictor_of(const io::Json& calibration) {
   std::optional<coll::MeasuredSteps> steps = coll::measured_steps(profile);
   if (!steps) {
     throw InputError(std::string(calibration.file()), "/links",
-                     "needs a link of class network with both duplex factors");
+                     "needs a link of class network or host with both duplex factors");
   }
-  const auto link = std::ranges::find(profile.links, "network", &net::LinkClass::name);
+  const net::LinkClass* link = coll::link_of_ranks(profile);
   predictor.link = {link->latency_s, steps->block_latency_s, link->per_byte_s};
   predictor.steps = std::make_shared<const coll::MeasuredSteps>(std::move(*steps));
   const double rate = profile.reduction_Bps.value_or(0);

@@ -20,8 +20,8 @@ struct Predictor {
   double merge_s{};                                 // merging two lists of the size to be predicted
 };
 
-// From a file of kind network_calibration with the link class network and its duplex factors.
-// Throws InputError for any other.
+// From a file of kind network_calibration with the link class network, or host, and its duplex
+// factors. Throws InputError for any other.
 [[nodiscard]] Predictor predictor_of(const io::Json& calibration);
 
 // Seconds of the collective, all ranks entering at once; 0 for one rank or no bytes.

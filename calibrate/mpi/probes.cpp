@@ -66,16 +66,6 @@ private:
   std::vector<float> out_, in_;
 };
 
-std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block) {
-  std::vector<Repetition> samples;
-  for (std::size_t pass = 0; pass < block.passes.size(); ++pass) {
-    for (const double seconds : block.passes[pass]) {
-      samples.push_back({{static_cast<double>(bytes), seconds}, pass});
-    }
-  }
-  return samples;
-}
-
 } // namespace
 
 ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
@@ -105,7 +95,7 @@ ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
         "stream of " + std::to_string(count) + " blocks",
         [&probes, count] { probes.stream(count); }, 1);
   }
-  measure(blocks, max_seconds, 1, wire, watchdog);
+  measure(blocks, {.max_seconds = max_seconds, .seed = 1}, wire, watchdog);
 
   ProbeRun result;
   result.warnings = unsteady(blocks);

@@ -106,14 +106,32 @@ std::string control_variable(const std::string& name) {
   return value;
 }
 
-Crowding crowding(MPI_Comm group) {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot; // same in all containers of a machine
-  const std::uint64_t mine = std::hash<std::string>{}(boot);
+namespace {
+
+// The hash of every rank's text.
+std::vector<std::uint64_t> hashes_of(const std::string& text, MPI_Comm group) {
+  const std::uint64_t mine = std::hash<std::string>{}(text);
   int ranks = 0;
   MPI_Comm_size(group, &ranks);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks));
   MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, group);
+  return all;
+}
+
+} // namespace
+
+std::vector<std::uint64_t> hosts_of_ranks(MPI_Comm group) {
+  std::string name(MPI_MAX_PROCESSOR_NAME, '\0');
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
+  name.resize(static_cast<std::size_t>(length));
+  return hashes_of(name, group);
+}
+
+Crowding crowding(MPI_Comm group) {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot; // same in all containers of a machine
+  const std::vector<std::uint64_t> all = hashes_of(boot, group);
   Crowding most;
   for (const std::uint64_t machine : all) {
     most.processes = std::max(most.processes, static_cast<int>(std::ranges::count(all, machine)));

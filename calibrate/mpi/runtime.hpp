@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace stepsim::calibrate::mpi {
 
@@ -61,5 +62,7 @@ struct Crowding {
   int cores{};
 };
 [[nodiscard]] Crowding crowding(MPI_Comm group);
+// A number per rank, equal for ranks with the same host name: their messages may go through memory.
+[[nodiscard]] std::vector<std::uint64_t> hosts_of_ranks(MPI_Comm group);
 
 } // namespace stepsim::calibrate::mpi

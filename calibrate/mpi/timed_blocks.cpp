@@ -77,8 +77,11 @@ void warm_up(Block& block, double allowance, Sampler& sampler) {
 }
 
 // Samples until the pass has enough or its share of the time is gone; at least one in the first
-// pass.
-void take(Block& block, int pass, double allowance, Sampler& sampler) {
+// pass where `needed`, else none where no time is left.
+void take(Block& block, int pass, double allowance, bool needed, Sampler& sampler) {
+  if (!needed && (allowance <= 0 || block.passes.size() < static_cast<std::size_t>(pass))) {
+    return;
+  }
   const double start = sampler.elapsed();
   if (pass == 0) {
     warm_up(block, allowance, sampler);
@@ -104,20 +107,34 @@ std::vector<double> Block::all() const {
 }
 
 // Time that small blocks leave goes to those after them.
-void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
+void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wire,
              Watchdog& watchdog) {
   Sampler sampler(wire, watchdog);
   sampler.load();
   for (int pass = 0; pass < kPasses; ++pass) {
-    const double end = max_seconds * (pass + 1) / kPasses;
+    const double end = options.max_seconds * (pass + 1) / kPasses;
     std::size_t left = blocks.size();
-    for (const std::size_t index : visit_order(blocks.size(), pass, seed)) {
+    for (const std::size_t index : visit_order(blocks.size(), pass, options.seed)) {
       // Large blocks may take more than their share while others left theirs.
       const double share = (end - sampler.elapsed()) / static_cast<double>(left--);
-      take(blocks[index], pass, std::max(0.0, share), sampler);
+      const bool first = pass == 0 && sampler.elapsed() < options.max_seconds;
+      take(blocks[index], pass, std::max(0.0, share), options.every_block || first, sampler);
+      if (options.after_block) {
+        options.after_block();
+      }
     }
   }
   watchdog.begin("");
+}
+
+std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block) {
+  std::vector<Repetition> samples;
+  for (std::size_t pass = 0; pass < block.passes.size(); ++pass) {
+    for (const double seconds : block.passes[pass]) {
+      samples.push_back({{static_cast<double>(bytes), seconds}, pass});
+    }
+  }
+  return samples;
 }
 
 std::vector<std::string> unsteady(const std::vector<Block>& blocks) {

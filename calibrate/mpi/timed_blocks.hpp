@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/core/points.hpp"
 #include "calibrate/mpi/runtime.hpp"
 #include "calibrate/mpi/wire.hpp"
 
@@ -27,11 +28,20 @@ struct Block {
   [[nodiscard]] std::vector<double> all() const;
 };
 
+struct MeasureOptions {
+  double max_seconds = 0;
+  std::uint64_t seed = 1;  // of the order of the blocks, the same on all ranks
+  bool every_block = true; // at least one sample of each, whatever the time; else none is possible
+  std::function<void()> after_block{}; // may differ between ranks, must not call MPI
+};
+
 // Measures all blocks. Every rank must call it; all ranks get the same times, written into
-// `passes`. Ends about `max_seconds` after the start, but takes at least one sample of each block.
-// `seed` decides the order of the blocks, which must be the same on all ranks.
-void measure(std::vector<Block>& blocks, double max_seconds, std::uint64_t seed, Wire& wire,
+// `passes`. Ends about `max_seconds` after the start.
+void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wire,
              Watchdog& watchdog);
+
+// The samples of a block of `bytes`, by pass.
+[[nodiscard]] std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block);
 
 // Blocks whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes differ by 18
 // %".

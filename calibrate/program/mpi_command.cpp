@@ -9,17 +9,22 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/group_fit.hpp"
+#include "calibrate/mpi/library_collectives.hpp"
 #include "calibrate/mpi/measured_table.hpp"
+#include "calibrate/mpi/pairs.hpp"
 #include "calibrate/mpi/probes.hpp"
 #include "calibrate/mpi/verify.hpp"
+#include "calibrate/program/mpi_text.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -40,9 +45,12 @@ constexpr cli::CommandText kMpiText{
     "-o CAL [--table ERRORS.jsonl]",
     "Measures messages between processes, makes a calibration of them, predicts every collective\n"
     "from it and measures them all with the schedules of the simulator, each checked before it is\n"
-    "timed. Start it with mpirun, one process per node.",
+    "timed, next to the collectives of the MPI library. Start it with mpirun, one process per "
+    "node.",
     "mpirun -np 4 stepsim-calibrate mpi -o bed.calibration.json --table errors.jsonl\n"
-    "mpirun -np 8 --bind-to none stepsim-calibrate mpi -o bed.calibration.json --max-seconds 600",
+    "mpirun -np 8 --bind-to none stepsim-calibrate mpi -o bed.calibration.json --max-seconds 600\n"
+    "srun -N 8 --ntasks-per-node 1 stepsim-calibrate mpi -o bed.calibration.json --links "
+    "bed.links.json",
     "`stepsim-calibrate report errors.jsonl` sums up the errors; see docs/calibrate.md.",
     cli::kJsonOnly,
     kProgram,
@@ -51,11 +59,18 @@ constexpr cli::CommandText kMpiText{
 // A load average above kBusyLoad before the start is a warning: half a core or more is taken by
 // others.
 constexpr double kBusyLoad = 0.5;
-constexpr double kProbeShare = 0.25; // of the time
+// Shares of the time that is left when each part starts.
+constexpr double kProbeShare = 0.3;
+constexpr double kPairShare = 0.15;
+constexpr double kLibraryShare = 0.3;
+constexpr std::int64_t kMostPairs = 120;    // of a job without --pairs: all pairs of 16 ranks
+constexpr double kSecondsBetweenTables = 2; // rows that an interrupt may lose
 
 struct MpiFlags { // as typed
   std::string table, segment = "32KiB", timeout = "60s", rate, max_seconds = "300";
+  std::string pairs, links, assume;
   bool no_acknowledge = false;
+  bool force = false;
   bool dense = false;
   bool strict = false;
 };
@@ -64,7 +79,14 @@ void add_flags(CLI::App& app, MpiFlags& flags) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
     app.add_option(name, value, text)->type_name(type);
   };
-  add("--table", flags.table, "FILE", "predicted beside measured, JSON Lines; default none");
+  add("--table", flags.table, "FILE",
+      "predicted beside measured, JSON Lines, kept while it grows; default none");
+  add("--pairs", flags.pairs, "N", "pairs of ranks to measure, at random; default all up to 120");
+  add("--links", flags.links, "FILE", "writes latency and bandwidth of the pairs; default none");
+  add("--assume", flags.assume, "LIST",
+      "algorithms that the library was told to use, such as allreduce=ring: its times are "
+      "predicted");
+  app.add_flag("--force", flags.force, "exit 0 also where the grade is fail");
   add("--segment", flags.segment, "SIZE",
       "messages go out in pieces of this size; also the block of lp; default 32KiB");
   app.add_flag("--no-acknowledge", flags.no_acknowledge,
@@ -73,15 +95,16 @@ void add_flags(CLI::App& app, MpiFlags& flags) {
   app.add_flag("--dense-sizes", flags.dense, "sizes by a factor of sqrt 2 instead of 2");
   app.add_flag("--strict", flags.strict, "exit 4 where passes differ by more than 15 %");
   add("--max-seconds", flags.max_seconds, "N",
-      "about the time of all measurements; every size is measured at least once; default 300");
+      "of all measurements; what is left over is said; default 300");
   add("--rate", flags.rate, "RATE", "of the links, written into the table; default unknown");
 }
 
-// Flags after checking. `max_seconds` is the time of all measurements; the table has its share of
-// it.
+// Flags after checking. `max_seconds` is the time of all measurements.
 struct Settings {
   TableOptions table;
   double timeout_s{}, max_seconds{};
+  std::int64_t pairs = kMostPairs;
+  std::vector<Kind> assumed;
 };
 
 // A quarter of the time goes to the probes, the rest to the collectives. Throws UsageError. A
@@ -102,10 +125,13 @@ Settings settings_of(const MpiFlags& flags) {
   table.messages.segment_bytes = static_cast<std::int64_t>(segment);
   table.messages.acknowledge = !flags.no_acknowledge;
   table.dense = flags.dense;
-  table.max_seconds = settings.max_seconds * (1 - kProbeShare);
   if (!flags.rate.empty()) {
     table.rate = cli::quantity("--rate", flags.rate, base::QuantityKind::rate, io::above(0));
   }
+  if (!flags.pairs.empty()) {
+    settings.pairs = cli::count("--pairs", flags.pairs, io::at_least(1));
+  }
+  settings.assumed = parse_assumed(flags.assume);
   return settings;
 }
 
@@ -166,40 +192,6 @@ std::string date_text() {
   return text.data();
 }
 
-// The numbers that a scenario will use, for people.
-std::string link_text(const LinkEstimate& link) {
-  return "latency " + base::readable_seconds(link.alpha) + ", per block " +
-         base::readable_seconds(link.block_latency_s) + ", bandwidth " +
-         base::readable_rate(1 / link.beta) + ", adding " + base::readable_rate(1 / link.gamma) +
-         ", both ways x" + base::significant(link.duplex_exchange, 3) + " (one peer), x" +
-         base::significant(link.duplex_shift, 3) + " (two peers)\n";
-}
-
-// The table, and the errors of the rows that count.
-std::string rows_text(const std::vector<ErrorRow>& rows) {
-  cli::Table table{
-      {"operation", "algorithm", "bytes", "predicted [ms]", "measured [ms]", "error [%]", "flags"},
-      {}};
-  for (const ErrorRow& row : rows) {
-    std::string flags;
-    for (const std::string& flag : row.flags) {
-      flags += (flags.empty() ? "" : " ") + flag;
-    }
-    table.rows.push_back(
-        {row.op, row.algorithm, std::to_string(row.bytes), cli::milliseconds_cell(row.predicted_s),
-         cli::milliseconds_cell(row.measured_s), base::significant(100 * row.relative_error(), 3),
-         flags.empty() ? "-" : flags});
-  }
-  std::string text = cli::table_text(table);
-  const ErrorSummary all = summarise(rows);
-  if (all.median) {
-    text += "|error| of " + std::to_string(all.counted) + " rows that count: median " +
-            base::significant(100 * *all.median, 3) + " %, 90th percentile " +
-            base::significant(100 * *all.p90, 3) + " %\n";
-  }
-  return text;
-}
-
 // With hundreds of small measurements some passes always differ. The warning gives their number and
 // three of them: the first, the one in the middle and the last.
 std::vector<std::string> shortened(const std::vector<std::string>& unsteady) {
@@ -223,6 +215,31 @@ void write_table(const std::string& path, const std::vector<ErrorRow>& rows) {
   cli::write_named(path, text);
 }
 
+// Writes the table from time to time while it grows, so that an interrupted run leaves its rows.
+class TableKeeper {
+public:
+  TableKeeper(std::string path, std::vector<ErrorRow> first)
+      : path_(std::move(path)), first_(std::move(first)) {}
+
+  void grow(const std::function<std::vector<ErrorRow>()>& rows) {
+    const auto now = std::chrono::steady_clock::now();
+    if (std::chrono::duration<double>(now - last_).count() >= kSecondsBetweenTables) {
+      write(rows());
+      last_ = std::chrono::steady_clock::now();
+    }
+  }
+  void write(const std::vector<ErrorRow>& rows) const {
+    std::vector<ErrorRow> all = rows;
+    all.insert(all.end(), first_.begin(), first_.end());
+    write_table(path_, all);
+  }
+
+private:
+  std::string path_;
+  std::vector<ErrorRow> first_; // rows of the library
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // A file of probes is as good as what it predicted: the 90th percentile of the errors counts, not
 // how straight the curves of the probes are. Of small messages cores decide, not links.
 void grade(std::vector<ErrorRow> rows, io::Json& tree) {
@@ -239,53 +256,120 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   }
 }
 
+// What can be said before the collectives are measured: warnings of the file.
+std::vector<std::string> warnings_of(const LinkEstimate& link, const PairRun& pairs,
+                                     const MpiFlags& flags, bool one_host) {
+  std::vector<std::string> warnings = link.warnings;
+  if (link.host_bound()) {
+    warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the host "
+                          "limits, not the links");
+  }
+  if (one_host) {
+    warnings.emplace_back("ranks share a host: the link has class host and is no network between "
+                          "nodes; start one process per node");
+  }
+  if (pairs.differ() && flags.links.empty()) {
+    warnings.emplace_back("pairs of ranks differ: --links FILE writes them, and one latency and "
+                          "bandwidth for all is wrong for some");
+  }
+  if (pairs.pairs.size() < pairs.all) {
+    warnings.push_back(std::to_string(pairs.pairs.size()) + " of " + std::to_string(pairs.all) +
+                       " pairs of ranks were measured");
+  }
+  return warnings;
+}
+
 // Results are verified before anything is timed. Predictions need the probes alone, so that the
 // collectives measured afterwards test them.
 int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
                           const cli::Common& common, const Runtime& runtime) {
+  const auto start = std::chrono::steady_clock::now();
   Watchdog watchdog(runtime.rank(), settings.timeout_s);
   Wire wire(MPI_COMM_WORLD, settings.table.messages.segment_bytes);
+  // The same on all ranks, since all take part in every measurement.
+  const auto left = [&](double share) {
+    double elapsed =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    MPI_Allreduce(MPI_IN_PLACE, &elapsed, 1, MPI_DOUBLE, MPI_MAX, wire.group());
+    return share * std::max(0.0, settings.max_seconds - elapsed);
+  };
   const Crowding crowd = crowding(wire.group());
+  const std::vector<std::uint64_t> hosts = hosts_of_ranks(wire.group());
+  const bool one_host = std::set<std::uint64_t>(hosts.begin(), hosts.end()).size() < hosts.size();
   const double load = load_average();
   watchdog.begin("verification");
   verify_all(settings.table.messages, wire);
 
-  const ProbeRun probes = run_probes(wire, watchdog, settings.max_seconds * kProbeShare);
+  const ProbeRun probes = run_probes(wire, watchdog, left(kProbeShare));
   const LinkEstimate link = estimate_link(probes.times);
   TableOptions options = settings.table;
   options.transport = transport_of(options.messages, crowd, load);
   for (const Repetition& probe : probes.times.pingpong) {
     options.most_probed = std::max(options.most_probed, probe.datum.bytes);
   }
+  const PairRun pairs = run_pairs(settings.pairs, hosts, left(kPairShare), wire, watchdog);
+  const LibraryRun library =
+      run_library(options.most_bytes, options.dense, left(kLibraryShare), wire, watchdog);
   FileText text;
   text.name = common.output == "-" ? "mpi" : io::stem_of(common.output);
   text.importer = std::string(kProgram) + " " + std::string(cli::version());
   text.date = date_text();
   text.options = options.transport;
+  text.link_class = one_host ? "host" : "network";
+  text.library = library.operations;
   text.warnings = warnings_before(options.messages, load);
-  text.warnings.insert(text.warnings.end(), link.warnings.begin(), link.warnings.end());
-  if (link.host_bound()) {
-    text.warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the "
-                               "host limits, not the links");
+  for (std::string& warning : warnings_of(link, pairs, flags, one_host)) {
+    text.warnings.push_back(std::move(warning));
   }
   const std::vector<std::string> said = text.warnings;
   text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
   io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
-  const TableRun table = run_table(predictor_of(tree), link, crowd, options, wire, watchdog);
+  const Predictor predictor = predictor_of(tree);
+  const std::vector<ErrorRow> of_library =
+      library_rows(library, settings.assumed, predictor, link, crowd, options, wire.ranks());
+  TableKeeper keeper(flags.table, of_library);
+  if (runtime.rank() == 0 && !flags.table.empty()) {
+    options.progress = [&](const auto& rows) { keeper.grow(rows); };
+  }
+  options.max_seconds = left(1);
+  const TableRun table = run_table(predictor, link, crowd, options, wire, watchdog);
 
   std::vector<std::string> unsteady = probes.warnings;
-  unsteady.insert(unsteady.end(), table.warnings.begin(), table.warnings.end());
-  if (runtime.rank() == 0) {
-    cli::print_beside(rows_text(table.rows) + link_text(link), common);
-    cli::print_warnings(said, common);
-    cli::print_warnings(shortened(unsteady), common);
-    grade(table.rows, tree);
-    cli::write_tree(common, tree);
-    if (!flags.table.empty()) {
-      write_table(flags.table, table.rows);
-    }
+  for (const std::vector<std::string>* more : {&library.warnings, &table.warnings}) {
+    unsteady.insert(unsteady.end(), more->begin(), more->end());
   }
-  return flags.strict && !unsteady.empty() ? cli::kTargetNotMet : cli::kOk;
+  const bool strictly_missed = flags.strict && !unsteady.empty();
+  if (runtime.rank() != 0) {
+    return strictly_missed ? cli::kTargetNotMet : cli::kOk;
+  }
+  std::vector<ErrorRow> rows = table.rows;
+  rows.insert(rows.end(), of_library.begin(), of_library.end());
+  cli::print_beside(rows_text(rows) + "\n" + library_text(library, table.rows) + "\n" +
+                        pairs_text(pairs, wire.ranks()) + link_text(link),
+                    common);
+  cli::print_warnings(said, common);
+  cli::print_warnings(shortened(unsteady), common);
+  if (table.rows.size() < table.cases) {
+    const std::string missing = std::to_string(table.cases - table.rows.size()) + " of " +
+                                std::to_string(table.cases) +
+                                " collectives were not measured within --max-seconds";
+    cli::print_warnings({&missing, 1}, common);
+  }
+  grade(table.rows, tree);
+  cli::write_tree(common, tree);
+  if (!flags.table.empty()) {
+    keeper.write(table.rows);
+  }
+  if (!flags.links.empty()) {
+    cli::write_named(flags.links, io::pretty(links_tree(pairs)));
+  }
+  const bool failed = tree.find("grade")->as_string() == net::kGrades[net::Grade::fail];
+  if (failed && !flags.force) {
+    return cli::report_error("the calibration is graded fail: its predictions are off by 25 % or "
+                             "more at the 90th percentile; --force to accept it",
+                             cli::kTargetNotMet);
+  }
+  return strictly_missed ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace

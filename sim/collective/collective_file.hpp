@@ -38,6 +38,7 @@ struct CollectiveFile {
   bool has_delay = false; // of the network; only then records show it
   // Where the list of links stands: its file, and the pointer of the object in it.
   std::string links_file, links_pointer;
+  std::vector<std::string> warnings; // about its calibration
 };
 
 // True if the file says that it is a collective.

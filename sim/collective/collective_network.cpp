@@ -15,30 +15,34 @@
 #include "files/links_file.hpp"
 #include "net/fabric/placement.hpp"
 #include "net/fabric/rank_fabric.hpp"
+#include "net/profile/dense_inflation.hpp"
 #include "scenario/topology_field.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-// The numbers of a calibration: those of its link class network, else of its network.
+// The numbers of a calibration: those of the link that joins its ranks, else of its network.
 struct Calibrated {
   coll::LinkCost link;
   double reduction_Bps{};
   std::optional<coll::MeasuredSteps> steps;
 };
-std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseContext& context) {
+std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseContext& context,
+                                            CollectiveFile& file) {
   const io::Json* place = network.any("calibration");
   if (place == nullptr || !place->is_string()) {
     (void)network.optional_text("calibration"); // a problem, if it is not null
     return std::nullopt;
   }
   const net::NetworkProfile& profile = context.files.profile(*place);
+  if (auto failed = net::grade_warning(profile)) {
+    file.warnings.push_back(std::move(*failed));
+  }
   Calibrated out;
   out.steps = coll::measured_steps(profile);
   out.reduction_Bps = profile.reduction_Bps.value_or(0);
-  const auto link = std::ranges::find(profile.links, "network", &net::LinkClass::name);
-  if (link != profile.links.end()) {
+  if (const net::LinkClass* link = coll::link_of_ranks(profile)) {
     out.link = {.latency_s = link->latency_s,
                 .block_latency_s = link->block_latency_s.value_or(link->latency_s),
                 .per_byte_s = link->per_byte_s,
@@ -68,7 +72,7 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   io::Fields network(fields.has("network") ? *json : empty, fields.problems(),
                      fields.row("network"));
   coll::Links& out = file.collective.links;
-  const std::optional<Calibrated> calibrated = parse_calibration(network, context);
+  const std::optional<Calibrated> calibrated = parse_calibration(network, context, file);
   const bool given =
       network.has("latency_s") || network.has("bandwidth_Bps") || network.has("delay_s");
   const bool filled = file.system.node && !topology && !links && !calibrated;

@@ -229,7 +229,8 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
     return tree;
   }
   refuse_long_work(work_seconds(file), options.max_seconds);
-  const coll::CollectiveRecord record = record_of(file, options.per_rank);
+  coll::CollectiveRecord record = record_of(file, options.per_rank);
+  record.warnings.insert(record.warnings.begin(), file.warnings.begin(), file.warnings.end());
   io::Json tree = record_tree(record);
   if (options.transfers) {
     set_transfers(file, record, tree);

@@ -396,6 +396,9 @@ void add_profile_warnings(Scenario& scenario) {
   const coll::Compression& compression = scenario.communication.compression;
   const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
   const std::int64_t ranks = scenario.cluster.ranks();
+  if (auto failed = net::grade_warning(profile)) {
+    scenario.warnings.push_back(std::move(*failed));
+  }
   if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
     scenario.warnings.push_back(profile.name + ": " + profile.note);
   }

@@ -101,9 +101,22 @@ const net::CollectiveCurve* find_curve(const net::NetworkProfile& profile, std::
 
 } // namespace
 
+const net::LinkClass* link_of_ranks(const net::NetworkProfile& profile) {
+  const net::LinkClass* host = nullptr;
+  for (const net::LinkClass& link : profile.links) {
+    if (link.name == "network") {
+      return &link;
+    }
+    if (link.name == "host" && link.duplex_exchange && link.duplex_shift) {
+      host = &link;
+    }
+  }
+  return host;
+}
+
 std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile) {
-  const auto link = std::ranges::find(profile.links, "network", &net::LinkClass::name);
-  if (link == profile.links.end() || !link->duplex_exchange || !link->duplex_shift) {
+  const net::LinkClass* link = link_of_ranks(profile);
+  if (link == nullptr || !link->duplex_exchange || !link->duplex_shift) {
     return std::nullopt;
   }
   const auto curve = [&](std::string_view op, std::string_view algorithm, double factor) {
@@ -112,7 +125,7 @@ std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile) 
     }
     return std::vector<net::CurveSegment>{{.from_bytes = 0,
                                            .to_bytes = std::numeric_limits<double>::infinity(),
-                                           .startup_s = link->latency_s,
+                                           .startup_s = link->latency_s + link->delay_s,
                                            .per_byte_s = factor * link->per_byte_s}};
   };
   MeasuredSteps steps;

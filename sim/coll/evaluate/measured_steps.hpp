@@ -33,7 +33,11 @@ struct MeasuredSteps {
   double per_byte_s{};           // beta
 };
 
-// The steps of the link of class `network` in a profile: its probe curves (pingpong, and sendrecv
+// The link of a profile that joins its ranks: of class network, else of class host where that has
+// both duplex factors, which the processes of one host give; null without one.
+[[nodiscard]] const net::LinkClass* link_of_ranks(const net::NetworkProfile& profile);
+
+// The steps of that link: its probe curves (pingpong, and sendrecv
 // by exchange and shift), or straight lines by its latency, time per byte and duplex factors where
 // it has no curves. Empty where the profile says nothing of traffic in both directions.
 [[nodiscard]] std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile);

@@ -84,4 +84,13 @@ std::vector<std::string> outside_warnings(const NetworkProfile& profile, std::in
   return all;
 }
 
+std::optional<std::string> grade_warning(const NetworkProfile& profile) {
+  if (profile.grade != kGrades[Grade::fail]) {
+    return std::nullopt;
+  }
+  return "CALIBRATION FAILED: " + profile.name +
+         " is graded fail, its own predictions are off by 25 % or more; measure it again before "
+         "you rely on these times";
+}
+
 } // namespace stepsim::net

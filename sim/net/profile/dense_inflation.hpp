@@ -31,4 +31,7 @@ namespace stepsim::net {
                                                         std::int64_t gpus_per_node,
                                                         std::optional<double> density);
 
+// What every result that rests on the profile must say: it was graded `fail`. Empty for any other.
+[[nodiscard]] std::optional<std::string> grade_warning(const NetworkProfile& profile);
+
 } // namespace stepsim::net

@@ -1,0 +1,37 @@
+#pragma once
+// The pairs of ranks, one at a time: half a round trip of the smallest message and of 256 KiB. From
+// these two a pair has its latency and its bandwidth, and the matrix shows a slow link, a slow rank
+// or a switch that some pairs cross and others do not.
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "calibrate/mpi/timed_blocks.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::calibrate::mpi {
+
+struct PairTimes { // a < b
+  std::uint32_t a{}, b{};
+  double small_s{}, large_s{};
+  bool one_host = false;
+  [[nodiscard]] double per_byte_s() const;
+  [[nodiscard]] double latency_s() const; // >= 0
+};
+
+struct PairRun {
+  std::vector<PairTimes> pairs; // by (a, b); those that the time did not allow are missing
+  std::size_t all{};            // P (P-1) / 2
+  [[nodiscard]] bool differ() const;
+};
+
+// All ranks take part and get the same. `most`: a random sample of so many pairs, always the same;
+// empty: all pairs. `hosts`: a number per rank, equal for ranks of one host.
+[[nodiscard]] PairRun run_pairs(std::optional<std::int64_t> most,
+                                const std::vector<std::uint64_t>& hosts, double max_seconds,
+                                Wire& wire, Watchdog& watchdog);
+
+// A file of kind links with every measured pair in both directions.
+[[nodiscard]] io::Json links_tree(const PairRun& run);
+
+} // namespace stepsim::calibrate::mpi
