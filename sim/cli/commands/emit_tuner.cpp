@@ -113,7 +113,7 @@ std::vector<double> grid(std::uint64_t last_byte) {
 }
 
 std::string gains_text(const std::vector<TunerLine>& lines) {
-  Table table{{"operation", "from", "to", "algorithm/protocol", "gain [%]", ""}, {}};
+  Table table{{"operation", "from", "to", "algorithm/protocol", "gain", ""}, {}};
   for (const TunerLine& line : lines) {
     table.rows.push_back({std::string(library::kOperations[line.operation]),
                           base::readable_bytes(static_cast<double>(line.first_byte)),
