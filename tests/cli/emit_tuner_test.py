@@ -69,7 +69,7 @@ class EmitTuner(unittest.TestCase):
 
     def test_the_table_ends_where_asked(self):
         _, rows = self.rows(self.tune("--emit", "nccl-tuner", "--max-bytes", "3GiB").stdout)
-        self.assertEqual({row[2] for row in rows if row[0] == "reduce"}, {"3221225472"})
+        self.assertEqual(max(int(row[2]) for row in rows if row[0] == "reduce"), 3 << 30)
 
     def test_logs_of_forced_runs_decide(self):
         self.write(2, "dgx_a100", gpus_per_node=2)
