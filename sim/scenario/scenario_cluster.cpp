@@ -397,7 +397,7 @@ void add_profile_warnings(Scenario& scenario) {
   const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
   const std::int64_t ranks = scenario.cluster.ranks();
   if (auto failed = net::grade_warning(profile)) {
-    scenario.warnings.push_back(std::move(*failed));
+    scenario.warnings.insert(scenario.warnings.begin(), std::move(*failed)); // the first to be read
   }
   if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
     scenario.warnings.push_back(profile.name + ": " + profile.note);
