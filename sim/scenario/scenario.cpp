@@ -11,6 +11,7 @@
 
 #include "plan/exhaustive.hpp"
 #include "scenario/keys/scenario_keys.hpp"
+#include "scenario/profile_warnings.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_cluster.hpp"
 #include "scenario/scenario_communication.hpp"

@@ -10,7 +10,6 @@
 
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
-#include "net/profile/dense_inflation.hpp"
 #include "net/profile/profile_curve.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
@@ -385,31 +384,6 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
                            " GPUs per node need the network inside the node; a name (nvlink-h100, "
                            "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
                            "{\"latency_s\", \"bandwidth_Bps\"}");
-}
-
-// Density matters to the ranges of a profile only where something is selected.
-void add_profile_warnings(Scenario& scenario) {
-  if (!scenario.cluster.network.profile) {
-    return;
-  }
-  const net::NetworkProfile& profile = *scenario.cluster.network.profile;
-  const coll::Compression& compression = scenario.communication.compression;
-  const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
-  const std::int64_t ranks = scenario.cluster.ranks();
-  if (auto failed = net::grade_warning(profile)) {
-    scenario.warnings.push_back(std::move(*failed));
-  }
-  if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
-    scenario.warnings.push_back(profile.name + ": " + profile.note);
-  }
-  const auto gamma = net::dense_inflation_warning(profile, ranks);
-  if (gamma && !sparse) {
-    scenario.warnings.push_back(*gamma);
-  }
-  for (std::string& text : net::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
-                                                 sparse ? compression.density : std::nullopt)) {
-    scenario.warnings.push_back(std::move(text));
-  }
 }
 
 } // namespace stepsim::study

@@ -13,7 +13,5 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
 // GPUs of one node need a network inside it: given, or of the calibration (its link class nvlink,
 // pcie or host). Nothing is needed where a curve, exchange_s or a topology stands for the links.
 void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario);
-// What the profile says of itself, and of ranks and densities that it was not fitted to.
-void add_profile_warnings(Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,0 +1,37 @@
+#include "scenario/profile_warnings.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "coll/compress/compression.hpp"
+#include "net/profile/dense_inflation.hpp"
+
+namespace stepsim::study {
+
+// Density matters to the ranges of a profile only where something is selected.
+void add_profile_warnings(Scenario& scenario) {
+  if (!scenario.cluster.network.profile) {
+    return;
+  }
+  const net::NetworkProfile& profile = *scenario.cluster.network.profile;
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (auto failed = net::grade_warning(profile)) {
+    scenario.warnings.insert(scenario.warnings.begin(), std::move(*failed)); // the first to be read
+  }
+  if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
+    scenario.warnings.push_back(profile.name + ": " + profile.note);
+  }
+  const auto gamma = net::dense_inflation_warning(profile, ranks);
+  if (gamma && !sparse) {
+    scenario.warnings.push_back(*gamma);
+  }
+  for (std::string& text : net::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
+                                                 sparse ? compression.density : std::nullopt)) {
+    scenario.warnings.push_back(std::move(text));
+  }
+}
+
+} // namespace stepsim::study
