@@ -79,6 +79,24 @@ TEST_CASE("local steps: a message per layer, awaited by its forward only (rows L
   CHECK(gated({{0}, {1}, {2, 3}}, 9, 3, 1) == PeriodAndExposed{39, 0});
 }
 
+TEST_CASE(
+    "local steps: fragment p of P is sent after step floor(p H / P), merged tau steps later") {
+  const Program program = local_sgd_program(Seconds{1}, std::vector<FragmentTimes>(4),
+                                            {.local_steps = 10, .overlap_steps = 2});
+  std::vector<std::int32_t> sent;
+  std::vector<std::int32_t> merged; // in list order, the tail last
+  for (const Operation& operation : program.operations) {
+    if (operation.kind == Kind::allreduce) {
+      sent.push_back(operation.step + 1);
+    } else if (operation.kind == Kind::outer_update) {
+      merged.push_back(operation.step + 1);
+    }
+  }
+  CHECK(sent == std::vector<std::int32_t>{10 / 4, 20 / 4, 30 / 4, 40 / 4});
+  // Before step s + tau + 1: fragment 4 in the next round.
+  CHECK(merged == std::vector<std::int32_t>{10 + 3 - 10, 2 + 3, 5 + 3, 7 + 3, 1});
+}
+
 TEST_CASE("local steps: closed forms, and more overlap never hurts") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
