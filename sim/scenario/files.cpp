@@ -15,6 +15,7 @@
 #include "files/cost_file.hpp"
 #include "files/library_file.hpp"
 #include "files/model_file.hpp"
+#include "files/node_profile.hpp"
 #include "files/profile_file.hpp"
 #include "files/topology_file.hpp"
 #include "files/trace_file.hpp"
@@ -144,6 +145,12 @@ std::string fnv1a(std::string_view text) {
 
 namespace {
 
+// Where a profile is named, a shipped node type serves as well.
+bool names_node(const std::string& data_folder, const io::Json& name) {
+  return is_shipped_name(name.as_string()) &&
+         io::shipped_node_presets(data_folder).contains(name.as_string());
+}
+
 // Whether the table of keys has the place that `name` was read from.
 [[maybe_unused]] bool is_known_place(const io::Json& name, FileKind kind) {
   std::string pointer = name.pointer();
@@ -203,7 +210,8 @@ std::string Files::digest(const io::Json& name, std::string_view pointer) {
     path = path_or_shipped(name, kShippedModels);
     break;
   case FileKind::profile:
-    path = path_or_shipped(name, kShippedProfiles);
+    path =
+        names_node(data_folder_, name) ? node_path(name) : path_or_shipped(name, kShippedProfiles);
     break;
   case FileKind::topology:
     path = path_or_shipped(name, kShippedTopologies);
@@ -264,10 +272,15 @@ const train::ModelTable& Files::model(const io::Json& name) {
 const net::NetworkProfile& Files::profile(const io::Json& name) {
   assert(is_known_place(name, FileKind::profile) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  const std::string path = path_or_shipped(name, kShippedProfiles);
+  const std::string path =
+      names_node(data_folder_, name) ? node_path(name) : path_or_shipped(name, kShippedProfiles);
   auto& known = profiles_[path];
   if (!known) {
-    known = std::make_unique<const net::NetworkProfile>(io::parse_profile(read(path, name)));
+    const io::Json tree = read(path, name);
+    const io::Json* kind = tree.find("kind");
+    const bool is_node = kind != nullptr && *kind == io::Json("node_preset");
+    known = std::make_unique<const net::NetworkProfile>(
+        is_node ? io::profile_of_node(io::parse_node_preset(tree)) : io::parse_profile(tree));
   }
   return *known;
 }

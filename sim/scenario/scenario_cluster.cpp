@@ -15,94 +15,13 @@
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/library_settings.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_intra.hpp"
 #include "scenario/scenario_library.hpp"
 #include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-// The link class of a profile that joins GPUs of one node, the fastest first.
-// A class without a rate says nothing about bandwidth and is passed over.
-const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
-  for (const std::string_view name : {"nvlink", "pcie", "host"}) {
-    const auto link = std::ranges::find(profile.links, name, &net::LinkClass::name);
-    if (link != profile.links.end() && link->per_byte_s > 0) {
-      return &*link;
-    }
-  }
-  return nullptr;
-}
-
-coll::LinkCost cost_of(const net::LinkClass& link) {
-  return {.latency_s = link.latency_s,
-          .block_latency_s = link.latency_s,
-          .per_byte_s = link.per_byte_s,
-          .delay_s = link.delay_s};
-}
-
-// Latency and bandwidth of a profile as the network inside a node: its link class there, else its
-// network block.
-std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profile,
-                                               const io::Json& place, const ParseContext& context) {
-  if (const net::LinkClass* link = class_in_node(profile)) {
-    return cost_of(*link);
-  }
-  if (!profile.latency_s || profile.bandwidth_Bps.value_or(0) <= 0) {
-    context.problems.add(place, "profile " + profile.name +
-                                    " gives no latency and bandwidth of a network inside a node");
-    return std::nullopt;
-  }
-  return coll::LinkCost{.latency_s = *profile.latency_s,
-                        .block_latency_s = *profile.latency_s,
-                        .per_byte_s = 1 / *profile.bandwidth_Bps,
-                        .delay_s = profile.delay_s};
-}
-
-// A link inside a node needs both numbers, from its keys or from a profile. Further blocks cost a
-// whole latency, since nothing else is known of such links.
-void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
-  const io::Json* json = fields.any("intra_network");
-  std::optional<coll::LinkCost> of_profile;
-  if (cluster.node && cluster.gpus_per_node > 1) {
-    const library::NodeLinks& links = cluster.node->links;
-    of_profile = coll::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
-  }
-  if (json == nullptr || json->is_null()) {
-    cluster.intra = of_profile;
-    return;
-  }
-  io::Fields intra(*json, context.problems, fields.row("intra_network"));
-  if (intra.has("calibration")) {
-    cluster.intra_calibration = intra.string("calibration");
-    note_profile(intra, cluster.intra_calibration, cluster);
-    if (const io::Json& place = *intra.any("calibration"); place.is_string()) {
-      of_profile = intra_of_profile(context.files.profile(place), place, context);
-    }
-  }
-  const bool of_node = of_profile && !intra.has("calibration");
-  coll::LinkCost cost;
-  if (of_profile) { // values next to it win
-    cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
-    cost.per_byte_s = intra.has("bandwidth_Bps") ? 1 / intra.required_number("bandwidth_Bps")
-                                                 : of_profile->per_byte_s;
-    (void)intra.any("bandwidth_Bps");
-  } else {
-    cost.latency_s = intra.required_number("latency_s");
-    cost.per_byte_s = 1 / intra.required_number("bandwidth_Bps");
-  }
-  cost.block_latency_s = cost.latency_s;
-  cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
-  if (of_node) {
-    const library::NodeLinks& links = cluster.node->links;
-    note_override(intra, "latency_s", cost.latency_s, links.inner_latency_s, cluster);
-    const bool same = cost.per_byte_s == of_profile->per_byte_s;
-    note_override(intra, "bandwidth_Bps", same ? links.inner_Bps : 1 / cost.per_byte_s,
-                  links.inner_Bps, cluster);
-  }
-  intra.no_more();
-  cluster.intra = cost;
-}
 
 // Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
 // block (CAL 5). `link_given`: latency and bandwidth stand beside it in the scenario. Only then may

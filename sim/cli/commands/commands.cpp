@@ -49,6 +49,7 @@ constexpr std::array kCommands{
     Command{"Data", "models", "list and show the shipped layer tables of networks", models},
     Command{"Data", "topologies", "list, show and draw networks, node types and topologies",
             topologies},
+    Command{"Data", "presets", "list and show node types, the machines that people own", presets},
 };
 
 } // namespace

@@ -50,6 +50,19 @@ constexpr CommandText kTopologiesText{
     kJsonOrTable,
 };
 
+constexpr CommandText kPresetsText{
+    "presets",
+    "[NAME|FILE]",
+    "Lists the shipped node types, or shows one, also from a file, with the source of its numbers.",
+    "stepsim presets\n"
+    "stepsim presets dgx_h100",
+    "A scenario names one as /cluster/preset, stepsim collective as --preset. The files are "
+    "described "
+    "in\ndocs/file-formats.md (kind node_preset); stepsim topologies lists them with networks and "
+    "topologies.",
+    kJsonOrTable,
+};
+
 constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
 
 // "" for a key that is absent or no text: lists show what there is, `check` complains.
@@ -98,10 +111,10 @@ std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
 }
 
 // Files are read as trees and not parsed: one bad file must not hide the others.
-int list_files(const Invocation& invocation, const Common& common) {
+int list_files(const std::map<std::string, std::string>& files, const Common& common) {
   io::Array rows;
   Table table{{"name", "kind", "label", "note"}, {}};
-  for (const auto& [name, path] : shipped_names(invocation)) {
+  for (const auto& [name, path] : files) {
     const io::Json tree = io::read_json(path);
     const std::string kind = is_profile(tree) ? "profile" : is_node(tree) ? "node" : "topology";
     const std::string note = text_member(tree, "note");
@@ -154,9 +167,9 @@ void write_drawing(const Common& common, const std::string& file, const net::Top
 
 // JSON output is the file itself; text is made from the parsed values. A drawing on standard output
 // takes the place of both.
-int show(const Invocation& invocation, const Common& common, const std::string& name,
+int show(const Common& common, const std::string& path, const std::string& name,
          const std::string& dot) {
-  const io::Json tree = io::read_json(find_file(invocation, name));
+  const io::Json tree = io::read_json(path);
   if (is_profile(tree) || is_node(tree)) {
     if (!dot.empty()) {
       throw UsageError("--dot: " + base::shown_value(name) + " is a " +
@@ -205,12 +218,29 @@ int topologies(const Invocation& invocation) {
     if (!dot.empty()) {
       throw UsageError("--dot: needs topologies show NAME|FILE");
     }
-    return list_files(invocation, common);
+    return list_files(shipped_names(invocation), common);
   }
   if (name.empty()) {
     throw UsageError("topologies show: give a NAME or FILE; see stepsim topologies list");
   }
-  return show(invocation, common, name, dot);
+  return show(common, find_file(invocation, name), name, dot);
+}
+
+int presets(const Invocation& invocation) {
+  std::string name;
+  CLI::App app;
+  app.add_option("NAME", name, "of a shipped node type, or a FILE of kind node_preset");
+  Common common;
+  if (!parse(app, kPresetsText, invocation, common)) {
+    return kOk;
+  }
+  if (name.empty()) {
+    return list_files(io::shipped_node_presets(invocation.data_folder), common);
+  }
+  return show(common,
+              study::is_shipped_name(name) ? io::shipped_node_preset(invocation.data_folder, name)
+                                           : name,
+              name, "");
 }
 
 } // namespace stepsim::cli

@@ -9,4 +9,7 @@ namespace stepsim::cli {
 // network profile, InputError for a file that cannot be read.
 [[nodiscard]] int topologies(const Invocation& invocation);
 
+// stepsim presets [NAME|FILE]: the same for node types alone.
+[[nodiscard]] int presets(const Invocation& invocation);
+
 } // namespace stepsim::cli
