@@ -194,7 +194,8 @@ TEST_CASE("record: warnings tell what the numbers do not") {
   c = point(Op::allreduce, Id::mst, 4, 1000, kRates);
   c.links.two_level = TwoLevel{2, 1, {1e-6, 1e-6, 1e-11}};
   CHECK(warns(make_record(c, AskedMethod::max_plus), "sharing of interfaces"));
-  CHECK(make_record(c, AskedMethod::automatic).warnings.empty());
+  CHECK(make_record(c, AskedMethod::automatic).warnings.size() == 1);
+  CHECK(warns(make_record(c, AskedMethod::automatic), "flat_on_two_levels"));
   c.algorithm = Id::hierarchical;
   CHECK(make_record(c, AskedMethod::max_plus).warnings.empty());
   c.enter_s = {0, 0, 1, 0};
