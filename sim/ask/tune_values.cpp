@@ -13,6 +13,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/validate_nodes.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
@@ -181,7 +182,7 @@ void priority_values(Setup& setup, Knob knob) {
 void block_values(Setup& setup) {
   using coll::AlgorithmId;
   const AlgorithmId algorithm = setup.scenario.communication.collective;
-  if (algorithm != AlgorithmId::automatic && !coll::is_two_level(algorithm) &&
+  if (algorithm != AlgorithmId::automatic && !coll::has_level_algorithms(algorithm) &&
       coll::algorithm(algorithm).block_streams == 0) {
     throw UsageError("--knob block_bytes: collective " + std::string(coll::name(algorithm)) +
                      " is not sent in blocks; --set /communication/collective=" +
@@ -244,7 +245,10 @@ void collective_values(Setup& setup) {
     const bool two_level = coll::is_two_level(algorithm);
     const bool other = algorithm == coll::AlgorithmId::automatic ||
                        algorithm == coll::AlgorithmId::parameter_server;
-    if (!other && (!two_level || setup.scenario.cluster.intra)) {
+    coll::Collective exchange = exchange_of(setup.scenario);
+    exchange.algorithm = algorithm;
+    if (!other &&
+        (!two_level || (setup.scenario.cluster.intra && coll::validate_nodes(exchange).empty()))) {
       setup.out.values.emplace_back(coll::name(algorithm));
     }
   }

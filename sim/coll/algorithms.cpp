@@ -17,9 +17,13 @@
 #include "coll/formula/closed_form_recursive_doubling.hpp"
 #include "coll/formula/closed_form_ring.hpp"
 #include "coll/formula/closed_form_two_level.hpp"
+#include "coll/formula/node_shape.hpp"
 #include "coll/schedule/alltoall.hpp"
 #include "coll/schedule/flat_phases.hpp"
+#include "coll/schedule/in_switch.hpp"
+#include "coll/schedule/ring_rails.hpp"
 #include "coll/schedule/swing.hpp"
+#include "coll/schedule/two_level.hpp"
 #include "coll/schedule/two_level_phases.hpp"
 
 namespace stepsim::coll {
@@ -27,7 +31,7 @@ namespace {
 
 using Id = AlgorithmId;
 constexpr auto kAlways = Candidate::always;
-constexpr auto kTwoLevel = Candidate::two_level;
+constexpr auto kWithLevels = Candidate::two_level;
 constexpr auto kNever = Candidate::never;
 constexpr ClosedFormFunction kNone = nullptr;
 
@@ -63,11 +67,26 @@ constexpr std::array kAlgorithms{
   Algorithm{.id = kSwing, .name = "swing",
     .parts = as_ranks, .phases = swing_phases, .needs_even_ranks = true},
   Algorithm{.id = Id::hierarchical, .name = "hierarchical", .parts = nullptr, .phases = nullptr,
-    .interfaces = Interfaces::fixed_share, .node_phases = add_two_level_phases,
-    .needs_equal_nodes = true},
+    .interfaces = Interfaces::fixed_share, .two_level = true,
+    .node_phases = add_two_level_phases, .needs_equal_nodes = true},
   Algorithm{.id = Id::hierarchical_leader, .name = "hierarchical_leader",
     .parts = nullptr, .phases = nullptr,
-    .interfaces = Interfaces::own, .node_phases = add_two_level_phases},
+    .interfaces = Interfaces::own, .two_level = true, .node_phases = add_two_level_phases},
+  Algorithm{.id = kRingRails, .name = "ring_rails", .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own, .two_level = true, .node_phases = ring_rails_phases,
+    .node_parts = ring_rails_parts, .node_blocks = ring_rails_blocks, .needs_equal_nodes = true},
+  Algorithm{.id = kTwoLevel, .name = "two_level", .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own, .two_level = true, .node_phases = two_level_phases,
+    .node_parts = two_level_parts, .needs_equal_nodes = true},
+  Algorithm{.id = kNvls, .name = "nvls", .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own, .two_level = true, .needs_equal_nodes = true,
+    .in_switch = true},
+  Algorithm{.id = kNvlsTree, .name = "nvls_tree", .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own, .two_level = true, .needs_equal_nodes = true,
+    .in_switch = true},
+  Algorithm{.id = kCollnet, .name = "collnet", .parts = nullptr, .phases = nullptr,
+    .interfaces = Interfaces::own, .two_level = true, .needs_equal_nodes = true,
+    .in_switch = true},
   Algorithm{.id = kPairwise, .name = "pairwise", .parts = as_ranks, .phases = nullptr,
     .interfaces = Interfaces::own, .node_phases = add_pairwise_phases,
     .needs_equal_nodes = true},
@@ -100,6 +119,10 @@ constexpr std::array kTable{
     "binomial scatter, then ring all-gather"},
   AlgorithmRow{Op::broadcast, Id::lp, kAlways, lp_broadcast, lp_broadcast_paper, kNone,
     "linear pipeline: blocks travel down a chain of all ranks"},
+  AlgorithmRow{Op::broadcast, kRingRails, kWithLevels, ring_rails_chains, kNone, kNone,
+    "one chain of all ranks per network card of a node, blocks of its part of the message"},
+  AlgorithmRow{Op::broadcast, kTwoLevel, kWithLevels, two_level_rooted, kNone, kNone,
+    "scatter in the root's node, a binomial tree across nodes per part, rings in the nodes"},
 
   AlgorithmRow{Op::reduce, Id::mst, kAlways, mst_reduce, mst_reduce_paper, kNone,
     "binomial tree towards the root, ceil(log2 P) rounds of the whole message"},
@@ -107,6 +130,10 @@ constexpr std::array kTable{
     "recursive halving, then binomial gather; ranks beyond a power of two are folded"},
   AlgorithmRow{Op::reduce, Id::lp, kAlways, lp_reduce, lp_reduce_paper, kNone,
     "linear pipeline: partial sums travel along a chain to the root"},
+  AlgorithmRow{Op::reduce, kRingRails, kWithLevels, ring_rails_chains, kNone, kNone,
+    "one chain to the root per network card of a node, blocks of its part of the message"},
+  AlgorithmRow{Op::reduce, kTwoLevel, kWithLevels, two_level_rooted, kNone, kNone,
+    "rings in the nodes, a binomial tree across nodes per part, gather in the root's node"},
 
   AlgorithmRow{Op::allreduce, Id::recursive_doubling, kAlways,
     recursive_doubling_allreduce, recursive_doubling_paper, kNone,
@@ -126,11 +153,21 @@ constexpr std::array kTable{
     "binomial reduce, then binomial broadcast"},
   AlgorithmRow{Op::allreduce, kSwing, kNever, swing_allreduce, kNone, kNone,
     "be with peers at distances 1, 1, 3, 5, 11, .. on alternating sides; even P"},
-  AlgorithmRow{Op::allreduce, Id::hierarchical, kTwoLevel, hierarchical_allreduce, kNone, kNone,
+  AlgorithmRow{Op::allreduce, Id::hierarchical, kWithLevels, hierarchical_allreduce, kNone, kNone,
     "reduce-scatter in the node, all-reduce of shards between nodes, all-gather in the node"},
-  AlgorithmRow{Op::allreduce, Id::hierarchical_leader, kTwoLevel,
+  AlgorithmRow{Op::allreduce, Id::hierarchical_leader, kWithLevels,
     hierarchical_leader_allreduce, kNone, kNone,
     "reduce to one leader per node, all-reduce between leaders, broadcast in the node"},
+  AlgorithmRow{Op::allreduce, kRingRails, kWithLevels, ring_rails_allreduce, kNone, kNone,
+    "one ring per network card of a node, which carries its part of the message"},
+  AlgorithmRow{Op::allreduce, kTwoLevel, kWithLevels, two_level_allreduce, kNone, kNone,
+    "rings in the nodes and across, for sums and back; in chunks that overlap if wanted"},
+  AlgorithmRow{Op::allreduce, kNvlsTree, kWithLevels, nvls_tree_allreduce, kNone, kNone,
+    "sums in the switches of nodes, a double binary tree across nodes"},
+  AlgorithmRow{Op::allreduce, kNvls, kNever, nvls_allreduce, kNone, kNone,
+    "sums in the switch of one node, which sends them to all of its GPUs"},
+  AlgorithmRow{Op::allreduce, kCollnet, kNever, collnet_allreduce, kNone, kNone,
+    "rings in the nodes, sums in the switches of the network (SHARP)"},
   AlgorithmRow{Op::allreduce, Id::parameter_server, kNever, parameter_server_allreduce, kNone, kNone,
     "all ranks push to servers, which add and send back"},
 
@@ -142,6 +179,12 @@ constexpr std::array kTable{
     "P-1 rounds of n/P around a ring"},
   AlgorithmRow{Op::reduce_scatter, Id::mst, kAlways, mst_reduce_scatter, kNone, kNone,
     "binomial reduce, then binomial scatter"},
+  AlgorithmRow{Op::reduce_scatter, kRingRails, kWithLevels, ring_rails_half, kNone, kNone,
+    "one ring per network card of a node, which carries its part of the message"},
+  AlgorithmRow{Op::reduce_scatter, kTwoLevel, kWithLevels, two_level_half, kNone, kNone,
+    "rings in the nodes, then rings across them; in chunks that overlap if wanted"},
+  AlgorithmRow{Op::reduce_scatter, kNvls, kNever, nvls_half, kNone, kNone,
+    "sums in the switch of one node"},
 
   AlgorithmRow{Op::allgather, Id::be, kAlways, be_allgather, kNone, kNone,
     "recursive doubling; bruck where P is not a power of two"},
@@ -153,6 +196,12 @@ constexpr std::array kTable{
     "binomial gather, then binomial broadcast"},
   AlgorithmRow{Op::allgather, Id::recursive_doubling, kNever, be_allgather, kNone, kNone,
     "another name of be"},
+  AlgorithmRow{Op::allgather, kRingRails, kWithLevels, ring_rails_half, kNone, kNone,
+    "one ring per network card of a node, which carries its part of the message"},
+  AlgorithmRow{Op::allgather, kTwoLevel, kWithLevels, two_level_half, kNone, kNone,
+    "rings across nodes, then rings in them; in chunks that overlap if wanted"},
+  AlgorithmRow{Op::allgather, kNvls, kNever, nvls_half, kNone, kNone,
+    "the switch of one node sends each part to all of its GPUs"},
 
   AlgorithmRow{Op::allgatherv, Id::ring, kAlways, ring_allgatherv, kNone, kNone,
     "P-1 rounds around a ring, parts of unequal size"},
@@ -160,6 +209,10 @@ constexpr std::array kTable{
     "ceil(log2 P) rounds, parts of unequal size"},
   AlgorithmRow{Op::allgatherv, Id::be, kNever, bruck_allgatherv, kNone, kNone,
     "recursive doubling, parts of unequal size; bruck where P is not a power of two"},
+  AlgorithmRow{Op::allgatherv, kRingRails, kWithLevels, ring_rails_half, kNone, kNone,
+    "one ring per network card of a node, which carries its part of every block"},
+  AlgorithmRow{Op::allgatherv, kTwoLevel, kWithLevels, two_level_half, kNone, kNone,
+    "rings across nodes, then rings in them, parts of unequal size"},
 
   AlgorithmRow{Op::alltoall, kPairwise, kAlways, pairwise_alltoall, kNone, kNone,
     "every pair of ranks exchanges n/P directly, inside nodes and between them at once"},
@@ -211,14 +264,16 @@ bool needs_equal_nodes(const Collective& collective) {
                              [](Id id) { return algorithm(id).needs_equal_nodes; });
 }
 
-bool is_two_level(AlgorithmId id) {
+bool is_two_level(AlgorithmId id) { return algorithm(id).two_level; }
+
+bool has_level_algorithms(AlgorithmId id) {
   return id == Id::hierarchical || id == Id::hierarchical_leader;
 }
 
 // With two levels the blocks may be those of either level.
 bool sends_blocks(AlgorithmId id, const Options& options) {
   return algorithm(id).block_streams > 0 ||
-         (is_two_level(id) && algorithm(options.inter_algorithm).block_streams > 0) ||
+         (has_level_algorithms(id) && algorithm(options.inter_algorithm).block_streams > 0) ||
          (id == Id::hierarchical_leader && algorithm(options.intra_algorithm).block_streams > 0);
 }
 
@@ -243,15 +298,30 @@ const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
   return nullptr;
 }
 
+// What may be a candidate with these nodes: an algorithm that knows levels where there are two,
+// with equal nodes if it needs them (unequal ones have only hierarchical_leader, COL 5.9), cards
+// that divide the GPUs for their rings, and a switch that adds.
+namespace {
+bool fits_nodes(AlgorithmId id, const Collective& collective) {
+  const NodeShape shape = node_shape(collective);
+  const bool both = shape.nodes > 1 && shape.gpus > 1;
+  const Algorithm& row = algorithm(id);
+  Collective candidate = collective;
+  candidate.algorithm = id;
+  return (has_level_algorithms(id) || both) && (shape.equal_nodes || !row.needs_equal_nodes) &&
+         (id != kRingRails ||
+          (shape.gpus % shape.cards == 0 && collective.links.fabric == nullptr)) &&
+         (!row.in_switch || !in_switch_problem(candidate));
+}
+} // namespace
+
 std::vector<AlgorithmId> default_candidates(const Collective& collective) {
   std::vector<AlgorithmId> candidates;
   for (const AlgorithmRow& row : kTable) {
     const bool taken =
-        row.candidate == kAlways || (row.candidate == kTwoLevel && collective.links.two_level);
-    const bool unequal = algorithm(row.algorithm).needs_equal_nodes && collective.links.two_level &&
-                         collective.ranks % collective.links.two_level->gpus_per_node != 0;
-    if (row.op == collective.op && taken && !unequal &&
-        takes_ranks(row.algorithm, collective.ranks)) {
+        row.candidate == kAlways || (row.candidate == kWithLevels && collective.links.two_level &&
+                                     fits_nodes(row.algorithm, collective));
+    if (row.op == collective.op && taken && takes_ranks(row.algorithm, collective.ranks)) {
       candidates.push_back(row.algorithm);
     }
   }

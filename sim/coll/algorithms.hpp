@@ -30,6 +30,7 @@ struct AlgorithmRow {
 };
 
 class FlatPhases;
+struct Blocks;
 struct Schedule;
 
 // How the ranks of a node use its interfaces where there are fewer interfaces than ranks: they
@@ -49,9 +50,14 @@ struct Algorithm {
   int block_streams = 0;         // pipelined: so many streams of blocks, each of its part; 0 = none
   double formula_s_per_rank = 0; // what its closed form takes to evaluate, for estimates of work
   bool needs_even_ranks = false;
-  // Appends the phases of an algorithm that knows nodes; null: it is flat.
+  bool two_level = false; // its formulas know both levels
+  // Of algorithms over nodes: appends all phases, whatever the operation; counts the equal parts
+  // of the message; cuts it into blocks. Null: by `phases`, `parts` and `block_streams`.
   void (*node_phases)(Schedule& schedule, const Collective& collective) = nullptr;
+  double (*node_parts)(const Collective& collective) = nullptr;
+  std::optional<Blocks> (*node_blocks)(const Collective& collective) = nullptr;
   bool needs_equal_nodes = false;
+  bool in_switch = false; // switches add: no list of transfers, and formulas alone
 };
 
 [[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
@@ -65,8 +71,10 @@ struct Algorithm {
 [[nodiscard]] std::vector<std::string_view> block_algorithms();
 // All nodes must have as many ranks: the algorithm needs it, or for `auto` all of the operation's.
 [[nodiscard]] bool needs_equal_nodes(const Collective& collective);
-// It has two levels, with an algorithm of its own for each.
+// It knows two levels: ranks inside nodes, and nodes.
 [[nodiscard]] bool is_two_level(AlgorithmId id);
+// It has a flat algorithm for each of two levels (COL 5.9).
+[[nodiscard]] bool has_level_algorithms(AlgorithmId id);
 // The message, or that of one of its levels, is sent in blocks.
 [[nodiscard]] bool sends_blocks(AlgorithmId id, const Options& options);
 

@@ -92,12 +92,24 @@ struct PairCost {
   LinkCost cost;
 };
 
+// A node whose switch adds (NVLS): start-up of an operation, and seconds per byte that one rank
+// sends to the switch.
+struct NvlsCost {
+  double startup_s = 25e-6; // as NCCL assumes (CLU 6.1)
+  double per_byte_s{};
+};
+
+// Where nothing is known of switches that add in the network: an assumption of CLU 5.3.
+inline constexpr double kSwitchLatency = 1e-6;
+
 // Two levels: ranks of a node talk over `intra`, others over `inter` (the main link cost) through
 // `nics_per_node` shared interfaces.
 struct TwoLevel {
   std::uint32_t gpus_per_node = 1;
   std::uint32_t nics_per_node = 1;
   LinkCost intra;
+  std::optional<NvlsCost> nvls{};
+  std::optional<double> switch_latency_s{}; // sigma of switches that add in the network
 };
 
 struct Links {
@@ -125,13 +137,16 @@ struct Options {
   bool lp_last_hop = true;      // COL 5.6
   bool ring_startup_2p = false; // COL 5.4: 2P instead of 2(P-1) start-ups
   bool exchange_sizes = false;  // COL 5.8
-  AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader
+  AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader, collnet
   AlgorithmId inter_algorithm = AlgorithmId::ring; // both hierarchical kinds
   std::vector<AlgorithmId> candidates;             // auto; empty = the defaults of COL 9
   std::uint32_t servers = 1;                       // parameter_server
   Placement placement = Placement::dedicated;      // parameter_server
   TreeShape tree = TreeShape::far_first;           // mst
   bool empty_messages = false;                     // 0 bytes are sent too, for the start-ups
+  // Chunks that follow each other through the levels of two_level and collnet; empty = the number
+  // with the shortest time.
+  std::optional<std::uint32_t> pipeline_chunks = 1;
 };
 
 struct Collective {

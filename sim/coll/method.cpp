@@ -39,7 +39,8 @@ bool few_interfaces(const Collective& collective) {
 // the schedule takes longer by up to one element per step.
 bool parts_divide(const Collective& collective) {
   const Options& options = collective.options;
-  if (options.chunking == Chunking::real || !collective.sizes.empty()) {
+  if (options.chunking == Chunking::real ||
+      (!collective.sizes.empty() && algorithm(collective.algorithm).node_parts == nullptr)) {
     return true; // given sizes are no parts of a whole
   }
   if (!collective.held_bytes.empty()) {
@@ -48,6 +49,12 @@ bool parts_divide(const Collective& collective) {
   }
   const double elements = collective.bytes / static_cast<double>(options.element_bytes);
   const auto into = [&](double parts) { return std::fmod(elements, parts) == 0; };
+  if (const auto parts = algorithm(collective.algorithm).node_parts) {
+    return into(parts(collective));
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return true; // a formula of bytes, cut or not
+  }
   const std::uint32_t ranks = collective.ranks;
   const std::uint32_t gpus =
       collective.links.two_level ? collective.links.two_level->gpus_per_node : 1;
@@ -88,22 +95,34 @@ bool shares_interfaces(const Collective& collective) {
   return true;
 }
 
+bool leaves_nodes_once(const Collective& collective) {
+  return collective.algorithm == AlgorithmId::ring ||
+         (collective.algorithm == AlgorithmId::lp && collective.chain.empty());
+}
+
 std::optional<std::string> idle_interfaces(const Collective& collective) {
   const std::optional<TwoLevel>& two = collective.links.two_level;
-  if (!two || collective.links.fabric || collective.ranks <= two->gpus_per_node) {
+  if (!two || collective.links.fabric || two->gpus_per_node == 1 ||
+      collective.ranks <= two->gpus_per_node) {
     return std::nullopt;
   }
   const std::uint32_t nics = std::min(two->nics_per_node, two->gpus_per_node);
-  const bool crosses_once = collective.algorithm == AlgorithmId::ring ||
-                            (collective.algorithm == AlgorithmId::lp && collective.chain.empty()) ||
-                            collective.algorithm == AlgorithmId::hierarchical_leader;
-  if (nics <= 1 || !crosses_once) {
+  const std::string word(name(collective.algorithm));
+  const std::string others = collective.op == Op::allreduce
+                                 ? "hierarchical, two_level and ring_rails"
+                                 : "two_level and ring_rails";
+  if (collective.algorithm == AlgorithmId::hierarchical_leader && nics > 1) {
+    return word + " uses one of the " + std::to_string(nics) + " interfaces of a node; " + others +
+           " use them all";
+  }
+  const bool flat = !is_two_level(collective.algorithm) &&
+                    collective.algorithm != AlgorithmId::parameter_server &&
+                    collective.algorithm != AlgorithmId::automatic;
+  if (!flat || (nics > 1 && !leaves_nodes_once(collective))) {
     return std::nullopt;
   }
-  const bool flat = collective.algorithm != AlgorithmId::hierarchical_leader;
-  return std::string(flat ? "a flat " : "") + std::string(name(collective.algorithm)) +
-         " uses one of the " + std::to_string(nics) + " interfaces of a node" +
-         (collective.op == Op::allreduce ? "; hierarchical uses them all" : "");
+  return "flat_on_two_levels: " + word + " is flat and uses one network card of a node" +
+         (nics > 1 ? " of " + std::to_string(nics) : "") + "; " + others + " know both levels";
 }
 
 // From the cheapest to the dearest: a formula that is equal to the schedule, a sweep that is exact

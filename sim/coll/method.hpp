@@ -33,9 +33,11 @@ void check_bound(const Collective& collective, Method method, double seconds);
 // once.
 [[nodiscard]] bool shares_interfaces(const Collective& collective);
 
-// What to say where a node has several interfaces and the algorithm leaves it through one of them
-// only: a flat ring, a pipeline and leaders cross the border of every node once (COL 5.9). Empty
-// otherwise.
+// A flat ring, and a pipeline in rank order, cross the border of every node once each way.
+[[nodiscard]] bool leaves_nodes_once(const Collective& collective);
+
+// What to say where an algorithm leaves a node of several ranks through one interface only: a flat
+// one (CLU 3.8), and leaders where a node has several interfaces (COL 5.9). Empty otherwise.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
 // The fixed share of an interface (COL 5.9) fits transfers of equal size that start together;

@@ -10,6 +10,7 @@
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/lower_bound.hpp"
 #include "coll/method.hpp"
+#include "coll/schedule/in_switch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +101,11 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
                        " takes latency and bandwidth of the calibration, not its times of messages "
                        "in both directions");
   }
-  if (auto idle = idle_interfaces(collective)) {
+  if (collective.algorithm == kCollnet && !collective.links.two_level->switch_latency_s) {
+    warnings.push_back("switch_latency_s is not given: " + base::shortest(kSwitchLatency) +
+                       " s are assumed");
+  }
+  if (auto idle = idle_interfaces(collective); idle && !record.choice) {
     warnings.push_back(std::move(*idle));
   }
   if (record.method == Method::max_plus && static_share_estimates(collective)) {

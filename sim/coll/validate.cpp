@@ -4,6 +4,7 @@
 
 #include "coll/formula/closed_form.hpp"
 #include "coll/record.hpp"
+#include "coll/validate_nodes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -186,7 +187,7 @@ void check_algorithm(Findings& findings, const Collective& collective) {
       findings.push_back({item("candidates", i), std::move(*finding)});
     }
   }
-  if (is_two_level(collective.algorithm)) {
+  if (has_level_algorithms(collective.algorithm)) {
     check_flat(findings, "inter_algorithm", options.inter_algorithm, {Op::allreduce});
   }
   if (collective.algorithm == AlgorithmId::hierarchical_leader) {
@@ -307,6 +308,9 @@ std::vector<Finding> validate(const Collective& collective) {
   }
   check_pairs(findings, collective);
   check_two_level(findings, collective);
+  if (findings.empty()) {
+    findings = validate_nodes(collective);
+  }
   // The rate may be infinite (0 = free), the time per byte never is.
   if (const double gamma = collective.reduction_s_per_byte; !(gamma >= 0) || std::isinf(gamma)) {
     findings.push_back({"reduction_Bps", "must be >= 0, got " + shown(1 / gamma)});

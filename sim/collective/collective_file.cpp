@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/method.hpp"
 #include "coll/validate.hpp"
 #include "coll/validate_compressed.hpp"
 #include "collective/collective_keys.hpp"
@@ -306,6 +307,20 @@ void refuse_findings(const io::Json& tree, const CollectiveFile& file) {
   throw InputError(std::move(problems));
 }
 
+// Several interfaces next to an algorithm that uses one of them are a mistake.
+void refuse_idle_interfaces(const CollectiveFile& file, const io::Json& tree,
+                            io::Problems& problems) {
+  const auto& [collective, levels] = std::tie(file.collective, file.collective.links.two_level);
+  if (tree.find("nics_per_node") != nullptr && levels && levels->nics_per_node > 1 &&
+      levels->gpus_per_node > 1 && collective.ranks > levels->gpus_per_node && !file.compression &&
+      !file.system.question && coll::leaves_nodes_once(collective)) {
+    problems.add(tree, "nics_per_node",
+                 "has no meaning for " + std::string(coll::name(collective.algorithm)) +
+                     ", which is flat and uses one network card of a node; two_level and "
+                     "ring_rails use them all");
+  }
+}
+
 } // namespace
 
 bool is_collective(const io::Json& tree) {
@@ -366,6 +381,9 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   parse_collective_network(fields, context, file);
   parse_entry(fields, context, out);
   fields.no_more();
+  if (leftovers == Leftovers::refuse) {
+    refuse_idle_interfaces(file, tree, problems);
+  }
   problems.throw_if_any();
   if (file.compression) {
     const auto value = static_cast<double>(file.compression->value_bytes);

@@ -88,7 +88,8 @@ inline constexpr std::array kCollectiveOptions{
     shared_option("ring_startup"),
     shared_option("exchange_sizes"),
     shared_option("intra_algorithm"),
-    shared_option("inter_algorithm")};
+    shared_option("inter_algorithm"),
+    shared_option("pipeline_chunks")};
 
 inline constexpr std::array kTensorLength{
     integer("shapes", "Length of a dimension.").in(io::between(1, io::kMostExact)).example("64")};
@@ -196,6 +197,10 @@ inline constexpr std::array kCollectiveFileKeys{
             "preset, but not more than one per rank of a node, else 1.")
         .in(io::between(1, kMaxRanks))
         .example("4"),
+    shared_row(kCluster, "nvlink_domain_nodes"),
+    kNvlsRate,
+    kNvlsStartup,
+    kSwitchLatency,
     object("intra_network", kCollectiveIntra, "The network inside a node.")
         .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
     kPresetKey,

@@ -13,9 +13,11 @@
 #include "collective/collective_keys.hpp"
 #include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
+#include "library/published_constants.hpp"
 #include "net/fabric/placement.hpp"
 #include "net/fabric/rank_fabric.hpp"
 #include "net/profile/dense_inflation.hpp"
+#include "scenario/node_switches.hpp"
 #include "scenario/topology_field.hpp"
 
 namespace stepsim::study {
@@ -171,6 +173,33 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const io::Fields& f
   return hosts;
 }
 
+// Machines that one fast network joins, as written or of the node type; fewer nodes than a domain
+// has are one domain.
+std::uint32_t domain_nodes(io::Fields& fields, std::uint32_t gpus, const CollectiveFile& file) {
+  const std::int64_t written = fields.integer("nvlink_domain_nodes");
+  const std::uint32_t nodes = (file.collective.ranks + gpus - 1) / std::max(gpus, 1U);
+  if (!fields.has("nvlink_domain_nodes")) {
+    const std::uint32_t of_node = file.system.node ? file.system.node->type.domain_nodes : 1;
+    return nodes <= of_node ? nodes : nodes % of_node == 0 ? of_node : 1;
+  }
+  if (nodes % static_cast<std::uint32_t>(written) != 0 || file.collective.ranks % gpus != 0) {
+    fields.problems().add(fields.json(), "nvlink_domain_nodes",
+                          "must divide the nodes (" + std::to_string(nodes) + "), got " +
+                              std::to_string(written));
+    return 1;
+  }
+  return static_cast<std::uint32_t>(written);
+}
+
+// What the switch of a node type adds at: the part of the ring's rate that NCCL reckons with.
+std::optional<coll::NvlsCost> nvls_of(const library::NodeType& node) {
+  const double rate =
+      node.ring_Bps * library::kNvlsEfficiency[static_cast<std::size_t>(node.generation)];
+  return node.in_switch_reduction && rate > 0
+             ? std::optional(coll::NvlsCost{.per_byte_s = 1 / rate})
+             : std::nullopt;
+}
+
 // On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
 // the network inside a node must be given.
 void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
@@ -185,17 +214,24 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   if (topology && nics != 1) {
     context.problems.add(fields.json(),
                          "/nics_per_node and /topology exclude each other: its cables are there");
-  } else if (!intra && !topology && !system.question && (gpus != 1 || nics != 1)) {
+  } else if (!intra && !topology && !system.question &&
+             (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
     context.problems.add(
         fields.json(),
         "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
   }
-  if ((!intra && gpus == 1 && nics == 1) || !context.problems.empty()) {
+  const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
+  const std::optional<coll::NvlsCost> nvls = read_nvls(fields);
+  const std::optional<double> switch_latency_s = read_switch_latency(fields);
+  const bool switches = nvls || switch_latency_s;
+  if ((!intra && gpus * domain == 1 && nics == 1 && !switches) || !context.problems.empty()) {
     return;
   }
   coll::TwoLevel& out = file.collective.links.two_level.emplace();
-  out.gpus_per_node = gpus;
-  out.nics_per_node = nics;
+  out.gpus_per_node = gpus * domain;
+  out.nics_per_node = nics * domain;
+  out.nvls = nvls || !system.node ? nvls : nvls_of(system.node->type);
+  out.switch_latency_s = switch_latency_s;
   if (filled) {
     fill_intra(fields, context, file);
   } else if (intra) {

@@ -3,6 +3,8 @@
 // others are shown, so that a new key is listed before anybody thinks of it.
 #include "scenario/defaults.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/schedule/in_switch.hpp"
+#include "coll/schedule/two_level.hpp"
 
 #include <algorithm>
 #include <array>
@@ -68,6 +70,19 @@ bool streams_blocks(const Scenario& scenario) {
           coll::sends_blocks(communication.collective, communication.options));
 }
 
+bool adds_in_node(const Scenario& scenario) {
+  return exchanges_by_links(scenario) && scenario.cluster.nvls.has_value();
+}
+
+bool adds_in_network(const Scenario& scenario) {
+  return exchanges_by_links(scenario) && scenario.communication.collective == coll::kCollnet;
+}
+
+bool is_cut(const Scenario& scenario) {
+  return exchanges_by_links(scenario) &&
+         coll::takes_chunks(scenario.communication.collective, coll::Op::allreduce);
+}
+
 bool has_workload_update(const Scenario& scenario) {
   return scenario.training.update.value > 0; // of the trace
 }
@@ -113,6 +128,9 @@ struct Row {
 constexpr std::array kRows{
     Row{"/cluster/intra_network", exchanges, true},
     Row{"/cluster/nics_per_node", crosses_interfaces, true},
+    Row{"/cluster/nvlink_domain_nodes", nullptr},
+    Row{"/cluster/nvls_startup_s", adds_in_node},
+    Row{"/cluster/switch_latency_s", adds_in_network, true},
     Row{"/cluster/network/block_latency_s", streams_blocks},
     Row{"/cluster/network/efficiency", exchanges_by_links},
     Row{"/cluster/network/reduction_Bps", adds_for_free, true},
@@ -123,6 +141,7 @@ constexpr std::array kRows{
         "a node type or a calibration of the library is given"},
     Row{"/communication/cost_form", exchanges_by_links},
     Row{"/communication/element_bytes", exchanges_by_links},
+    Row{"/communication/pipeline_chunks", is_cut},
     Row{"/communication/reduction_mode", adding_takes_time},
     Row{"/communication/ring_startup", is_ring_on_links},
     Row{"/training/input_pipelined", waits_for_input},

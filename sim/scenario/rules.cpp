@@ -6,7 +6,9 @@
 #include <array>
 
 #include "base/nearest.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/compress/compression.hpp"
+#include "coll/validate_nodes.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/packet/packet_transport.hpp"
@@ -96,6 +98,28 @@ void warn_of_interfaces(Scenario& scenario) {
   }
 }
 
+// The pointer of a value that the rules of collectives name.
+std::string pointer_of(const std::string& what) {
+  return what == "algorithm"         ? "/communication/collective"
+         : what == "pipeline_chunks" ? "/communication/pipeline_chunks"
+                                     : "/cluster/" + what;
+}
+
+// What an algorithm over nodes asks of the cluster.
+void check_nodes(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
+  if (!context.problems.empty() || scenario.training.exchange || scenario.cluster.network.curve ||
+      is_compressed(scenario)) {
+    return;
+  }
+  const coll::Collective exchange = exchange_of(scenario);
+  if (!coll::is_two_level(exchange.algorithm)) {
+    return;
+  }
+  for (const coll::Finding& finding : coll::validate_nodes(exchange)) {
+    context.problems.add(tree, pointer_of(finding.what) + ": " + finding.message);
+  }
+}
+
 } // namespace
 
 bool is_given(const io::Json& tree, std::string_view pointer) {
@@ -127,6 +151,7 @@ void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& 
                            std::string(key) + " has no meaning for " + rule.where(scenario));
     }
   }
+  check_nodes(tree, context, scenario);
   warn_of_link(tree, scenario);
   warn_of_interfaces(scenario);
 }

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "coll/algorithms.hpp"
+#include "coll/schedule/in_switch.hpp"
+#include "scenario/node_rules.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -22,8 +24,10 @@ bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkMo
 bool topology_counts(const Scenario& s) {
   return s.cluster.topology_gives_latency || s.cluster.topology_gives_bandwidth;
 }
-bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpus_per_node > 1; }
-bool is_hierarchical(const Scenario& s) { return coll::is_two_level(s.communication.collective); }
+bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpus_of_domain() > 1; }
+bool is_hierarchical(const Scenario& s) {
+  return coll::has_level_algorithms(s.communication.collective);
+}
 bool is_sync(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::sync_sgd; }
 bool is_server(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server;
@@ -134,8 +138,9 @@ constexpr std::array kRules{
     KeyRule{"/communication/block_bytes",
             "the collective is auto, or sends in blocks on one of its levels",
             [](const Scenario& s) {
-              return is_automatic(s) || is_hierarchical(s) ||
-                     coll::algorithm(s.communication.collective).block_streams > 0;
+              const coll::Algorithm& row = coll::algorithm(s.communication.collective);
+              return is_automatic(s) || is_hierarchical(s) || row.block_streams > 0 ||
+                     (row.node_blocks != nullptr && s.communication.reduce_broadcast);
             },
             asked_collective},
     KeyRule{"/communication/lp_last_hop", "the collective is lp or auto",
@@ -146,9 +151,10 @@ constexpr std::array kRules{
     KeyRule{"/communication/exchange_sizes", "sparse data is exchanged (stepsim collective)",
             [](const Scenario&) { return false; },
             [](const Scenario&) { return std::string("a dense allreduce"); }},
-    KeyRule{"/communication/intra_algorithm", "the collective is hierarchical_leader",
+    KeyRule{"/communication/intra_algorithm", "the collective is hierarchical_leader or collnet",
             [](const Scenario& s) {
-              return s.communication.collective == AlgorithmId::hierarchical_leader;
+              return s.communication.collective == AlgorithmId::hierarchical_leader ||
+                     s.communication.collective == coll::kCollnet;
             },
             asked_collective},
     KeyRule{"/communication/inter_algorithm", "the collective has two levels", is_hierarchical,
@@ -209,7 +215,7 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               const Communication& c = s.communication;
               const bool between_nodes =
-                  coll::is_two_level(c.collective) &&
+                  coll::has_level_algorithms(c.collective) &&
                   coll::algorithm(c.options.inter_algorithm).block_streams > 0;
               return !is_simulated(s) && (is_automatic(s) || between_nodes ||
                                           coll::algorithm(c.collective).block_streams > 0);
@@ -358,6 +364,8 @@ constexpr std::array<std::string_view, 23> kPacketKeys{
 // The keys of packets have one rule in common, on top of their own.
 std::vector<KeyRule> key_rules() {
   std::vector<KeyRule> all(kRules.begin(), kRules.end());
+  const std::span<const KeyRule> nodes = node_rules();
+  all.insert(all.end(), nodes.begin(), nodes.end());
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

@@ -75,6 +75,9 @@ struct Cluster {
   std::int64_t nodes = 1;
   std::int64_t gpus_per_node = 1;
   std::int64_t nics_per_node = 1;
+  std::int64_t nvlink_domain_nodes = 1;   // machines that count as one node (CLU 3.7)
+  std::optional<coll::NvlsCost> nvls;     // the switch of a node adds
+  std::optional<double> switch_latency_s; // of switches that add in the network, if given
   std::optional<coll::LinkCost> intra;
   std::string intra_calibration; // file or name as written, "" = none
   bool has_network = true;       // one node alone may do without
@@ -86,6 +89,8 @@ struct Cluster {
   // Where every rank is, then every dedicated server; null for alpha_beta.
   std::shared_ptr<const net::RankFabric> fabric;
   [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }
+  [[nodiscard]] std::int64_t gpus_of_domain() const { return nvlink_domain_nodes * gpus_per_node; }
+  [[nodiscard]] std::int64_t nics_of_domain() const { return nvlink_domain_nodes * nics_per_node; }
 };
 
 // How many epochs a loss of gradients costs (PKT 8).

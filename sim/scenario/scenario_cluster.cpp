@@ -14,6 +14,7 @@
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/library_settings.hpp"
+#include "scenario/node_switches.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_intra.hpp"
 #include "scenario/scenario_library.hpp"
@@ -102,6 +103,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
   note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),
                 cluster);
+  read_switches(fields, context, cluster);
   if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
       static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) >
           keys::kMaxRanks) {
@@ -291,7 +293,7 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
   if (!cluster.has_network && servers) {
     context.problems.add(*place, "network", "required: dedicated servers are on other machines");
   }
-  if (cluster.gpus_per_node == 1 || cluster.intra || !uses_links(scenario) ||
+  if (cluster.gpus_of_domain() == 1 || cluster.intra || !uses_links(scenario) ||
       !context.problems.empty()) {
     return;
   }

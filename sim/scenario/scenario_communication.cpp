@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/validate.hpp"
 #include "plan/planners.hpp"
@@ -149,7 +150,27 @@ void read_options(io::Fields& fields, coll::Options& options) {
   options.exchange_sizes = fields.boolean("exchange_sizes");
   options.intra_algorithm = *coll::parse_algorithm(fields.word("intra_algorithm"));
   options.inter_algorithm = *coll::parse_algorithm(fields.word("inter_algorithm"));
+  const io::Json* chunks = fields.any("pipeline_chunks");
+  if (chunks != nullptr && chunks->is_string() && chunks->as_string() == "optimal") {
+    options.pipeline_chunks = std::nullopt;
+  } else {
+    options.pipeline_chunks =
+        static_cast<std::uint32_t>(fields.optional_integer("pipeline_chunks").value_or(1));
+  }
 }
+
+namespace {
+
+// "mst, be or lp"
+std::string one_of(const std::vector<AlgorithmId>& algorithms) {
+  std::vector<std::string_view> words;
+  for (const AlgorithmId each : algorithms) {
+    words.push_back(coll::name(each));
+  }
+  return base::joined(words, " or ");
+}
+
+} // namespace
 
 // The schedule comes before the compression, which depends on it (`k` needs the whole gradient in
 // one message).
@@ -170,7 +191,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   const auto trees = coll::valid_algorithms(coll::Op::reduce);
   if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
     context.problems.add(fields.json(), "collective",
-                         "reduce_broadcast needs mst, be or lp, got " +
+                         "reduce_broadcast needs " + one_of(trees) + ", got " +
                              std::string(collective_word(out)));
   }
   out.overlap_backward = fields.boolean("overlap_backward");

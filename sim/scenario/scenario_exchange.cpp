@@ -167,10 +167,13 @@ coll::Collective exchange_of(const Scenario& scenario) {
     collective.links.all.per_byte_s *= gamma;
     collective.links.all.delay_s *= gamma;
   }
-  if ((cluster.intra || cluster.fabric) && cluster.gpus_per_node > 1) {
-    collective.links.two_level = coll::TwoLevel{static_cast<std::uint32_t>(cluster.gpus_per_node),
-                                                static_cast<std::uint32_t>(cluster.nics_per_node),
-                                                cluster.intra.value_or(coll::LinkCost{})};
+  if ((cluster.intra || cluster.fabric) && cluster.gpus_of_domain() > 1) {
+    collective.links.two_level =
+        coll::TwoLevel{.gpus_per_node = static_cast<std::uint32_t>(cluster.gpus_of_domain()),
+                       .nics_per_node = static_cast<std::uint32_t>(cluster.nics_of_domain()),
+                       .intra = cluster.intra.value_or(coll::LinkCost{}),
+                       .nvls = cluster.nvls,
+                       .switch_latency_s = cluster.switch_latency_s};
   }
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;

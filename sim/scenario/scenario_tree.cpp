@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "coll/algorithms.hpp"
+#include "coll/schedule/in_switch.hpp"
+#include "coll/schedule/two_level.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
@@ -149,6 +151,16 @@ io::Json cluster_tree(const Scenario& scenario) {
   io::Json tree = io::Object{{"nodes", cluster.nodes},
                              {"gpus_per_node", cluster.gpus_per_node},
                              {"nics_per_node", cluster.nics_per_node}};
+  if (cluster.nvlink_domain_nodes > 1) {
+    tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);
+  }
+  if (cluster.nvls) {
+    tree.set("nvls_Bps", 1 / cluster.nvls->per_byte_s);
+    tree.set("nvls_startup_s", cluster.nvls->startup_s);
+  }
+  if (cluster.switch_latency_s) {
+    tree.set("switch_latency_s", *cluster.switch_latency_s);
+  }
   if (cluster.node && !cluster.node->written.empty()) {
     tree.set("preset", cluster.node->written);
   }
@@ -170,13 +182,19 @@ io::Json cluster_tree(const Scenario& scenario) {
   return tree;
 }
 
+// The reduce and the broadcast of ring_rails are pipelined chains.
+bool sends_chains(const Communication& communication) {
+  return communication.reduce_broadcast &&
+         coll::algorithm(communication.collective).node_blocks != nullptr;
+}
+
 // Only options of the chosen collective, and the keys that its schedule reads.
 io::Json communication_tree(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const coll::Options& options = communication.options;
   const AlgorithmId algorithm = communication.collective;
   const bool automatic = algorithm == AlgorithmId::automatic;
-  const bool two_level = coll::is_two_level(algorithm);
+  const bool two_level = coll::has_level_algorithms(algorithm);
   io::Json tree = io::Object{{"reduction_mode", coll::kReductionModes[options.reduction_mode]},
                              {"chunking", coll::kChunkings[options.chunking]},
                              {"element_bytes", options.element_bytes},
@@ -197,7 +215,8 @@ io::Json communication_tree(const Scenario& scenario) {
     }
     tree.set("candidates", std::move(names));
   }
-  if (automatic || two_level || coll::algorithm(algorithm).block_streams > 0) {
+  if (automatic || two_level || sends_chains(communication) ||
+      coll::algorithm(algorithm).block_streams > 0) {
     tree.set("block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal"));
   }
   if (automatic || algorithm == AlgorithmId::lp) {
@@ -206,11 +225,16 @@ io::Json communication_tree(const Scenario& scenario) {
   if (algorithm == AlgorithmId::ring) {
     tree.set("ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)");
   }
-  if (algorithm == AlgorithmId::hierarchical_leader) {
+  if (algorithm == AlgorithmId::hierarchical_leader || algorithm == coll::kCollnet) {
     tree.set("intra_algorithm", coll::name(options.intra_algorithm));
   }
   if (two_level) {
     tree.set("inter_algorithm", coll::name(options.inter_algorithm));
+  }
+  if (algorithm == coll::kTwoLevel || algorithm == coll::kCollnet) {
+    tree.set("pipeline_chunks", options.pipeline_chunks
+                                    ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
+                                    : io::Json("optimal"));
   }
   if (communication.copy_bandwidth_Bps > 0) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);

@@ -71,6 +71,9 @@ TEST_CASE("closed form: folding six ranks costs be twice as much as bruck") {
 
 TEST_CASE("closed form: one rank or no byte takes no time, and entering late shifts the end") {
   for (const AlgorithmRow& row : algorithm_table()) {
+    if (stepsim::coll::test::in_switch(row.algorithm)) {
+      continue;
+    }
     CAPTURE(name(row.op));
     CAPTURE(name(row.algorithm));
     Collective alone = point(row.op, row.algorithm, 1, 1e8, kRates);
@@ -79,6 +82,9 @@ TEST_CASE("closed form: one rank or no byte takes no time, and entering late shi
     Collective nothing = point(row.op, row.algorithm, 4, 0, kRates);
     CHECK(closed_form(nothing)->seconds == 0);
     Collective some = point(row.op, row.algorithm, 4, 1e6, kRates);
+    if (!closed_form(some)) {
+      continue; // chains of ring_rails that add
+    }
     const double seconds = closed_form(some)->seconds;
     some.enter_s = {3, 3, 3, 3};
     CHECK(closed_form(some)->seconds == near(seconds + 3));

@@ -5,6 +5,9 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/point.hpp"
+#include "coll/schedule/in_switch.hpp"
+#include "coll/schedule/ring_rails.hpp"
+#include "coll/schedule/two_level.hpp"
 
 using namespace stepsim::coll;
 using stepsim::coll::test::point;
@@ -22,11 +25,14 @@ TEST_CASE("names: every operation and algorithm reads back from its word") {
 
 TEST_CASE("names: operations offer what the overview table lists") {
   using Id = AlgorithmId;
-  CHECK(valid_algorithms(Op::broadcast) == std::vector{Id::mst, Id::be, Id::lp});
-  CHECK(valid_algorithms(Op::reduce) == std::vector{Id::mst, Id::be, Id::lp});
-  CHECK(valid_algorithms(Op::allreduce).size() == 11);
-  CHECK(valid_algorithms(Op::reduce_scatter) == std::vector{Id::be, Id::bruck, Id::ring, Id::mst});
-  CHECK(valid_algorithms(Op::allgatherv) == std::vector{Id::ring, Id::bruck, Id::be});
+  const std::vector chains{Id::mst, Id::be, Id::lp, kRingRails, kTwoLevel};
+  CHECK(valid_algorithms(Op::broadcast) == chains);
+  CHECK(valid_algorithms(Op::reduce) == chains);
+  CHECK(valid_algorithms(Op::allreduce).size() == 16);
+  CHECK(valid_algorithms(Op::reduce_scatter) ==
+        std::vector{Id::be, Id::bruck, Id::ring, Id::mst, kRingRails, kTwoLevel, kNvls});
+  CHECK(valid_algorithms(Op::allgatherv) ==
+        std::vector{Id::ring, Id::bruck, Id::be, kRingRails, kTwoLevel});
 }
 
 TEST_CASE("algorithm table: no row twice, every row has a closed form and a summary") {

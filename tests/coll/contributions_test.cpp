@@ -11,6 +11,9 @@
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/nodes.hpp"
+#include "coll/schedule/ring_rails.hpp"
+#include "coll/schedule/two_level.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -121,8 +124,8 @@ std::string wrong(const Collective& collective) {
     std::vector<char> receives(ranks, 0);
     for (; end < transfers.size() && transfers[end].step == transfers[begin].step; ++end) {
       const TransferRecord& transfer = transfers[end];
-      if (transfer.src == transfer.dst || sends[transfer.src]++ > 0 ||
-          receives[transfer.dst]++ > 0) {
+      const bool busy = sends[transfer.src]++ > 0 || receives[transfer.dst]++ > 0;
+      if (transfer.src == transfer.dst || (busy && collective.algorithm != kRingRails)) {
         return "a port serves two transfers in step " + std::to_string(transfer.step);
       }
       payloads.emplace_back();
@@ -160,8 +163,7 @@ void check(const Collective& collective) {
 }
 
 bool flat(AlgorithmId algorithm) {
-  return algorithm != AlgorithmId::hierarchical && algorithm != AlgorithmId::hierarchical_leader &&
-         algorithm != AlgorithmId::parameter_server;
+  return !is_two_level(algorithm) && algorithm != AlgorithmId::parameter_server;
 }
 
 TEST_CASE(
@@ -273,6 +275,37 @@ TEST_CASE("contributions: two levels of any shape, inner and outer algorithms") 
         if (ranks % per_node == 0) {
           collective.algorithm = AlgorithmId::hierarchical;
           check(collective);
+        }
+      }
+    }
+  }
+}
+
+// Parts of a reduce-scatter or all-gather belong to places in a ring, not to ranks of the same
+// number; an all-reduce is one after the other.
+TEST_CASE("contributions: ring_rails and two_level, in chunks and from any root") {
+  using test::Shape;
+  for (const Shape& shape : {Shape{1, 4, 2}, Shape{3, 1, 1}, Shape{2, 4, 4}, Shape{3, 4, 2},
+                             Shape{5, 2, 2}, Shape{4, 3, 1}}) {
+    for (const Op op : {Op::broadcast, Op::reduce, Op::allreduce}) {
+      for (const AlgorithmId algorithm : {kRingRails, kTwoLevel}) {
+        for (const double bytes : {1.0, shape.ranks() - 1.0, 1.0 * shape.ranks(), 61.0}) {
+          Collective collective = test::on_nodes(op, algorithm, shape, bytes);
+          collective.options.chunking = Chunking::integer;
+          collective.options.block = Bytes{3};
+          if (algorithm == kTwoLevel && op == Op::allreduce) {
+            collective.options.pipeline_chunks = 3;
+          }
+          for (std::uint32_t root = 0; root < shape.ranks(); root += op == Op::allreduce ? 99 : 1) {
+            collective.root = root;
+            CAPTURE(name(op));
+            CAPTURE(name(algorithm));
+            CAPTURE(shape.nodes);
+            CAPTURE(shape.gpus);
+            CAPTURE(bytes);
+            CAPTURE(root);
+            CHECK(wrong(collective) == "");
+          }
         }
       }
     }

@@ -44,7 +44,7 @@ constexpr double kBeta = 1 / kLink.bandwidth_Bps;
 TEST_CASE("fabric: every collective on a star is alpha-beta and its closed form") {
   for (std::uint32_t ranks = 2; ranks <= 17; ++ranks) {
     for (const AlgorithmRow& row : algorithm_table()) {
-      if (row.candidate == Candidate::two_level || !takes_ranks(row.algorithm, ranks)) {
+      if (is_two_level(row.algorithm) || !takes_ranks(row.algorithm, ranks)) {
         continue;
       }
       for (const double bytes : {1.0, 1e4 + 1, 720720.0 * 100}) {

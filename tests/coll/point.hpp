@@ -24,6 +24,9 @@ inline Collective point(Op op, AlgorithmId algorithm, std::uint32_t ranks, doubl
   return collective;
 }
 
+// Algorithms whose switches need nodes of their own kind are tested in node_schedules_test.
+inline bool in_switch(AlgorithmId id) { return algorithm(id).in_switch; }
+
 // `ranks`, or one more where the algorithm needs that.
 inline std::uint32_t fitting(AlgorithmId algorithm, std::uint32_t ranks) {
   return takes_ranks(algorithm, ranks) ? ranks : ranks + 1;

@@ -37,9 +37,7 @@ Collective random_collective(base::RandomStream& random, bool alike) {
     const std::vector<Id> algorithms = valid_algorithms(collective.op);
     collective.algorithm = algorithms[static_cast<std::size_t>(
         random.integer(0, static_cast<std::int64_t>(algorithms.size()) - 1))];
-    if (collective.algorithm != Id::hierarchical &&
-        collective.algorithm != Id::hierarchical_leader &&
-        collective.algorithm != Id::parameter_server) {
+    if (!is_two_level(collective.algorithm) && collective.algorithm != Id::parameter_server) {
       break;
     }
   }

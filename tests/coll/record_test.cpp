@@ -42,31 +42,36 @@ TEST_CASE("record: bus bandwidth of the published log rows, 8 ranks") {
 TEST_CASE("record: a flat ring over nodes with several interfaces says that it uses one") {
   Collective ring = point(Op::allreduce, Id::ring, 80, 1e6, kRates);
   ring.links.two_level = TwoLevel{8, 8, {1e-6, 1e-6, 1e-11}};
-  const std::string words = "a flat ring uses one of the 8 interfaces of a node; hierarchical uses "
-                            "them all";
+  const std::string words = "flat_on_two_levels: ring is flat and uses one network card of a node "
+                            "of 8; hierarchical, two_level and ring_rails know both levels";
   CHECK(warns(make_record(ring, AskedMethod::automatic), words));
   Collective one = ring;
   one.links.two_level->nics_per_node = 1;
-  CHECK_FALSE(warns(make_record(one, AskedMethod::automatic), "interfaces of a node"));
+  CHECK(
+      warns(make_record(one, AskedMethod::automatic),
+            "flat_on_two_levels: ring is flat and uses one network card of a node; hierarchical"));
   // The warning is true: the time is that of one interface.
   CHECK(make_record(ring, AskedMethod::automatic).seconds ==
         make_record(one, AskedMethod::automatic).seconds);
   Collective all = ring;
   all.algorithm = Id::hierarchical;
-  CHECK_FALSE(warns(make_record(all, AskedMethod::automatic), "interfaces of a node"));
+  CHECK_FALSE(warns(make_record(all, AskedMethod::automatic), "flat_on_two_levels"));
   Collective gather = ring;
   gather.op = Op::allgather;
-  CHECK(warns(make_record(gather, AskedMethod::automatic), "a flat ring uses one of the 8"));
+  CHECK(warns(make_record(gather, AskedMethod::automatic),
+              "ring is flat and uses one network card of a node of 8; two_level"));
   Collective inside = ring;
   inside.ranks = 8; // one node
-  CHECK_FALSE(warns(make_record(inside, AskedMethod::automatic), "interfaces of a node"));
+  CHECK_FALSE(warns(make_record(inside, AskedMethod::automatic), "flat_on_two_levels"));
 }
 
 TEST_CASE("record: algorithms that are said to use one interface are no faster with more") {
   for (const Id algorithm : {Id::ring, Id::lp, Id::hierarchical_leader}) {
     Collective several = point(Op::allreduce, algorithm, 12, 1e6, kRates);
     several.links.two_level = TwoLevel{4, 4, {1e-6, 1e-6, 1e-11}};
-    CHECK(warns(make_record(several, AskedMethod::automatic), "one of the 4 interfaces"));
+    CHECK(warns(make_record(several, AskedMethod::automatic),
+                algorithm == Id::hierarchical_leader ? "one of the 4 interfaces"
+                                                     : "one network card of a node of 4"));
     Collective one = several;
     one.links.two_level->nics_per_node = 1;
     CHECK(events(several).seconds == near(events(one).seconds));
@@ -189,7 +194,8 @@ TEST_CASE("record: warnings tell what the numbers do not") {
   c = point(Op::allreduce, Id::mst, 4, 1000, kRates);
   c.links.two_level = TwoLevel{2, 1, {1e-6, 1e-6, 1e-11}};
   CHECK(warns(make_record(c, AskedMethod::max_plus), "sharing of interfaces"));
-  CHECK(make_record(c, AskedMethod::automatic).warnings.empty());
+  CHECK(make_record(c, AskedMethod::automatic).warnings.size() == 1);
+  CHECK(warns(make_record(c, AskedMethod::automatic), "flat_on_two_levels"));
   c.algorithm = Id::hierarchical;
   CHECK(make_record(c, AskedMethod::max_plus).warnings.empty());
   c.enter_s = {0, 0, 1, 0};

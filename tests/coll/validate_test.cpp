@@ -77,9 +77,10 @@ TEST_CASE("validate: several problems are all told") {
 TEST_CASE("validate: an algorithm that the operation does not have, with those it has") {
   CHECK(finding(good(Op::allgather, Id::lp)) ==
         "algorithm: lp is not defined for allgather; valid: be, bruck, ring, mst, "
-        "recursive_doubling");
+        "recursive_doubling, ring_rails, two_level, nvls");
   CHECK(finding(good(Op::broadcast, Id::double_binary_tree)) ==
-        "algorithm: double_binary_tree is not defined for broadcast; valid: mst, be, lp");
+        "algorithm: double_binary_tree is not defined for broadcast; valid: mst, be, lp, "
+        "ring_rails, two_level");
 }
 
 TEST_CASE("validate: a form of cost that the algorithm does not have") {
@@ -156,7 +157,8 @@ TEST_CASE("validate: two levels, parameter servers, candidates") {
 
   Collective choice = good(Op::broadcast, Id::automatic);
   choice.options.candidates = {Id::mst, Id::ring};
-  CHECK(finding(choice) == "candidates/1: ring is no candidate for broadcast; valid: mst, be, lp");
+  CHECK(finding(choice) == "candidates/1: ring is no candidate for broadcast; valid: mst, be, lp, "
+                           "ring_rails, two_level");
 }
 
 TEST_CASE("validate: the closed form must exist") {

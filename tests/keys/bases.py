@@ -83,6 +83,12 @@ def all_bases(repository):
     for collective in ("hierarchical", "hierarchical_leader"):
         bases[f"collective {collective}"] = base({"cluster": TWO_LEVELS},
                                                  communication(collective=collective))
+    for collective in ("ring_rails", "two_level", "collnet"):
+        bases[f"collective {collective}"] = base({"cluster": TWO_LEVELS},
+                                                 communication(collective=collective))
+    bases["collective nvls_tree"] = base({"cluster": TWO_LEVELS},
+                                         {"cluster": {"gpus_per_node": 4, "nvls_Bps": 3e11}},
+                                         communication(collective="nvls_tree"))
     bases["collective parameter_server"] = base(communication(collective="parameter_server"))
     bases["collective calibrated"] = base(
         NO_LINK, {"cluster": {"nodes": 8, "network": {

@@ -34,9 +34,7 @@ std::vector<double> sizes_for(std::uint32_t ranks) {
   return {0, 1, ranks - 1.0, static_cast<double>(ranks), 1e6 + 1, 64.0 * 1024 * 1024};
 }
 
-bool two_level(AlgorithmId algorithm) {
-  return algorithm == AlgorithmId::hierarchical || algorithm == AlgorithmId::hierarchical_leader;
-}
+bool two_level(AlgorithmId algorithm) { return is_two_level(algorithm); }
 
 enum class Variety { equal, entries, links, both };
 

@@ -14,7 +14,9 @@ GATHERED = {"topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk
 SPARSE = GATHERED - {"qsgd", "signsgd", "powersgd"}
 FORMULA_ONLY = {"sparcml_split", "topk_dsa", "ok_topk", "omnireduce"}
 COLLECTIVES = {"mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree",
-               "hierarchical", "hierarchical_leader", "parameter_server", "auto", "library", "calibrated"}
+               "hierarchical", "hierarchical_leader", "ring_rails", "two_level", "nvls", "nvls_tree",
+               "collnet", "parameter_server", "auto", "library", "calibrated"}
+IN_SWITCH = {"nvls", "nvls_tree", "collnet"}
 NETWORKS = {"flow", "packet"}
 METHODS = {"closed_form", "max_plus", "events"}
 
@@ -50,7 +52,9 @@ FORBIDDEN = [
     (("level", {"flow"}), ("compression", FORMULA_ONLY | {"hierarchical_topk"}), "no messages of its own"),
     (("level", {"flow"}), ("schedule", {"asc_wfbp"}), "asc_wfbp: a linear cost"),
     (("level", {"alpha_beta", "cost"}), ("collective", {"calibrated"}), "needs a measured curve"),
-    (("gpus", {"one"}), ("collective", {"hierarchical", "hierarchical_leader"}),
+    (("level", NETWORKS), ("collective", IN_SWITCH | {"ring_rails"}), "no cables of a topology"),
+    (("gpus", {"one"}), ("collective", {"hierarchical", "hierarchical_leader", "ring_rails", "two_level"}
+                         | IN_SWITCH),
      "several ranks of a node"),
     (("gpus", {"one"}), ("compression", {"hierarchical_topk"}), "several ranks of a node"),
     (("schedule", {"asc_wfbp"}), ("compression", GATHERED - {"powersgd"}), "asc_wfbp: a linear cost"),

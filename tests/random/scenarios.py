@@ -77,6 +77,11 @@ class Maker:
             chance = 0.06 if pointer.startswith("/cluster/network/packet") else 0.12
             if pointer == self.wanted or rng.random() < chance:
                 put(out, pointer, self.value(pointer))
+        if "nvlink_domain_nodes" in out["cluster"]:
+            nodes = out["cluster"]["nodes"]
+            out["cluster"]["nvlink_domain_nodes"] = rng.choice(
+                [k for k in range(1, min(nodes, 64) + 1) if nodes % k == 0])
+            out["cluster"].setdefault("intra_network", {"latency_s": 1e-6, "bandwidth_Bps": 1e11})
         if {"max_width", "width_tolerance"} & set(training) and rng.random() < 0.9:
             training["pipeline_width"] = "optimal"
         if "input_pipelined" in training:  # says how an input is read that takes time
@@ -98,12 +103,20 @@ class Maker:
             nodes = rng.choice([1048576, 1048575, 1000, 65536])
         if d["compression"] == "hierarchical_topk":
             nodes = max(nodes, 2)
+        if d["collective"] in ("nvls", "nvls_tree"):
+            nodes, gpus = 1 if d["collective"] == "nvls" else max(nodes, 2), max(gpus, 3)
+        elif d["collective"] == "collnet":
+            nodes = max(nodes, 2)
         cluster = {"nodes": nodes}
         if gpus > 1:
             cluster["gpus_per_node"] = gpus
         if d["collective"] == "library" or (d["level"] == "alpha_beta" and rng.random() < 0.05):
             cluster["preset"] = rng.choice(["dgx_h100", "dgx_a100", "p4d", "mi300x", "dgx_b200"])
             cluster["gpus_per_node"] = gpus
+        if d["collective"] in ("nvls", "nvls_tree"):
+            cluster["nvls_Bps"] = float(f"{10 ** rng.uniform(10, 11.5):.3g}")
+        if d["collective"] == "ring_rails" and rng.random() < 0.5:
+            cluster["nics_per_node"] = rng.choice([k for k in range(1, gpus + 1) if gpus % k == 0])
         network = {"model": d["level"]} if d["level"] in NETWORKS else {}
         line = {"latency_s": float(f"{10 ** rng.uniform(-6, -4):.2g}"),
                 "bandwidth_Bps": float(f"{10 ** rng.uniform(8, 11):.3g}")}
@@ -130,7 +143,8 @@ class Maker:
         if d["level"] == "packet":
             network["packet"] = self.packet()
         machines = cluster.get("topology", {}).get("preset") in ("gpu_node", "rail_optimised")
-        hierarchical = d["collective"].startswith("hierarchical") or d["compression"] == "hierarchical_topk"
+        levels = ("hierarchical", "ring_rails", "two_level", "nvls", "collnet")
+        hierarchical = d["collective"].startswith(levels) or d["compression"] == "hierarchical_topk"
         if cluster.get("gpus_per_node", 1) > 1 and (hierarchical or not machines):
             cluster["intra_network"] = {"latency_s": 1e-6,
                                         "bandwidth_Bps": float(f"{10 ** rng.uniform(10, 11.5):.3g}")}

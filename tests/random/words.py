@@ -53,6 +53,9 @@ APPLIES = {
     "/communication/ring_startup": lambda d: d["collective"] in ("-", "ring") and collective(d),
     "/communication/lp_last_hop": lambda d: d["collective"] == "lp",
     "/communication/exchange_sizes": lambda d: d["compression"] not in {"-", "none"} | CODECS,
+    "/communication/pipeline_chunks": lambda d: (d["collective"] == "collnet" or
+                                                 (d["collective"] == "two_level"
+                                                  and d["level"] not in NETWORKS)),
     "/communication/intra_algorithm": lambda d: d["collective"] == "hierarchical_leader",
     "/communication/inter_algorithm": lambda d: d["collective"].startswith("hierarchical"),
     "/communication/exchange": lambda d: (d["algorithm"] == "sync_sgd"
@@ -93,7 +96,13 @@ APPLIES = {
     "/training/exchange_s": lambda d: not server(d) and d["level"] == "alpha_beta",
     "/training/convergence": lambda d: False,
     "/cluster": lambda d: False,
-    "/cluster/nics_per_node": lambda d: d["gpus"] == "several",
+    "/cluster/nics_per_node": lambda d: (d["gpus"] == "several"
+                                         and d["collective"] not in ("-", "ring", "lp", "ring_rails")),
+    "/cluster/nvlink_domain_nodes": lambda d: (d["level"] == "alpha_beta" and collective(d)
+                                               and d["collective"] in ("-", "ring", "two_level")),
+    "/cluster/nvls_Bps": lambda d: d["collective"] == "auto" and collective(d),
+    "/cluster/nvls_startup_s": lambda d: d["collective"] in ("nvls", "nvls_tree") and collective(d),
+    "/cluster/switch_latency_s": lambda d: d["collective"] == "collnet" and collective(d),
     "/cluster/rank_placement": lambda d: d["level"] in NETWORKS,
     "/cluster/network/reduction_Bps": lambda d: d["level"] == "alpha_beta" and d["collective"] != "library",
     "/cluster/network/delay_s": lambda d: d["level"] == "alpha_beta",
@@ -169,6 +178,9 @@ def combination(rng, fixed=()):
 NEEDS = {"trace": ("workload", "trace"), "calibrated": ("level", "calibration"), "jobs": ("level", "flow"),
          "omgs": ("compression", "topk"),
          "hierarchical": ("gpus", "several"), "hierarchical_leader": ("gpus", "several"),
+         "ring_rails": ("gpus", "several"), "two_level": ("gpus", "several"),
+         "nvls": ("gpus", "several"), "nvls_tree": ("gpus", "several"),
+         "collnet": ("gpus", "several"),
          "hierarchical_topk": ("gpus", "several")}
 
 

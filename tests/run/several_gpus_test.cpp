@@ -152,17 +152,21 @@ TEST_CASE("parameter servers serve nodes with several GPUs, synchronous or not")
   }
 }
 
-TEST_CASE("a flat ring over several interfaces says that it uses one of them") {
-  const std::string cluster =
-      R"({"nodes": 4, "gpus_per_node": 4, "nics_per_node": 4, )" + kEthernet + ", " + kInside + "}";
+TEST_CASE("a flat ring on nodes of several GPUs says that it uses one network card") {
+  const std::string start = R"({"nodes": 4, "gpus_per_node": 4, )";
+  const std::string cluster = start + kEthernet + ", " + kInside + "}";
+  const std::string several = start + R"("nics_per_node": 4, )" + kEthernet + ", " + kInside + "}";
   const auto warned = [](const Result& result) {
     return std::ranges::any_of(result.warnings, [](const std::string& warning) {
-      return warning.starts_with("a flat ring uses one of the 4 interfaces of a node");
+      return warning.starts_with("flat_on_two_levels: ring is flat");
     });
   };
   CHECK(warned(run_text(text(cluster))));
-  CHECK_FALSE(warned(run_text(text(cluster, R"(, "communication": {"collective":
+  CHECK_FALSE(warned(run_text(text(several, R"(, "communication": {"collective":
       "hierarchical"})"))));
+  CHECK_THROWS_WITH_AS((void)run_text(text(several)),
+                       doctest::Contains("nics_per_node has no meaning for collective ring"),
+                       InputError);
 }
 
 TEST_CASE("more interfaces and faster links never make a training step slower") {
@@ -176,7 +180,7 @@ TEST_CASE("more interfaces and faster links never make a training step slower") 
   };
   constexpr double kSlack = 1 + 1e-9;
   for (const char* kind :
-       {R"("collective": "ring")", R"("collective": "be")", R"("collective": "mst")",
+       {R"("collective": "two_level")", R"("collective": "be")", R"("collective": "mst")",
         R"("collective": "hierarchical")", R"("collective": "hierarchical_leader")",
         R"("collective": "auto")", R"("schedule": "single", "compression": {"method": "topk",
            "density": 0.01})",

@@ -68,6 +68,11 @@ constexpr std::array kFlags{
     Flag{"--intra-bandwidth", "/intra_network/bandwidth_Bps", "RATE", "100GB/s", kNetwork},
     Flag{"--intra-delay", "/intra_network/delay_s", "TIME", "1us", kNetwork},
     Flag{"--nics-per-node", "/nics_per_node", "N", "4", kNetwork},
+    Flag{"--nvlink-domain-nodes", "/nvlink_domain_nodes", "N", "18", kNetwork},
+    Flag{"--nvls-rate", "/nvls_Bps", "RATE", "309GB/s", kNetwork},
+    Flag{"--nvls-startup", "/nvls_startup_s", "TIME", "25us", kNetwork},
+    Flag{"--switch-latency", "/switch_latency_s", "TIME", "1us", kNetwork},
+    Flag{"--pipeline-chunks", "/options/pipeline_chunks", "N", "4", kAlgorithm},
     Flag{"--block", "/options/block_bytes", "SIZE", "64KiB", kAlgorithm},
     Flag{"--block-latency", "/network/block_latency_s", "TIME", "1us", kAlgorithm},
     Flag{"--root", "/root", "R", "0", kMain},
@@ -304,8 +309,10 @@ study::Sweep read_collective(const CollectiveFlags& flags) {
 
 study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
                                     std::int64_t point) {
+  // Of several algorithms, or several numbers of interfaces, some may have no use for a key.
+  const bool compares = sweep.grid.axis_of("/algorithm") || sweep.grid.axis_of("/nics_per_node");
   return study::parse_collective(study::scenario_at(sweep.base, sweep.grid, point), files,
-                                 study::Leftovers::ignore);
+                                 compares ? study::Leftovers::ignore : study::Leftovers::refuse);
 }
 
 // A key counts if any of the algorithms reads it, so that dense and compressed ones can be

@@ -20,6 +20,7 @@
 
 #include "base/error.hpp"
 #include "coll/evaluate/busy_time.hpp"
+#include "coll/evaluate/data_counts.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/schedule/schedule_cursor.hpp"
@@ -33,10 +34,11 @@ public:
   EventRun(const Collective& collective, const Schedule& schedule, const Links& links,
            Network network, bool with_transfer_times)
       : walk_(schedule), links_(links), network_(std::move(network)),
-        serial_(collective.options.reduction_mode == ReductionMode::serial),
+        serial_(schedule.serial_additions ||
+                collective.options.reduction_mode == ReductionMode::serial),
         watches_(with_transfer_times), enter_(entry_times(collective)),
         gamma_(reduction_costs(collective)), finish_(enter_), entered_(collective.ranks, false),
-        ports_(schedule.ports()), written_(walk_.streams(), 0),
+        ports_(schedule.ports()), written_(walk_.streams(), 0), data_(schedule),
         busy_(with_transfer_times ? collective.ranks : 0) {}
 
   // Throws SimulationError if the schedule cannot go on.
@@ -118,6 +120,7 @@ private:
     std::uint32_t rank{};       // whose data it is
     std::uint32_t next = kNone; // behind the port, or of the free places
     Position position{};
+    std::uint32_t phase{};
     std::size_t stream{};
     bool ready = false;
   };
@@ -140,10 +143,14 @@ private:
     return walk_.schedule().port(lane, rank);
   }
 
-  // Up to where everything that the rank receives in program order has arrived and has been added.
-  [[nodiscard]] Position unready(std::uint32_t rank) const {
+  // Up to where everything of these data that the rank receives in program order has arrived and
+  // has been added.
+  [[nodiscard]] Position unready(std::uint32_t rank, std::uint32_t data) const {
     Position first = kEndOfSchedule;
     for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+      if (data_.of_lane(lane) != data) {
+        continue;
+      }
       const Port& state = ports_[port(lane, rank)];
       first = std::min(first, state.first == kNone ? state.reception.position
                                                    : arrivals_[state.first].position);
@@ -159,13 +166,20 @@ private:
     case Needs::entry:
       return true;
     case Needs::all:
-      return unready(send.src) >= send.position;
+      return data_.counts() ? data_.all_is_there(send)
+                            : unready(send.src, phase_of(send).data) >= send.position;
     case Needs::own:
-      return unready(send.src) >= position_of(send.phase, 0);
+      return own_is_there(send);
     case Needs::block:
-      return written_[send.stream] > send.block && unready(send.src) >= position_of(send.phase, 0);
+      return written_[send.stream] > send.block && own_is_there(send);
     }
     return false;
+  }
+  [[nodiscard]] bool own_is_there(const NextSend& send) const {
+    return unready(send.src, phase_of(send).data) >= position_of(send.phase, 0);
+  }
+  [[nodiscard]] const Phase& phase_of(const Cursor& cursor) const {
+    return walk_.schedule().phases[cursor.phase];
   }
 
   // On to the next send or reception of the port; `open_` counts the cursors that are not at their
@@ -200,7 +214,10 @@ private:
                            .src = send.src,
                            .dst = send.dst};
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
-      if (links_.shared(send.src, send.dst)) {
+      if (const Phase& phase = phase_of(send); phase.own_ports) {
+        transfer.per_byte_s *=
+            links_.static_share(send.src, send.dst, phase.nic_share, phase.inner_share);
+      } else if (links_.shared(send.src, send.dst)) {
         transfer.send_port = links_.send_port(send.src);
         transfer.receive_port = links_.receive_port(send.dst);
       }
@@ -239,7 +256,8 @@ private:
     const std::uint32_t to = walk_.port(sender.send, dst);
     Port& receiver = ports_[to];
     const bool reduce = sender.send.reduce;
-    const double addition = reduce ? sender.send.bytes * gamma_[dst] : 0;
+    const double addition =
+        reduce ? sender.send.bytes * gamma_[dst] * phase_of(sender.send).inner_share : 0;
     const double arrive = now_ + links_.cost(src, dst).delay_s;
     const double begin = reduce ? std::max(receiver.added_s, arrive) : arrive;
     receiver.ready_s = begin + addition;
@@ -272,7 +290,7 @@ private:
     if (state.ready_s > now_) {
       wait_until_ready(to);
     } else {
-      write_stream(state.reception.stream);
+      is_ready(state.reception.phase, rank, state.reception.stream);
     }
     go_on(to, state.reception);
     try_start_to(to);
@@ -291,6 +309,7 @@ private:
     arrivals_[place] = {.port = to,
                         .rank = state.reception.dst,
                         .position = state.reception.position,
+                        .phase = state.reception.phase,
                         .stream = state.reception.stream};
     (state.first == kNone ? state.first : arrivals_[state.last].next) = place;
     state.last = place;
@@ -307,7 +326,7 @@ private:
     arrival.ready = true;
     finish_[rank] = now_;
     --open_;
-    write_stream(arrival.stream);
+    is_ready(arrival.phase, rank, arrival.stream);
     while (state.first != kNone && arrivals_[state.first].ready) {
       const std::uint32_t next = arrivals_[state.first].next;
       arrivals_[state.first].next = free_;
@@ -317,8 +336,10 @@ private:
     try_start_all(rank);
   }
 
-  // A block of a stream is ready: sends that need it compare its number with this count.
-  void write_stream(std::size_t stream) {
+  // What a rank received in the phase may be passed on. Sends that need a block of a stream compare
+  // its number with a count.
+  void is_ready(std::uint32_t phase, std::uint32_t rank, std::size_t stream) {
+    data_.arrived(phase, rank);
     if (stream != NextReception::kNoStream) {
       ++written_[stream];
     }
@@ -356,6 +377,7 @@ private:
   std::vector<bool> entered_;  // by rank
   std::vector<Port> ports_;    // of all lanes
   std::vector<Index> written_; // blocks of a stream that are ready
+  DataCounts data_;
   std::vector<Arrival> arrivals_;
   std::uint32_t free_ = kNone; // first free place among them
   engine::EventQueue<double> timers_;

@@ -2,11 +2,13 @@
 // link cost, so that the loop over events asks no question about it.
 #include "coll/evaluate/events.hpp"
 
+#include "coll/algorithms.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/server_flows.hpp"
+#include "coll/schedule/in_switch.hpp"
 #include "net/alpha_beta.hpp"
 #include "net/flow/fair_ports.hpp"
 #include "net/flow/flow_network.hpp"
@@ -53,6 +55,9 @@ Evaluation events(const Collective& collective, bool with_transfer_times) {
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_events(collective, with_transfer_times);
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return in_switch_evaluation(collective, with_transfer_times);
   }
   if (collective.links.fabric) {
     return fabric_events(collective, with_transfer_times);

@@ -42,6 +42,12 @@ public:
   [[nodiscard]] bool shared(std::uint32_t src, std::uint32_t dst) const {
     return node(src) != node(dst) && (!any_pairs_ || pairs_.listed(src, dst) == nullptr);
   }
+  // Times the cost per byte where flows share ports for good: `inner` inside a node, `nic` on an
+  // interface (see Phase).
+  [[nodiscard]] std::uint32_t static_share(std::uint32_t src, std::uint32_t dst, std::uint32_t nic,
+                                           std::uint32_t inner) const {
+    return node(src) == node(dst) ? inner : shared(src, dst) ? nic : 1;
+  }
   [[nodiscard]] std::uint32_t node(std::uint32_t rank) const {
     return rank / levels_.gpus_per_node;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/evaluate/busy_time.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/max_plus_sweep.hpp"
@@ -13,6 +14,7 @@
 #include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
+#include "coll/schedule/in_switch.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -24,19 +26,14 @@ struct BusyObserver {
     busy.add(operation.src, operation.start_s, operation.end_s);
     busy.add(operation.dst, operation.start_s, operation.port_free_s);
     if (operation.reduce) {
-      busy.add(operation.dst, std::max(operation.end_s, last_addition(operation)),
+      // The addition ends at ready_s without a pause.
+      busy.add(operation.dst, std::max(operation.end_s, operation.ready_s - operation.addition_s),
                operation.ready_s);
     }
   }
   [[nodiscard]] static bool done() { return false; }
 
   BusyTime busy;
-  std::vector<double> gamma; // s per byte
-private:
-  // The addition ends at ready_s without a pause: it began bytes * gamma earlier.
-  [[nodiscard]] double last_addition(const Operation& operation) const {
-    return operation.ready_s - operation.bytes * gamma[operation.dst];
-  }
 };
 
 struct Recorder {
@@ -99,13 +96,15 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_max_plus(collective, with_transfer_times);
   }
+  if (algorithm(collective.algorithm).in_switch) {
+    return in_switch_evaluation(collective, with_transfer_times);
+  }
   const Schedule schedule = make_schedule(collective);
   if (!with_transfer_times) {
     NoObserver nobody;
     return bounded(collective, result_of(sweep(collective, schedule, nobody)));
   }
   BusyObserver observer(collective.ranks);
-  observer.gamma = reduction_costs(collective);
   Evaluation result = bounded(collective, result_of(sweep(collective, schedule, observer)));
   result.ranks.transfer_s = observer.busy.lengths();
   return result;

@@ -7,6 +7,8 @@
 // pipelined_rules.hpp). `Observer::seen(Operation)` is called for every operation in program order;
 // the sweep stops when `Observer::done()`.
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "coll/evaluate/link_costs.hpp"
@@ -25,6 +27,7 @@ struct Operation {
   double start_s{};
   double end_s{};       // send port of src is free
   double port_free_s{}; // receive port of dst
+  double addition_s{};  // how long dst adds
   double ready_s{};     // data at dst, after the addition
 };
 
@@ -37,7 +40,8 @@ struct NoObserver {
 
 struct SweepState {                    // s
   std::vector<double> tx, rx, reduced; // per port: free, free, its additions done
-  std::vector<double> ready, finish;   // per rank
+  std::vector<double> ready;           // per set of data and rank
+  std::vector<double> finish;          // per rank
   std::uint64_t messages = 0;
 };
 
@@ -46,11 +50,15 @@ public:
   Sweep(const Collective& collective, const Links& links, Observer& observer)
       : links_(links), observer_(observer), mode_(collective.options.reduction_mode),
         gamma_(reduction_costs(collective)), enter_(entry_times(collective)) {
-    state_.ready = state_.finish = enter_;
+    state_.finish = enter_;
   }
 
   void run(const Schedule& schedule) {
     schedule_ = &schedule;
+    mode_ = schedule.serial_additions ? ReductionMode::serial : mode_;
+    for (std::uint32_t set = 0; set < schedule.data_sets; ++set) {
+      state_.ready.insert(state_.ready.end(), enter_.begin(), enter_.end());
+    }
     state_.tx = port_entries(schedule);
     state_.rx = state_.reduced = state_.tx;
     for (const Phase& phase : schedule.phases) {
@@ -101,12 +109,17 @@ private:
       collect(phase, rule, step);
       count_leaving(phase);
       for (Pending& pending : pending_) {
-        time(pending, phase.nic_share);
+        time(pending, phase);
       }
       for (const Pending& pending : pending_) {
-        apply(pending);
+        apply(pending, phase);
       }
     }
+  }
+
+  // Where the data of a rank stands in `ready`.
+  [[nodiscard]] std::size_t data_of(const Phase& phase, std::uint32_t rank) const {
+    return std::size_t{phase.data} * enter_.size() + rank;
   }
 
   // All sends of a step.
@@ -161,14 +174,14 @@ private:
   }
 
   [[nodiscard]] double per_byte(std::uint32_t src, std::uint32_t dst, const LinkCost& cost,
-                                std::uint32_t nic_share) const {
+                                const Phase& phase) const {
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
-      if (links_.shared(src, dst)) {
+      std::uint32_t on_nic = phase.nic_share;
+      if (on_nic == 0 && links_.shared(src, dst)) {
         const std::uint32_t nics = links_.nics_per_node();
-        const std::uint32_t share =
-            nic_share > 0 ? nic_share : (leaving_[links_.node(src)] + nics - 1) / nics;
-        return share * cost.per_byte_s;
+        on_nic = (leaving_[links_.node(src)] + nics - 1) / nics;
       }
+      return links_.static_share(src, dst, on_nic, phase.inner_share) * cost.per_byte_s;
     }
     return cost.per_byte_s;
   }
@@ -176,19 +189,19 @@ private:
   // The equations of the evaluator. With serial additions the receive port is held as long again as
   // the addition takes; with overlapped ones only the reduction engine of a rank works in order
   // behind the port.
-  void time(Pending& pending, std::uint32_t nic_share) {
+  void time(Pending& pending, const Phase& phase) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);
     double data = 0;
     switch (pending.needs) {
     case Needs::all:
-      data = state_.ready[operation.src];
+      data = state_.ready[data_of(phase, operation.src)];
       break;
     case Needs::own:
-      data = own_[operation.src];
+      data = own_[data_of(phase, operation.src)];
       break;
     case Needs::block:
-      data = std::max(own_[operation.src], cells_[pending.read]);
+      data = std::max(own_[data_of(phase, operation.src)], cells_[pending.read]);
       break;
     case Needs::entry:
       data = std::max(enter_[operation.src], enter_[operation.dst]);
@@ -196,13 +209,14 @@ private:
     }
     const double latency = pending.follow_up ? cost.block_latency_s : cost.latency_s;
     const double duration =
-        latency + operation.bytes * per_byte(operation.src, operation.dst, cost, nic_share);
+        latency + operation.bytes * per_byte(operation.src, operation.dst, cost, phase);
     operation.start_s = std::max(std::max(state_.tx[pending.from], state_.rx[pending.to]), data);
     operation.end_s = operation.start_s + duration;
     operation.port_free_s = operation.end_s;
     operation.ready_s = operation.end_s + cost.delay_s;
     if (operation.reduce) {
-      const double addition = operation.bytes * gamma_[operation.dst];
+      const double addition = operation.bytes * gamma_[operation.dst] * phase.inner_share;
+      operation.addition_s = addition;
       if (mode_ == ReductionMode::serial) {
         operation.port_free_s = operation.end_s + addition;
       }
@@ -210,14 +224,14 @@ private:
     }
   }
 
-  void apply(const Pending& pending) {
+  void apply(const Pending& pending, const Phase& phase) {
     const Operation& operation = pending.operation;
     state_.tx[pending.from] = operation.end_s;
     state_.rx[pending.to] = operation.port_free_s;
     if (operation.reduce) {
       state_.reduced[pending.to] = operation.ready_s;
     }
-    double& ready = state_.ready[operation.dst];
+    double& ready = state_.ready[data_of(phase, operation.dst)];
     ready = std::max(ready, operation.ready_s);
     double& sent = state_.finish[operation.src];
     sent = std::max(sent, operation.end_s);
@@ -230,40 +244,62 @@ private:
     observer_.seen(operation);
   }
 
-  // All groups of a ring pass: what leaves a node is the same in every step.
+  // All groups of a ring pass: what leaves a node is the same in every step. Groups that begin
+  // alike, as the nodes of a cluster and the rings of several cards do, end alike: the pass is run
+  // once for all that stand in a row.
   void run_ring(const Phase& phase, const RingPass& rule) {
     collect(phase, rule, 0);
     count_leaving(phase);
     const auto size = static_cast<std::size_t>(phase.layout.size);
     for (std::size_t begin = 0; begin < pending_.size(); begin += size) {
-      RingState ring;
-      for (std::size_t i = begin; i < begin + size; ++i) {
-        const auto [src, dst] = std::pair(pending_[i].operation.src, pending_[i].operation.dst);
-        const LinkCost& cost = links_.cost(src, dst);
-        const std::uint32_t port = pending_[i].from;
-        ring.tx.push_back(state_.tx[port]);
-        ring.rx.push_back(state_.rx[port]);
-        ring.reduced.push_back(state_.reduced[port]);
-        ring.ready.push_back(state_.ready[src]);
-        ring.latency_s.push_back(cost.latency_s);
-        ring.delay_s.push_back(cost.delay_s);
-        ring.per_byte_s.push_back(per_byte(src, dst, cost, phase.nic_share));
-        ring.reduction_s_per_byte.push_back(gamma_[src]);
+      RingState ring = ring_state(phase, begin, size);
+      if (!(last_ring_ && last_ring_->reduce == rule.reduce &&
+            last_ring_->partition == phase.partition && last_ring_->before == ring)) {
+        last_ring_ = RunRing{rule.reduce, phase.partition, ring, {}};
+        run_ring_pass(ring, phase.partition, rule.reduce, mode_);
+        last_ring_->after = std::move(ring);
       }
-      run_ring_pass(ring, phase.partition, rule.reduce, mode_);
+      const RingState& after = last_ring_->after;
       for (std::size_t i = 0; i < size; ++i) {
         const auto [port, rank] =
             std::pair(pending_[begin + i].from, pending_[begin + i].operation.src);
-        state_.tx[port] = ring.tx[i];
-        state_.rx[port] = ring.rx[i];
-        state_.reduced[port] = ring.reduced[i];
-        state_.ready[rank] = ring.ready[i];
-        state_.finish[rank] =
-            std::max({state_.finish[rank], ring.tx[i], ring.rx[i], ring.reduced[i], ring.ready[i]});
+        state_.tx[port] = after.tx[i];
+        state_.rx[port] = after.rx[i];
+        state_.reduced[port] = after.reduced[i];
+        state_.ready[data_of(phase, rank)] = after.ready[i];
+        state_.finish[rank] = std::max(
+            {state_.finish[rank], after.tx[i], after.rx[i], after.reduced[i], after.ready[i]});
       }
     }
     state_.messages += pending_.size() * (size - 1);
   }
+
+  // The ranks of one group before the pass.
+  [[nodiscard]] RingState ring_state(const Phase& phase, std::size_t begin,
+                                     std::size_t size) const {
+    RingState ring;
+    for (std::size_t i = begin; i < begin + size; ++i) {
+      const auto [src, dst] = std::pair(pending_[i].operation.src, pending_[i].operation.dst);
+      const LinkCost& cost = links_.cost(src, dst);
+      const std::uint32_t port = pending_[i].from;
+      ring.tx.push_back(state_.tx[port]);
+      ring.rx.push_back(state_.rx[port]);
+      ring.reduced.push_back(state_.reduced[port]);
+      ring.ready.push_back(state_.ready[data_of(phase, src)]);
+      ring.latency_s.push_back(cost.latency_s);
+      ring.delay_s.push_back(cost.delay_s);
+      ring.per_byte_s.push_back(per_byte(src, dst, cost, phase));
+      ring.reduction_s_per_byte.push_back(gamma_[src] * phase.inner_share);
+    }
+    return ring;
+  }
+
+  // A ring pass that has been run.
+  struct RunRing {
+    bool reduce{};
+    Partition partition;
+    RingState before, after;
+  };
 
   const Links& links_;
   Observer& observer_;
@@ -275,6 +311,7 @@ private:
   std::vector<double> cells_; // of streams
   std::vector<Pending> pending_;
   std::vector<std::uint32_t> leaving_;
+  std::optional<RunRing> last_ring_;
 };
 
 } // namespace stepsim::coll

@@ -19,6 +19,7 @@ struct RingState {
   std::vector<double> latency_s, per_byte_s;  // of the link i -> i + 1
   std::vector<double> delay_s;                // of the link i -> i + 1
   std::vector<double> reduction_s_per_byte;   // of rank i
+  friend bool operator==(const RingState&, const RingState&) = default;
 };
 
 void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode);

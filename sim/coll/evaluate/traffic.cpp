@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "coll/algorithms.hpp"
 #include "coll/evaluate/server_flows.hpp"
+#include "coll/schedule/in_switch.hpp"
 #include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {
@@ -66,6 +68,9 @@ std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
 Traffic traffic(const Collective& collective) {
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return parameter_server_traffic(collective);
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return in_switch_traffic(collective);
   }
   const Schedule schedule = make_schedule(collective);
   const std::vector<RankTraffic> ranks = sent_by_rank(schedule);

@@ -195,6 +195,9 @@ std::optional<Blocks> resolve_blocks(const Collective& collective) {
     plain.links.measured.reset();
     return resolve_blocks(plain);
   }
+  if (const auto blocks = algorithm(collective.algorithm).node_blocks) {
+    return blocks(collective);
+  }
   if (algorithm(collective.algorithm).block_streams == 0) {
     return std::nullopt;
   }

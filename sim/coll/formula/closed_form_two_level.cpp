@@ -1,37 +1,13 @@
-// Two levels (COL 5.9): the flat closed forms of each level, one after the other. Without
-// `two_level` every rank is a node of its own.
+// Two levels (COL 5.9): the flat closed forms of each level, one after the other.
 #include "coll/formula/closed_form_two_level.hpp"
 
-#include <algorithm>
 #include <cassert>
 
+#include "coll/formula/node_shape.hpp"
 #include "coll/formula/symbols.hpp"
-#include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {
 namespace {
-
-struct Levels {
-  std::uint32_t nodes{};
-  std::uint32_t per_node{}; // ranks of the largest node
-  bool equal_nodes{};
-  std::uint32_t sharing{}; // c: local ranks behind the busiest interface
-  LinkCost intra;
-  LinkCost inter;
-};
-
-Levels levels_of(const Collective& collective) {
-  const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
-  const std::uint32_t ranks = collective.ranks;
-  Levels levels;
-  levels.nodes = (ranks + two.gpus_per_node - 1) / two.gpus_per_node;
-  levels.per_node = std::min(two.gpus_per_node, ranks);
-  levels.equal_nodes = ranks % two.gpus_per_node == 0 || levels.nodes == 1;
-  levels.sharing = ranks_per_interface(collective);
-  levels.intra = two.intra;
-  levels.inter = collective.links.all;
-  return levels;
-}
 
 // A flat collective of one level, at the rates of `whole`.
 Collective flat(const Collective& whole, Op op, AlgorithmId algorithm, std::uint32_t ranks,
@@ -66,9 +42,9 @@ void append(std::optional<ClosedForm>& sum, const std::optional<ClosedForm>& sta
 } // namespace
 
 std::optional<ClosedForm> hierarchical_allreduce(const Collective& collective) {
-  const Levels levels = levels_of(collective);
+  const NodeShape levels = node_shape(collective);
   assert(levels.equal_nodes && "every node has as many ranks");
-  const std::uint32_t per_node = levels.per_node;
+  const std::uint32_t per_node = levels.gpus;
   const double n = collective.bytes;
   LinkCost shared = levels.inter;
   shared.per_byte_s *= levels.sharing;
@@ -89,20 +65,20 @@ std::optional<ClosedForm> hierarchical_allreduce(const Collective& collective) {
 }
 
 std::optional<ClosedForm> hierarchical_leader_allreduce(const Collective& collective) {
-  const Levels levels = levels_of(collective);
+  const NodeShape levels = node_shape(collective);
   const double n = collective.bytes;
   const Options& options = collective.options;
   std::optional<ClosedForm> sum = linear_form(0, 0, 0);
   append(sum,
-         closed_form(flat(collective, Op::reduce, options.intra_algorithm, levels.per_node, n,
-                          levels.intra)),
+         closed_form(
+             flat(collective, Op::reduce, options.intra_algorithm, levels.gpus, n, levels.intra)),
          1);
   append(sum,
          closed_form(flat(collective, Op::allreduce, options.inter_algorithm, levels.nodes, n,
                           levels.inter)),
          1);
   append(sum,
-         closed_form(flat(collective, Op::broadcast, options.intra_algorithm, levels.per_node, n,
+         closed_form(flat(collective, Op::broadcast, options.intra_algorithm, levels.gpus, n,
                           levels.intra)),
          1);
   // Leaders of smaller nodes are ready earlier.

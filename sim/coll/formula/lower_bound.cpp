@@ -7,9 +7,11 @@
 #include <limits>
 #include <vector>
 
+#include "coll/algorithms.hpp"
 #include "coll/formula/fabric_bound.hpp"
 #include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/schedule/in_switch.hpp"
 #include "coll/schedule/partition.hpp"
 #include "library/node_bound.hpp"
 
@@ -332,6 +334,9 @@ LowerBound lower_bound(const Collective& collective) {
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return server_flow_bound(collective);
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return in_switch_bound(collective);
   }
   if (has_nodes(collective)) {
     return node_level_bound(collective);

@@ -17,6 +17,7 @@ namespace stepsim::coll {
 
 class Partition {
 public:
+  friend bool operator==(const Partition&, const Partition&) = default;
   [[nodiscard]] static Partition equal(double bytes, Index parts, const Options& options);
   [[nodiscard]] static Partition sizes(std::span<const double> sizes);
   [[nodiscard]] static Partition blocks(std::array<double, 2> section_bytes, double block_bytes);

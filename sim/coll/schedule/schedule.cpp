@@ -99,14 +99,15 @@ Schedule make_schedule(const Collective& collective) {
     resolved.algorithm = choose_algorithm(collective).chosen;
   }
   Schedule schedule{collective.ranks, {}};
-  if (resolved.algorithm == AlgorithmId::parameter_server) {
-    throw SimulationError("parameter_server has no list of transfers in program order");
+  const Algorithm& row = algorithm(resolved.algorithm);
+  if (resolved.algorithm == AlgorithmId::parameter_server || row.in_switch) {
+    throw SimulationError(std::string(row.name) + " has no list of transfers in program order");
   }
   if (is_empty(resolved)) {
     return schedule;
   }
-  if (const auto add_phases = algorithm(resolved.algorithm).node_phases; add_phases != nullptr) {
-    add_phases(schedule, resolved);
+  if (row.node_phases != nullptr) {
+    row.node_phases(schedule, resolved);
     return schedule;
   }
   PhaseList phases{schedule.phases, all_ranks(resolved), resolved.options};
@@ -148,6 +149,9 @@ std::string_view name(const Rule& rule) {
     }
     std::string_view operator()(const BinomialSplit& r) const {
       return r.direction == Direction::spread ? "binomial scatter" : "binomial gather";
+    }
+    std::string_view operator()(const FlatSplit& r) const {
+      return r.direction == Direction::spread ? "flat scatter" : "flat gather";
     }
     std::string_view operator()(const Halving&) const { return "recursive halving"; }
     std::string_view operator()(const Doubling&) const { return "recursive doubling all-gather"; }

@@ -20,8 +20,8 @@
 namespace stepsim::coll {
 
 using Rule =
-    std::variant<RingPass, BinomialTree, NearTree, FlatTree, BinomialSplit, Halving, Doubling,
-                 FullExchange, Bruck, Fold, FunctionRule, Chain, ChainRing, TreePair>;
+    std::variant<RingPass, BinomialTree, NearTree, FlatTree, BinomialSplit, FlatSplit, Halving,
+                 Doubling, FullExchange, Bruck, Fold, FunctionRule, Chain, ChainRing, TreePair>;
 
 // A rule with streams (see operation.hpp).
 template <class R>
@@ -82,6 +82,11 @@ struct Phase {
   Index first_step = 0;        // counted over the whole collective
   std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count the sends of each step
   std::uint32_t lane = 0;      // whose ports its transfers hold
+  std::uint32_t data = 0;      // what its sends pass on: what phases of these data have brought
+  // Flows of the schedule that always use the same ports inside a node, and the same adder of a
+  // rank, at the same time: each has ports of its own at that part of the rate (CLU 2).
+  std::uint32_t inner_share = 1;
+  bool own_ports = false; // nic_share and inner_share hold in every evaluator
 
   [[nodiscard]] Index steps() const {
     return std::visit([](const auto& held) { return held.steps(); }, rule);
@@ -96,6 +101,8 @@ struct Schedule {
   std::vector<Phase> phases;
   // Ranks that share ports in a lane send only what they own (Needs::entry), one in a step.
   std::vector<Lane> lanes{Lane{}};
+  std::uint32_t data_sets = 1;
+  bool serial_additions = false; // whatever the options say (COL 2.3)
   [[nodiscard]] Index steps() const { return end_step(phases); } // rounds on the critical path
   // Ports of all lanes are numbered one lane after the other; sending and receiving are alike.
   [[nodiscard]] std::uint32_t ports() const {
@@ -107,8 +114,8 @@ struct Schedule {
 };
 
 // `automatic` becomes the chosen algorithm first. Empty for one rank or nothing to send. Throws
-// SimulationError for an algorithm that the operation does not have, for parameter_server (which is
-// no list of phases) and for hierarchical with unequal nodes.
+// SimulationError for an algorithm that the operation does not have, for those that are no list of
+// phases (parameter_server, sums in switches) and for hierarchical with unequal nodes.
 [[nodiscard]] Schedule make_schedule(const Collective& collective);
 
 // What a phase is called in messages: "ring reduce-scatter".

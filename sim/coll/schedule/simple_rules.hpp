@@ -5,6 +5,7 @@
 //   NearTree         L steps    reducing, but neighbours first: distances 1, 2, 4, ..
 //   FlatTree         P-1 steps  as BinomialTree, but 0 serves the others one after the other
 //   BinomialSplit    L steps    part r from 0 to rank r, or back
+//   FlatSplit        P-1 steps  likewise, but 0 serves the others one after the other
 //   RingPass         P-1 steps  parts go round: all-gather, or reduce-scatter ending with part r
 //   Halving          log2 P     reduce-scatter of a power of two, by exchange with r xor d
 //   Doubling         log2 P     all-gather likewise
@@ -131,6 +132,26 @@ private:
   }
   [[nodiscard]] static bool high(Index distance, Index rank) {
     return rank % (2 * distance) == distance;
+  }
+};
+
+struct FlatSplit {
+  Index size{};
+  Direction direction{}; // spread = scatter, collect = gather
+  [[nodiscard]] Index steps() const { return size - 1; }
+  [[nodiscard]] Send send(Index step, Index rank) const {
+    const Index other = step + 1;
+    if (direction == Direction::spread) {
+      return {.peer = rank == 0 ? other : kNobody, .first = other, .count = 1};
+    }
+    return {.peer = rank == other ? 0 : kNobody, .first = other, .count = 1};
+  }
+  [[nodiscard]] Receive receive(Index step, Index rank) const {
+    const Index other = step + 1;
+    if (direction == Direction::spread) {
+      return {.peer = rank == other ? 0 : kNobody};
+    }
+    return {.peer = rank == 0 ? other : kNobody};
   }
 };
 

@@ -147,6 +147,24 @@ inline constexpr std::array kPlacementForms{
          "Hosts by name or number: one per node or per rank, then one per dedicated server.")
         .example("[0, 1, 2, 3]")};
 
+// A node whose switch adds, and switches of the network that do; collectives have these keys, too.
+inline constexpr io::Key kNvlsRate =
+    number("nvls_Bps",
+           "Bytes per second that a GPU sends to a switch of its node that adds (NVLS). "
+           "The default is that the switch does not add.")
+        .in(io::above(0))
+        .example("3.09e11");
+inline constexpr io::Key kNvlsStartup =
+    number("nvls_startup_s", "Start-up of an operation in the switch of a node, s.")
+        .in(io::at_least(0))
+        .by_default(coll::NvlsCost{}.startup_s)
+        .because("what NCCL assumes");
+inline constexpr io::Key kSwitchLatency =
+    number("switch_latency_s", "Time that the switches of the network take to add, s.")
+        .in(io::at_least(0))
+        .by_default(coll::kSwitchLatency)
+        .because("an assumption, not a measurement");
+
 // nodes is the only number without which no cluster exists.
 inline constexpr std::array kCluster{
     integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
@@ -163,6 +181,14 @@ inline constexpr std::array kCluster{
         .by_default(1)
         .example("4")
         .because("the GPUs of a node share one interface"),
+    integer("nvlink_domain_nodes",
+            "Machines that the network inside a node joins: so many count as one node.")
+        .in(io::between(1, kMaxRanks))
+        .by_default(1)
+        .example("18"),
+    kNvlsRate,
+    kNvlsStartup,
+    kSwitchLatency,
     either(
         "intra_network", kIntraForms,
         "Network inside a node, or the name or file of its calibration. Several GPUs per node need "

@@ -2,6 +2,8 @@
 // word here.
 #include "scenario/keys/communication_keys.hpp"
 
+#include "coll/schedule/in_switch.hpp"
+
 #include <algorithm>
 
 #include "coll/algorithms.hpp"
@@ -42,8 +44,10 @@ std::vector<std::string_view> collectives() {
 // A two-level collective reduces to one rank of a node and broadcasts from it.
 std::vector<std::string_view> algorithms_in_node() {
   return names([](AlgorithmId algorithm) {
-    return coll::find_algorithm(coll::Op::reduce, algorithm) != nullptr &&
-           coll::find_algorithm(coll::Op::broadcast, algorithm) != nullptr;
+    const bool is_flat = !coll::is_two_level(algorithm) &&
+                         coll::find_algorithm(coll::Op::reduce, algorithm) != nullptr &&
+                         coll::find_algorithm(coll::Op::broadcast, algorithm) != nullptr;
+    return is_flat || algorithm == coll::kNvls; // of collnet
   });
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
+#include "coll/schedule/two_level.hpp"
 #include "scenario/keys/compression_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"
@@ -36,6 +37,12 @@ inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
 inline constexpr std::array kBlockForms{
     integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
     word("block_bytes", kBestBlock, "The block with the shortest time.")};
+
+inline constexpr std::array kChunkForms{
+    integer("pipeline_chunks", "Number of chunks.")
+        .in(io::between(1, coll::kMostChunks))
+        .example("4"),
+    word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
 // The keys of /communication but those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
@@ -78,6 +85,10 @@ inline constexpr std::array kCollectiveKeys{
     word("intra_algorithm", algorithms_in_node, "Algorithm inside a node.").by_default("mst"),
     word("inter_algorithm", algorithms_between_nodes, "Algorithm between nodes.")
         .by_default("ring"),
+    either("pipeline_chunks", kChunkForms,
+           "Chunks of a message that overlap on the levels of two_level and collnet.")
+        .by_default(1)
+        .because("a message is sent whole"),
     word("exchange", kExchanges, "One all-reduce, or a reduce and a broadcast.")
         .by_default("allreduce")
         .because("all-reduce, not reduce and broadcast"),

@@ -1,0 +1,38 @@
+#include "coll/formula/node_shape.hpp"
+
+#include <algorithm>
+
+#include "coll/formula/uniform.hpp"
+
+namespace stepsim::coll {
+
+NodeShape node_shape(const Collective& collective) {
+  const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
+  const std::uint32_t ranks = collective.ranks;
+  NodeShape shape;
+  shape.nodes = (ranks + two.gpus_per_node - 1) / two.gpus_per_node;
+  shape.gpus = std::min(two.gpus_per_node, ranks);
+  shape.cards = std::min(two.nics_per_node, shape.gpus);
+  shape.sharing = ranks_per_interface(collective);
+  shape.equal_nodes = ranks % two.gpus_per_node == 0 || shape.nodes == 1;
+  shape.intra = two.intra;
+  shape.inter = collective.links.all;
+  return shape;
+}
+
+bool has_delays(const NodeShape& shape) {
+  return (shape.gpus > 1 && shape.intra.delay_s > 0) ||
+         (shape.nodes > 1 && shape.inter.delay_s > 0);
+}
+
+std::optional<Line> upper_line(const Line& a, const Line& b) {
+  if (a.startup_s >= b.startup_s && a.per_byte_s >= b.per_byte_s) {
+    return a;
+  }
+  if (b.startup_s >= a.startup_s && b.per_byte_s >= a.per_byte_s) {
+    return b;
+  }
+  return std::nullopt;
+}
+
+} // namespace stepsim::coll

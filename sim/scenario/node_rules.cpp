@@ -1,0 +1,66 @@
+#include "scenario/node_rules.hpp"
+
+#include <array>
+#include <string>
+
+#include "coll/algorithms.hpp"
+#include "coll/method.hpp"
+#include "coll/schedule/in_switch.hpp"
+#include "coll/schedule/two_level.hpp"
+#include "scenario/scenario_exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::string node_word(const Scenario& s) {
+  return "collective " + std::string(coll::name(s.communication.collective));
+}
+bool is_collnet(const Scenario& s) { return s.communication.collective == coll::kCollnet; }
+bool adds_in_node(const Scenario& s) {
+  const coll::AlgorithmId id = s.communication.collective;
+  return id == coll::kNvls || id == coll::kNvlsTree || id == coll::AlgorithmId::automatic ||
+         (is_collnet(s) && s.communication.options.intra_algorithm == coll::kNvls);
+}
+
+constexpr std::array kNodeRules{
+    KeyRule{"/communication/pipeline_chunks", "the collective is two_level or collnet",
+            [](const Scenario& s) {
+              return coll::takes_chunks(s.communication.collective, coll::Op::allreduce);
+            },
+            node_word},
+    KeyRule{"/cluster/nics_per_node",
+            "it is 1, or the collective can use several interfaces of a node",
+            [](const Scenario& s) {
+              const Cluster& cluster = s.cluster;
+              return cluster.nics_per_node <= 1 || cluster.gpus_per_node == 1 ||
+                     cluster.nodes == 1 || is_simulated(s) || is_compressed(s) || has_curve(s) ||
+                     s.training.algorithm == TrainingAlgorithm::parameter_server ||
+                     !coll::leaves_nodes_once(exchange_of(s));
+            },
+            [](const Scenario& s) {
+              return node_word(s) + ", which is flat and uses one network card of a node; "
+                                    "two_level and ring_rails use them all";
+            }},
+    KeyRule{"/cluster/nvls_Bps",
+            "the collective adds in the switch of a node (nvls, nvls_tree, collnet with "
+            "intra_algorithm nvls), or is auto",
+            adds_in_node, node_word},
+    KeyRule{"/cluster/nvls_startup_s", "nvls_Bps has a meaning and is given",
+            [](const Scenario& s) { return adds_in_node(s) && s.cluster.nvls; },
+            [](const Scenario& s) {
+              return adds_in_node(s) ? std::string("a cluster without nvls_Bps") : node_word(s);
+            }},
+    KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, node_word},
+    KeyRule{"/cluster/nvlink_domain_nodes", "the network model is alpha_beta",
+            [](const Scenario& s) { return !is_simulated(s); },
+            [](const Scenario& s) {
+              return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
+            }},
+};
+
+} // namespace
+
+std::span<const KeyRule> node_rules() { return kNodeRules; }
+
+} // namespace stepsim::study
