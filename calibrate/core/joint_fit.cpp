@@ -157,7 +157,8 @@ std::optional<Counts> cost_counts(std::string_view op, std::string_view algorith
   const auto known_op = coll::parse_op(op);
   const auto known_algorithm = coll::parse_algorithm(algorithm);
   if (!known_op || !known_algorithm || *known_op == coll::Op::allgatherv ||
-      coll::find_algorithm(*known_op, *known_algorithm) == nullptr || ranks < 2) {
+      coll::find_algorithm(*known_op, *known_algorithm) == nullptr || ranks < 2 ||
+      coll::algorithm(*known_algorithm).in_switch) {
     return std::nullopt;
   }
   coll::Collective collective;

@@ -264,6 +264,10 @@ bool needs_equal_nodes(const Collective& collective) {
                              [](Id id) { return algorithm(id).needs_equal_nodes; });
 }
 
+bool has_transfers(AlgorithmId id) {
+  return id != AlgorithmId::parameter_server && !algorithm(id).in_switch;
+}
+
 bool is_two_level(AlgorithmId id) { return algorithm(id).two_level; }
 
 bool has_level_algorithms(AlgorithmId id) {

@@ -71,6 +71,9 @@ struct Algorithm {
 [[nodiscard]] std::vector<std::string_view> block_algorithms();
 // All nodes must have as many ranks: the algorithm needs it, or for `auto` all of the operation's.
 [[nodiscard]] bool needs_equal_nodes(const Collective& collective);
+// It is a list of transfers in program order (make_schedule); not the parameter server, whose order
+// follows from arrivals, and not sums in switches, which are formulas.
+[[nodiscard]] bool has_transfers(AlgorithmId id);
 // It knows two levels: ranks inside nodes, and nodes.
 [[nodiscard]] bool is_two_level(AlgorithmId id);
 // It has a flat algorithm for each of two levels (COL 5.9).

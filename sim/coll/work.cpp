@@ -65,6 +65,9 @@ double of_schedule(const Collective& collective, Method method) {
                                : static_cast<double>(collective.options.servers);
     return 2 * ranks * servers * transfer_seconds(collective, method, false);
   }
+  if (!has_transfers(collective.algorithm)) {
+    return 0; // a formula, which is counted for every algorithm
+  }
   if (searches_blocks(collective)) {
     return of_search(collective, method);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/evaluate/evaluation.hpp"
@@ -20,15 +21,11 @@
 namespace stepsim::coll {
 namespace {
 
-bool has_server(const ExchangeStage& stage) {
-  return stage.collective.algorithm == AlgorithmId::parameter_server;
-}
-
-// Sent by each rank of the cluster in all stages that have no server.
+// Sent by each rank of the cluster in all stages that are lists of transfers.
 std::vector<RankTraffic> sent(const CompressedExchange& exchange) {
   std::vector<RankTraffic> ranks(exchange.ranks);
   for (const ExchangeStage& stage : exchange.stages) {
-    if (has_server(stage)) {
+    if (!has_transfers(stage.collective.algorithm)) {
       continue;
     }
     const std::vector<RankTraffic> locals = traffic_by_rank(stage.collective);
@@ -113,7 +110,7 @@ Traffic exchange_traffic(const CompressedExchange& exchange) {
     result.messages += rank.messages;
   }
   for (const ExchangeStage& stage : exchange.stages) {
-    if (!has_server(stage)) {
+    if (has_transfers(stage.collective.algorithm)) {
       result.steps += make_schedule(stage.collective).steps();
       continue;
     }

@@ -100,7 +100,7 @@ Schedule make_schedule(const Collective& collective) {
   }
   Schedule schedule{collective.ranks, {}};
   const Algorithm& row = algorithm(resolved.algorithm);
-  if (resolved.algorithm == AlgorithmId::parameter_server || row.in_switch) {
+  if (!has_transfers(resolved.algorithm)) {
     throw SimulationError(std::string(row.name) + " has no list of transfers in program order");
   }
   if (is_empty(resolved)) {
