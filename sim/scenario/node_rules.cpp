@@ -52,10 +52,13 @@ constexpr std::array kNodeRules{
               return adds_in_node(s) ? std::string("a cluster without nvls_Bps") : node_word(s);
             }},
     KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, node_word},
-    KeyRule{"/cluster/nvlink_domain_nodes", "the network model is alpha_beta",
-            [](const Scenario& s) { return !is_simulated(s); },
+    KeyRule{"/cluster/nvlink_domain_nodes",
+            "the network model is alpha_beta, and messages are simulated, not read from a curve",
+            [](const Scenario& s) { return !is_simulated(s) && !has_curve(s); },
             [](const Scenario& s) {
-              return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
+              return is_simulated(s) ? "network model " +
+                                           std::string(kNetworkModels[s.cluster.network.model])
+                                     : std::string("times of messages that are read from a curve");
             }},
 };
 

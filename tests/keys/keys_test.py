@@ -58,6 +58,8 @@ NEUTRAL = [
     ("/communication/block_bytes", "collective *", "auto takes no pipeline here"),
     ("/communication/lp_last_hop", "collective auto", "auto takes no pipeline here"),
     ("/cluster/network/block_latency_s", "collective auto", "auto takes no pipeline here"),
+    ("/cluster/network/block_latency_s", "two levels", "auto takes no pipeline here"),
+    ("/cluster/nvls_Bps", "collective auto", "auto takes an algorithm without switches here"),
     ("/communication/copy_bandwidth_Bps", "* -schedule single -schedule ddp -pipe_sgd width 3 -server single",
      "counts where gradients are merged"),
     ("/communication/fusion_bytes", "schedule horovod", "nothing is fused here"),

@@ -6,6 +6,7 @@ usage: delays.py [STEPSIM]
 """
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,10 +36,9 @@ def step_s(stepsim, scenario):
     return json.loads(done.stdout)["summary"]["iteration_time_s"]
 
 
-def main():
-    stepsim = sys.argv[1] if len(sys.argv) > 1 else predict.ROOT / "build/stepsim"
+def show(stepsim, folder):
     rows = {row["row"]: row for row in predict.read_rows(predict.SCOREBOARD, "all", "")}
-    tables = rules.Tables(predict.ROOT / "models", pathlib.Path(tempfile.gettempdir()))
+    tables = rules.Tables(predict.ROOT / "models", folder)
     latency_s = rules.TCP_LATENCY_S
     print("        measured   error of the step, %")
     print("GPUs   step [ms]   one ring   latency   half of it delay   delay")
@@ -52,6 +52,12 @@ def main():
             errors.append(step_s(stepsim, flat | {"cluster": cluster}))
         ring, latency, half, delay = [100 * (each / measured - 1) for each in errors]
         print(f"{row['gpus']:>4s} {1e3 * measured:11.1f} {ring:+10.1f} {latency:+9.1f} {half:+18.1f} {delay:+7.1f}")
+
+
+def main():
+    stepsim = sys.argv[1] if len(sys.argv) > 1 else shutil.which("stepsim") or predict.ROOT / "build/stepsim"
+    with tempfile.TemporaryDirectory() as folder:
+        show(stepsim, pathlib.Path(folder))
 
 
 if __name__ == "__main__":
