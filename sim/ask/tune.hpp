@@ -5,8 +5,8 @@
 //
 //   bucket_bytes, fusion_bytes   every value that changes the buckets, so nothing better exists;
 //                                fusion_bytes with several element types is scanned
-//   collective, schedule         all that the scenario can have, without auto, parameter_server and
-//                                exhaustive
+//   collective, schedule         all that the scenario can have, without auto, parameter_server
+//                                and exhaustive; collnet only where the scenario has it
 //   pipeline_width               1..max_width: the smallest within width_tolerance of the widest
 //                                (both are keys of /training)
 //   density                      most entries that are at least as fast as dense, by bisection

@@ -13,6 +13,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/schedule/in_switch.hpp"
 #include "coll/validate_nodes.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
@@ -237,14 +238,16 @@ void density_values(Setup& setup) {
   }
 }
 
-// Two-level algorithms need a network inside the node; auto would repeat one of the others.
+// Two-level algorithms need a network inside the node; auto would repeat one of the others. collnet
+// needs switches that add, which nobody has who does not ask for it.
 void collective_values(Setup& setup) {
   const Communication& communication = setup.scenario.communication;
   const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
   for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
     const bool two_level = coll::is_two_level(algorithm);
     const bool other = algorithm == coll::AlgorithmId::automatic ||
-                       algorithm == coll::AlgorithmId::parameter_server;
+                       algorithm == coll::AlgorithmId::parameter_server ||
+                       (algorithm == coll::kCollnet && communication.collective != algorithm);
     coll::Collective exchange = exchange_of(setup.scenario);
     exchange.algorithm = algorithm;
     if (!other &&

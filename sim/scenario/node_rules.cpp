@@ -56,9 +56,9 @@ constexpr std::array kNodeRules{
             "the network model is alpha_beta, and messages are simulated, not read from a curve",
             [](const Scenario& s) { return !is_simulated(s) && !has_curve(s); },
             [](const Scenario& s) {
-              return is_simulated(s) ? "network model " +
-                                           std::string(kNetworkModels[s.cluster.network.model])
-                                     : std::string("times of messages that are read from a curve");
+              return is_simulated(s)
+                         ? "network model " + std::string(kNetworkModels[s.cluster.network.model])
+                         : std::string("times of messages that are read from a curve");
             }},
 };
 
