@@ -42,10 +42,14 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/compression/k": "--k", "/compression/index_bytes": "--index-bytes",
          "/compression/value_bytes": "--value-bytes", "/compression/allgather": "--allgather",
          "/compression/broadcast": "--broadcast", "/method": "--method", "/shape": "--shape",
+         "/options/pipeline_chunks": "--pipeline-chunks", "/nvlink_domain_nodes": "--nvlink-domain-nodes",
+         "/nvls_Bps": "--nvls-rate", "/nvls_startup_s": "--nvls-startup", "/switch_latency_s": "--switch-latency",
          "/preset": "--preset", "/elements": "--elements", "/element_type": "--element-type",
          "/library/calibration": "--library", "/library/version": "--library-version",
          "/library/choice": "--choice", "/library/residual": "--residual",
          "/library/algorithms": "--library-algorithms", "/library/protocols": "--library-protocols"}
+# Algorithms over nodes, and a key that counts for each alone.
+OVER_NODES = {"nvls_tree": "/nvls_startup_s", "collnet": "/switch_latency_s", "two_level": "/nvlink_domain_nodes"}
 VARIED = ["/ranks", "/bytes", "/network/latency_s", "/network/delay_s", "/network/bandwidth_Bps", "/algorithm",
           "/root", "/options/block_bytes", "/compression/density", "/options/servers", "/shape", "/preset"]
 # What the model of a library is asked: ring is the schedule on the links of the node type.
@@ -95,7 +99,10 @@ def value_of(rng, pointer, ranks):
               "value_bytes": lambda: rng.choice([2, 4]), "bits": lambda: rng.randint(1, 16),
               "bucket": lambda: rng.randint(1, 999), "rank": lambda: rng.randint(1, 8),
               "block": lambda: rng.randint(1, 256), "gpus_per_node": lambda: rng.choice([1, 2, 4]),
-              "nics_per_node": lambda: rng.choice([1, 1, 2]),
+              "nics_per_node": lambda: rng.choice([1, 1, 2]), "nvlink_domain_nodes": lambda: rng.choice([1, 2]),
+              "pipeline_chunks": lambda: rng.choice([1, 2, 7, "optimal"]),
+              "nvls_Bps": lambda: rng.uniform(1e11, 5e11), "nvls_startup_s": lambda: rng.uniform(1e-6, 1e-4),
+              "switch_latency_s": lambda: rng.uniform(0, 1e-5),
               "shape": lambda: rng.choice(SHAPES), "preset": lambda: rng.choice(NODES)}
     return number[key]()
 
@@ -143,6 +150,14 @@ def random_collective(rng, missing):
             of["/nics_per_node"] = value_of(rng, "/nics_per_node", ranks)
         if rng.random() < 0.3:
             of["/intra_network/delay_s"] = value_of(rng, "/network/delay_s", ranks)
+    if op == "allreduce" and not method and kind >= 0.2 and kind <= 0.9 and rng.random() < 0.15:
+        of |= {"/ranks": 8, "/gpus_per_node": 4, "/nics_per_node": 1, "/intra_network/latency_s": 1e-6,
+               "/intra_network/bandwidth_Bps": 1e11, "/algorithm": next((name for name, key in OVER_NODES.items() if key in missing),
+                                  rng.choice(list(OVER_NODES)))}
+        of.pop("/network/calibration", None)
+        own = {"collnet": ["switch_latency_s"], "nvls_tree": ["nvls_Bps", "nvls_startup_s"],
+               "two_level": ["nvlink_domain_nodes"]}[of["/algorithm"]]
+        return of | {f"/{key}": value_of(rng, f"/{key}", 8) for key in own}
     if rng.random() < 0.1:
         of["/enter_s"] = [rng.choice([0, rng.uniform(0, 1e-3)]) for _ in range(ranks)]
     if rng.random() < 0.1:

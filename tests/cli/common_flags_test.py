@@ -38,6 +38,7 @@ COMMANDS = {
     "schema": ["scenario"],
     "models": ["list"],
     "topologies": ["list"],
+    "presets": [],
 }
 RECORDS = {"sweep", "merge"}  # their files are JSON Lines
 

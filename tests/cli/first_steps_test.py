@@ -141,7 +141,7 @@ def a_fit_at_its_bound_says_so(place):
     if not fit.exists():
         raise Skipped("no stepsim-calibrate next to stepsim")
     place.write("o.txt", "# OSU MPI Latency Test\n# Size          Latency (us)\n" + "".join(
-        f"{1 << i} {2 ** i * 1e-3 - 0.5}\n" for i in range(10, 24)))
+        f"{1 << i} {2 ** i * 1e-3 - 0.5}\n" for i in range(16, 28)))
     place.run("import", "osu", "o.txt", "--ranks", 2, "-o", "o.json", "--quiet", code=0)
     place.stepsim = str(fit)
     fitted = text(place.run("fit", "o.json", "--force", "--json", code=0))

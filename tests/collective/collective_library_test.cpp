@@ -98,7 +98,7 @@ TEST_CASE(
   CHECK(filled.system.overrides.empty());
 
   const study::CollectiveFile beside =
-      ring(R"({"algorithm": "ring", "network": {"bandwidth_Bps": 2e10, "latency_s": 8e-6},
+      ring(R"({"algorithm": "two_level", "network": {"bandwidth_Bps": 2e10, "latency_s": 8e-6},
                "nics_per_node": 4, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3e11}})");
   CHECK(beside.collective.links.all.per_byte_s == 1 / 2e10);
   CHECK(beside.system.overrides ==

@@ -59,6 +59,8 @@ NEUTRAL = [
     ("/communication/lp_last_hop", "collective auto", "auto takes no pipeline here"),
     ("/cluster/network/block_latency_s", "collective auto", "auto takes no pipeline here"),
     ("/cluster/network/block_latency_s", "two levels", "auto takes no pipeline here"),
+    ("/cluster/intra_network/latency_s", "collective nvls_tree", "the switch has a start-up of its own"),
+    ("/cluster/network/reduction_Bps", "collective nvls_tree", "switches and streams add"),
     ("/cluster/nvls_Bps", "collective auto", "auto takes an algorithm without switches here"),
     ("/communication/copy_bandwidth_Bps", "* -schedule single -schedule ddp -pipe_sgd width 3 -server single",
      "counts where gradients are merged"),

@@ -87,6 +87,7 @@ TEST_CASE("delay: as long as a latency wherever hops are equal") {
 
 TEST_CASE("delay: two levels wait for it less often than for a latency") {
   const Changes levels{
+      {"/communication/collective", R"("ring")"},
       {"/cluster/gpus_per_node", "4"},
       {"/cluster/intra_network", R"({"latency_s": 1e-6, "bandwidth_Bps": 1e11, "delay_s": 0})"}};
   const double latency = *run(levels, 1e-3, 0).summary.communication_s;
