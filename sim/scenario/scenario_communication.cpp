@@ -11,6 +11,7 @@
 
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/schedule/in_switch.hpp"
 #include "coll/validate.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression/compression_tree.hpp"
@@ -203,6 +204,11 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
     context.problems.add(fields.json(), "collective",
                          std::string(coll::name(out.collective)) +
                              " needs an even number of ranks, got " + std::to_string(ranks));
+  }
+  if (out.collective == AlgorithmId::hierarchical_leader &&
+      out.options.intra_algorithm == coll::kNvls) {
+    context.problems.add(fields.json(), "intra_algorithm",
+                         "hierarchical_leader has no nvls inside a node; collnet has");
   }
   if (coll::is_two_level(out.collective) && !scenario.cluster.intra) {
     context.problems.add(fields.json(), "collective",

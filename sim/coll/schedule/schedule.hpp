@@ -68,8 +68,11 @@ struct Lane {
   Index gpus_per_node = 1;
   Index cards = 0; // per node; 0: every rank has ports of its own
   [[nodiscard]] Index place(Index rank) const {
+    if (cards == 0) { // most lanes; two divisions for each message would show
+      return rank;
+    }
     const Index local = rank % gpus_per_node;
-    return cards == 0 ? rank : rank - local + local % cards;
+    return rank - local + local % cards;
   }
 };
 

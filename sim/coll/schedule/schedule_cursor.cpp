@@ -32,8 +32,8 @@ bool any_of_card(const Phase& phase, const Lane& lane, Index first, Cursor& curs
 // Moves on to the next step in which `found(rule, phase, rank)` holds; it fills in the rest.
 template <class Found>
 void move_on(const Schedule& schedule, std::uint32_t port, Cursor& cursor, Found found) {
-  const Index first = port % schedule.ranks; // rank
-  const std::uint32_t in_lane = port / schedule.ranks;
+  const std::uint32_t in_lane = schedule.lanes.size() == 1 ? 0 : port / schedule.ranks;
+  const Index first = port - in_lane * schedule.ranks; // rank
   const Lane& lane = schedule.lanes[in_lane];
   const bool used = lane.place(first) == first;
   for (; cursor.phase < schedule.phases.size(); ++cursor.phase) {
