@@ -49,14 +49,15 @@ std::optional<plan::LinearCost> exact_linear_cost(const Scenario& scenario,
 
 } // namespace
 
-// No bound is known where the exchange is in two parts, where the cost is a table, on a fabric, and
-// with `auto`, whose algorithm depends on the sizes of the messages, which are not known here.
+// No bound is known where the exchange is in two parts, where the cost is a table or the model of a
+// library (planners may see its tangent), on a fabric, and with `auto`, whose algorithm depends on
+// the sizes of the messages, which are not known here.
 std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                                                    const plan::Problem& problem) {
   const Communication& communication = scenario.communication;
   const bool curved = scenario.cluster.network.curve &&
                       !std::holds_alternative<plan::LinearCost>(problem.cost.base);
-  if (problem.items.empty() || communication.reduce_broadcast || curved ||
+  if (problem.items.empty() || communication.reduce_broadcast || curved || communication.question ||
       scenario.cluster.fabric || communication.collective == coll::AlgorithmId::automatic) {
     return std::nullopt;
   }
