@@ -1,14 +1,16 @@
 #pragma once
-// What a calibration holds of one group of times: few lines (CAL 4.3), or the measured points.
+// The curve that a calibration keeps for one group of times: up to three straight lines (CAL 4.3),
+// or the measured points.
 //
 //   points   one per size; times that fall with size are pooled (isotonic in log t), because a
 //            larger message is no faster; straight lines between them (net::curve_through)
 //
 // Both are judged by leave-one-out errors: each size between the smallest and the largest is left
-// out in turn, everything is fitted again to the others, breaks included, and the error is that of
-// the time which this fit gives the size. The points are taken where the lines miss a measured size
-// by 10 % or more, because a kink in a table is structure (CAL D2), and where the 90th percentile
-// (nearest rank) of the leave-one-out errors is 10 % or more for the lines and less for the points.
+// out in turn, lines and the sizes where they meet are fitted again to the others, and the time
+// that this fit predicts for the size is compared with the measured one. The points are taken where
+// the lines miss a measured size by 10 % or more, because a kink in a table is structure (CAL D2),
+// and where the 90th percentile (nearest rank) of the leave-one-out errors is 10 % or more for the
+// lines and less for the points.
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,7 +41,7 @@ struct CurveChoice {
 // The single line of a group: with Huber weights and repeated sizes it is fitted to all samples and
 // not to medians, because single slow samples then lose weight, whereas a median has hidden them.
 [[nodiscard]] LineFit line_of(const Group& group, Robust robust);
-// What that line is fitted to.
+// The times that line_of fits.
 [[nodiscard]] std::vector<Datum> line_data(const Group& group, Robust robust);
 
 // `keep_points`: the points are taken whatever the lines would do.

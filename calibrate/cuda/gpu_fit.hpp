@@ -52,7 +52,7 @@ struct GpuFit {
 };
 
 // Fits every curve and kernel for which two sizes were measured; the others are named in the
-// warnings or left out. The grade is that of the worst curve.
+// warnings or left out. The grade of the file is the worst grade of a curve.
 [[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options);
 
 // Names a curve in lines and warnings: "allreduce ring copy_engine plain P=8".
