@@ -106,6 +106,13 @@ ErrorRow row_of(const Kind& kind, std::int64_t bytes, std::vector<double> sample
   return row;
 }
 
+Predictor without_replies(Predictor predictor) {
+  coll::MeasuredSteps steps = *predictor.steps;
+  steps.reply_s.reset();
+  predictor.steps = std::make_shared<const coll::MeasuredSteps>(std::move(steps));
+  return predictor;
+}
+
 } // namespace
 
 // Zero vectors keep their value however often they are added. Merges are timed first, because all
@@ -142,13 +149,11 @@ TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const C
 }
 
 std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Kind> assumed,
-                                   const Predictor& predictor, const LinkEstimate& link,
+                                   const LibraryPredictor& predictor, const LinkEstimate& link,
                                    const Crowding& crowd, const TableOptions& options,
                                    std::uint32_t ranks) {
-  Predictor silent = predictor;
-  coll::MeasuredSteps steps = *predictor.steps;
-  steps.reply_s.reset();
-  silent.steps = std::make_shared<const coll::MeasuredSteps>(std::move(steps));
+  const Predictor blocks = without_replies(predictor.segmented);
+  const Predictor whole = without_replies(predictor.whole);
   std::vector<ErrorRow> rows;
   for (const LibrarySamples& each : library.operations) {
     const auto kind = std::ranges::find(assumed, each.op, &Kind::op);
@@ -159,8 +164,9 @@ std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Ki
     for (const Repetition& sample : each.samples) {
       by_size[sample.datum.bytes].push_back(sample.datum.seconds);
     }
+    const Predictor& messages = kind->algorithm == coll::AlgorithmId::lp ? blocks : whole;
     for (const auto& [bytes, seconds] : by_size) {
-      rows.push_back(row_of(*kind, static_cast<std::int64_t>(bytes), seconds, silent,
+      rows.push_back(row_of(*kind, static_cast<std::int64_t>(bytes), seconds, messages,
                             {link, crowd, options, ranks}));
       rows.back().algorithm = std::string(kLibraryPrefix) + rows.back().algorithm;
     }

@@ -35,12 +35,16 @@ struct TableRun {
                                  const Crowding& crowd, const TableOptions& options, Wire& wire,
                                  Watchdog& watchdog);
 
+// A library's messages go out as a whole, but for the blocks of its pipeline (`lp`).
+struct LibraryPredictor {
+  Predictor segmented, whole;
+};
 // Rows of the library's own collectives, where `assumed` says which algorithm it was told to use;
 // their algorithm is called library_ring. A library does not wait for replies.
 inline constexpr std::string_view kLibraryPrefix = "library_";
 [[nodiscard]] std::vector<ErrorRow> library_rows(const LibraryRun& library,
                                                  std::span<const Kind> assumed,
-                                                 const Predictor& predictor,
+                                                 const LibraryPredictor& predictor,
                                                  const LinkEstimate& link, const Crowding& crowd,
                                                  const TableOptions& options, std::uint32_t ranks);
 

@@ -1,5 +1,6 @@
 #include "calibrate/mpi/probes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
@@ -17,7 +18,11 @@ constexpr std::array<std::int64_t, 17> kSizes{4,       512,     1024,    2048,  
 
 class Probes {
 public:
-  explicit Probes(Wire& wire) : wire_(wire), out_(kSizes.back() / kElement), in_(out_) {}
+  Probes(Wire& wire, bool with_streams)
+      : wire_(wire),
+        out_(std::max(kSizes.back(), with_streams ? kLongStream * wire.segment_bytes() : 0) /
+             kElement),
+        in_(out_) {}
 
   void ping_pong(std::int64_t bytes) {
     for (std::uint32_t from = 0; from < 2; ++from) {
@@ -66,11 +71,10 @@ private:
   std::vector<float> out_, in_;
 };
 
-} // namespace
-
-ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
+// Samples of all probes; streams only where `with_streams`.
+ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_streams) {
   assert(wire.ranks() >= 2);
-  Probes probes(wire);
+  Probes probes(wire, with_streams);
   std::vector<Block> blocks;
   const auto add = [&](std::string what, std::function<void()> call, double divisor) {
     Block& block = blocks.emplace_back();
@@ -90,10 +94,12 @@ ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
     add(
         "reduce" + size, [&probes, bytes] { probes.reduce(bytes); }, 1);
   }
-  for (const int count : {kShortStream, kLongStream}) {
-    add(
-        "stream of " + std::to_string(count) + " blocks",
-        [&probes, count] { probes.stream(count); }, 1);
+  if (with_streams) {
+    for (const int count : {kShortStream, kLongStream}) {
+      add(
+          "stream of " + std::to_string(count) + " blocks",
+          [&probes, count] { probes.stream(count); }, 1);
+    }
   }
   measure(blocks, {.max_seconds = max_seconds, .seed = 1}, wire, watchdog);
 
@@ -108,8 +114,26 @@ ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
     target.insert(target.end(), samples.begin(), samples.end());
   }
   times.block_bytes = static_cast<double>(wire.segment_bytes());
-  times.short_stream_s = base::median(blocks[blocks.size() - 2].all());
-  times.long_stream_s = base::median(blocks.back().all());
+  if (with_streams) {
+    times.short_stream_s = base::median(blocks[blocks.size() - 2].all());
+    times.long_stream_s = base::median(blocks.back().all());
+  }
+  return result;
+}
+
+} // namespace
+
+ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
+  return measured(wire, watchdog, max_seconds, true);
+}
+
+ProbeRun run_whole_probes(const ProbeTimes& segmented, const Wire& wire, Watchdog& watchdog,
+                          double max_seconds) {
+  Wire whole(wire.group(), kSizes.back());
+  ProbeRun result = measured(whole, watchdog, max_seconds, false);
+  result.times.block_bytes = segmented.block_bytes;
+  result.times.short_stream_s = segmented.short_stream_s;
+  result.times.long_stream_s = segmented.long_stream_s;
   return result;
 }
 

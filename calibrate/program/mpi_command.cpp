@@ -26,6 +26,7 @@
 #include "calibrate/mpi/verify.hpp"
 #include "calibrate/program/mpi_text.hpp"
 #include "calibrate/program/program.hpp"
+#include "calibrate/program/table_keeper.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
@@ -62,9 +63,10 @@ constexpr double kBusyLoad = 0.5;
 // Shares of the time that is left when each part starts.
 constexpr double kProbeShare = 0.3;
 constexpr double kPairShare = 0.15;
+constexpr double kWholeShare = 0.25; // only where the library's times are predicted
 constexpr double kLibraryShare = 0.3;
-constexpr std::int64_t kMostPairs = 120;    // of a job without --pairs: all pairs of 16 ranks
-constexpr double kSecondsBetweenTables = 2; // rows that an interrupt may lose
+constexpr double kMostSegment = 8 << 20; // the largest message that is measured
+constexpr std::int64_t kMostPairs = 120; // of a job without --pairs: all pairs of 16 ranks
 
 struct MpiFlags { // as typed
   std::string table, segment = "32KiB", timeout = "60s", rate, max_seconds = "300";
@@ -117,9 +119,9 @@ Settings settings_of(const MpiFlags& flags) {
       cli::quantity("--max-seconds", flags.max_seconds, base::QuantityKind::count, io::above(0));
   const double segment =
       cli::quantity("--segment", flags.segment, base::QuantityKind::size, io::above(0));
-  if (std::fmod(segment, kElement) != 0 || segment > 1e9) {
+  if (std::fmod(segment, kElement) != 0 || segment > kMostSegment) {
     throw UsageError("--segment " + base::shown_value(flags.segment) +
-                     ": must be a multiple of 4 bytes, at most 1 GB");
+                     ": must be a multiple of 4 bytes, at most 8 MiB");
   }
   TableOptions& table = settings.table;
   table.messages.segment_bytes = static_cast<std::int64_t>(segment);
@@ -206,40 +208,6 @@ std::vector<std::string> shortened(const std::vector<std::string>& unsteady) {
   return {text};
 }
 
-// One row per line; `stepsim-calibrate report` reads it.
-void write_table(const std::string& path, const std::vector<ErrorRow>& rows) {
-  std::string text;
-  for (const ErrorRow& row : rows) {
-    text += io::compact(to_json(row)) + "\n";
-  }
-  cli::write_named(path, text);
-}
-
-// Writes the table from time to time while it grows, so that an interrupted run leaves its rows.
-class TableKeeper {
-public:
-  TableKeeper(std::string path, std::vector<ErrorRow> first)
-      : path_(std::move(path)), first_(std::move(first)) {}
-
-  void grow(const std::function<std::vector<ErrorRow>()>& rows) {
-    const auto now = std::chrono::steady_clock::now();
-    if (std::chrono::duration<double>(now - last_).count() >= kSecondsBetweenTables) {
-      write(rows());
-      last_ = std::chrono::steady_clock::now();
-    }
-  }
-  void write(const std::vector<ErrorRow>& rows) const {
-    std::vector<ErrorRow> all = rows;
-    all.insert(all.end(), first_.begin(), first_.end());
-    write_table(path_, all);
-  }
-
-private:
-  std::string path_;
-  std::vector<ErrorRow> first_; // rows of the library
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 // A file of probes is as good as what it predicted: the 90th percentile of the errors counts, not
 // how straight the curves of the probes are. Of small messages cores decide, not links.
 void grade(std::vector<ErrorRow> rows, io::Json& tree) {
@@ -302,6 +270,10 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
 
   const ProbeRun probes = run_probes(wire, watchdog, left(kProbeShare));
   const LinkEstimate link = estimate_link(probes.times);
+  std::optional<ProbeRun> whole;
+  if (!settings.assumed.empty()) {
+    whole = run_whole_probes(probes.times, wire, watchdog, left(kWholeShare));
+  }
   TableOptions options = settings.table;
   options.transport = transport_of(options.messages, crowd, load);
   for (const Repetition& probe : probes.times.pingpong) {
@@ -325,8 +297,13 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
   text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
   io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
   const Predictor predictor = predictor_of(tree);
-  const std::vector<ErrorRow> of_library =
-      library_rows(library, settings.assumed, predictor, link, crowd, options, wire.ranks());
+  std::vector<ErrorRow> of_library;
+  if (whole) {
+    const Predictor of_whole = predictor_of(calibration_of(
+        whole->times, estimate_link(whole->times), wire.ranks(), options.messages, text));
+    of_library = library_rows(library, settings.assumed, {predictor, of_whole}, link, crowd,
+                              options, wire.ranks());
+  }
   TableKeeper keeper(flags.table, of_library);
   if (runtime.rank() == 0 && !flags.table.empty()) {
     options.progress = [&](const auto& rows) { keeper.grow(rows); };

@@ -10,10 +10,10 @@
 #include "coll/evaluate/events.hpp"
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/point.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "coll/schedule/swing.hpp"
 #include "coll/validate.hpp"
-#include "point.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {

@@ -45,7 +45,7 @@ Fabric fabric_of(std::uint64_t seed) {
                      .uplink = {.latency_s = 1e-6, .bandwidth_Bps = uplink}});
 }
 
-Scene scene(std::uint64_t seed, const Fabric& fabric, const Routes& routes) {
+Scene scene_of(std::uint64_t seed, const Fabric& fabric, const Routes& routes) {
   const auto draw = [seed](std::uint64_t what, std::uint64_t below) {
     return base::pick(base::hash(99, seed, what), below);
   };
@@ -178,7 +178,7 @@ TEST_CASE("packet level: invariants of every transport, path choice, discipline 
     CAPTURE(seed);
     const Fabric fabric = fabric_of(seed);
     const Routes routes(fabric);
-    const Scene scene = net::scene(seed, fabric, routes);
+    const Scene scene = scene_of(seed, fabric, routes);
     const auto result = run_packet_flows(fabric, routes, scene.options, scene.flows);
     check_flows(scene, result);
     check_links(scene, fabric, result);
@@ -207,7 +207,7 @@ TEST_CASE("packet level: time never decreases, whoever looks") {
     CAPTURE(seed);
     const Fabric fabric = fabric_of(seed);
     const Routes routes(fabric);
-    const Scene scene = net::scene(seed, fabric, routes);
+    const Scene scene = scene_of(seed, fabric, routes);
     PacketNetwork network(fabric, routes, scene.options);
     for (std::uint32_t flow = 0; flow < scene.flows.size(); ++flow) {
       const PacketFlow& own = scene.flows[flow];

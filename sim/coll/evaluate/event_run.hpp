@@ -37,8 +37,10 @@ public:
         serial_(schedule.serial_additions ||
                 collective.options.reduction_mode == ReductionMode::serial),
         watches_(with_transfer_times), enter_(entry_times(collective)),
-        gamma_(reduction_costs(collective)), finish_(enter_), entered_(collective.ranks, false),
-        ports_(schedule.ports()), written_(walk_.streams(), 0), data_(schedule),
+        gamma_(reduction_costs(collective)), finish_(enter_), entered_(collective.ranks, 0),
+        lanes_(static_cast<std::uint32_t>(schedule.lanes.size())),
+        one_set_(lanes_ == 1 && schedule.data_sets == 1), ports_(schedule.ports()),
+        written_(walk_.streams(), 0), data_(schedule),
         busy_(with_transfer_times ? collective.ranks : 0) {}
 
   // Throws SimulationError if the schedule cannot go on.
@@ -131,14 +133,12 @@ private:
     bool sending = false;    // the port is busy
     bool receiving = false;
     double send_begin_s = 0;
+    double delay_s = 0; // of the link that it sends over
     double ready_s = 0; // data of the reception under way, known when its transfer has ended
     double added_s = 0; // end of the last addition
     std::uint32_t first = kNone, last = kNone; // arrivals
   };
 
-  [[nodiscard]] std::uint32_t lanes() const {
-    return static_cast<std::uint32_t>(walk_.schedule().lanes.size());
-  }
   [[nodiscard]] std::uint32_t port(std::uint32_t lane, std::uint32_t rank) const {
     return walk_.schedule().port(lane, rank);
   }
@@ -146,16 +146,20 @@ private:
   // Up to where everything of these data that the rank receives in program order has arrived and
   // has been added.
   [[nodiscard]] Position unready(std::uint32_t rank, std::uint32_t data) const {
+    if (one_set_) {
+      return unready(ports_[rank]);
+    }
     Position first = kEndOfSchedule;
-    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       if (data_.of_lane(lane) != data) {
         continue;
       }
-      const Port& state = ports_[port(lane, rank)];
-      first = std::min(first, state.first == kNone ? state.reception.position
-                                                   : arrivals_[state.first].position);
+      first = std::min(first, unready(ports_[port(lane, rank)]));
     }
     return first;
+  }
+  [[nodiscard]] Position unready(const Port& state) const {
+    return state.first == kNone ? state.reception.position : arrivals_[state.first].position;
   }
 
   // Whether everything that the send passes on is there. Positions are compared, not counted: what
@@ -195,8 +199,8 @@ private:
   void try_start(std::uint32_t from) {
     Port& sender = ports_[from];
     const NextSend& send = sender.send;
-    if (sender.sending || send.position == kEndOfSchedule || !entered_[send.src] ||
-        !entered_[send.dst]) {
+    if (sender.sending || send.position == kEndOfSchedule || entered_[send.src] == 0 ||
+        entered_[send.dst] == 0) {
       return;
     }
     Port& receiver = ports_[walk_.port(send, send.dst)];
@@ -207,6 +211,7 @@ private:
     sender.sending = receiver.receiving = true;
     sender.send_begin_s = now_;
     const LinkCost& cost = links_.cost(send.src, send.dst);
+    sender.delay_s = cost.delay_s;
     net::Transfer transfer{.id = from,
                            .latency_s = send.follow_up ? cost.block_latency_s : cost.latency_s,
                            .per_byte_s = cost.per_byte_s,
@@ -236,15 +241,15 @@ private:
 
   // The rank has got data, which any of its ports may pass on.
   void try_start_all(std::uint32_t rank) {
-    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       try_start(port(lane, rank));
     }
   }
 
   // Before a rank enters it can neither send nor receive.
   void enter(std::uint32_t rank) {
-    entered_[rank] = true;
-    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+    entered_[rank] = 1;
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       try_start_to(port(lane, rank));
     }
     try_start_all(rank);
@@ -258,7 +263,7 @@ private:
     const bool reduce = sender.send.reduce;
     const double addition =
         reduce ? sender.send.bytes * gamma_[dst] * phase_of(sender.send).inner_share : 0;
-    const double arrive = now_ + links_.cost(src, dst).delay_s;
+    const double arrive = now_ + sender.delay_s;
     const double begin = reduce ? std::max(receiver.added_s, arrive) : arrive;
     receiver.ready_s = begin + addition;
     if (reduce) {
@@ -363,7 +368,7 @@ private:
     }
     if (blocked > 0) {
       throw SimulationError("the collective is blocked at " + std::to_string(blocked) +
-                            (lanes() > 1 ? " ports: " : " ranks: ") + text +
+                            (lanes_ > 1 ? " ports: " : " ranks: ") + text +
                             (blocked > kShown ? "; ..." : ""));
     }
   }
@@ -374,7 +379,9 @@ private:
   bool serial_;
   bool watches_;
   std::vector<double> enter_, gamma_, finish_;
-  std::vector<bool> entered_;  // by rank
+  std::vector<std::uint8_t> entered_; // by rank: 1 once it has entered
+  std::uint32_t lanes_;
+  bool one_set_;               // one lane and one set of data, as in most schedules
   std::vector<Port> ports_;    // of all lanes
   std::vector<Index> written_; // blocks of a stream that are ready
   DataCounts data_;

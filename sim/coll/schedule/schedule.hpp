@@ -112,7 +112,7 @@ struct Schedule {
     return ranks * static_cast<std::uint32_t>(lanes.size());
   }
   [[nodiscard]] std::uint32_t port(std::uint32_t lane, std::uint32_t rank) const {
-    return lane * ranks + static_cast<std::uint32_t>(lanes[lane].place(rank));
+    return lane == 0 ? rank : lane * ranks + static_cast<std::uint32_t>(lanes[lane].place(rank));
   }
 };
 

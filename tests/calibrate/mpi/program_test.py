@@ -108,7 +108,7 @@ class Program(unittest.TestCase):
         table = self.folder / "errors.jsonl"
         begun = time.monotonic()
         done = mpi(3, "mpi", "-o", self.folder / "x.calibration.json", "--table", table,
-                   "--max-seconds", 8, "--pairs", 2, "--quiet", "--force")
+                   "--max-seconds", 8, "--pairs", 2, "--segment", "1MiB", "--quiet", "--force")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(time.monotonic() - begun, 60)  # processes share cores with other tests
         self.assertRegex(done.stderr, r"[012] of 3 pairs of ranks were measured")
@@ -133,6 +133,7 @@ class Program(unittest.TestCase):
                                (["--assume", "allreduce=rign"], 'did you mean "ring"?'),
                                (["--pairs", "0"], "--pairs"),
                                (["--segment", "6B"], "multiple of 4"),
+                               (["--segment", "9MiB"], "at most 8 MiB"),
                                (["--timeout", "0s"], "--timeout 0s: must be > 0"),
                                (["--max-seconds", "0"], "must be an integer > 0")):
             done = subprocess.run([PROGRAM, "mpi", *flags], capture_output=True, text=True)
