@@ -1,5 +1,5 @@
 #pragma once
-// Sanity bounds of network speeds and latencies (INP 4.2). No network is slower than 1 kB/s, faster
+// Sanity bounds of network speeds and latencies. No network is slower than 1 kB/s, faster
 // than 1e14 B/s (800 Tb/s) or answers after more than 10 s: such a number lacks its unit. A file
 // that means it says "allow_unusual": true at its top.
 #include <optional>
