@@ -53,6 +53,7 @@ struct CollectiveRecord {
   std::uint32_t sets = 1;     // buffers used in turn, so that the cache does not hold the next
   int pass{};
   int repeats = 1; // calls per sample
+  // One per sample: seconds of one call, or of one message where a call has several.
   std::vector<double> time_s{};
 };
 
