@@ -21,7 +21,7 @@ struct MeasureOptions {
   double max_seconds = 300;     // of timing; a note counts the blocks left out after that
   std::uint64_t seed = 1;       // of sizes and of the order of the blocks
   std::string program = "gpu_bench";
-  std::string revision, command;
+  std::string revision, command; // of the header of the records; "" = unknown
 };
 
 // There is no device, no driver or no NCCL to measure with: exit code 77.

@@ -64,8 +64,8 @@ private:
   bool ended_ = false;
 };
 
-// Words between blanks and tabs; text without blanks at its ends.
-// Both give views into their argument. Blanks are spaces, tabs and carriage returns.
+// The words of a line, and a text without blanks at its ends. Both give views into their argument.
+// Blanks are spaces, tabs and carriage returns.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

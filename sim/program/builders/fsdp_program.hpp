@@ -38,7 +38,7 @@ struct FsdpOptions {
   bool reshard_after_forward = true;
   // false: forward of a later micro-batch gathers only units that forward resharded.
   bool reshard_after_backward = true;
-  bool keep_last = false; // the last unit is never gathered again
+  bool keep_last = false; // the last unit is not gathered again for backward
   std::optional<std::uint32_t> ahead_forward = 2;
   std::optional<std::uint32_t> ahead_backward = 1; // with prefetch `pre`; 0 otherwise
   BackwardPrefetch prefetch = BackwardPrefetch::pre;
