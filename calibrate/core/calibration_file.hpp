@@ -22,20 +22,21 @@ struct LinkFit {
 
 // Fits one link to all groups whose algorithm has a linear closed form. `assume` names the
 // algorithm that is taken where a library does not tell its own ("" leaves such groups out). Empty
-// if no group is left, or if the sizes are too few to tell the bandwidth.
+// if no group is left, if the data do not determine the bandwidth, or if the fit holds the time per
+// byte at 0.
 [[nodiscard]] std::optional<LinkFit> fit_link(std::span<const GroupFit> fits,
                                               const std::string& assume);
 
 struct CalibrationText { // what the numbers do not say
   std::string name;
-  std::string importer; // "stepsim-calibrate 0.1.0"
-  std::string assume;
-  std::string link_class = "network";
+  std::string importer;               // "stepsim-calibrate 0.1.0"
+  std::string assume;                 // the word of --assume; "" = none
+  std::string link_class = "network"; // of net::kLinkClasses; same-device: no key `network`
 };
 
 // The JSON of a file of kind network_calibration. `files` are the logs that were read and `fits`
 // the groups fitted to them, at least one each; the grade of the file is the worst grade of its
-// fits.
+// fits. Without `link` the file has neither `network` nor `links`.
 [[nodiscard]] io::Json calibration_tree(std::span<const io::Samples> files,
                                         std::span<const GroupFit> fits,
                                         const std::optional<LinkFit>& link,

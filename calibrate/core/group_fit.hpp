@@ -39,14 +39,16 @@ struct GroupFit {
   Robust robust = Robust::none;          // how the line was weighted
   Line line;                             // of all sizes together
   LineIntervals intervals;               // of that line
-  std::vector<double> bic;               // of 1, 2, 3 segments
+  std::vector<double> bic;               // of 1, 2, 3 segments, as far as there are points
   std::vector<net::CurveSegment> curve;  // the chosen model
-  std::vector<net::CurvePoint> points;   // of that model where it is points and not lines
+  std::vector<net::CurvePoint> points;   // of that model; empty where it is lines
   std::vector<Residual> residuals;       // of that model at the medians, by size
   double median_error{}, max_error{};    // |relative|, of the model on what it was fitted to
   std::optional<LeftOutErrors> left_out; // empty for two sizes
   Grade grade = Grade::ok;
-  std::string failure; // why the grade is `fail`: one line, with the two worst sizes left out
+  // Why the grade is `fail`, in one line: the time does not grow with size, or the two largest
+  // errors on sizes left out. "" for other grades.
+  std::string failure;
   std::vector<std::string> warnings;
 };
 

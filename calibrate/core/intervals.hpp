@@ -15,14 +15,17 @@
 
 namespace stepsim::calibrate {
 
-struct LineIntervals { // lower ends >= 0; empty for a value held at 0, or with fewer than 3 points
-  std::optional<base::Interval> startup_s, per_byte_s;
+// Lower ends are >= 0. Empty for a value held at 0.
+struct LineIntervals {
+  std::optional<base::Interval> startup_s, per_byte_s; // s, s per byte
 };
 
-// Student's t with N - 2 degrees of freedom, where every size has one time.
+// Student's t with N - 2 degrees of freedom, where every size has one time. Both empty for fewer
+// than 3 sizes.
 [[nodiscard]] LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data);
 
-// Needs two passes (asserted). Contains the values of `line`.
+// Needs two passes (asserted). Contains the values of `line`. Both empty where no resample has two
+// sizes.
 [[nodiscard]] LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
                                                 std::uint64_t seed);
 

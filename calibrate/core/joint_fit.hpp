@@ -21,9 +21,10 @@ namespace stepsim::calibrate {
 using Counts = std::array<double, 3>; // of alpha, beta, gamma
 
 // How often alpha, beta and gamma count in the time of a collective of `bytes`: the a, c, g of its
-// closed form (COL 5). A `pingpong` counts as one message, whatever the algorithm. Empty for fewer
-// than two ranks, where the operation does not have the algorithm, and where the time is not linear
-// in alpha, beta and gamma (blocks).
+// closed form (COL 5). A `pingpong` counts as one message, whatever the algorithm and the ranks.
+// Other operations: empty for fewer than two ranks, for words that are not known, where the
+// operation does not have the algorithm, for allgatherv, for algorithms that add in switches, and
+// where the time is not linear in alpha, beta and gamma (blocks).
 [[nodiscard]] std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                                 std::int64_t ranks, double bytes);
 
@@ -43,8 +44,8 @@ struct JointFit {
   double max_error{};               // |relative|
 };
 
-// Needs a row (asserted). Where the data determine fewer than three values, gamma is left out
-// first, then beta.
+// Needs a row (asserted). Of values that the data cannot tell apart the last is left out first:
+// gamma, then beta, then alpha.
 [[nodiscard]] JointFit fit_jointly(std::span<const JointRow> rows);
 
 } // namespace stepsim::calibrate

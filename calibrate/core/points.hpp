@@ -32,19 +32,19 @@ struct Group {
   std::int64_t ranks{};
   // Column of an NCCL log (in-place or not), or variant and launch of gpu_bench; "" = unknown.
   std::string column;
-  std::string device, dtype; // "" = unknown
-  std::optional<std::int64_t> gpus_per_node;
-  std::vector<Point> points;           // bytes > 0, strictly ascending; at least 2
-  std::vector<Point> empty;            // 0 bytes, at most one
-  std::vector<Repetition> repetitions; // all samples of bytes > 0
-  std::size_t passes{};                // passes that every size has; 1 = a table of single times
+  std::string device, dtype;                 // "" = unknown
+  std::optional<std::int64_t> gpus_per_node; // of the first set; empty = unknown
+  std::vector<Point> points;                 // bytes > 0, strictly ascending; at least 2
+  std::vector<Point> empty;                  // 0 bytes, at most one
+  std::vector<Repetition> repetitions;       // all samples of bytes > 0
+  std::size_t passes{}; // passes that every size has; 1 = a table of single times
 
   [[nodiscard]] std::string text() const;        // "allreduce P=8", "allreduce ring P=8"
   [[nodiscard]] std::vector<Datum> data() const; // of the points
 };
 
-// Throws InputError for fewer than two sizes above 0 in a group, and for two devices or two element
-// types in one.
+// The groups, in the order in which the files name them first. Throws InputError for fewer than two
+// sizes above 0 in a group, and for two devices or two element types in one.
 [[nodiscard]] std::vector<Group> group_samples(std::span<const io::Samples> files);
 
 } // namespace stepsim::calibrate

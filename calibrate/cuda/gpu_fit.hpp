@@ -27,11 +27,11 @@ struct KernelPoint {
 };
 
 struct KernelFit {
-  std::string kernel, distribution;
-  std::vector<KernelPoint> points; // by (n, k)
-  double c0_s{}, c1_s_per_element{}, c2_s_per_entry{};
-  double max_relative_error{};
-  Grade grade = Grade::ok;
+  std::string kernel, distribution; // of the values: "any" where it does not matter
+  std::vector<KernelPoint> points;  // by (n, k)
+  double c0_s{}, c1_s_per_element{}, c2_s_per_entry{}; // 0 where the kernel does not depend on it
+  double max_relative_error{};                         // on the points of the fit
+  Grade grade = Grade::ok;                             // by max_relative_error
 };
 
 // Everything that was fitted. The grade is the worst grade of the curves. A kernel that does not
@@ -42,17 +42,21 @@ struct GpuFit {
   // One line of text per curve that was measured with plain launches and as a CUDA graph: what
   // plain launches add to the time of its smallest size.
   std::vector<std::string> launches;
-  std::optional<Line> message; // between two ranks, plain launches
-  std::optional<Line> host;    // to page-locked host memory or back, whichever has more s per byte
+  // Between two ranks, by copy engine and plain launches; empty where that was not fitted.
+  std::optional<Line> message;
+  // To page-locked host memory or back, whichever has more s per byte; empty where neither was
+  // fitted with a time that grows.
+  std::optional<Line> host;
   std::vector<KernelFit> kernels;
   Grade grade = Grade::ok;
   std::vector<std::string> warnings;
   [[nodiscard]] bool empty() const { return curves.empty() && kernels.empty(); }
+  // Null where there is none.
   [[nodiscard]] const KernelFit* find(std::string_view kernel, std::string_view distribution) const;
 };
 
-// Fits every curve and kernel for which two sizes were measured; the others are named in the
-// warnings or left out. The grade of the file is the worst grade of a curve.
+// Fits every curve and kernel for which two sizes were measured. Other curves are named in the
+// warnings, other kernels are left out.
 [[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options);
 
 // Names a curve in lines and warnings: "allreduce ring copy_engine plain P=8".

@@ -15,13 +15,13 @@ namespace stepsim::calibrate::gpu {
 struct GpuSamples {
   std::string file; // for messages
   train::Source source;
-  std::string device; // name of the first device
+  std::string device; // name of the first device; "" = unknown
   std::string driver; // "" = unknown
   std::int64_t devices = 1;
   std::int64_t ranks = 1;
   bool same_device = false;
-  io::Json peer_access;              // [from][to]
-  std::optional<double> sm_clock_hz; // before the measurement
+  io::Json peer_access;              // [from][to]; null = unknown
+  std::optional<double> sm_clock_hz; // of the first device, before the measurement
   std::vector<CollectiveRecord> collectives;
   std::vector<KernelRecord> kernels;
   std::vector<std::string> warnings;

@@ -36,20 +36,22 @@ enum class Sums { rounded, exact };
                                           std::span<const float> right);
 
 // Columns `after` (rows x rank) are those of `before`, orthonormal: before = after R with R upper
-// triangular and its diagonal positive. To first order, with a_l column l of `before` and eta = 2
-// gamma + 2u of sums over the rows, columns j < l are off orthogonal by
+// triangular and its diagonal positive. To first order, with gamma = gamma_rows, eta = 2 gamma + 2u
+// and a_l column l of `before`, the product of columns j < l of `after` is off 0 by at most
 //
-//   w_jl = (eta |a_l| + sum over j < m < l of (|R_ml| w_jm + u |a_l|)) / R_ll   and 4u
+//   w_jl = (eta |a_l| + sum over j < m < l of (|R_ml| w_jm + u |a_l|)) / R_ll + 4u
 //
-// their squares off 1 by gamma + 4u, and a_l is in the span of the first l + 1 but for ((4l + 4) u
-// + the size of those deviations) |a_l|. Linearly independent columns. A column that depends on
-// earlier ones has no bound here, since R_ll is then 0.
+// and their squares are off 1 by at most gamma + 4u. The part of a_l outside the span of the first
+// l + 1 columns is at most ((4l + 4) u + the Frobenius norm of those deviations) |a_l|. The columns
+// of `before` must be linearly independent: a column that depends on earlier ones has no bound
+// here, since R_ll is then 0.
 [[nodiscard]] std::string orthonormal_problem(std::int64_t rows, int rank,
                                               std::span<const float> before,
                                               std::span<const float> after);
 
-// Columns whose orthonormal form is exact in every order of summation: small multiples of columns
-// of a Hadamard matrix of 4^m rows, spread over the rows. Empty where no 4^m is in [rank, rows].
+// Columns whose orthonormal form is exact in every order of summation, rows x rank: sums of small
+// multiples of columns of a Hadamard matrix of 4^m rows, spread over the rows. Empty where no 4^m
+// is in [rank, rows].
 struct ExactColumns {
   std::vector<float> before, after;
 };

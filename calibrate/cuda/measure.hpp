@@ -10,8 +10,8 @@
 namespace stepsim::calibrate::gpu {
 
 struct MeasureOptions {
-  std::uint32_t ranks = 8;
-  bool nccl = false;            // measure NCCL instead of our own collectives
+  std::uint32_t ranks = 8;      // not with `nccl`: there every device is one rank
+  bool nccl = false;            // measure NCCL alone: no collectives of our own, no kernels
   bool collectives = true;      // measure collectives
   bool kernels = true;          // measure kernels
   bool timing = true;           // false: only verify
@@ -19,9 +19,9 @@ struct MeasureOptions {
   std::int64_t block_bytes = 0; // of lp, whole elements; 0 = optimal for the link
   bool strict = false;          // passes that differ by more than 5 % are an error
   double max_seconds = 300;     // of timing; a note counts the blocks left out after that
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;       // of sizes and of the order of the blocks
   std::string program = "gpu_bench";
-  std::string revision, command;
+  std::string revision, command; // of the header of the records; "" = unknown
 };
 
 // There is no device, no driver or no NCCL to measure with: exit code 77.

@@ -51,8 +51,9 @@ struct CollectiveRecord {
   std::int64_t bytes{};
   std::int64_t block_bytes{}; // lp only, else 0
   std::uint32_t sets = 1;     // buffers used in turn, so that the cache does not hold the next
-  int pass{};
-  int repeats = 1; // calls per sample
+  int pass{};                 // from 0
+  int repeats = 1;            // calls per sample
+  // One per sample: seconds of one call, or of one message where a call has several.
   std::vector<double> time_s{};
 };
 

@@ -9,9 +9,9 @@
 namespace stepsim::calibrate {
 
 inline constexpr int kPasses = 3;
-inline constexpr double kLeastSampleSeconds = 1e-3;
-inline constexpr double kLeastLoadSeconds = 0.1; // before the first sample: clocks ramp up
-inline constexpr int kWarmUps = 10;
+inline constexpr double kLeastSampleSeconds = 1e-3; // of all calls of a sample, see repeats_for
+inline constexpr double kLeastLoadSeconds = 0.1;    // before the first sample: clocks ramp up
+inline constexpr int kWarmUps = 10; // calls that are not timed, before the first sample of a block
 inline constexpr std::size_t kSamplesPerPass = 7; // 21 in all
 inline constexpr std::size_t kMostSamplesPerPass = 30;
 inline constexpr double kGoodHalfWidth = 0.02; // of the interval of the median, relative

@@ -42,7 +42,7 @@ struct LibrarySamples {
 struct LinkEstimate {
   double alpha{}, beta{}, gamma{}; // s, s per byte
   double block_latency_s{};        // <= alpha
-  double reply_s{};                // the smallest message, as an empty reply is
+  double reply_s{}; // one way of the smallest message probed (4 bytes), taken for an empty reply
   double duplex_exchange{}, duplex_shift{};
   std::vector<std::string> warnings;
   [[nodiscard]] bool host_bound() const {

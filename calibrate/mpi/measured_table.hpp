@@ -18,7 +18,7 @@ struct TableOptions {
   MessageOptions messages;
   std::int64_t most_bytes = 8 << 20;
   bool dense = false;       // sizes by a factor of sqrt 2 instead of 2
-  double max_seconds = 0;   // of all measurements; every case has at least one sample
+  double max_seconds = 0;   // of all measurements
   double most_probed = 0;   // bytes of the largest message that the predictor knows
   io::Json rate, transport; // as they are written into every row
   // Called after each measurement with what makes the rows so far; may differ between ranks.

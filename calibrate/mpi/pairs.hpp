@@ -1,7 +1,7 @@
 #pragma once
-// The pairs of ranks, one at a time: half a round trip of the smallest message and of 256 KiB. From
-// these two a pair has its latency and its bandwidth, and the matrix shows a slow link, a slow rank
-// or a switch that some pairs cross and others do not.
+// The pairs of ranks, one at a time: half a round trip of 4 bytes (small_s) and of 256 KiB
+// (large_s). From these two a pair has its latency and its bandwidth, and the matrix shows a slow
+// link, a slow rank or a switch that some pairs cross and others do not.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,15 +13,16 @@ namespace stepsim::calibrate::mpi {
 
 struct PairTimes { // a < b
   std::uint32_t a{}, b{};
-  double small_s{}, large_s{};
+  double small_s{}, large_s{}; // medians
   bool one_host = false;
-  [[nodiscard]] double per_byte_s() const;
-  [[nodiscard]] double latency_s() const; // >= 0
+  [[nodiscard]] double per_byte_s() const; // >= 0; 0 where large_s <= small_s
+  [[nodiscard]] double latency_s() const;  // >= 0
 };
 
 struct PairRun {
   std::vector<PairTimes> pairs; // by (a, b); those that the time did not allow are missing
   std::size_t all{};            // P (P-1) / 2
+  // Whether the slowest large_s is more than 1.15 times the fastest.
   [[nodiscard]] bool differ() const;
 };
 
@@ -31,7 +32,8 @@ struct PairRun {
                                 const std::vector<std::uint64_t>& hosts, double max_seconds,
                                 Wire& wire, Watchdog& watchdog);
 
-// A file of kind links with every measured pair in both directions.
+// A file of kind links with every measured pair in both directions. Pairs whose per_byte_s() is 0
+// are left out.
 [[nodiscard]] io::Json links_tree(const PairRun& run);
 
 } // namespace stepsim::calibrate::mpi

@@ -4,9 +4,9 @@
 //
 //   step k   post both messages, wait for both, add what came in if it is added
 //
-// In trees that spread data (mst broadcast, be scatter) a message is acknowledged, so that a round
-// means delivery as in the model (CAL D11). Steps of `lp` are not waited for one by one: a block
-// goes on as soon as it is here (wire.hpp).
+// In trees that spread data (mst down the tree, also of an all-reduce; scatter of a be broadcast) a
+// message is acknowledged, so that a round means delivery as in the model (CAL D11). Steps of `lp`
+// are not waited for one by one: a block goes on as soon as it is here (wire.hpp).
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -35,7 +35,7 @@ struct Message : ElementMessage {
 
 struct MessageOptions {
   std::int64_t segment_bytes = 32768; // also the block of `lp`
-  bool acknowledge = true;
+  bool acknowledge = true;            // false: no message waits for a reply
 };
 
 // All messages in program order, root 0; of a sparse kind `bytes` is 8 k. `ring` broadcast and

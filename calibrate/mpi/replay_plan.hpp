@@ -23,11 +23,11 @@ struct ReplayBucket {
 
 struct ReplayPlan {
   std::string schedule;
-  Kind kind;          // of every exchange
-  double compute_s{}; // end of backward
+  Kind kind;          // of every exchange; means nothing with `library`
+  double compute_s{}; // end of backward, from the start of the iteration
   double update_s{};
-  std::vector<ReplayBucket> buckets; // in the order of the queue
-  double predicted_s{}, predicted_exposed_s{};
+  std::vector<ReplayBucket> buckets;           // in the order of the queue
+  double predicted_s{}, predicted_exposed_s{}; // of the iteration; communication not hidden
   std::vector<std::string> warnings;
 };
 

@@ -26,8 +26,9 @@ struct ReplayOptions {
 struct BucketTimes { // from the start of the iteration
   double ready_s{}, start_s{}, end_s{};
 };
-// Each time is that of the slowest rank. barrier_s: the barrier before the start, no part of
-// iteration_s.
+// Each time is that of the slowest rank, from the start of the iteration: iteration_s to the end of
+// the update, compute_s to the end of backward. barrier_s is the length of the barrier before the
+// start, no part of iteration_s.
 struct IterationTimes {
   double iteration_s{}, compute_s{}, barrier_s{};
   std::vector<BucketTimes> buckets;

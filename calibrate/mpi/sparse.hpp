@@ -25,8 +25,9 @@ static_assert(sizeof(Entry) == kEntry);
 // `program` of a sparse kind; `list` is this rank's selection before and the result after.
 void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list);
 
-// Seconds of one merge of two lists of k entries, from and to messages: median of 9. No message is
-// sent; the caller decides whether other ranks merge at the same time.
+// Seconds of one merge of two lists of k entries, with unpacking one from a message and packing the
+// result into one: median of 9. No message is sent; the caller decides whether other ranks merge at
+// the same time.
 [[nodiscard]] double merge_seconds(std::uint32_t k);
 
 } // namespace stepsim::calibrate::mpi

@@ -50,9 +50,11 @@ private:
 struct Buffers {
   explicit Buffers(std::int64_t elements);
   void fill(std::uint32_t rank, std::int64_t elements);
-  std::vector<float> x;      // contribution; the result in place
-  std::vector<float> temp;   // what arrives to be added
-  std::vector<float> result; // of all-reduce by `lp` (linear pipeline), whose x is still being sent
+  std::vector<float> x;    // contribution; the result in place
+  std::vector<float> temp; // what arrives to be added
+  // Of all-reduce by `lp` (linear pipeline), whose x is still being sent, and of MPI_Iallreduce in
+  // a replay with `library`.
+  std::vector<float> result;
 };
 
 void add(float* into, const float* from, std::int64_t count);

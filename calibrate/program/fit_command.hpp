@@ -6,9 +6,9 @@
 namespace stepsim::calibrate {
 
 // Prints the tables of residuals and writes the calibration to -o, whatever its grade. Returns
-// kTargetNotMet where a curve misses --max-median or --max-p90, else kOk. One file of gpu_bench
-// gives a GPU calibration instead, by the rules of gpu_output.hpp. Throws InputError for the
-// samples, UsageError for flags.
+// kTargetNotMet where a curve misses --max-median or --max-p90, else kOk. A single file that is one
+// of gpu_bench gives a GPU calibration instead, by the rules of gpu_output.hpp. Throws InputError
+// for the samples, UsageError for flags, and where no measured operation can have --assume.
 [[nodiscard]] int fit(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

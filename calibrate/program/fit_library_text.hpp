@@ -23,7 +23,7 @@ struct LibraryReport {
   std::vector<Line> residuals; // of the model alone, without the correction by residuals
   std::vector<Line> sizes;
   std::vector<Line> held_out; // refits without one shape, or without every second size
-  ErrorNumbers pooled;        // of held_out together
+  ErrorNumbers pooled;        // last line of held_out; 0 points where nothing can be left out
   std::vector<Disagreement> disagreements;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The files that `fit` takes: samples (JSON, CSV) and the logs that `stepsim import` knows.
+// The files that `fit` takes: samples (JSON, CSV) and logs of nccl-tests and of OSU.
 #include <cstdint>
 #include <optional>
 #include <string>

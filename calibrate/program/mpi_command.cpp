@@ -109,8 +109,8 @@ struct Settings {
   std::vector<Kind> assumed;
 };
 
-// A quarter of the time goes to the probes, the rest to the collectives. Throws UsageError. A
-// segment is a whole number of fp32 elements, because vectors are only cut between elements.
+// Throws UsageError. A segment is a whole number of fp32 elements, because vectors are only cut
+// between elements.
 Settings settings_of(const MpiFlags& flags) {
   Settings settings;
   settings.timeout_s =

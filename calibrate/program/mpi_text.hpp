@@ -23,8 +23,9 @@ namespace stepsim::calibrate {
 [[nodiscard]] std::string library_text(const mpi::LibraryRun& library,
                                        const std::vector<ErrorRow>& rows);
 
-// The bandwidth of every pair as a table for at most 16 ranks, "-" for pairs that were not
-// measured, and one line that says how far the slowest is from the fastest.
+// The bandwidth of every pair as a table for at most 16 ranks, "-" for pairs that were not measured
+// or whose time does not grow with size, and one line that says how far the slowest is from the
+// fastest. "" without any pair.
 [[nodiscard]] std::string pairs_text(const mpi::PairRun& run, std::uint32_t ranks);
 
 } // namespace stepsim::calibrate

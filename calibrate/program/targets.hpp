@@ -15,7 +15,8 @@ namespace stepsim::calibrate {
 [[nodiscard]] std::optional<double> largest_allowed(std::string_view flag, const std::string& text);
 
 // Whether a target was missed, said on standard error: "--max-p90: 90th percentile 12 %, target
-// 10 %: missed". A target without any value is missed too: an empty table must not pass a check.
+// 10 %: missed". An empty `limit` is never missed. A target without any value is missed too: an
+// empty table must not pass a check.
 [[nodiscard]] bool missed(std::string_view flag, std::string_view name,
                           const std::optional<double>& limit, const std::optional<double>& value);
 
@@ -23,7 +24,8 @@ namespace stepsim::calibrate {
 struct CurveTargets {
   std::optional<double> median, p90;
 };
-// Whether the worst curve misses a target, said as above with the name of that curve.
+// Whether the worst curve misses a target, said as above with the name of that curve. A curve whose
+// errors are unknown is the worst; without a curve every target is missed.
 [[nodiscard]] bool missed(std::span<const GroupFit> fits, const CurveTargets& targets);
 
 } // namespace stepsim::calibrate

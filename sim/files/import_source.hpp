@@ -19,7 +19,8 @@ namespace stepsim::io {
 [[nodiscard]] train::SourceFile source_file(const std::string& path, std::uint64_t bytes,
                                             std::string digest);
 
-// "a/b/rank0.pt.trace.json.gz" -> "rank0"; used to name results.
+// The base name without the endings of files that we know: "a/b/rank0.pt.trace.json.gz" -> "rank0".
+// Used to name results.
 [[nodiscard]] std::string stem_of(std::string_view path);
 
 // `options.name`, else the stem of the first file.
@@ -63,8 +64,8 @@ private:
   bool ended_ = false;
 };
 
-// Words between blanks and tabs; text without blanks at its ends.
-// Both give views into their argument. Blanks are spaces, tabs and carriage returns.
+// The words of a line, and a text without blanks at its ends. Both give views into their argument.
+// Blanks are spaces, tabs and carriage returns.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

@@ -1,7 +1,8 @@
 #pragma once
 // Model tables (kind model, MOD 3) to and from train::ModelTable. Checked besides types and ranges:
-// totals against the layers, tensor names unique, execution_index a permutation, MACs that scale
-// with the sequence length divisible by it.
+// totals against the layers, names LAYER.TENSOR unique, execution_index of all layers a permutation
+// or of none, MACs that scale with the tokens (or their square) divisible by the sequence length
+// (or its square), at most 2^53 elements and MACs in all.
 #include "train/workload/model_table.hpp"
 #include "json/json.hpp"
 

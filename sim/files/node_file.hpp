@@ -34,10 +34,11 @@ struct NodePreset {
 // Throws InputError where the folder cannot be read; none without a data folder.
 [[nodiscard]] std::map<std::string, std::string>
 shipped_node_presets(const std::string& data_folder);
-// The path of a shipped node type. Throws UsageError for an unknown name, with the nearest ones.
+// The path of a shipped node type. Throws UsageError for an unknown name, with the nearest ones,
+// and InputError as shipped_node_presets.
 [[nodiscard]] std::string shipped_node_preset(const std::string& data_folder,
                                               const std::string& name);
-// The node type of a name or of a path, which has a folder or an ending. Throws as
+// The node type of a name, or of a path: a text with a slash or the ending .json. Throws as
 // shipped_node_preset and parse_node_preset.
 [[nodiscard]] NodePreset read_node_preset(const std::string& data_folder, const std::string& name);
 

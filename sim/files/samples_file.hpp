@@ -1,8 +1,8 @@
 #pragma once
 // Measured times of collectives (kind samples, IO 6.3): sets of (bytes, seconds), as JSON or as CSV
-// with the columns `op,algorithm,ranks,bytes,time_s[,pass][,column]`. Importers of logs make them,
-// `stepsim-calibrate fit` reads them. Sizes may repeat: repetitions, told apart by `pass` where the
-// source numbers them.
+// with the columns op, ranks, bytes, time_s and, where they are known, algorithm, pass, column, in
+// any order. Importers of logs make them, `stepsim-calibrate fit` reads them. Sizes may repeat:
+// repetitions, told apart by `pass` where the source numbers them.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -21,9 +21,9 @@ inline constexpr std::array<std::string_view, 9> kSampleOps{
     "allgatherv", "alltoall", "sendrecv",  "pingpong"};
 
 struct Sample {
-  double bytes{};  // >= 0
-  double time_s{}; // in measured_times()
-  std::optional<std::int64_t> pass;
+  double bytes{};                   // >= 0
+  double time_s{};                  // in measured_times()
+  std::optional<std::int64_t> pass; // >= 0; empty where the source does not number repetitions
 };
 
 // What was measured in one series: samples of a set may be fitted together, samples of two sets
@@ -33,8 +33,10 @@ struct SampleSet {
   std::string algorithm; // "" = unknown
   std::int64_t ranks{};
   std::string device, dtype; // "" = unknown
-  std::string column;        // "in-place" or "out-of-place" (nccl-tests), "" = unknown
-  std::optional<std::int64_t> gpus_per_node;
+  // "in-place" or "out-of-place" of nccl-tests, "copy_engine plain" (variant and launch) of
+  // gpu_bench; "" = unknown.
+  std::string column;
+  std::optional<std::int64_t> gpus_per_node; // empty = unknown
   std::vector<Sample> samples;
 };
 
@@ -51,17 +53,20 @@ struct Samples {
 // and ratios of such times stay finite.
 [[nodiscard]] constexpr Range measured_times() { return above_to(0, 1e9); }
 
-// All throw InputError, naming pointer or line: unknown operation, negative bytes, time out of
-// range.
+// All throw InputError: for JSON with all problems, by pointer; for CSV with the first one, by
+// line. Such are an unknown operation, negative bytes, a time out of range, a CSV file without
+// rows.
 [[nodiscard]] Samples parse_samples(const Json& json);
 [[nodiscard]] Samples parse_samples_csv(std::string_view text, const std::string& file);
-// Either, by content. `source` gets the file's name and digest if it says nothing else.
+// Either, by content. `source` gets the file's name and digest if it says nothing else, `name` the
+// stem of the path if the file gives none.
 [[nodiscard]] Samples read_samples(const std::string& path, std::string_view importer);
 
-// Whether a text is a file of samples: an object of that kind, or the CSV columns.
+// Whether a text is a file of samples: an object with a key `sets`, or the CSV columns.
 [[nodiscard]] bool looks_like_samples(std::string_view head);
 
 [[nodiscard]] Json to_json(const Samples& samples);
+// Without name, source, device, dtype, gpus_per_node and warnings, which have no columns.
 [[nodiscard]] std::string to_csv(const Samples& samples);
 
 } // namespace stepsim::io

@@ -9,6 +9,8 @@ namespace stepsim::io {
 
 // Throws InputError with all problems found.
 [[nodiscard]] net::Topology parse_topology(const Json& json);
+// The file with its header. `note` and `source` of a file that was read are not in it, nor the
+// warnings of a preset.
 [[nodiscard]] Json to_json(const net::Topology& topology);
 
 } // namespace stepsim::io

@@ -5,7 +5,8 @@
 
 namespace stepsim::io {
 
-// Every key of the format; empty lists are left out. Sizes and times that are unknown are null.
+// parse_trace of it gives an equal trace. Sizes and times that are unknown are null; most texts and
+// lists that are empty are left out.
 [[nodiscard]] Json to_json(const train::Trace& trace);
 
 } // namespace stepsim::io

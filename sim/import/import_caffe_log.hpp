@@ -16,11 +16,13 @@ namespace stepsim::io {
 
 struct CaffeLogOptions {
   ImportOptions common;
-  std::optional<std::string> model; // names for the rows; default: the table that fits
+  // The table that names the rows; default: the first that fits, else layers are numbered.
+  std::optional<std::string> model;
   std::span<const train::ModelTable> models{};
 };
 
-// Throws InputError (MER 12), UsageError for an unknown model.
+// Throws InputError for rows that cannot be read, ids that skip, a log without rows or times, and a
+// `model` that does not fit; UsageError for an unknown model (MER 12).
 [[nodiscard]] train::Trace import_caffe_log(const std::string& file,
                                             const CaffeLogOptions& options);
 

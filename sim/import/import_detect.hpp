@@ -25,10 +25,12 @@ struct DetectedFormat {
 [[nodiscard]] std::string import_first(ImportFormat format);
 
 // The first bytes of a file (inflated), as many as formats are told apart by; none of a pipe.
+// Throws InputError for a file that cannot be read.
 [[nodiscard]] std::string head_of(const std::string& path);
 
-// Of a file; throws InputError `x.bin: unknown format: ...`. Not for standard input, which cannot
-// be read twice (UsageError).
+// The format of a file. Throws InputError `x.bin: unknown format: ...` or with the advice of
+// detect_format, and for a file that is empty, a pipe or cannot be read; UsageError for standard
+// input, which cannot be read twice.
 [[nodiscard]] ImportFormat detect_file(const std::string& path);
 
 } // namespace stepsim::io

@@ -1,8 +1,10 @@
 #pragma once
-// A hand-made table of layers (IO 9): CSV (RFC 4180, or tabs), one row per layer in forward order.
+// A hand-made table of layers (IO 9): CSV (RFC 4180, or tabs), one row per layer in forward order,
+// columns in any order.
 //   name, params or bytes, a forward and a backward time (fwd_us, forward_ms, bwd_s, ...),
 //   optional dtype (default float32) and tensors
-// `tensors` is a number of tensors, or their elements in registration order: 2048000;1000.
+// `tensors` is a number of tensors (default 1; of several the sizes are unknown), or their elements
+// in registration order: 2048000;1000.
 #include <string>
 
 #include "files/import_options.hpp"
@@ -11,7 +13,8 @@
 namespace stepsim::io {
 
 // Times become seconds and sizes bytes, whatever the columns hold.
-// Throws InputError `layers.csv:7: bwd_us: not a number: "1,2"` (IO 17), up to 20 at once.
+// Throws InputError `layers.csv:7: bwd_us: not a number: "1,2"` (IO 17), for up to 20 rows at once;
+// what is wrong with the header is one error.
 [[nodiscard]] train::Trace import_layer_table(const std::string& file,
                                               const ImportOptions& options);
 

@@ -21,6 +21,7 @@ enum class OsuValue { average, min, max };
 struct OsuOptions {
   ImportOptions common;
   std::optional<std::string> op; // of kSampleOps; default: from the title
+  // Where the rows do not carry them; default: 2 for a ping-pong test.
   std::optional<std::int64_t> ranks;
   OsuValue value = OsuValue::average;
 };
@@ -41,14 +42,15 @@ struct OsuLog {
   train::Source source;
 };
 
-// Throws InputError: no rows, a row without time, ranks unknown or different, a bandwidth test.
+// Throws InputError: no rows, a row without the time that is asked for or with one out of range,
+// operation unknown, ranks unknown or different, a bandwidth test.
 [[nodiscard]] OsuLog import_osu(const std::string& file, const OsuOptions& options);
 
 // The points as times of the algorithm `mpi`, one sample per row.
 [[nodiscard]] Samples samples_of(const OsuLog& log);
 
-// The points with bytes as a cost table, in ascending order of bytes, named like the log.
-// InputError for a size that appears twice and for less than two sizes > 0.
+// The points with bytes > 0 as a cost table, in ascending order of bytes, named like the log.
+// Throws InputError for a size > 0 that appears twice and for fewer than two sizes > 0.
 [[nodiscard]] CostPoints cost_of(const OsuLog& log);
 
 } // namespace stepsim::io

@@ -27,7 +27,7 @@ namespace stepsim::io {
 [[nodiscard]] Json with_numbers(Json tree);
 
 // Checks of single values, for lists: the element's own pointer is named. An integer may be written
-// as 16.0 or 1e6, and both as a text with a unit (INP 4.2). Nothing is returned after a problem.
+// as 16.0 or 1e6, and both as a text with a unit. Nothing is returned after a problem.
 [[nodiscard]] std::optional<double> checked_number(const Json& value, Range range,
                                                    Problems& problems);
 [[nodiscard]] std::optional<std::int64_t> checked_integer(const Json& value, Range range,

@@ -5,8 +5,9 @@
 //     compute   |--b4--|-s4-|--b3--|-s3-|--b2--| ..      selection delays backward
 //     side      |--b4--|--b3--|--b2--| ..
 //                      |-s4-| |-s3-|                     or does not
-//     selected(g) = backward end + select; start(g) = max(end(g-1), selected(g));
-//     end(g) = start(g) + exchange
+//     compute   selected(g) = backward end + select
+//     side      selected(g) = max(selected(g-1), backward end) + select
+//     both      start(g) = max(end(g-1), selected(g)); end(g) = start(g) + exchange
 #include <cstddef>
 #include <functional>
 #include <span>

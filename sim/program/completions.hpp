@@ -34,8 +34,8 @@ public:
   // `watcher` is reported by the next call of finish() that may satisfy the wait.
   void watch(std::uint32_t watcher, const Wait& wait, std::uint32_t rank);
 
-  // The instance ended on one rank, on the ranks of a part, or on all. Appends the watchers to look
-  // again; a watcher is reported once.
+  // The instance ended: `finish` on one rank, in the order of iterations; `finish_everywhere` on
+  // all ranks, in any order. Both append the watchers to look again; a watcher is reported once.
   void finish(std::uint32_t operation, std::uint32_t rank, std::int64_t iteration,
               std::vector<std::uint32_t>& awake);
   void finish_everywhere(std::uint32_t operation, std::int64_t iteration,

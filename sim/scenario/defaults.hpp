@@ -13,7 +13,7 @@
 namespace stepsim::study {
 
 struct DefaultValue {
-  std::string pointer; // into the resolved scenario
+  std::string pointer; // into the resolved scenario, but for copy_bandwidth_Bps
   io::Json value;
   std::string reason;
   bool decisive = false; // printed after `assumed:` by `run`
@@ -23,7 +23,8 @@ struct DefaultValue {
 [[nodiscard]] std::string defaults_text(const std::vector<DefaultValue>& defaults);
 
 // The defaults of `scenario`, which was parsed from the tree `written`, in the order of the
-// resolved scenario, the schedule first.
+// resolved scenario, the schedule first. copy_bandwidth_Bps, which a resolved scenario leaves out
+// where it is not given, comes last with the value null.
 [[nodiscard]] std::vector<DefaultValue> defaults_that_decide(const io::Json& written,
                                                              const Scenario& scenario);
 

@@ -1,6 +1,7 @@
 #pragma once
 // Files that scenarios refer to, each read once. Shared by the threads of a sweep (guarded). A word
-// without a folder or an ending is the name of a file that comes with the program:
+// without a slash that does not end in .json or .gz is the name of a file that comes with the
+// program:
 //     "resnet50"        models/resnet50.json
 //     "10gbe"           topologies/10gbe.calibration.json
 //     "./10gbe.json"    a path
@@ -28,9 +29,9 @@ namespace stepsim::study {
 
 // T(bytes) as a file of kind cost gives it.
 struct CostFile {
-  std::string op;
-  std::int64_t ranks{};
-  plan::TableCost table;
+  std::string op;        // "" where the file gives none
+  std::int64_t ranks{};  // 0 where the file gives none
+  plan::TableCost table; // monotone
   plan::TableReport report;
 };
 
@@ -46,14 +47,15 @@ inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
                                           std::span(kShippedEndings).first(1)};
 inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
 
-// Path by name, sorted. Throws InputError where the folder cannot be read, which is empty only
-// where `data_folder` is.
+// Path by name, sorted; nothing where `data_folder` is "". Throws InputError where the folder
+// cannot be read.
 [[nodiscard]] std::map<std::string, std::string> shipped_files(const std::string& data_folder,
                                                                const Shipped& kind);
-// Path of one. UsageError: `unknown network profile "10gb"; did you mean "10gbe"?`.
+// Path of one. Throws UsageError, `unknown network profile "10gb"; did you mean "10gbe"?`, and
+// InputError as shipped_files.
 [[nodiscard]] std::string shipped_file(const std::string& data_folder, const Shipped& kind,
                                        const std::string& name);
-// Neither a folder nor an ending.
+// Without a slash, and without .json or .gz at the end.
 [[nodiscard]] bool is_shipped_name(std::string_view name);
 
 // What a string at this place of a scenario, a list of flows, a collective or a merge problem
@@ -88,9 +90,10 @@ public:
       : data_folder_(std::move(data_folder)), outputs_(std::move(outputs)) {}
 
   // `name` is a string value: a path relative to the file it was written in (to the working
-  // directory if it came from a flag), or for models, profiles and topologies the name of a shipped
-  // one. All throw InputError; what they return lives as long as this object. A trace comes with
-  // its path.
+  // directory if it came from a flag), or for models, profiles, topologies and node types the name
+  // of a shipped one. All throw InputError, also where a file has changed since it was read first,
+  // and UsageError for a file of `outputs`. What they return lives as long as this object. A trace
+  // comes with its path. A profile may also be a node type (io::profile_of_node).
   const std::pair<train::Trace, std::string>& trace(const io::Json& name);
   const train::ModelTable& model(const io::Json& name);
   const net::NetworkProfile& profile(const io::Json& name);
@@ -107,15 +110,17 @@ public:
   // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
-  // 16 hex digits of the content of the file that the string at `pointer` names: part of a sweep's
-  // identity, wherever the file lies and however it is indented.
+  // 16 hex digits of the content of the file that `name`, the string at `pointer`, names: part of a
+  // sweep's identity, wherever the file lies and however it is indented. Needs
+  // names_file(pointer) (asserted).
   [[nodiscard]] std::string digest(const io::Json& name, std::string_view pointer);
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
 
 private:
   template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
 
-  // As read_named. Remembers the digest, and throws where the file has changed since.
+  // As read_named, but refuses a file of `outputs`. Remembers the digest, and throws where the file
+  // has changed since.
   io::Json read(const std::string& path, const io::Json& name);
   [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
   [[nodiscard]] std::string node_path(const io::Json& name) const;

@@ -6,7 +6,7 @@
 namespace stepsim::study {
 
 // {"startup_s", "per_byte_s"} or {"table": [[bytes, seconds], ...]}. Problems are reported; the
-// cost is then free. `report` gets what was changed to make a table non-decreasing.
+// cost then means nothing. `report` gets what was changed to make a table non-decreasing.
 [[nodiscard]] plan::Cost inline_cost(const io::Json& json, io::Problems& problems,
                                      plan::TableReport* report = nullptr);
 

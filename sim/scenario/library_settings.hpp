@@ -13,12 +13,13 @@ namespace stepsim::study {
 // The object `library`, or its short form, the name of a library. Problems are reported.
 [[nodiscard]] LibrarySettings read_library(const io::Json& json, const ParseContext& context);
 
-// `preset`: the value of the key, null if it is absent. Empty where neither gives a node type.
+// `preset`: the value of the key, null if it is absent. Empty where neither gives a node type, and
+// after a problem.
 [[nodiscard]] std::optional<NodeSource>
 node_source(const io::Json* preset, const LibrarySettings& settings, const ParseContext& context);
 
-// The reason why the model cannot answer the question; empty where it can. One word of what it
-// refuses stands for all: shape, node type, restrictions.
+// Why the model cannot answer the question: the first reason among shape, node type and
+// restrictions. Empty where it can.
 [[nodiscard]] std::optional<std::string> library_problem(const library::LibraryQuestion& question);
 
 } // namespace stepsim::study

@@ -21,7 +21,7 @@ struct LibrarySettings {
 // The preset, else the node type of the calibration.
 struct NodeSource {
   library::NodeType type;
-  library::NodeLinks links; // for schedules
+  library::NodeLinks links; // for collectives whose messages are evaluated one by one
   std::string written;      // the preset, "" where the calibration gives the node type
 };
 

@@ -7,8 +7,9 @@
 
 namespace stepsim::study {
 
-// Empty where the rate is not given.
+// Empty where nvls_Bps is not given.
 [[nodiscard]] std::optional<coll::NvlsCost> read_nvls(io::Fields& fields);
+// Seconds; empty where switch_latency_s is not given.
 [[nodiscard]] std::optional<double> read_switch_latency(io::Fields& fields);
 // All of /cluster. A domain that does not divide the nodes is a problem.
 void read_switches(io::Fields& fields, const ParseContext& context, Cluster& cluster);

@@ -1,6 +1,6 @@
 #pragma once
 // A merge problem as a file (kind problem, MER 5): gradients in backward order with the times at
-// which they are ready, and the cost of a message.
+// which they are ready, from the start of backward, and the cost of a message.
 //   {"ready_s": [..], "bytes": [..], "cost": {"startup_s", "per_byte_s"} or {"table"} or FILE,
 //    "channel_free_s"?, "copy_bandwidth_Bps"?, "forward_s"?, "planners"?: {NAME: {option: value}}}
 #include <optional>
@@ -19,9 +19,10 @@ namespace stepsim::study {
 struct ProblemFile {
   plan::Problem problem;
   plan::TableReport table;         // what made the table cost monotone
-  std::optional<double> forward_s; // with it, plans have an iteration time: forward + finish
+  std::optional<double> forward_s; // s; with it, plans have an iteration time: forward + finish
   std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // of `planners`
 
+  // The defaults for a schedule that the file does not name.
   [[nodiscard]] plan::ScheduleOptions options_of(plan::Schedule schedule) const;
 };
 

@@ -19,7 +19,8 @@ inline constexpr std::array<std::string_view, 6> kModelKeys{
 // Whether the file has a value there, null excepted.
 [[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);
 // A problem for every key of the file that has no meaning beside the others, unless leftovers are
-// ignored; and warnings of values without effect. After everything else is known.
+// ignored; a problem for a cluster on which a collective over nodes cannot run; and warnings of
+// values without effect. After everything else is known.
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 // Takes keys without a meaning out of a resolved scenario, by the same rules.
 void drop_meaningless(const Scenario& scenario, io::Json& tree);

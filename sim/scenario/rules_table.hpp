@@ -18,8 +18,8 @@ struct KeyRule {
 // A pointer may have several rules: all of them hold where the key has a meaning.
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
-// Those keys of added times, copies and random exchange times that are above 0: training whose
-// messages are simulated one by one cannot have them.
+// Pointers of those of sync_s, host_copy_Bps, input_s, copy_bandwidth_Bps and exchange_cv that are
+// above 0: training whose messages are simulated one by one cannot have them.
 [[nodiscard]] std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario);
 
 } // namespace stepsim::study

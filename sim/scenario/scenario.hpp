@@ -27,16 +27,17 @@
 
 namespace stepsim::study {
 
-// Exactly one of trace, model and layers; already loaded.
+// What the file says of a workload, which is loaded by then: exactly one of trace, model and
+// layers.
 struct WorkloadSource {
   std::string trace; // file as written
   std::string model; // name or file as written
   bool layers = false;
-  std::optional<std::int64_t> batch_size;
-  train::ProfileOptions profile;           // model only
+  std::optional<std::int64_t> batch_size;  // samples per worker; trace and layers only
+  train::ProfileOptions profile;           // model only, but for the granularity
   std::optional<Seconds> measured_compute; // as given: splits into forward and backward
   std::optional<std::int64_t> sequence_length;
-  std::optional<Seconds> scale_backward_to;
+  std::optional<Seconds> scale_backward_to; // sum over the layers
 };
 
 // alpha_beta: latency and bandwidth per message; flow and packet: through the topology (PKT).
@@ -49,21 +50,23 @@ inline constexpr auto kNetworkModels =
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
   double latency_s{};
-  double delay_s{};       // after the ports are free (coll::LinkCost)
-  double bandwidth_Bps{}; // as given; times `efficiency` in costs
-  double reduction_Bps{}; // 0 = free
-  double block_latency_s{};
+  double delay_s{};         // after the ports are free (coll::LinkCost)
+  double bandwidth_Bps{};   // as given; times `efficiency` in costs
+  double reduction_Bps{};   // 0 = free
+  double block_latency_s{}; // <= latency_s
   double efficiency = 1;
   std::string calibration; // file as written, "" = none
   std::string cost_file;   // file as written, "" = none or inline
   io::Json cost_tree;      // an inline cost as written
   std::string label;       // of the profile: measured, calibrated, default; "" without one
-  std::string grade;
+  std::string grade;       // of the profile, "" = none
   // Ranges of ranks and bytes that the calibration covers; empty if the file gives none.
   std::optional<std::pair<double, double>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
-  std::optional<plan::Cost> curve; // T(bytes) from `cost` or a calibration's collective curve
-  std::string curve_source;        // in words, for results
+  // T(bytes) of a dense exchange, where something gives it: `cost`, exchange_s, a collective curve
+  // of the calibration, the model of a library.
+  std::optional<plan::Cost> curve;
+  std::string curve_source;                   // in words, for results
   std::optional<net::NetworkProfile> profile; // of the calibration, for what it says of ranks
   bool count_headers = false;                 // flow: bytes on the wire
   PacketSettings packet;                      // flow: sizes, paths and the loss bound alone
@@ -78,9 +81,9 @@ struct Cluster {
   std::int64_t nvlink_domain_nodes = 1;   // machines that count as one node (CLU 3.7)
   std::optional<coll::NvlsCost> nvls;     // the switch of a node adds
   std::optional<double> switch_latency_s; // of switches that add in the network, if given
-  std::optional<coll::LinkCost> intra;
-  std::string intra_calibration; // file or name as written, "" = none
-  bool has_network = true;       // one node alone may do without
+  std::optional<coll::LinkCost> intra;    // inside a node, if known
+  std::string intra_calibration;          // file or name as written, "" = none
+  bool has_network = true;                // one node alone may do without
   Network network;
   io::Json topology;       // as written; null = a star of the nodes with the network's links
   io::Json rank_placement; // as written; null = packed
@@ -114,15 +117,15 @@ struct Training {
   Seconds update;
   Seconds input;
   bool input_pipelined = true;
-  std::optional<Seconds> exchange; // stands for every exchange
+  std::optional<Seconds> exchange; // stands for every dense exchange
   Seconds sync;                    // added to every exchange
   double host_copy_Bps = 0;        // 0 = no staging through host memory
   double compute_slowdown = 1;     // of computing while the channel is busy; pipe_sgd
   // pipe_sgd
   std::optional<std::int64_t> pipeline_width = 2; // empty = optimal
-  std::int64_t max_width = 16;
-  double width_tolerance = 0.01;
-  std::int64_t warmup_iterations = 0;
+  std::int64_t max_width = 16;                    // largest that `optimal` tries
+  double width_tolerance = 0.01; // how much slower than max_width the optimal one may be, ratio
+  std::int64_t warmup_iterations = 0; // synchronous ones before the pipeline starts
   train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
   bool drain = false;
   // parameter_server; servers and placement are in the options of the collective
@@ -179,7 +182,8 @@ struct Scenario {
 // ignored in a point that `--over`, axes and the like made from it.
 enum class Leftovers { refuse, ignore };
 
-// Throws InputError with all problems. File names inside are relative to the tree's file.
+// Throws InputError with all problems of the first stage that has any (reading, then checks of what
+// goes together), and as Files does. File names inside are relative to the tree's file.
 [[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
 

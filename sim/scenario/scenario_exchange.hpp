@@ -13,7 +13,7 @@ namespace stepsim::study {
 [[nodiscard]] bool exchanges(const Scenario& scenario);
 [[nodiscard]] bool is_compressed(const Scenario& scenario); // any method but `none`
 
-// What a bucket of a gradient looks like to a compressor.
+// What a bucket of gradients looks like to a compressor; with shapes for powersgd only.
 [[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
 
 // `bytes` of gradients without their shapes.
@@ -24,19 +24,21 @@ namespace stepsim::study {
 // Items are the gradients in the order of the workload.
 [[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
 
-// What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6).
+// What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6); 0
+// for other methods, for a rate of 0, and where nothing is exchanged.
 struct CodecTimes {
   double encode_s{}, decode_s{};
 };
 [[nodiscard]] CodecTimes codec_times(const Scenario& scenario, double bytes);
 
-// The given time of synchronisation per message and the copies through host memory per byte (PIP 2,
-// 12); 0 for one worker.
+// The given time of synchronisation per message, and the two copies through host memory of what is
+// sent, per byte of the dense gradient (PIP 2, 12); 0 where nothing is exchanged.
 [[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
 
 // Whether the run is a job whose messages go through the simulated network one by one: packets, and
-// flows where messages overlap (parameter servers, priority). Otherwise one exchange at a time is
-// on the network, and its time depends on its size alone.
+// flows where messages overlap or end early (parameter servers, schedule priority, several jobs,
+// dlcp with early_stop and a bound above 0). Otherwise one exchange at a time is on the network,
+// and its time depends on its size alone.
 [[nodiscard]] bool simulates_messages(const Scenario& scenario);
 
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
@@ -51,7 +53,7 @@ struct CodecTimes {
 [[nodiscard]] inline bool is_simulated(const Scenario& scenario) {
   return scenario.cluster.network.model != NetworkModel::alpha_beta;
 }
-// Dense exchanges have measured or given times.
+// The times of dense exchanges are measured, given, or those of the model of a library.
 [[nodiscard]] inline bool has_curve(const Scenario& scenario) {
   return scenario.cluster.network.curve.has_value();
 }

@@ -17,7 +17,7 @@ void parse_library(const io::Json& tree, const ParseContext& context, Scenario& 
 void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
                    Cluster& cluster);
 
-// The same for latency and rate of the network, which is read.
+// The same for latency and rate of the network. `cluster.network` must have been read before.
 void note_network(io::Fields& network, Cluster& cluster);
 // The same for a calibration, which stands for several values.
 void note_profile(const io::Fields& fields, const std::string& name, Cluster& cluster);

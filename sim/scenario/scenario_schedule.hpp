@@ -14,8 +14,8 @@ namespace stepsim::study {
                                                            const ParseContext& context,
                                                            const plan::Planner& planner,
                                                            std::int64_t bytes_of_element = 4);
-// What a scenario without `schedule` has: the measured buckets of its trace, else ddp; single where
-// training is not synchronous.
+// What a scenario without `schedule` has: trace where the measured buckets of its trace hold all
+// gradients, else ddp; single for training algorithms other than sync_sgd.
 [[nodiscard]] plan::Schedule default_schedule(const Scenario& scenario);
 // The buckets of every job's trace hold all its gradients: schedule trace can send them.
 [[nodiscard]] bool has_measured_buckets(const Scenario& scenario);
@@ -24,9 +24,10 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
 // What the rest of the scenario must be for its schedule (MER 12); after everything else is known.
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
 
-// How much messages slow each other: the authors' 0.5 was fitted to measured all-reduces, which
-// leave a link idle. Where times follow from latency and bandwidth alone two at once share the
-// link, 1, unless the scenario says otherwise; less than that is beyond the link, with a warning.
+// Schedule asc_wfbp: `contention`, how much messages slow each other. The 0.5 of its authors was
+// fitted to measured all-reduces, which leave a link idle, and stays where a curve gives the times.
+// Where they follow from latency and bandwidth two at once share the link, 1, unless the scenario
+// says otherwise; a value by which they move more than the link can gets a warning.
 void resolve_contention(const io::Json& tree, Scenario& scenario);
 
 } // namespace stepsim::study

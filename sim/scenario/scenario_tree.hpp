@@ -6,7 +6,7 @@
 namespace stepsim::study {
 
 // All keys with their resolved values; what does not apply is left out, so that `parse_scenario`
-// reads the tree as the same scenario.
+// reads the tree as the same scenario, but for `baseline` of a compression, which is left out too.
 [[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
 
 } // namespace stepsim::study

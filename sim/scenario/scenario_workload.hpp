@@ -6,7 +6,8 @@
 namespace stepsim::study {
 
 // Reads one workload and loads it: afterwards `workload_source` says what was written and
-// `workload` holds layers and gradients, granularity and scaling applied. Problems are reported.
+// `workload` holds layers and gradients, granularity and scaling applied. Problems are reported; a
+// trace with an unknown time or size, and files that cannot be read, throw InputError.
 void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
 } // namespace stepsim::study

@@ -10,7 +10,8 @@
 
 namespace stepsim::study {
 
-// Empty after a problem. `json`: neither absent nor null.
+// Empty after a problem. Throws InputError for a topology or a file that is wrong in itself.
+// `json`: neither absent nor null.
 [[nodiscard]] std::optional<net::Topology> parse_topology_field(const io::Json& json,
                                                                 const ParseContext& context);
 

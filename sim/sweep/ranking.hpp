@@ -1,7 +1,7 @@
 #pragma once
 // Which of several runs is the best. Where all of them have the same number of workers the shortest
 // iteration is; where the number varies, an iteration on one worker is always among the shortest
-// and says nothing, so that the samples per second of all workers decide (INP 4.7).
+// and says nothing, so that the samples per second of all workers decide.
 #include <array>
 #include <cstdint>
 #include <optional>

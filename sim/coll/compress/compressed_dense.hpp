@@ -4,8 +4,9 @@
 
 namespace stepsim::coll {
 
-// FLOP of powersgd: two products with the gradient's matrix, and making one factor orthogonal.
-//     6 r n c + 2 n r^2 per n x c matrix of rank r; one-dimensional tensors cost nothing
+// FLOP of powersgd per n x c matrix of rank r: three products of 2 r n c each (both factors, and
+// the gradient back from them), and 2 n r^2 to make one factor orthogonal.
+//     6 r n c + 2 n r^2; one-dimensional tensors cost nothing
 [[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
 
 // All-reduces of the n x r left factors, of the c x r right ones, and of one-dimensional tensors.
@@ -15,8 +16,10 @@ void add_powersgd(const ExchangeBuilder& build);
 void add_packed(const ExchangeBuilder& build, double bytes_per_rank);
 // fp16: the dense all-reduce with values of at most 2 bytes.
 void add_fp16(const ExchangeBuilder& build);
-// truncate16, quantize8, custom: the dense all-reduce of M / ratio bytes; every hop decodes, adds
-// and encodes again, which counts as the cost of adding.
+// truncate16, quantize8, custom: the dense all-reduce of M / ratio bytes, M bytes of the gradient.
+// Every hop decodes, adds and encodes again, which counts as the cost of adding. A parameter server
+// decodes and adds every push, and encodes the sum once. With `scale_agreement` an all-reduce of
+// one scale per tensor comes first, and codes are added as they are.
 void add_codec(const ExchangeBuilder& build);
 
 } // namespace stepsim::coll

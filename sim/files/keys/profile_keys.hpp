@@ -182,7 +182,7 @@ inline constexpr std::array kCurvePoint{
     list("points", kCurvePointNumbers, "[bytes, seconds]").sizes(2, 2)};
 inline constexpr std::size_t kLeastCurvePoints = 2;
 
-// The quality of a fit, for readers who want to judge it; runs use the segments alone.
+// The quality of a fit, for readers who want to judge it; runs do not use it.
 inline constexpr std::array kResidualNumbers{any("residuals", "A number.")};
 inline constexpr std::array kCurveResidual{
     list("residuals", kResidualNumbers, "[bytes, measured, fitted]").sizes(3, 3)};

@@ -14,8 +14,10 @@ namespace stepsim::io {
 
 inline constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 
-// framework: copies between gradients and buckets by DDP and c10d; input: copies to the device by
-// the forward thread; other: zeroing gradients, and work launched by further threads.
+// update: launched inside Optimizer.step#; backward: by an operator of autograd; framework: copies
+// between gradients and buckets by DDP and c10d; input: copies to the device by the forward thread;
+// forward: all else of that thread; communication: kernels of NCCL, whoever launched them; other:
+// zeroing gradients, work launched by further threads, outside all steps or by an unknown launch.
 enum class WorkClass : std::uint8_t {
   forward,
   backward,
@@ -45,9 +47,9 @@ struct Operator {
 struct DeviceItem {
   Nanoseconds begin{};
   Nanoseconds end{};
-  Nanoseconds launched{};
-  std::int32_t event{};
-  std::int32_t top = -1;  // index into tops
+  Nanoseconds launched{}; // 0 where the launch is missing
+  std::int32_t event{};   // index into the events of the recording
+  std::int32_t top = -1;  // index into tops; -1: launched outside all operators, or launch missing
   std::int32_t step = -1; // index into the steps; -1: outside all of them, or launch missing
   WorkClass work = WorkClass::other;
   [[nodiscard]] Nanoseconds duration() const { return end - begin; }

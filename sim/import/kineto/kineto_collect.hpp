@@ -38,10 +38,12 @@ struct RawEvent {
   void add_dimension(std::int64_t size);
 };
 
-// Adds events to a recording, which outlives it.
+// Adds events to a recording, which outlives it. Events that are not complete, of other categories,
+// and launches without a correlation are dropped.
 class KinetoCollector {
 public:
   explicit KinetoCollector(KinetoRecording& recording) : recording_(recording) {}
+  // Throws InputError for an event of a category that is kept whose times are missing or bad;
   // `pointer` ("/traceEvents/17") is called for an error only.
   template <class Pointer> void add(const RawEvent& raw, const Pointer& pointer) {
     if (const Fault fault = add(raw); !fault.message.empty()) {

@@ -37,9 +37,9 @@ struct KinetoEvent {
 
 // Arguments of `record_param_comms`.
 struct KinetoCollective {
-  std::string op;    // "allreduce", "broadcast", "wait", ...
-  std::string dtype; // "Float", "Half", ...
-  std::int64_t elements{};
+  std::string op;          // "allreduce", "broadcast", "wait", ...
+  std::string dtype;       // "Float", "Half", ...
+  std::int64_t elements{}; // -1 = not recorded
 };
 
 // Input of `torch::autograd::AccumulateGrad`, where shapes were recorded.
@@ -54,8 +54,8 @@ struct KinetoRecording {
   std::vector<std::string> names;
   std::vector<KinetoCollective> collectives;
   std::vector<KinetoGradient> gradients;
-  std::optional<std::string> device;
-  std::optional<std::int64_t> world_size;
+  std::optional<std::string> device;      // name of the GPU; empty = not in the file
+  std::optional<std::int64_t> world_size; // ranks of the job; empty = not in the file
 
   [[nodiscard]] std::string_view name(const KinetoEvent& event) const {
     return names[static_cast<std::size_t>(event.name)];

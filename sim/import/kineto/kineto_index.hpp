@@ -33,7 +33,7 @@ public:
   // Top-level operator of the last operator in start order, outside backward nodes, that is on the
   // step's forward thread, in the step, and has this sequence number; -1 if none.
   [[nodiscard]] std::int32_t forward_of(std::size_t step, std::int64_t sequence) const;
-  // Device time of the communication items with this external id.
+  // Sum of the device times of the communication items with this external id; empty without one.
   [[nodiscard]] std::optional<Nanoseconds> kernel_time(std::int64_t external_id) const;
 
 private:

@@ -17,12 +17,14 @@ enum class TimeBasis { kernel, wall };
 // Empty options stand for what the file says, or for unknown.
 struct KinetoOptions {
   ImportOptions common;
-  std::optional<std::int64_t> batch_size;      // not in the file
-  std::int64_t skip_steps = 1;                 // warm-up
-  std::optional<std::string> step_annotation;  // regular expression for steps
-  std::optional<std::string> model;            // table with the gradient sizes
-  TimeBasis time = TimeBasis::kernel;          // wall: scaled to the step's wall time
-  std::optional<Seconds> measured_step;        // scaled to this unprofiled step time
+  std::optional<std::int64_t> batch_size;     // samples per worker and iteration; not in the file
+  std::int64_t skip_steps = 1;                // warm-up
+  std::optional<std::string> step_annotation; // regular expression for steps
+  std::optional<std::string> model;           // table with the gradient sizes
+  // wall: layer times are scaled so that computing and exposed communication fill the wall time of
+  // the step.
+  TimeBasis time = TimeBasis::kernel;
+  std::optional<Seconds> measured_step;        // the same with this unprofiled step time
   std::optional<double> backward_ratio;        // backward = ratio x forward, forward-only traces
   std::span<const train::ModelTable> models{}; // tables to choose from
 };

@@ -19,15 +19,16 @@ struct KinetoRank {
   std::optional<std::int64_t> world_size;
   std::vector<std::string> step_names;
   std::vector<StepSample> steps;
-  std::vector<std::size_t> used; // ascending positions in steps, at least one
-  double unattributed_fraction{};
-  bool forward_only = false; // no backward nodes
+  std::vector<std::size_t> used;  // ascending positions in steps, at least one
+  double unattributed_fraction{}; // of the device time: launched outside the steps, or unknown
+  bool forward_only = false;      // no backward nodes
   std::vector<std::string> warnings;
 
   [[nodiscard]] const StepSample& first() const { return steps[used.front()]; }
 };
 
-// InputError: no device work, no step, only backward.
+// Throws InputError: no device work (in the file or in any step), no step, operators of backward
+// without sequence numbers, no forward operators; UsageError for a wrong regular expression.
 [[nodiscard]] KinetoRank reduce_rank(const KinetoRecording& recording,
                                      const std::optional<std::string>& step_annotation,
                                      std::int64_t skip_steps);

@@ -36,7 +36,7 @@ struct GradientSizes {
 };
 
 // Throws InputError (naming `file`) where the model that the user named does not fit, UsageError if
-// its name is unknown.
+// its name is unknown. Where recorded shapes fit, the named model is not looked at.
 [[nodiscard]] GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
                                        const std::string& file);
 

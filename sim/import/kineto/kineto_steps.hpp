@@ -1,9 +1,9 @@
 #pragma once
 // Training steps of a profiler recording (IO 4.2): half-open intervals [begin, end) of the host's
 // time, in order of start; `thread` is the one that runs the forward pass.
-//   ProfilerStep#N annotations, else the stretches between the ends of two Optimizer.step#
-//   annotations, else the annotations that match a regular expression (the innermost of nested
-//   ones). A regular expression that is given comes first.
+//   with a regular expression   the annotations that match it, the innermost of nested ones
+//   without                     the ProfilerStep#N annotations; without any of them the stretches
+//                               between the ends of two successive Optimizer.step# annotations
 #include <optional>
 #include <span>
 #include <string>
@@ -25,7 +25,7 @@ struct KinetoStep {
 [[nodiscard]] std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
                                                  const std::optional<std::string>& annotation);
 
-// The step that contains a moment; -1 if none.
+// The step that contains a moment; -1 if none. Of steps that overlap only the last to begin counts.
 [[nodiscard]] std::int32_t step_at(std::span<const KinetoStep> steps, Nanoseconds moment);
 
 } // namespace stepsim::io

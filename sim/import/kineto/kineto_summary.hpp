@@ -27,14 +27,14 @@ using StepValue = std::function<double(const StepSample&)>;
 // The times of every step of every rank, used or not.
 [[nodiscard]] std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
 
-// The bucket list of the last used step of the first rank, with the times of all steps that have
-// the same list; a note if some have not.
+// The bucket list of the last used step of the first rank, with the times of all used steps that
+// have the same list (none where no kernel was recorded); a note if some have not.
 [[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
                                                                   std::vector<std::string>& notes);
 
 // One row per operation, type and size of the other collectives, in the order of appearance, with
-// the number of calls in the first used step of the first rank; kinds without a call there are left
-// out.
+// the number of calls in the first used step of the first rank and the shortest time over all used
+// steps; kinds without a call there are left out.
 [[nodiscard]] std::vector<train::MeasuredCollective>
 measured_collectives(std::span<const KinetoRank> ranks);
 

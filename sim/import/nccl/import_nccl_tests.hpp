@@ -1,5 +1,5 @@
 #pragma once
-// Logs of nccl-tests, text or JSON (IO 6), as samples: one set per operation. Sizes and times are
+// Logs of nccl-tests, text or JSON (IO 6), as samples: one set per program run. Sizes and times are
 // taken as logged (means over the iterations of one loop; with per-iteration times of a JSON file
 // one sample each), bandwidths are recomputed and only compared. Host names and environment are
 // counted or skipped, never kept.

@@ -1,13 +1,15 @@
 #pragma once
 // NCCL topology files (IO 8) as topologies of one machine: GPUs and network interfaces are hosts,
-// CPUs, PCIe bridges and the NVSwitch are switches, ids are bus ids.
+// CPUs, PCIe bridges and the NVSwitch are switches. Ids are bus ids, "cpu0", "net0", "nvswitch".
 //
 //     gpu --PCIe-- bridge --PCIe-- cpu -- every other cpu       rates: nccl_rates.hpp
 //         --NVLink-- gpu, or nvswitch                           net: Mbit/s / 8
 //
-// A network interface with its network behind it is a switch, the network a host. Latencies are not
-// in the file: per cable those of the options. A link of which a number is assumed has the `source`
-// "default", others "given"; each assumption is one warning.
+// A network interface with its network behind it is a switch, the network a host. A GPU with links
+// to the NVSwitch has its PCIe link behind a switch of its own, "pcie:" and its bus id, so that no
+// route between GPUs is shorter than by the NVSwitch. Latencies per cable are those of the options;
+// the file has only that of a network, which counts unless the options give one. A link of which a
+// number is assumed has the `source` "default", others "given"; each assumption is one warning.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,14 +42,16 @@ struct NcclTopology {
   net::Topology topology;
   train::Source source;
   struct Counts {
-    std::int64_t cpus{}, bridges{}, gpus{}, nics{}, nets{}, nvswitches{};
-    std::int64_t pcie_cables{}, nvlink_cables{}; // between GPUs: NVLink or xGMI
+    std::int64_t cpus{}, bridges{}, gpus{}, nics{}, nets{}, nvswitches{}; // nvswitches: 0 or 1
+    // NVLink or xGMI: all links of two GPUs, or of a GPU and the NVSwitch, count as one.
+    std::int64_t pcie_cables{}, nvlink_cables{};
   } counts;
   std::string gpu_cable; // "NVLink cable", "xGMI cable"
 };
 
-// Throws InputError (what read_nccl_system throws, no GPU, a rank twice), UsageError for a bus id
-// of the options that the file does not have.
+// Throws InputError (what parse_xml and read_nccl_system throw, no GPU, a rank or dev twice),
+// UsageError for a bus id of the options that the file does not have, that is given twice or that
+// other devices hang on.
 [[nodiscard]] NcclTopology import_nccl_topology(const std::string& file,
                                                 const NcclTopologyOptions& options);
 

@@ -24,7 +24,7 @@ namespace stepsim::io {
                                                   const std::string& file,
                                                   std::vector<std::string>& warnings);
 
-struct NvlinkCounts { // by places of GPUs; numbers > 0
+struct NvlinkCounts { // by places of GPUs in `system.nodes`; numbers > 0
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> pairs; // first < second
   std::map<std::size_t, std::int64_t> to_switch;
 };

@@ -8,8 +8,9 @@
 //         <nic> <net dev speed (Mbit/s) latency (us)/>
 //
 // Version 2 is RCCL's, with xgmi cables between GPUs in place of nvlink. Only what is written is
-// read: nothing is assumed here, a number that is missing stays empty. Host hashes, names and guids
-// are not kept. Source: IO 8, INP 2.3; NCCL, src/graph/topo.cc.
+// read, and a number that is missing stays empty, with two exceptions: a link without `count` is
+// one cable, and CPUs without numaid and nets without dev are numbered in the order of the file.
+// Host hashes, names and guids are not kept. Source: IO 8; NCCL, src/graph/topo.cc.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,7 +50,7 @@ struct NcclNode {
   std::vector<NcclNvlink> nvlinks;
   // net
   std::optional<double> rate_Mbps, latency_us;
-  bool rate_in_kbps{}; // the file says so many that it can only be kbit/s
+  bool rate_in_kbps{}; // the file has more than 1e7: taken as kbit/s, rate_Mbps is converted
   // CPU, as written
   std::string arch, vendor;
   std::optional<std::int64_t> family, model;

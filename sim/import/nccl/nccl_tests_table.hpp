@@ -35,7 +35,7 @@ struct NcclTable {
   std::string dtype;                         // "" = none seen
   std::vector<NcclRow> rows;
   std::optional<double> logged_busbw; // average, bytes/s
-  std::size_t skipped{};              // rows with a time out of range
+  std::size_t skipped{};              // rows left out, their first time out of range
 };
 
 // "all_reduce_perf" -> "allreduce"; "" for programs that measure none of our operations.

@@ -8,9 +8,10 @@
 
 namespace stepsim::io {
 
-// One table per program in the log; none if no line looks like a row. Throws InputError
-// `FILE:LINE: message` for rows that do not fit their header, or with sizes or times out of range;
-// with `skip_bad_times` a row whose time is out of range is only counted.
+// One table per program in the log, without rows where there is a header only; none if no line
+// looks like a header or a row. Throws InputError `FILE:LINE: message` for rows that do not fit
+// their header, or with sizes or times out of range; with `skip_bad_times` a row whose first time
+// is out of range is only counted.
 [[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file,
                                                     bool skip_bad_times = false);
 

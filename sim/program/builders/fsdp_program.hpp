@@ -18,7 +18,7 @@
 
 namespace stepsim::program {
 
-struct UnitTimes {
+struct UnitTimes { // of one micro-batch
   Seconds forward;
   Seconds backward;
   ExchangeTime gather;
@@ -26,8 +26,8 @@ struct UnitTimes {
   ExchangeTime replicate; // all-reduce of the shard between replicas; with `hybrid`
 };
 
-// Which gather of backward is issued when: before or after the backward of the unit behind it, or
-// only when its own unit is next.
+// When the gather for backward of unit u - 1 is issued: before backward of unit u (pre), right
+// after it and before its reduce-scatter (post), or after that reduce-scatter (none).
 enum class BackwardPrefetch { pre, post, none };
 
 // Empty limits mean none.
@@ -36,10 +36,11 @@ struct FsdpOptions {
   Seconds update = {}; // of all parameters; each rank updates one of `shards`
   std::uint32_t shards = 1;
   bool reshard_after_forward = true;
-  bool reshard_after_backward = true; // false: later micro-batches gather what forward resharded
-  bool keep_last = false;             // the last unit is never gathered again
+  // false: forward of a later micro-batch gathers only units that forward resharded.
+  bool reshard_after_backward = true;
+  bool keep_last = false; // the last unit is not gathered again for backward
   std::optional<std::uint32_t> ahead_forward = 2;
-  std::optional<std::uint32_t> ahead_backward = 1;
+  std::optional<std::uint32_t> ahead_backward = 1; // with prefetch `pre`; 0 otherwise
   BackwardPrefetch prefetch = BackwardPrefetch::pre;
   std::optional<std::uint32_t> reduces_in_flight = 1;
   std::uint32_t communicators = 1; // 1: gathers and reduce-scatters share a stream

@@ -31,7 +31,8 @@ inline constexpr std::array kCostKeys{
 static_assert(std::ranges::equal(kCostKeys, io::keys::kCompressionCosts, {}, &CostKey::key,
                                  &io::Key::name));
 
-// Whether a cost counts in the form of the others.
+// Whether a cost counts where selections take a time of the form n log n, or else of the linear
+// one.
 [[nodiscard]] inline bool in_form(std::string_view key, bool n_log_n) {
   if (key == "select_s_per_element_log2") {
     return n_log_n;

@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce
 // No algorithm: the measured curve of a library.
 inline constexpr std::string_view kCalibrated = "calibrated";
 
-// The all-reduce algorithms of `auto`, those and `auto` itself and calibrated, and the algorithms
-// of the two levels of the hierarchical ones.
+// The all-reduce algorithms that `candidates` may list; those with auto, library and calibrated;
+// and the algorithms of the two levels of the hierarchical ones.
 [[nodiscard]] std::vector<std::string_view> candidates();
 [[nodiscard]] std::vector<std::string_view> collectives();
 [[nodiscard]] std::vector<std::string_view> algorithms_in_node();

@@ -17,7 +17,7 @@ inline constexpr double kMostPacketBytes = 65535;
 inline constexpr double kMostPackets = 1e9; // of a buffer or threshold
 inline constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
 
-// Which of the keys count follows from the scope (rules.cpp).
+// Which of the keys count follows from the scope (packet_settings.cpp).
 inline constexpr std::array kBuffer{
     word("scope", net::kBufferScopes,
          "Whether each port has a buffer, a switch shares one, or none is full.")

@@ -128,7 +128,7 @@ inline constexpr auto kPlannerKeys = [] {
   return all;
 }();
 
-// The schedule alone, as a dense baseline or a planner of a problem file has it.
+// The schedule alone, as a dense baseline has it.
 inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");
 
 } // namespace stepsim::study::keys

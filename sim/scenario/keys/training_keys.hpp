@@ -12,10 +12,10 @@ using namespace io::rows;
 
 // With this word the run searches for the width; the result says which one it took.
 inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
-inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
-inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 // Words of two values each, which a boolean member holds.
 // The first word of each pair is the default and the value false.
+inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
+inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
 // A width, or the search for one.
@@ -46,7 +46,7 @@ inline constexpr std::array kConvergence{
         .example("1")
         .required()};
 
-// Keys of all training algorithms stand here; which of them count is in the table of rules.
+// Keys of all training algorithms stand here; which of them count for which is in rules.cpp.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
          "Training algorithm: synchronous, pipelined (Pipe-SGD), or with parameter servers.")

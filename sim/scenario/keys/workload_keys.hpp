@@ -77,8 +77,8 @@ inline constexpr std::array kMeasured{
         .in(io::above(0))
         .example("0.09")};
 
-// One of trace, model and layers says where the times come from; the other keys belong to one of
-// them.
+// One of trace, model and layers says where the times come from; some of the other keys belong to
+// one of them alone (kModelKeys in rules.hpp).
 inline constexpr std::array kWorkload{
     text("trace", "Trace file, relative to this file.").example(R"("../traces/resnet50.json")"),
     text("model", "Name of a shipped model table, or a file.").example(R"("resnet50")"),

@@ -18,7 +18,8 @@ class MessageClasses {
 public:
   // `bytes`: of the gradients of every layer, forward order. The settings outlive this object.
   MessageClasses(const PacketSettings& settings, std::vector<double> bytes);
-  // `layer` counts from 0 in forward order and has to be below the number of layers.
+  // `layer` counts from 0 in forward order and has to be below the number of layers. Other
+  // transports than dlcp have the default class.
   [[nodiscard]] train::MessageClass of_layer(std::uint32_t layer) const;
 
 private:

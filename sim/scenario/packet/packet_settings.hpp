@@ -28,9 +28,10 @@ inline constexpr auto kPriorityMaps =
 inline constexpr auto kLossFills =
     base::words<LossFill>({{LossFill::zero, "zero"}, {LossFill::stale, "stale"}});
 
-// Fractions are of packets or layers, from 0 to 1; layers count from 0 in forward order.
+// Fractions are of packets or layers, from 0 to 1; layers count from 0 in forward order. A bound is
+// the share of the packets of a message that may be lost.
 struct BoundedLoss {
-  double bound_push = 0.10, bound_pull = 0;      // fraction of the packets of a message
+  double bound_push = 0.10, bound_pull = 0;      // of gradients, of weights
   std::map<std::int64_t, double> bound_of_layer; // overrides bound_push
   bool priority = true;                          // queues by layer; else all in queue 1
   PriorityMap priority_map = PriorityMap::layer;
@@ -38,8 +39,8 @@ struct BoundedLoss {
   double front_fraction = 0.5; // of the layers
   double large_fraction = 0.5; // of the packets
   bool protect_large = false;
-  LossFill loss_fill = LossFill::zero;
-  bool rescale = false; // recorded only (PKT A25)
+  LossFill loss_fill = LossFill::zero; // recorded only
+  bool rescale = false;                // recorded only (PKT A25)
 
   [[nodiscard]] double bound_push_of(std::int64_t layer) const {
     const auto own = bound_of_layer.find(layer);
@@ -56,9 +57,9 @@ struct PacketSettings {
   std::vector<std::string> warnings; // of thresholds that cannot work
 };
 
-// `value_bytes`: a packet holds whole values of so many bytes. Links are given by number or name. A
-// transport is required at the packet level; without one, or with an absent block (null),
-// everything has its default.
+// `value_bytes`: a packet holds whole values of so many bytes. Links are given by number or name.
+// An absent block (null) has all of its defaults. A transport is required at the packet level,
+// which the caller checks (has_transport). Problems are reported.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric, std::uint32_t value_bytes = 1);
 // By number or name; reports `unknown link "x"` and the like.

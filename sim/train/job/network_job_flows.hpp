@@ -3,8 +3,9 @@
 // interface (network_job_packets.hpp is the other):
 //   hand_over(now, job, message)   gives a message to the network and returns its id; the message
 //                                  may wait for earlier ones of its connection
-//   advance(until, done)           goes on to the next completions, at most to `until`; appends
-//                                  the ids of the messages and returns the time
+//   advance(until, done)           goes on to the next completions, at most to `until`; writes the
+//                                  ids of the messages into `done`, which must be empty, and
+//                                  returns the time
 //   quiet()                        whether nothing will happen any more
 //   drain()                        after the run, carries what is still under way to its end
 //   fill(id, job, message)         sets delivered and lost bytes of a message, after the run
@@ -55,7 +56,8 @@ private:
   std::vector<std::uint8_t> queues_; // in use, ascending: the classes of the level
   net::FlowLevel level_;
   std::vector<Channel> channels_;
-  std::unordered_map<std::uint64_t, std::uint32_t> channel_of_; // connection and class; looked up
+  // By connection number and class; looked up only, so its order reaches no output.
+  std::unordered_map<std::uint64_t, std::uint32_t> channel_of_;
   std::vector<Underway> messages_;
 };
 

@@ -3,12 +3,15 @@
 // the run, so that luck with a few draws is no speed-up, and is as fast as the fastest worker:
 // a straggler slows the run down, not what the run is compared with.
 //
-//   iteration t of worker w    f = pace x random factor of (w, t), f' of iteration t + 1
+//   iteration t of worker w    f = pace x random factor of (w, t)
+//                              f' = pace x random factor of (w, t + 1)
 //   one iteration after another          f (forward + backward + update)
 //   from backward to backward            f backward + f' (forward + update)
 //   input loaded during the iteration    max(f (forward + backward), input) + (f' - f) forward
 //                                        + f' update
 //   input loaded before the iteration    one of the first two + input
+//
+// pace is the smallest straggler factor of all workers. Without `to_next_backward` f' = f.
 #include <cstdint>
 
 #include "train/workload/variability.hpp"

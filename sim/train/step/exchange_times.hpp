@@ -17,20 +17,21 @@
 
 namespace stepsim::train {
 
-// The cost function for planners. `collective` carries everything but the bytes. On a fabric copies
-// of the cost share the sizes simulated so far: not thread-safe.
+// The cost function for planners. `collective` carries everything but the bytes. Where the cost is
+// a sampled_cost (on a fabric, and for streams of blocks without a formula) it is not thread-safe.
 [[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
 
 // `seconds` of a message, which costs a simulation each, at 1 KiB, 2 KiB, 4 KiB, ..: linear between
 // two of them and below the first two, never falling. A size asked for has all sizes up to the next
-// of them simulated, once. Copies of the cost share what is known.
+// of them simulated, once. Copies of the cost share what is known: not thread-safe.
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
 // The cost function for planners that do not need the form a + b m, by the evaluator of the run
 // (`method` is what the scenario asks for): max_plus where the closed form is an upper bound and
 // there are at most 16,384 ranks. Such times are the largest of several a + b m, so they are linear
-// between the few sizes where another one becomes the largest; those are found by halving, and
-// whole bytes between them cost nothing.
+// between the few sizes where another one becomes the largest. Those are found by halving, and any
+// size between two of them is interpolated without another evaluation. Copies of such a cost share
+// what is known: not thread-safe.
 [[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
                                     std::optional<coll::Method> method);
 

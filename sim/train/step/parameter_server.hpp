@@ -17,7 +17,7 @@
 namespace stepsim::train {
 
 struct ServerLink {
-  double latency_s{}; // alpha, with the delay: at a server neither holds a port
+  double latency_s{}; // alpha plus LinkCost::delay_s: at a server neither holds a port
   double push_s{};    // wire bytes of a push through the server's inbound port
   double pull_s{};    // the same for a pull, outbound port
   double add_s{};     // adding (and decoding) one push

@@ -8,8 +8,9 @@
 //   next step  t = t_b; for l = 1..L: t = max(t, done(l)) + u(l) + t_f(l);  period = t
 //
 // Here t_b is the time of backward, u(l) the update and t_f(l) the forward of layer l, done(l) the
-// end of its last message. Every message of an iteration has ended before the next backward starts,
-// so all periods are equal.
+// end of its last message, or of the broadcast or all-gather of that message where it has one.
+// Every message of an iteration has ended before the next backward starts, so all periods are
+// equal.
 #include <cstdint>
 #include <vector>
 
@@ -40,7 +41,9 @@ struct StepInput {
   std::vector<double> gradient_bytes; // [layer]: share of the update
   std::vector<Message> messages;      // launch order; `priority`: the most urgent first
   double update_s{};
-  double input_s{}; // reading a batch: beside computing where pipelined, else before it
+  // Reading a batch: added before the iteration, or, where pipelined, hidden behind forward,
+  // backward and exposed communication, but not behind the update.
+  double input_s{};
   bool input_pipelined = true;
   NextForward next_forward = NextForward::per_layer;
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
@@ -72,7 +75,7 @@ struct StepTimes {
   double input_wait_s{};    // how long the next forward waits for its input
   std::vector<MessageTimes> messages;
   std::vector<std::uint32_t> launch_order; // messages by start; empty = in the order of the list
-  std::vector<double> layer_done_s;        // [layer] end of its last message, 0 without one
+  std::vector<double> layer_done_s;        // [layer] done(l) above, 0 without a message
   std::vector<double> next_forward_s;      // [layer] start of its forward in the next iteration
 };
 

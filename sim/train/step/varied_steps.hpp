@@ -20,14 +20,15 @@
 
 namespace stepsim::train {
 
-// Lower bounds of the messages of one iteration, whatever their order and partition, with mean
-// times (MER 3).
+// Lower bounds of the messages of one iteration, in seconds at exchange factor 1, whatever their
+// order and partition (MER 3).
 struct MessageBounds {
   std::uint32_t first_sender{}; // the layer whose backward makes the first bytes ready
   double first_layer_s = 0;     // the channel carries the bytes of layer 0; 0 = it has none
   double all_s = 0;             // the channel carries all bytes; 0 = there are none
 };
 
+// The four times before period_s count from the start of the run, where the first forward begins.
 struct VariedIteration {
   double start_s{};       // the first worker starts its forward
   double compute_end_s{}; // backward of the last worker
@@ -35,8 +36,8 @@ struct VariedIteration {
   double period_s{};     // = compute + exposed + input wait
   double compute_s{};    // the period if messages took no time and input were there
   double input_wait_s{}; // by how much loading delays the last worker
-  // How much shorter the period would be if messages took no time. Waiting for slower workers is
-  // not communication.
+  // How much shorter the period would be if messages took no time, were input always there; what
+  // loading delays beyond that is input_wait_s. Waiting for slower workers is not communication.
   double exposed_s{};
   // No order and partition of messages gives a shorter period, with the factors drawn and from
   // where the workers were when the period began.
