@@ -35,6 +35,7 @@ struct Arrow {
   std::string name;
 };
 
+// The counter `name` of the node has this value from `time` until its next point.
 struct CounterPoint {
   std::uint32_t node{};
   std::string name;

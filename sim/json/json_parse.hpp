@@ -1,6 +1,5 @@
 #pragma once
-// Texts and files to JSON trees. nlohmann/json does the parsing and is seen by .cpp files of this
-// folder only.
+// Texts and files to JSON trees. nlohmann/json does the parsing and is seen by .cpp files only.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,8 +18,8 @@ struct ParseLimits {
 };
 
 // Parses a text; throws InputError `FILE:LINE:COL: message` for syntax errors, duplicate keys,
-// NaN, infinities and numbers out of range of double. LINE and COL (in bytes) are where the
-// offending word starts.
+// NaN, infinities, numbers out of range of double and what exceeds `limits` (max_bytes: read_json
+// only). LINE and COL (in bytes) are where the offending word starts.
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view file,
                               ParseLimits limits = {});
 // Reads a file ("-" = standard input), inflates gzip by content; streams, so that memory grows with
