@@ -7,8 +7,9 @@
 //            through the target between two points?
 //   refine   each change of side to 1e-9 relative (integers: to two neighbours)
 //
-// Values within 1e-12 relative of the target count as equal to it. A stretch of equal values is one
-// crossing, at its end towards the values that differ.
+// Values within 1e-12 relative of the target count as equal to it. A stretch of such values is one
+// crossing, where the function reaches it, also if the function then turns back; a stretch at the
+// lower bound, or after a failed sample, is one where the function leaves it.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -41,7 +42,8 @@ struct Crossing {
 using Evaluate = std::function<std::optional<double>(double)>;
 
 // At most `points` >= 2 values, ascending, first and last the bounds; those between rounded to 6
-// digits. Without `points` 129, and all integers where there are at most 1024.
+// significant digits, or to integers. All integers between the bounds where there are at most
+// `points`. Without `points` at most 129, and all integers where there are at most 1024.
 [[nodiscard]] std::vector<double> scan_values(const CrossingSearch& search,
                                               std::optional<std::int64_t> points);
 

@@ -29,7 +29,7 @@ struct SolveProblem {
 struct SolvePoint {
   io::Json value; // of the field; an integer where the field takes integers only
   std::optional<double> metric_value;
-  std::string error; // what failed; empty where runs just do not have the metric
+  std::string error; // what failed; empty if nothing did, also where runs do not have the metric
 };
 
 struct SolveCrossing {
@@ -50,9 +50,10 @@ struct Solution {
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
 
 // Throws UsageError for an unknown metric (with the nearest), a metric that runs like these do not
-// have, or bounds that the field does not take, InputError if no point can be parsed,
-// SimulationError if all fail.
+// have, or bounds that are no integers where the field takes integers only, InputError if no point
+// can be parsed, SimulationError if no point has the metric for another reason.
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
+// The object that `solve --json` prints: pointer, target, crossings, points and warnings.
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);
 
 } // namespace stepsim::study
