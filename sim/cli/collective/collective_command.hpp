@@ -1,6 +1,7 @@
 #pragma once
-// stepsim collective: the cost of collective operations over a grid of flags (COL). Every flag may
-// be a list or a range; each combination gives one record.
+// stepsim collective: the cost of collective operations over a grid of flags (COL). Flags of
+// numbers may be lists or ranges, those of words, shapes and presets lists; each combination gives
+// one record. Files (--topology) and keys that are lists (--candidates) have one value.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

@@ -1,6 +1,6 @@
 #pragma once
 // Files of one record per line: the output of a sweep (JSON Lines or CSV), and records of other
-// commands in JSON Lines. Every line is read.
+// commands in JSON Lines. Every line is read, until 20 errors are found.
 #include <string>
 #include <vector>
 

@@ -14,7 +14,8 @@ struct TopologyFlags { // as typed, "" = not given
 // pcie?`.
 [[nodiscard]] io::NcclTopologyOptions topology_options(const TopologyFlags& flags);
 
-// "m: 8 GPUs, 8 network interfaces, 4 CPUs, 4 bridges; 20 PCIe links".
+// One line, without what the machine has none of: "m: 8 GPUs, 8 network interfaces, 4 CPUs, 4 PCIe
+// bridges, 20 PCIe links".
 [[nodiscard]] std::string topology_summary(const io::NcclTopology& imported);
 
 } // namespace stepsim::cli
