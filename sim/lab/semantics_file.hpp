@@ -23,7 +23,7 @@ struct SemanticsFile {
   std::uint32_t k = 1;
   coll::ResidualMask mask = coll::ResidualMask::final;
   std::vector<std::vector<coll::SparseVector>> gradients; // [iteration][rank]
-  std::vector<coll::SparseVector> initial_residual;       // [rank]
+  std::vector<coll::SparseVector> initial_residual;       // [rank], no entries if not given
   io::Json expected;                                      // null: nothing to compare with
 };
 
