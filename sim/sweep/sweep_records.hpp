@@ -5,7 +5,7 @@
 //   jsonl   {"record":"header",...}              keys sorted
 //           {"bottleneck":"compute",...,"point":0,...,"status":"ok",...}
 //   csv     # {"record":"header",...}
-//           point,status,<varied>,<summary, sorted>,method,error           RFC 4180
+//           point,status,<varied>[,replication],<summary, sorted>,method,error        RFC 4180
 #include <array>
 #include <cstdint>
 #include <optional>
