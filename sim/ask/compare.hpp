@@ -23,9 +23,9 @@ struct Comparison {
   io::Array rows;
   // Names of the varied fields, in axis order; a field named ratio goes by its whole pointer.
   std::vector<std::string> varied;
-  Ranking ranking;                 // of `rows`
-  std::vector<std::int64_t> ranks; // number of ranks of each row
-  std::int64_t failed = 0;
+  Ranking ranking;                   // of `rows`
+  std::vector<std::int64_t> ranks;   // number of ranks of each row
+  std::int64_t failed = 0;           // rows with an error
   std::vector<std::string> warnings; // of all rows, each once
 };
 

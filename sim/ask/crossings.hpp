@@ -21,7 +21,7 @@ namespace stepsim::study {
 struct CrossingSearch {
   double low{}, high{}; // low < high
   double target{};
-  bool integers = false;
+  bool integers = false; // the variable takes integers only
   // Where two neighbours lie on both sides and none on the target (integers, jumps): the answer is
   // the one with a value >= target, or <= target.
   bool at_least = true;
@@ -32,6 +32,7 @@ struct Sample {
   std::optional<double> value; // empty: the function fails there
 };
 
+// Where the function meets the target, and its value there.
 struct Crossing {
   double at{};
   double value{};

@@ -19,16 +19,16 @@ namespace stepsim::study {
 
 struct SolveProblem {
   io::Json scenario;
-  std::string pointer;
-  io::Json low, high; // numbers, low < high
-  std::string metric; // numeric key of the flat summary
-  double target{};
+  std::string pointer;                // of the field that is varied
+  io::Json low, high;                 // numbers, low < high
+  std::string metric;                 // numeric key of the flat summary
+  double target{};                    // of the metric, in SI units
   std::optional<std::int64_t> points; // scanned at most, >= 2; empty: as scan_values has it
 };
 
 struct SolvePoint {
   io::Json value; // of the field; an integer where the field takes integers only
-  std::optional<double> metric_value;
+  std::optional<double> metric_value; // SI units; empty if the run failed or does not have it
   std::string error; // what failed; empty if nothing did, also where runs do not have the metric
 };
 

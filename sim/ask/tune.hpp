@@ -48,7 +48,7 @@ struct Tuning {
   // How close the best is known: 0 where it is exact; relative distance to the farther of its two
   // neighbours where scanned; width_tolerance, of the time, for pipeline_width.
   double tolerance{};
-  bool exact = false;
+  bool exact = false; // no value that was not tried can be better
   std::vector<std::string> warnings;
 };
 

@@ -21,7 +21,7 @@ namespace stepsim::study {
 struct CollectiveSystem {
   // Of the preset, else of the calibration of the library; empty without either.
   std::optional<NodeSource> node;
-  LibrarySettings settings{};
+  LibrarySettings settings{};           // of the key `library`
   std::optional<library::Shape> shape;  // as written; empty if it is not
   std::vector<std::string> overrides{}; // pointers of values that replace others of the node
   std::optional<library::LibraryQuestion> question; // there for the algorithm `library` alone

@@ -23,7 +23,7 @@ struct Span {
   std::string name;
   std::string category; // "forward", "backward", "update", "communication"
   std::vector<std::pair<std::string, std::string>> texts; // shown on click
-  std::vector<std::pair<std::string, double>> numbers;
+  std::vector<std::pair<std::string, double>> numbers;    // likewise
 };
 
 // From the instant a gradient is ready to the bucket that carries it.

@@ -20,8 +20,9 @@ struct FlowResult {
   double delivered_bytes{};
   double lost_bytes{}; // size - delivered
   struct Packets {
+    // Packets sent again, timeouts, packets that arrived more than once, rounds of probes (dlcp).
     std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
-    std::int64_t wasted_bytes{};
+    std::int64_t wasted_bytes{}; // arrived after the flow was complete
   };
   std::optional<Packets> packets;
 };
@@ -31,7 +32,7 @@ struct FlowsResult {
   std::vector<LinkResult> links;            // [link]
   double elapsed_s{};                       // from the start of the run to its last event
   std::optional<FlowStatistics> statistics; // of the flows with an fct_s; empty if none has one
-  std::optional<std::array<net::PacketCounts, net::kDropClasses>> classes;
+  std::optional<std::array<net::PacketCounts, net::kDropClasses>> classes; // by net::DropClass
   struct Background {
     std::uint64_t started{}, completed{}; // by the end of the last flow of the list
     std::optional<FlowStatistics> statistics;

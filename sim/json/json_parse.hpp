@@ -12,9 +12,9 @@ namespace stepsim::io {
 // What a text may hold before it is refused: a small file can describe a very large tree.
 struct ParseLimits {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // inflated
-  std::size_t max_depth = 256;
-  std::size_t max_string = std::size_t{16} << 20;
-  std::size_t max_values = 10'000'000; // a tree takes about 150 bytes per value
+  std::size_t max_depth = 256;                      // of lists and objects inside each other
+  std::size_t max_string = std::size_t{16} << 20;   // bytes of one text
+  std::size_t max_values = 10'000'000;              // a tree takes about 150 bytes per value
 };
 
 // Parses a text; throws InputError `FILE:LINE:COL: message` for syntax errors, duplicate keys,

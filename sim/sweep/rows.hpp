@@ -1,6 +1,6 @@
 #pragma once
 // A small sweep at once: every combination of the axes run with threads, one flat record each (as
-// in a sweep's file), in point order. What `solve` and `tune` look at.
+// in a sweep's file), in point order. What `solve`, `tune` and `compare --algorithms` look at.
 #include <cstdint>
 #include <functional>
 #include <optional>

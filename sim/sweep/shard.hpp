@@ -2,7 +2,7 @@
 // Splitting a sweep over processes that know nothing of each other: point k belongs to shard
 // k mod n. n may exceed the number of points; such a shard holds its header only.
 //     10 points, n = 3:   shard 0 = {0,3,6,9}   shard 1 = {1,4,7}   shard 2 = {2,5,8}
-// Random streams depend on (seed, point), never on the shard.
+// Random streams depend on the seed of a point and on its replication, never on the shard.
 #include <cstdint>
 #include <map>
 #include <string>

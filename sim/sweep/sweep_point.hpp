@@ -1,7 +1,7 @@
 #pragma once
 // One point of a sweep: fields of the scenario or collective set, parsed, run, summarised. What
-// goes wrong becomes the point's error text. Points that differ in the network only take the short
-// way of sweep_quick.hpp. One object per thread.
+// goes wrong becomes the point's error text. Points that differ in nodes, latency and bandwidth
+// only take the short way of sweep_quick.hpp. One object per thread.
 #include <cstdint>
 #include <map>
 #include <memory>

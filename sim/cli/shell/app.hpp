@@ -44,10 +44,10 @@ enum ExitCode : int {
 
 // What the user typed and where the shipped data lies.
 struct Invocation {
-  std::vector<std::string> arguments; // after the name of the command
-  std::string command_line;           // all of it, for `meta`
-  std::string data_folder;            // holds models/ and topologies/
-  std::chrono::steady_clock::time_point started;
+  std::vector<std::string> arguments;            // after the name of the command
+  std::string command_line;                      // all of it, for `meta`
+  std::string data_folder;                       // holds models/ and topologies/
+  std::chrono::steady_clock::time_point started; // of the program, for wall_s
 };
 
 // Options that every command takes. Raw words as typed; checked by `parse`.
