@@ -33,8 +33,8 @@ struct Alternative {
 // Names as typed: "all" or some of them, each once. UsageError with the nearest for an unknown one.
 [[nodiscard]] std::vector<Alternative> find_alternatives(std::span<const std::string> names);
 
-// What the alternative changes, for help: "schedule=single, compression/method=topk"; keys of
-// /communication, others with their whole pointer.
+// What the alternative changes, for help: "compression/method=topk, schedule=single"; keys of
+// /communication without that prefix, others with their whole pointer.
 [[nodiscard]] std::string changes_text(const Alternative& alternative);
 
 // UsageError where a value given by hand would change what the row's name means:
@@ -64,8 +64,8 @@ struct AlternativesOptions {
 //   compression_wins   [{from_Bps, to_Bps}, ..] where it is faster; open intervals, from 0 and to
 //                      null where that goes on to the end of what is searched, 10 Mb/s to 10 Tb/s
 // Sorted by combination, then time; rows that failed last, with null for ratio and `assumes`.
-// `ranking` and `ranks` of the Comparison stay empty. Throws InputError if an alternative can be
-// parsed for no combination.
+// `ranking` and `ranks` of the Comparison stay empty. Throws InputError if an alternative cannot be
+// parsed at any of a sample of combinations.
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen, Files& files,
                                               const AlternativesOptions& options);

@@ -36,7 +36,8 @@ struct CompareOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress = {}; // likewise
 };
 
-// Throws InputError if no combination can be run.
+// Throws InputError if none of a sample of combinations can be parsed (check_some_point), and for a
+// collective.
 [[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);
 
 } // namespace stepsim::study

@@ -2,7 +2,7 @@
 // Where does a function of one variable pass a target? All such places between two bounds, the
 // function known by its values only and not assumed monotone:
 //
-//   scan     many points, evenly spaced on a logarithmic scale where the lower bound is > 0
+//   scan     many points, evenly spaced: on a logarithmic scale where the lower bound is > 0
 //   probe    around a scanned point that comes near the target and turns back: is there a dip
 //            through the target between two points?
 //   refine   each change of side to 1e-9 relative (integers: to two neighbours)

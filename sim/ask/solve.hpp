@@ -50,8 +50,8 @@ struct Solution {
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
 
 // Throws UsageError for an unknown metric (with the nearest), a metric that runs like these do not
-// have, or bounds that are no integers where the field takes integers only, InputError if no point
-// can be parsed, SimulationError if no point has the metric for another reason.
+// have, or bounds that are no integers where the field takes integers only, InputError if none of a
+// sample of points can be parsed, SimulationError if no point has the metric for another reason.
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
 // The object that `solve --json` prints: pointer, target, crossings, points and warnings.
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);

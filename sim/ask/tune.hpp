@@ -52,8 +52,9 @@ struct Tuning {
   std::vector<std::string> warnings;
 };
 
-// `values`: what tune_values gives for `problem`. Throws InputError if no value can be parsed,
-// SimulationError if every value fails, or, for the knob density, the run with one entry.
+// `values`: what tune_values gives for `problem`. Throws InputError if none of a sample of the
+// values can be parsed, SimulationError if every value fails, or, for the knob density, the run
+// with one entry.
 [[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
                           const RowsOptions& options);
 // The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, warnings,

@@ -22,7 +22,7 @@ struct TunePoint {
 
 // Runs the scenario with each value at `pointer` in turn: one point per value, in their order. A
 // value that fails gives a point with its error. Warnings are added, each once. Throws InputError
-// if no value can be parsed.
+// if none of a sample of the values can be parsed.
 [[nodiscard]] std::vector<TunePoint> run_points(const io::Json& scenario,
                                                 const std::string& pointer,
                                                 const std::vector<io::Json>& values, Files& files,

@@ -1,6 +1,6 @@
 #pragma once
-// The three ways in which a command can fail. Each becomes one line on stderr and an exit code in
-// the cli floor; below it nothing prints or exits.
+// The three ways in which a command can fail. Each becomes a line on stderr (InputError one per
+// problem) and an exit code in the cli floor; below it nothing prints or exits.
 //   InputError       wrong file content        `FILE: /json/pointer: message`        exit 3
 //   UsageError       wrong flag or argument    `--flag: message`                     exit 2
 //   SimulationError  the simulation cannot go on                                     exit 1

@@ -49,7 +49,8 @@ struct CollectiveFile {
 
 // Throws InputError with all problems (COL 15, SPA 14): pointers of `tree`, or of the files that it
 // names. Messages about several keys name the others by their pointers. Keys of `compression` that
-// the algorithm does not read are problems where leftovers are refused.
+// the algorithm does not read, and several interfaces of a node for an algorithm that uses one, are
+// problems where leftovers are refused.
 [[nodiscard]] CollectiveFile parse_collective(const io::Json& tree, Files& files,
                                               Leftovers leftovers = Leftovers::refuse);
 

@@ -12,8 +12,8 @@ namespace stepsim::study {
 // "10x8" -> 10 nodes of 8 GPUs; empty for every other text.
 [[nodiscard]] std::optional<library::Shape> parse_shape(std::string_view text);
 
-// Reads preset, library, shape and ranks, whose algorithm is known. A shape that contradicts ranks
-// or gpus_per_node is a problem.
+// Reads preset, library, shape and ranks into `file`, whose algorithm is known. A shape that
+// contradicts ranks or gpus_per_node is a problem.
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
 
 // GPUs of a node: as written, else of the shape, of a machine of the topology (`machine_gpus`, 0 =

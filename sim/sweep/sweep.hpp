@@ -57,7 +57,8 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);
 
-// Seconds of all points of the shard with `jobs` threads, from timing the first, middle and last.
+// Estimated wall-clock seconds of all points of the shard with `jobs` threads, from timing the
+// first, middle and last.
 [[nodiscard]] double estimate_seconds(const Sweep& sweep, Files& files,
                                       const SweepOptions& options);
 

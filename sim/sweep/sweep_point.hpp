@@ -68,8 +68,8 @@ private:
 
 // Reads the scenario or collective of a point. Throws InputError with all problems.
 void check_point(const io::Json& tree, Files& files);
-// Throws the InputError of the first point if none of a sample of points can be parsed: then the
-// scenario is wrong, not some of its points.
+// Throws the InputError of the first point if none of up to 16 points spread over the grid can be
+// parsed: then the scenario is wrong, not some of its points.
 void check_some_point(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

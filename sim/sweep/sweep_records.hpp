@@ -28,8 +28,8 @@ enum class RecordFormat { jsonl, csv };
 struct PointOutcome {
   Summary summary;
   io::Json collective; // null for a scenario
-  std::string method;
-  std::string error; // "" = ok; one line
+  std::string method;  // evaluator that gave the times
+  std::string error;   // "" = ok; one line
 };
 
 // Numbers as text, kept for those that come again soon: many summary numbers are the same in the

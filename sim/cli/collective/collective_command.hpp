@@ -7,8 +7,8 @@
 namespace stepsim::cli {
 
 // Refuses invalid combinations before anything is computed or printed. Returns kOk. Throws
-// UsageError that names the flag, InputError for the files of --links, --sizes and --topology,
-// SimulationError for a result beyond the range of numbers.
+// UsageError that names the flag, InputError for FILE and the files that flags name,
+// SimulationError for a result beyond the range of numbers and for work beyond --max-seconds.
 [[nodiscard]] int collective(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -109,7 +109,7 @@ enum class Stream { output, error };
 // Threads to use unless a flag says otherwise: those of this machine, at least 1.
 [[nodiscard]] int default_jobs();
 
-// Throws UsageError `--format xml: unknown, did you mean json?` unless `value` is one of `words`.
+// Throws UsageError `--format jsn: unknown, did you mean json?` unless `value` is one of `words`.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 
