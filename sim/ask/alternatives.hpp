@@ -33,14 +33,15 @@ struct Alternative {
 // Names as typed: "all" or some of them, each once. UsageError with the nearest for an unknown one.
 [[nodiscard]] std::vector<Alternative> find_alternatives(std::span<const std::string> names);
 
-// What the alternative changes, for help: "schedule=single, compression/method=topk"; keys of
-// /communication, others with their whole pointer.
+// What the alternative changes, for help: "compression/method=topk, schedule=single"; keys of
+// /communication without that prefix, others with their whole pointer.
 [[nodiscard]] std::string changes_text(const Alternative& alternative);
 
 // UsageError where a value given by hand would change what the row's name means:
 // "--over: /communication/schedule is set by algorithm ddp". `set`: pointers and values that are
-// in the scenario already. A whole object that is set (such as /communication) is allowed as long
-// as it keeps synchronous training without compression, or leaves these keys out.
+// in the scenario already. A whole object that is set (such as /communication) is refused only
+// where it holds a key that the alternative changes, the training algorithm or the compression
+// method, with another value than "sync_sgd" or "none".
 void refuse_contradictions(std::span<const Alternative> chosen,
                            std::span<const std::pair<std::string, io::Json>> set,
                            std::span<const Axis> over);
@@ -51,17 +52,20 @@ void refuse_contradictions(std::span<const Alternative> chosen,
                                         std::span<const Axis> axes = {});
 
 struct AlternativesOptions {
-  int jobs = 1;
-  bool break_even = false; // where a compression beats overlapped dense training
+  int jobs = 1;            // threads
+  bool break_even = false; // also find where a compression beats overlapped dense training
 };
 
 // All alternatives for every combination of the axes (may be none): rows with `algorithm`, the
 // varied fields, summary keys (`staleness_mean` 0 where training is synchronous), `ratio` to the
-// best of the same combination, `assumes`, and with `break_even` for compressed rows
+// best of the same combination, `assumes`, and with `break_even` (null unless the row is compressed
+// and did not fail)
 //   break_even_Bps     [bandwidth where it is as fast as overlapped dense training, ..]
 //   compression_wins   [{from_Bps, to_Bps}, ..] where it is faster; open intervals, from 0 and to
 //                      null where that goes on to the end of what is searched, 10 Mb/s to 10 Tb/s
-// Sorted by combination, then time. `ranking` and `ranks` of the Comparison stay empty.
+// Sorted by combination, then time; rows that failed last, with null for ratio and `assumes`.
+// `ranking` and `ranks` of the Comparison stay empty. Throws InputError if an alternative cannot be
+// parsed at any of a sample of combinations.
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen, Files& files,
                                               const AlternativesOptions& options);

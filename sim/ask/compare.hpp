@@ -1,8 +1,8 @@
 #pragma once
 // A few alternatives side by side: every combination of the axes run as a sweep, best first. Where
 // the number of workers varies the rows stay in the order of the grid (ranking.hpp).
-//     ratio = iteration_time_s / iteration_time_s of the best, or what another criterion makes of
-//     it
+//     ratio = iteration_time_s / iteration_time_s of the best; by throughput or efficiency, the
+//     best one's / the row's
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,24 +19,25 @@ namespace stepsim::study {
 
 struct Comparison {
   // One object per combination: varied fields, summary keys, ratio, method, error. Rows that failed
-  // come last and hold nulls and the error's text.
+  // hold nulls and the error's text, and come last unless the rows are in the order of the grid.
   io::Array rows;
   // Names of the varied fields, in axis order; a field named ratio goes by its whole pointer.
   std::vector<std::string> varied;
-  Ranking ranking;                 // of `rows`
-  std::vector<std::int64_t> ranks; // of each row
-  std::int64_t failed = 0;
+  Ranking ranking;                   // of `rows`
+  std::vector<std::int64_t> ranks;   // number of ranks of each row
+  std::int64_t failed = 0;           // rows with an error
   std::vector<std::string> warnings; // of all rows, each once
 };
 
 struct CompareOptions {
   int jobs = 1;                       // threads
-  std::optional<BestBy> best_by = {}; // by default as the number of workers tells
+  std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if workers differ
   double max_seconds = kMaxSeconds;   // as in SweepOptions
   std::function<void(std::int64_t done, std::int64_t total)> progress = {}; // likewise
 };
 
-// Throws InputError if no combination can be run.
+// Throws InputError if none of a sample of combinations can be parsed (check_some_point), and for a
+// collective.
 [[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);
 
 } // namespace stepsim::study

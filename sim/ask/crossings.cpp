@@ -188,7 +188,7 @@ std::vector<double> scan_values(const CrossingSearch& search, std::optional<std:
   return values;
 }
 
-// A stretch on the target counts once, at the end where the curve leaves it.
+// A stretch on the target counts once: where the curve reaches it, else where the curve leaves it.
 std::vector<Crossing> find_crossings(const CrossingSearch& search, std::span<const Sample> scan,
                                      const Evaluate& evaluate) {
   const std::vector<Sample> samples = with_dips(search, scan, evaluate);

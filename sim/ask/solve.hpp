@@ -19,17 +19,17 @@ namespace stepsim::study {
 
 struct SolveProblem {
   io::Json scenario;
-  std::string pointer;
-  io::Json low, high; // numbers, low < high
-  std::string metric; // numeric key of the flat summary
-  double target{};
+  std::string pointer;                // of the field that is varied
+  io::Json low, high;                 // numbers, low < high
+  std::string metric;                 // numeric key of the flat summary
+  double target{};                    // of the metric, in SI units
   std::optional<std::int64_t> points; // scanned at most, >= 2; empty: as scan_values has it
 };
 
 struct SolvePoint {
   io::Json value; // of the field; an integer where the field takes integers only
-  std::optional<double> metric_value;
-  std::string error; // what failed; empty where runs just do not have the metric
+  std::optional<double> metric_value; // SI units; empty if the run failed or does not have it
+  std::string error; // what failed; empty if nothing did, also where runs do not have the metric
 };
 
 struct SolveCrossing {
@@ -50,9 +50,10 @@ struct Solution {
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
 
 // Throws UsageError for an unknown metric (with the nearest), a metric that runs like these do not
-// have, or bounds that the field does not take, InputError if no point can be parsed,
-// SimulationError if all fail.
+// have, or bounds that are no integers where the field takes integers only, InputError if none of a
+// sample of points can be parsed, SimulationError if no point has the metric for another reason.
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
+// The object that `solve --json` prints: pointer, target, crossings, points and warnings.
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);
 
 } // namespace stepsim::study

@@ -36,7 +36,7 @@ struct TuneReference {
   // current, default, optimal (the knob's own), best_merge, dense_sequential, dense_overlapped
   std::string name;
   TunePoint point;
-  std::optional<double> regret;
+  std::optional<double> regret; // empty if the reference failed or there is no best
   // Knob density: most entries at which compression is at least as fast as this dense reference.
   std::optional<std::int64_t> largest_k;
 };
@@ -48,13 +48,17 @@ struct Tuning {
   // How close the best is known: 0 where it is exact; relative distance to the farther of its two
   // neighbours where scanned; width_tolerance, of the time, for pipeline_width.
   double tolerance{};
-  bool exact = false;
+  bool exact = false; // no value that was not tried can be better
   std::vector<std::string> warnings;
 };
 
-// Throws SimulationError if every value fails.
+// `values`: what tune_values gives for `problem`. Throws InputError if none of a sample of the
+// values can be parsed, SimulationError if every value fails, or, for the knob density, the run
+// with one entry.
 [[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
                           const RowsOptions& options);
+// The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, warnings,
+// and for the knob density baseline.
 [[nodiscard]] io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning);
 
 } // namespace stepsim::study

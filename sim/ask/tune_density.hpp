@@ -6,9 +6,9 @@
 
 namespace stepsim::study {
 
-// `tune` for the knob density. The best is empty where not even one entry pays; the dense
-// references say up to which k each of them is met. Throws SimulationError if the run with one
-// entry fails.
+// `tune` for the knob density, but for the regrets. The best is empty where not even one entry
+// pays; the dense references say up to which k each of them is met. Throws SimulationError if the
+// run with one entry fails.
 [[nodiscard]] Tuning tune_density(const TuneProblem& problem, const TuneValues& values,
                                   Files& files, const RowsOptions& options);
 

@@ -1,6 +1,7 @@
 #pragma once
 // Which values of a knob are tried, and in which scenario: where a bucket size changes the buckets
-// only at certain values, those alone; elsewhere an even scan on a logarithmic scale.
+// only at certain values, those alone; every width of a pipeline; every collective or schedule that
+// the scenario can have; elsewhere an even scan on a logarithmic scale.
 #include <string>
 #include <vector>
 
@@ -14,16 +15,17 @@ namespace stepsim::study {
 struct TuneProblem {
   io::Json scenario;
   Knob knob{};
-  train::DenseBaseline baseline = train::DenseBaseline::sequential; // density
+  // Knob density: the dense training that compression must be at least as fast as.
+  train::DenseBaseline baseline = train::DenseBaseline::sequential;
 };
 
 // What will be run.
 struct TuneValues {
-  io::Json scenario;            // with the algorithm or schedule that reads the knob
-  std::vector<io::Json> values; // ascending where they are numbers
-  io::Json default_value;
+  io::Json scenario;              // with the algorithm or schedule that reads the knob
+  std::vector<io::Json> values;   // ascending where they are numbers
+  io::Json default_value;         // of the key; null for density
   bool exact = false;             // no other value can be better
-  bool refine = false;            // between the neighbours of the best, on a logarithmic scale
+  bool refine = false;            // then try values between the best and its neighbours
   bool whole = false;             // integers only
   std::vector<std::string> notes; // what was changed in the scenario
 };

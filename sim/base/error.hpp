@@ -1,6 +1,6 @@
 #pragma once
-// The three ways in which a command can fail. Each becomes one line on stderr and an exit code in
-// the cli floor; below it nothing prints or exits.
+// The three ways in which a command can fail. Each becomes a line on stderr (InputError one per
+// problem) and an exit code in the cli floor; below it nothing prints or exits.
 //   InputError       wrong file content        `FILE: /json/pointer: message`        exit 3
 //   UsageError       wrong flag or argument    `--flag: message`                     exit 2
 //   SimulationError  the simulation cannot go on                                     exit 1
@@ -12,7 +12,8 @@
 namespace stepsim::base {
 
 // One problem of one file, one line as text(): what users wrote is escaped there. `where` is a JSON
-// pointer ("/links/3/latency_s"), a position ("1204:7" = line:column, "12" = line), or empty.
+// pointer ("/links/3/latency_s"), a position ("1204:7" = line:column, "12" = line), or empty for
+// the whole file. `file` is empty for a value that was made in memory.
 struct Problem {
   std::string file;
   std::string where;
@@ -40,8 +41,9 @@ class SimulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// At most `limit` bytes of a user's value for an error message, cut with "..." (never inside a
-// UTF-8 sequence), control characters escaped (printable.hpp).
+// A user's value for an error message, control characters escaped (printable.hpp). A value of more
+// than `limit` bytes is cut there, never inside a UTF-8 sequence, and ends in "..."; escapes and
+// dots come on top of `limit`.
 [[nodiscard]] std::string shown_value(std::string_view value, std::size_t limit = 40);
 
 } // namespace stepsim::base

@@ -19,7 +19,7 @@ void append_integer(std::string& out, std::int64_t value);
 // "nan".
 [[nodiscard]] std::string significant(double value, int digits = 4);
 
-// The nearest number with `digits` significant decimal digits.
+// The nearest number with `digits` significant decimal digits (1 to 17).
 [[nodiscard]] double rounded_to(double value, int digits);
 
 // "1 flow", "3 flows", "2 switches" (plural "es").

@@ -12,7 +12,7 @@ namespace stepsim::base {
 // One line: a line break becomes the two characters \n.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// Line breaks stay: for text that is made of lines.
+// For text that is made of lines: line feeds stay, everything else is escaped as above.
 [[nodiscard]] std::string printable_lines(std::string_view text);
 
 // Length of the valid UTF-8 sequence at the start of `text`, 0 if invalid. `text` is not empty.

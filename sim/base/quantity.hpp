@@ -38,7 +38,7 @@ inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // of
 [[nodiscard]] std::optional<QuantityKind> kind_of_key(std::string_view key);
 // "seconds", "bytes", "bytes/s", "FLOP/s", "1" (ratio, count).
 [[nodiscard]] std::string_view si_unit(QuantityKind kind);
-// Every unit of a kind, in the order of the documentation (without alternative spellings).
+// Every unit of a kind, alternative spellings too, in the order of the table; none for counts.
 [[nodiscard]] std::vector<std::string_view> units(QuantityKind kind);
 
 // The value in one of the units above, shortest form, parsed back to the same value within 1e-15:

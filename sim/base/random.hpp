@@ -1,7 +1,8 @@
 #pragma once
 // Counter-based random numbers: a value depends only on (seed, point, worker, step, purpose), never
 // on the order of drawing, so that results are equal with 1 thread or 8 and on any shard.
-// The hash is three rounds of splitmix64's finaliser over the mixed key.
+// The hash takes in the five parts of the key one after the other, each through splitmix64's
+// finaliser. Tests and calibration draw from it; simulations draw from counter_hash.hpp.
 #include <cstdint>
 #include <initializer_list>
 

@@ -14,7 +14,7 @@ namespace stepsim::base {
 struct LineFit { // y = intercept + slope x
   double intercept{};
   double slope{};
-  double r_squared{};
+  double r_squared{}; // 1 if all y are equal
 };
 // Ordinary least squares; needs two different x (asserted).
 [[nodiscard]] LineFit fit_line(std::span<const double> x, std::span<const double> y);

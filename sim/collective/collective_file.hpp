@@ -19,24 +19,27 @@ namespace stepsim::study {
 
 // The algorithm `library`, and what fills the cluster of any algorithm.
 struct CollectiveSystem {
-  std::optional<NodeSource> node; // of the preset, else of the calibration of the library
-  LibrarySettings settings{};
-  std::optional<library::Shape> shape;  // as written
+  // Of the preset, else of the calibration of the library; empty without either.
+  std::optional<NodeSource> node;
+  LibrarySettings settings{};           // of the key `library`
+  std::optional<library::Shape> shape;  // as written; empty if it is not
   std::vector<std::string> overrides{}; // pointers of values that replace others of the node
-  std::optional<library::LibraryQuestion> question; // of the algorithm `library`
+  std::optional<library::LibraryQuestion> question; // there for the algorithm `library` alone
 };
 
 struct CollectiveFile {
-  coll::Collective collective; // of a compressed exchange: the ring on its ranks and links
-  std::optional<coll::Compression> compression;
-  coll::GradientPart gradient; // with a compression
+  // Of a compressed exchange and of `library`: the ring on the same ranks and links.
+  coll::Collective collective;
+  std::optional<coll::Compression> compression; // empty = nothing is compressed
+  coll::GradientPart gradient;                  // with a compression
   CollectiveSystem system;
   coll::AskedMethod method{};
-  // Rates as written: 1 / (1 / rate) may differ in the last digit.
+  // Rates as written, else of the node type: 1 / (1 / rate) may differ in the last digit.
+  // bandwidth_Bps is empty without either.
   std::optional<double> bandwidth_Bps;
   double reduction_Bps{}; // 0 = free
   bool has_delay = false; // of the network; only then records show it
-  // Where the list of links stands: its file, and the pointer of the object in it.
+  // Where the list of links stands: its file, and the pointer of the object in it. Both "" without.
   std::string links_file, links_pointer;
   std::vector<std::string> warnings; // about its calibration
 };
@@ -46,7 +49,8 @@ struct CollectiveFile {
 
 // Throws InputError with all problems (COL 15, SPA 14): pointers of `tree`, or of the files that it
 // names. Messages about several keys name the others by their pointers. Keys of `compression` that
-// the algorithm does not read are problems where leftovers are refused.
+// the algorithm does not read, and several interfaces of a node for an algorithm that uses one, are
+// problems where leftovers are refused.
 [[nodiscard]] CollectiveFile parse_collective(const io::Json& tree, Files& files,
                                               Leftovers leftovers = Leftovers::refuse);
 

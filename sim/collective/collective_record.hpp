@@ -12,20 +12,22 @@
 
 namespace stepsim::study {
 
-// All keys of a record, in SI units; `transfers` are added by evaluate_collective.
+// The keys that every record has, in SI units, and per_rank if the record has it;
+// evaluate_collective adds transfers, a written delay_s and the keys of a library.
 [[nodiscard]] io::Json record_tree(const coll::CollectiveRecord& record);
 
 // What a record holds beside what is always there, and the estimated CPU seconds above which it is
 // refused.
 struct RecordOptions {
-  bool transfers = false;
-  bool per_rank = false;
-  double max_seconds{};
+  bool transfers = false; // every message, the first 10000
+  bool per_rank = false;  // when every rank enters and finishes, and how long it sends and waits
+  double max_seconds{};   // must be set: 0 refuses all that takes time
   // The keys of the model of a library in every record, where some record of the output has them.
   bool library_keys = false;
 };
 
-// Whether the collective is one of a library, or names a node type: its record has keys for them.
+// Whether the collective has the algorithm `library`, a `preset` or a `library` block: its record
+// then has keys for them.
 [[nodiscard]] bool has_library_keys(const io::Json& tree);
 
 // Runs the evaluators that the collective asks for. Throws SimulationError for too long a work, for
@@ -34,7 +36,7 @@ struct RecordOptions {
 [[nodiscard]] io::Json evaluate_collective(const CollectiveFile& file,
                                            const RecordOptions& options);
 
-// The rates of the file as written, in a tree that has keys for them.
+// Sets the rates, and a delay, as they are written in the file. The tree must have reduction_Bps.
 void set_written_rates(const CollectiveFile& file, io::Json& tree);
 
 } // namespace stepsim::study

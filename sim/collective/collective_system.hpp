@@ -12,17 +12,20 @@ namespace stepsim::study {
 // "10x8" -> 10 nodes of 8 GPUs; empty for every other text.
 [[nodiscard]] std::optional<library::Shape> parse_shape(std::string_view text);
 
-// Reads preset, library, shape and ranks, whose algorithm is known. A shape that contradicts ranks
-// or gpus_per_node is a problem.
+// Reads preset, library, shape and ranks into `file`, whose algorithm is known. A shape that
+// contradicts ranks or gpus_per_node is a problem.
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
 
-// GPUs and network interfaces of a node: as written, else of the shape, of a machine of the
-// topology (0 = none), of the node type.
+// GPUs of a node: as written, else of the shape, of a machine of the topology (`machine_gpus`, 0 =
+// none), of the node type, 1.
 [[nodiscard]] std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus,
                                           CollectiveFile& file);
+// Network interfaces of a node of `gpus` GPUs: as written, else of the node type but at most one
+// per GPU, 1. A topology has interfaces of its own: 1 unless written.
 [[nodiscard]] std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus,
                                           CollectiveFile& file);
-// The network inside a node of the node type; values beside it win.
+// Fills the network inside a node (two_level of the links, which exists) from the node type, which
+// is there; values of intra_network win.
 void fill_intra(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
 
 // Remembers that `key` of `object` replaces a value of the node type, if it is given and differs.

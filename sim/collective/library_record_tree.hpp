@@ -15,7 +15,7 @@ void add_library_keys(io::Json& record);
 // The record of a collective whose question is complete.
 [[nodiscard]] io::Json library_record(const CollectiveFile& file);
 
-// "NCCL would use nvls_tree/Simple (estimate 6229 us; next tree/Simple 6444 us). The network cards
+// "NCCL would use nvls_tree/simple (estimate 6229 us; next tree/simple 6444 us). The network cards
 // limit it."
 [[nodiscard]] std::string library_sentence(const io::Json& record);
 

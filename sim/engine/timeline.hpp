@@ -23,7 +23,7 @@ struct Span {
   std::string name;
   std::string category; // "forward", "backward", "update", "communication"
   std::vector<std::pair<std::string, std::string>> texts; // shown on click
-  std::vector<std::pair<std::string, double>> numbers;
+  std::vector<std::pair<std::string, double>> numbers;    // likewise
 };
 
 // From the instant a gradient is ready to the bucket that carries it.
@@ -35,6 +35,7 @@ struct Arrow {
   std::string name;
 };
 
+// The counter `name` of the node has this value from `time` until its next point.
 struct CounterPoint {
   std::uint32_t node{};
   std::string name;

@@ -1,7 +1,7 @@
 #pragma once
 // A fabric as text for Graphviz: `dot -Tsvg`. Hosts are ellipses on the lowest row, switches boxes
 // above them, one row per level (links to the nearest host); one edge per cable with its rate in
-// bits/s and its latency.
+// Gbit/s and its latency in us, of both directions where they differ.
 #include <string>
 #include <string_view>
 

@@ -35,7 +35,7 @@ struct FlowsFile {
   PacketSettings packet;
   std::vector<net::FlowSpec> flows; // expanded, with the jitter of starts
   std::int64_t seed = 1;
-  double simulated_limit_s = 1000;
+  double simulated_limit_s = 1000; // from the start of the run; one that needs longer is an error
   std::vector<std::string> warnings;
 };
 

@@ -13,8 +13,9 @@
 
 namespace stepsim::study {
 
-// The warning for the host whose buffer overflows most; empty = no risk. What the port has sent by
-// the start of the next flow is taken off.
+// The warning for the host whose buffer overflows most; empty where none does, for transports other
+// than reno and dctcp, and for a buffer without limit. What the port has sent by the start of the
+// next flow is taken off.
 [[nodiscard]] std::optional<std::string> incast_risk(const FlowsFile& file);
 
 } // namespace stepsim::study

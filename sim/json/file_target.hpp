@@ -3,7 +3,7 @@
 // there, who else is writing it, and temporary files beside it. Only file_write.cpp uses this.
 //
 //     results/out.json -> ../big/out.json     a link stays one, the file behind it is written
-//     /big/out.json.unfinished                the new content until it is complete
+//     big/out.json.unfinished                 the new content until it is complete
 //
 // Locks are advisory (flock) and end with their process, so nothing stays behind after a kill: the
 // temporary file of a dead process is not locked, and the next writer removes it. File systems
@@ -39,14 +39,15 @@ struct Target {
     descriptor // standard output, /dev/fd/N: `number`
   };
   Kind kind = Kind::absent;
-  std::string path;  // as given, or "standard output": for messages
-  std::string place; // behind all links
-  int number = -1;
-  mode_t mode = 0666; // of the file that exists
+  std::string path;   // as given, or "standard output": for messages
+  std::string place;  // behind all links
+  int number = -1;    // of the descriptor
+  mode_t mode = 0666; // of the file that exists; of a new one before the umask
   uid_t owner{};
   gid_t group{};
 
-  // SimulationError `out.json: write failed: No space left on device`.
+  // Throws SimulationError `out.json: write failed: No space left on device` for an errno;
+  // ClosedPipe (file_write.hpp) where nobody reads standard output any more.
   [[noreturn]] void fail(int error) const;
 };
 
@@ -70,6 +71,7 @@ struct Temporary {
   Descriptor descriptor;
 };
 [[nodiscard]] Temporary make_temporary(const Target& target, Lock lock);
+// Removes only what dead processes left beside the target.
 void remove_abandoned(const Target& target);
 
 // To the disk: the content of a file, and the entry in its folder.

@@ -3,7 +3,7 @@
 // compressed training beat dense training?
 //   {"ranks", "latency_s", "gradient_bytes", "forward_s", "backward_s", "overlap_slowdown"?,
 //    "bucket_bytes"?, "compression": as in a scenario, "encode_decode_s"?, "bandwidth_Bps"?: [..]}
-// The exchange of the method enters as startup + bytes / bandwidth, taken from its closed form:
+// The exchange of the method enters as startup + bytes / bandwidth, taken from its closed form T:
 //   startup = T(1/bandwidth = 0),   bytes = T(1/bandwidth = 1) - startup
 // so that every method with a linear closed form works.
 #include <string>

@@ -4,12 +4,13 @@
 // simulator (train::pipeline_step, train::run_async), the operators are those of coll.
 //
 //   quadratic   w[0] = 1, w[t] = w[t-1] - x g[i], x the step, g[i] = w[i], i the iteration whose
-//               gradient step t applies (t - K once the pipeline is full). Stable iff
-//               x < 2 cos((K-1) pi / (2K-1)), which is 2, 1 and 0.618 for K = 1, 2 and 3
+//               gradient step t applies (t - K once the pipeline of width K is full; a step that
+//               applies none leaves w as it is). Stable iff x < 2 cos((K-1) pi / (2K-1)), which is
+//               2, 1 and 0.618 for K = 1, 2 and 3
 //   logistic    w[t] = w[t-1] - eta (mean over workers of the gradients of iteration i), eta the
 //               learning rate
 //
-// Iterations from 1. Source: PIP 11 (derived).
+// Iterations from 1 to T. Source: PIP 11 (derived).
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,7 @@ struct QuadraticRun {
   bool converged{};
   [[nodiscard]] bool grows() const; // `largest` is above `earlier`
 };
+// `step`: x; `iterations`: T >= 1 (asserted).
 [[nodiscard]] QuadraticRun converge_quadratic(const Staleness& staleness, double step,
                                               std::int64_t iterations);
 // The step x from which on a width is unstable: 2 cos((K-1) pi / (2K-1)).
@@ -63,9 +65,10 @@ struct Learning {
 // early, with the last finite loss, where the weights leave the range of numbers.
 [[nodiscard]] std::vector<double> learn(const LogisticProblem& problem, const Learning& learning);
 
-// Updates of an asynchronous parameter server in their order: worker w computes its gradient on the
-// weights as of its own previous update, and the server adds eta / P of it. (So P updates move the
-// weights as far as one synchronous iteration.) [i] = loss after i P updates. Compression none.
+// Updates of an asynchronous parameter server in their order: worker w of P computes its gradient
+// on the weights as of its own previous update, and the server subtracts eta / P of it. (So P
+// updates move the weights as far as one synchronous iteration.) [i] = loss after i P updates; ends
+// early as `learn` does. Compression none (asserted).
 [[nodiscard]] std::vector<double> learn_async(const LogisticProblem& problem,
                                               const Learning& learning,
                                               std::span<const train::AsyncUpdate> updates);

@@ -24,12 +24,12 @@ namespace stepsim::study {
 struct CurveOptions {
   std::int64_t iterations = 300; // replaces the number in the scenario
   double learning_rate = 1;
-  std::uint32_t batch = 8; // samples of the small problem per worker and iteration
-  std::optional<double> target_loss{};
+  std::uint32_t batch = 8;             // samples of the small problem per worker and iteration
+  std::optional<double> target_loss{}; // empty: no time to a target is asked for
 };
 
 struct CurvePoint {
-  double time_s{};
+  double time_s{}; // from the start of the run
   double loss{};
 };
 
@@ -43,7 +43,9 @@ struct Curve {
   double iteration_time_s{};                                 // of the scenario
   std::vector<std::optional<std::int64_t>> applied_gradient; // [t - 1], from 0; none with async
   std::vector<CurvePoint> points;                            // [0] is the start
-  std::optional<double> time_to_target_s;                    // first point at or below the target
+  // First point at or below the target: its time, and its place in `points`. Empty if there is
+  // none, or no target.
+  std::optional<double> time_to_target_s;
   std::optional<std::int64_t> iterations_to_target;
   std::vector<std::string> warnings;
 };
@@ -59,7 +61,7 @@ inline constexpr std::string_view kStandInNote =
 // samples.
 [[nodiscard]] Curve loss_curve(const Scenario& scenario, const CurveOptions& options);
 
-// The loss of the last point that is not later than `time_s`.
+// The loss of the last point that is not later than `time_s` >= 0.
 [[nodiscard]] double loss_at(const Curve& curve, double time_s);
 
 // {"problem", "algorithm", .., "points": [{"time_s", "loss"}]}

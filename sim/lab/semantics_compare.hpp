@@ -2,8 +2,8 @@
 // Compares `expected` of a sparse_semantics file with what came out (SPA 7).
 //
 // `expected` holds any part of the output: keys may be missing, null stands for anything,
-// `iterations` may end early; other lists are whole. Whole numbers are compared exactly, others
-// within 1e-12 of the larger.
+// `iterations` may end early; other lists are whole; a vector is all its values or its entries.
+// Whole numbers are compared exactly, others within 1e-12 of the larger.
 #include <optional>
 #include <string>
 

@@ -19,11 +19,11 @@ struct SemanticsFile {
   std::string name;
   coll::SparseMethod method{};
   std::uint32_t ranks = 1;
-  std::int64_t dims = 1;
-  std::uint32_t k = 1;
-  coll::ResidualMask mask = coll::ResidualMask::final;
+  std::int64_t dims = 1; // length of a dense vector
+  std::uint32_t k = 1;   // entries that a rank selects and a merge keeps, <= dims
+  coll::ResidualMask mask = coll::ResidualMask::final;    // what the next iteration starts from
   std::vector<std::vector<coll::SparseVector>> gradients; // [iteration][rank]
-  std::vector<coll::SparseVector> initial_residual;       // [rank]
+  std::vector<coll::SparseVector> initial_residual;       // [rank], no entries if not given
   io::Json expected;                                      // null: nothing to compare with
 };
 

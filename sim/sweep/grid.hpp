@@ -25,8 +25,9 @@ struct Axis {
 struct Grid {
   std::vector<Axis> axes;
   std::vector<std::vector<std::size_t>> zips; // indices of axes that move together
-  std::int64_t replications = 1;
+  std::int64_t replications = 1;              // points per combination, next to each other
 
+  // Of all combinations, replications included. Throws UsageError as `strides` does.
   [[nodiscard]] std::int64_t points() const;
   // [0] = points, [a + 1] = how many points apart two neighbouring values of axis a are:
   // position[a] = (point / strides[a + 1]) mod values. Throws UsageError beyond 2^63 points.
@@ -40,11 +41,13 @@ struct Grid {
 
   // The axis of a pointer; empty where it is not varied.
   [[nodiscard]] std::optional<std::size_t> axis_of(std::string_view pointer) const;
-  // The points that differ from `point` in that axis only, itself included, in its order.
+  // The points that differ from `point` in that axis (and those zipped with it) only, itself
+  // included, in the order of the axis.
   [[nodiscard]] std::vector<std::int64_t> along(std::size_t axis, std::int64_t point) const;
 };
 
-// A value of an axis as records hold it: quantities with a unit of the axis's key are numbers.
+// A value of an axis as records hold it: a text that is a quantity with a unit of the axis's key,
+// or a percentage where the key has no unit, is a number.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 
 // The tree of the base with the point's values set. Names of files in it stay relative to the file

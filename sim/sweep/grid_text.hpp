@@ -9,8 +9,8 @@
 namespace stepsim::study {
 
 // `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit
-// converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; lists and ranges as in
-// IO 13. Throws UsageError.
+// converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; in --over also lists
+// and ranges of quantities (base/quantity.hpp). Throws UsageError.
 [[nodiscard]] Axis parse_over(std::string_view text);
 [[nodiscard]] std::pair<std::string, io::Json> parse_set(std::string_view text);
 

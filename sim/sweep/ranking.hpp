@@ -24,7 +24,7 @@ inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "i
 struct Ranking {
   BestBy by = BestBy::iteration_time;
   bool workers_differ = false;
-  std::optional<std::size_t> best; // row; none if all failed
+  std::optional<std::size_t> best; // row, of equal ones the first; empty if all failed
   // Per row, null where it failed: iteration time over the best one's, or throughput or efficiency
   // of the best over the row's. 1 is the best, more is worse.
   std::vector<std::optional<double>> ratios;
@@ -38,9 +38,11 @@ struct Ranking {
 [[nodiscard]] Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
                                 std::optional<BestBy> asked = std::nullopt);
 
-// What a criterion looks at in a record: seconds, samples (or workers) per second, a ratio.
+// What a criterion looks at in a record: seconds, samples (or workers) per second, a ratio. Empty
+// where the row failed.
 [[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t ranks,
                                              bool has_samples);
+// Whether every row that did not fail has samples_per_s.
 [[nodiscard]] bool has_samples(std::span<const io::Json> rows);
 
 } // namespace stepsim::study

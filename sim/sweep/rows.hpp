@@ -1,6 +1,6 @@
 #pragma once
 // A small sweep at once: every combination of the axes run with threads, one flat record each (as
-// in a sweep's file), in point order. What `solve` and `tune` look at.
+// in a sweep's file), in point order. What `solve`, `tune` and `compare --algorithms` look at.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,10 +28,11 @@ struct Rows {
   std::vector<std::string> warnings; // each once
 };
 
-// A point that fails is a record with its `error`; InputError if none of them can be parsed.
+// A point that fails is a record with its `error`. Throws InputError if none of a sample of points
+// can be parsed (check_some_point), and for a collective.
 [[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options);
-// Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed, else
-// SimulationError.
+// Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed,
+// SimulationError if its run fails.
 [[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files);
 
 // A number of a record; empty where it is null or absent.

@@ -2,7 +2,7 @@
 // Splitting a sweep over processes that know nothing of each other: point k belongs to shard
 // k mod n. n may exceed the number of points; such a shard holds its header only.
 //     10 points, n = 3:   shard 0 = {0,3,6,9}   shard 1 = {1,4,7}   shard 2 = {2,5,8}
-// Random streams depend on (seed, point), never on the shard.
+// Random streams depend on the seed of a point and on its replication, never on the shard.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@ struct Shard {
   std::int64_t index = 0;
   std::int64_t count = 1; // index < count <= kMostShards
 
-  // Of `points` points in the whole sweep.
+  // Number of points of the shard, of `total` in the whole sweep.
   [[nodiscard]] std::int64_t points(std::int64_t total) const {
     return total <= index ? 0 : (total - index - 1) / count + 1;
   }
@@ -29,8 +29,8 @@ struct Shard {
 [[nodiscard]] Shard parse_shard(std::string_view text);
 
 // `--shard auto` from the variables of batch systems and MPI launchers (IO 14.6): an array task a
-// of A and a rank s of S give shard a S + s of A S. Throws UsageError where neither is set or the
-// array is irregular.
+// of A and a rank s of S give shard a S + s of A S; what is not set counts as 0 of 1. Throws
+// UsageError where neither is set or the array is irregular.
 using Environment = std::map<std::string, std::string>;
 [[nodiscard]] Shard shard_from_environment(const Environment& environment);
 

@@ -49,14 +49,16 @@ struct SweepReport {
   std::map<std::string, std::int64_t> warnings; // text -> points of this run
 };
 
-// Throws UsageError (output exists), InputError (resumed file is another sweep's; no point can be
-// run), SimulationError (write failed).
+// Throws UsageError (output exists), InputError (resumed file is another sweep's; none of a sample
+// of points can be parsed), SimulationError (write failed).
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options);
-// The same into a string: header and records.
+// The same at the end of `text`: header and records. `if_exists` means nothing here, and `output`
+// is only what names in the header are relative to.
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);
 
-// Seconds of all points of the shard with `jobs` threads, from timing the first, middle and last.
+// Estimated wall-clock seconds of all points of the shard with `jobs` threads, from timing the
+// first, middle and last.
 [[nodiscard]] double estimate_seconds(const Sweep& sweep, Files& files,
                                       const SweepOptions& options);
 

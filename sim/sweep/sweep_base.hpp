@@ -13,7 +13,7 @@
 namespace stepsim::study {
 
 // The tree with every file name that it holds relative to the folder of `output` ("-" or "": the
-// working directory). Names of shipped data stay.
+// working directory). Names of shipped data and absolute names stay.
 [[nodiscard]] io::Json with_names_relative_to(io::Json tree, const std::string& output);
 // The same for a resolved scenario, whose names stand in `written`, the tree that it was read from.
 [[nodiscard]] io::Json with_names_relative_to(io::Json resolved, const std::string& output,

@@ -26,7 +26,7 @@ struct Sweep {
 // Throws InputError where the base is a collective: it has no times of a training.
 void require_scenario(const Sweep& sweep);
 
-// True if the file says that it is a sweep.
+// True if the file says that it is a sweep, or has axes and no kind.
 [[nodiscard]] bool is_sweep(const io::Json& tree);
 // A tree of kind `sweep`; a scenario FILE in it is relative to the tree's file. Throws InputError
 // with all problems.

@@ -14,8 +14,8 @@ namespace stepsim::study {
 struct MergeReport {
   std::int64_t points = 0; // in the whole sweep
   std::int64_t failed = 0; // records with status error
-  // Points that no file has, as ranges first..last, and the shards they belong to, ascending: the
-  // first 100 of them, and how many more there are.
+  // Points that no file has, as ranges first..last with both ends; the first 100 of the shards that
+  // they belong to, ascending; and how many more such shards there are.
   std::vector<std::pair<std::int64_t, std::int64_t>> missing;
   std::vector<Shard> shards_to_run;
   std::int64_t more_shards_to_run = 0;

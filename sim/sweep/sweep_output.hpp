@@ -71,14 +71,15 @@ struct Existing {
   std::vector<std::int64_t> failed; // indices of the records that are errors
 };
 
-// `header` is the text that the file must begin with. Throws InputError where it belongs to another
-// sweep or shard, or where its records are not the first points of the shard in order.
+// `header` is the text that the file must begin with; the scenario in it may be written in another
+// way (grid_hash). Throws InputError where the file belongs to another sweep or shard, or where its
+// records are not the first points of the shard in order.
 [[nodiscard]] Existing scan_existing(const std::string& path, std::string_view header,
                                      const Shard& shard, RecordFormat format);
 
 // Copies `file`, which is at `path`, up to its last complete record, with the records of
-// `existing.failed` replaced by `again(index)`, and goes on with the copy in its place. False, and
-// the file as it was, if all of them came out the same.
+// `existing.failed` replaced by `again(index)` (a record with its line end), and goes on with the
+// copy in its place. False, and the file as it was, if all of them came out the same.
 bool replace_records(io::OutputFile& file, const std::string& path, const Existing& existing,
                      RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again);

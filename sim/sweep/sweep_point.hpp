@@ -1,7 +1,7 @@
 #pragma once
 // One point of a sweep: fields of the scenario or collective set, parsed, run, summarised. What
-// goes wrong becomes the point's error text. Points that differ in the network only take the short
-// way of sweep_quick.hpp. One object per thread.
+// goes wrong becomes the point's error text. Points that differ in nodes, latency and bandwidth
+// only take the short way of sweep_quick.hpp. One object per thread.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -68,8 +68,8 @@ private:
 
 // Reads the scenario or collective of a point. Throws InputError with all problems.
 void check_point(const io::Json& tree, Files& files);
-// Throws the InputError of the first point if none of a sample of points can be parsed: then the
-// scenario is wrong, not some of its points.
+// Throws the InputError of the first point if none of up to 16 points spread over the grid can be
+// parsed: then the scenario is wrong, not some of its points.
 void check_some_point(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

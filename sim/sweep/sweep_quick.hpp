@@ -1,7 +1,7 @@
 #pragma once
 // The summary of `run` for many networks at once: the short way through a sweep whose points differ
-// in nodes, latency and bandwidth only. It holds where the exchange costs a + b bytes by a closed
-// form; everything that does not depend on the network (items, buckets that only count bytes, sums
+// in nodes, latency and bandwidth only. It holds where an exchange of n bytes costs a + b n by a
+// closed form; what does not depend on the network (items, buckets that only count bytes, sums
 // of the step) is computed once, and points advance through the messages in lockstep, one vector
 // lane each. Every number equals that of `run` bit for bit: same operations in the same order.
 #include <array>
@@ -31,13 +31,12 @@ public:
 
   // Null where the scenario needs the long way: measured curves, algorithms or planners beyond the
   // ones known here, copies, other evaluators; `first` has the network of any point.
-  // `latency_is_block_latency`: the scenario gives no
-  // block latency of its own.
+  // `latency_is_block_latency`: the scenario gives no block latency of its own.
   [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& first,
                                                       bool latency_is_block_latency);
 
   // At most kLanes points. False in `done` for points that need the long way (among them all that
-  // fail); their summaries are unchanged.
+  // fail); their summaries are overwritten and mean nothing.
   void run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
            std::span<bool> done);
 

@@ -5,7 +5,7 @@
 //   jsonl   {"record":"header",...}              keys sorted
 //           {"bottleneck":"compute",...,"point":0,...,"status":"ok",...}
 //   csv     # {"record":"header",...}
-//           point,status,<varied>,<summary, sorted>,method,error           RFC 4180
+//           point,status,<varied>[,replication],<summary, sorted>,method,error        RFC 4180
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -28,8 +28,8 @@ enum class RecordFormat { jsonl, csv };
 struct PointOutcome {
   Summary summary;
   io::Json collective; // null for a scenario
-  std::string method;
-  std::string error; // "" = ok; one line
+  std::string method;  // evaluator that gave the times
+  std::string error;   // "" = ok; one line
 };
 
 // Numbers as text, kept for those that come again soon: many summary numbers are the same in the

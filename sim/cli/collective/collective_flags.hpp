@@ -18,11 +18,11 @@ namespace stepsim::cli {
 
 // As typed.
 struct CollectiveFlags {
-  std::string file;               // "" = the flags say everything
-  std::string point;              // of a sweep's output; "" = the file is none
-  std::vector<std::string> texts; // of the table of flags, "" = not given
-  std::vector<std::string> late;  // "3=1ms"
-  std::vector<std::string> params;
+  std::string file;                // "" = the flags say everything
+  std::string point;               // of a sweep's output; "" = the file is none
+  std::vector<std::string> texts;  // of the table of flags, "" = not given
+  std::vector<std::string> late;   // of --late: "3=1ms", rank 3 enters 1 ms late
+  std::vector<std::string> params; // of --param: "NAME=VALUE"
 };
 
 // Adds FILE and the flags to `app`, in groups as --help shows them. `flags` must live until the
@@ -40,7 +40,7 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 void refuse_meaningless_keys(const study::Sweep& sweep);
 
 // Throws a UsageError in words of the flags if the first problem is one of a value that a flag has
-// set or could have set.
+// set or, without FILE, could have set. Else returns.
 void blame_flags(const InputError& error, const CollectiveFlags& flags, const study::Sweep& sweep);
 
 } // namespace stepsim::cli

@@ -12,7 +12,7 @@
 namespace stepsim::cli {
 
 struct Param {
-  std::string pointer;
+  std::string pointer; // of the key in a collective: "/options/cost_form"
   const io::Key* row;
 };
 

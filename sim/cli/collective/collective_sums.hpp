@@ -13,7 +13,7 @@ namespace stepsim::cli {
 // Times of one record, or of the operations of a grid point added up; empty where one is missing.
 struct Times {
   std::optional<double> closed_form_s, max_plus_s, events_s;
-  double seconds{};
+  double seconds{}; // by the evaluator that the record's `method` names
 
   void add(const Times& other);
 };
@@ -23,9 +23,10 @@ struct Times {
 [[nodiscard]] Times times_of(const io::Json& record);
 
 // Appends a record per crossover of the algorithms of the grid. Throws UsageError for fewer than
-// two algorithms, or for one size of the message.
+// two algorithms besides auto and compressed exchanges, or for one size of the message.
 void add_crossovers(const study::Sweep& sweep, study::Files& files, std::vector<io::Json>& records);
-// Appends, where the grid has several operations, the sum of their `times` for every other point.
+// Appends, where the grid has several operations, a record with the sum of their times for every
+// combination of the other axes. `times`: one per point of the grid, in point order.
 void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<Times>& times,
               std::vector<io::Json>& records);
 

@@ -13,15 +13,16 @@
 
 namespace stepsim::cli {
 
-// Columns: what varies, then times [us], bandwidths [GB/s] and the gap to the lower bound. With
-// method all there is a column of times per evaluator. Only cells are kept of a record.
+// Columns: op, algorithm, ranks, bytes and what else varies, then times [us], bandwidths [GB/s] and
+// time over lower bound. With method all there is a column of times per evaluator. Only cells are
+// kept of a record.
 class CollectiveTable {
 public:
   // `sweep` must outlive the object.
   explicit CollectiveTable(const study::Sweep& sweep);
   // The record of a point, or one with its `error`.
   void add(std::int64_t point, const io::Json& record);
-  // With the best of the points that differ in the algorithm alone marked.
+  // The table, with the best of the points that differ in the algorithm alone marked. Called once.
   [[nodiscard]] Table finished();
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
 // Files of one record per line: the output of a sweep (JSON Lines or CSV), and records of other
-// commands in JSON Lines. Every line is read.
+// commands in JSON Lines. Every line is read, until 20 errors are found.
 #include <string>
 #include <vector>
 
@@ -18,8 +18,8 @@ struct CheckedLines {
 // in CSV as well. Standard input is never such a file, because it cannot be read twice.
 [[nodiscard]] bool is_lines_file(const std::string& name);
 
-// Errors name the line: `out.jsonl:17: unexpected end`. Throws InputError where the file cannot be
-// read at all.
+// Errors name the line: `out.jsonl:17: must be an object`. Throws InputError where the file cannot
+// be read at all.
 [[nodiscard]] CheckedLines check_lines(const std::string& name);
 
 } // namespace stepsim::cli

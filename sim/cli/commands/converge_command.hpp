@@ -7,8 +7,8 @@
 namespace stepsim::cli {
 
 // Returns kOk, or kTargetNotMet if no curve reaches --target-loss; a quadratic that grows is an
-// answer and no failure. Throws UsageError for flags of the other problem, SimulationError if a
-// curve fails.
+// answer and no failure. Throws UsageError for flags that are wrong or belong to the other problem,
+// InputError for the scenario, SimulationError if a curve fails; all others are written first.
 [[nodiscard]] int converge(const Invocation& invocation);
 
 } // namespace stepsim::cli

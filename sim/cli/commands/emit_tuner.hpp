@@ -18,8 +18,9 @@ void add_tuner_flags(CLI::App& app, TunerFlags& flags);
 // Whether one of them was given.
 [[nodiscard]] bool any_given(const TunerFlags& flags);
 
-// Writes the table to -o and prints the gain of each line beside it. Throws UsageError for flags
-// and for a scenario whose collective is not `library`, InputError for logs.
+// Writes the table to -o, prints the gain of each line beside it and returns kOk. Throws UsageError
+// for flags, for a scenario without the collective `library` among several ranks and for logs of an
+// operation that the table lacks or of fewer than 3 sizes, InputError for all else in logs.
 int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags, const Common& common);
 
 } // namespace stepsim::cli

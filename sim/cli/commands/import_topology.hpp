@@ -10,11 +10,12 @@ struct TopologyFlags { // as typed, "" = not given
   std::string gpus, pcie_efficiency, pcie_default, latency;
 };
 
-// All but `common`. Throws UsageError: `--latency pci=1us: unknown kind of link pci, did you mean
-// pcie?`.
+// All but `common`. Throws UsageError: `--latency pci=1us: unknown kind of link "pci"; did you mean
+// "pcie"?`.
 [[nodiscard]] io::NcclTopologyOptions topology_options(const TopologyFlags& flags);
 
-// "m: 8 GPUs, 8 network interfaces, 4 CPUs, 4 bridges; 20 PCIe links".
+// One line, without what the machine has none of: "m: 8 GPUs, 8 network interfaces, 4 CPUs, 4 PCIe
+// bridges, 20 PCIe links".
 [[nodiscard]] std::string topology_summary(const io::NcclTopology& imported);
 
 } // namespace stepsim::cli

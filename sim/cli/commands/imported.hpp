@@ -25,9 +25,10 @@ struct Imported {
 // Sets of repeated times, for stepsim-calibrate fit.
 [[nodiscard]] Imported imported_samples(const io::Samples& samples);
 
-// Throws InputError where `file` is a trace and another format is asked for, or is something that
-// no importer of `format` reads: an importer says what is missing in its own format, and not what
-// the file is. JSON may look like several formats and is left to the one that was asked for.
+// Throws InputError where `file` is a trace (kineto) and another format is asked for, where a trace
+// is asked for and `file` is no JSON, or where `file` is known to be of a kind that no importer
+// reads: an importer says what is missing in its own format, and not what the file is. All other
+// mix-ups, and standard input, are left to the importer that was asked for.
 void refuse_other_format(const std::string& file, std::string_view format);
 
 } // namespace stepsim::cli

@@ -6,7 +6,8 @@
 namespace stepsim::cli {
 
 // NAME is a shipped table or a file of kind model. Returns kOk. Throws UsageError for an unknown
-// name (with the nearest) and for a sequence length that the network does not take.
+// name (with the nearest) and for a sequence length that the network does not take, InputError for
+// a file that is no layer table.
 [[nodiscard]] int models(const Invocation& invocation);
 
 } // namespace stepsim::cli

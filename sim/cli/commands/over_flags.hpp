@@ -1,5 +1,5 @@
 #pragma once
-// `--over POINTER=V1,V2,...`, the flag of `compare` and `sweep`.
+// `--over POINTER=V1,V2,...`, the flag of `compare`, `sweep` and `converge`.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,8 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over);
 // Throws UsageError that names the flag.
 [[nodiscard]] std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over);
 
-// A problem at a field that --over varies is the flag's: UsageError. All others are the file's.
+// If the first problem lies at a field that --over varies, or below it, throws a UsageError that
+// names the flag; else throws `error` again.
 [[noreturn]] void rethrow_for_flags(const InputError& error, const io::Json& scenario,
                                     const std::vector<std::string>& over);
 

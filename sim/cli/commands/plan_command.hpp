@@ -6,8 +6,8 @@
 namespace stepsim::cli {
 
 // Writes finish time and groups of every planner, next to the lower bound for one message at a
-// time. Returns kOk. Throws InputError with all problems of the file, UsageError for a planner that
-// needs more than a problem file holds.
+// time. Returns kOk. Throws InputError with all problems of the file, UsageError for an unknown
+// planner and for one that needs more than a problem file holds.
 [[nodiscard]] int plan(const Invocation& invocation);
 
 } // namespace stepsim::cli

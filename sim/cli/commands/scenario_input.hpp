@@ -22,17 +22,19 @@ struct ScenarioFlags {
 // Adds --set, --method, --seed, --max-seconds and --point.
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
-// The tree with the flags applied, in their order. Its short forms stay expanded.
+// Changes the tree by every --set in the order typed, then by --method and --seed. Its short forms
+// must be expanded, and stay so. Throws UsageError.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 
-// The file with its short forms expanded and the flags applied, in their order. A result stands for
+// The file with its short forms expanded and the flags applied (apply_flags). A result stands for
 // the scenario inside it, the output of a sweep with --point for that point's.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
 
 // Estimated CPU seconds of one run above which it is refused.
 [[nodiscard]] double max_seconds(const ScenarioFlags& flags);
 
-// Throws a UsageError that names the flag if a flag has set the value of the first problem.
+// Throws a UsageError that names the flag if a flag has set the value of the first problem, or an
+// object around it; else returns.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags);
 
 // Reads the scenario of `tree`. A problem with a value that a flag has set is a UsageError that

@@ -10,7 +10,8 @@ namespace stepsim::cli {
 
 struct ScenarioSource {
   io::Json tree; // short forms expanded
-  // Of a point of a sweep: what its record says, and the replication that it is of.
+  // Of a point of a sweep: its record (null if the file lacks it or is CSV) and the replication
+  // that it is of, from 0.
   io::Json record;
   std::int64_t replication = 0;
 };

@@ -5,9 +5,9 @@
 
 namespace stepsim::cli {
 
-// Returns kOk, kInterrupted after Ctrl-C (finished points are in the file), or kSimulationError if
-// points failed; failed points are records too. Throws UsageError and InputError before the first
-// point is run.
+// Returns kOk, or kInterrupted after Ctrl-C (finished points are in the file). Throws UsageError
+// and InputError before the first point is run, SimulationError at the end if points failed; failed
+// points are records too.
 [[nodiscard]] int sweep(const Invocation& invocation);
 
 } // namespace stepsim::cli

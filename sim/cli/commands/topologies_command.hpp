@@ -1,12 +1,12 @@
 #pragma once
-// stepsim topologies list | show NAME|FILE: the shipped network profiles and topologies with the
-// sources of their numbers; --dot draws one.
+// stepsim topologies list | show NAME|FILE: the shipped network profiles, topologies and node types
+// with the sources of their numbers; --dot draws a topology.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
 // Returns kOk. Throws UsageError for an unknown name (with the nearest) and for a drawing of a
-// network profile, InputError for a file that cannot be read.
+// network profile or node type, InputError for a file that cannot be read.
 [[nodiscard]] int topologies(const Invocation& invocation);
 
 // stepsim presets [NAME|FILE]: the same for node types alone.

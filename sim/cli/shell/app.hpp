@@ -13,8 +13,8 @@
 //       return kOk;
 //     }
 //
-// Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. CLI11
-// is seen by the .cpp files of this folder only.
+// Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. No
+// header includes CLI11.
 #include <array>
 #include <chrono>
 #include <functional>
@@ -44,10 +44,10 @@ enum ExitCode : int {
 
 // What the user typed and where the shipped data lies.
 struct Invocation {
-  std::vector<std::string> arguments; // after the name of the command
-  std::string command_line;           // all of it, for `meta`
-  std::string data_folder;            // holds models/ and topologies/
-  std::chrono::steady_clock::time_point started;
+  std::vector<std::string> arguments;            // after the name of the command
+  std::string command_line;                      // all of it, for `meta`
+  std::string data_folder;                       // holds models/ and topologies/
+  std::chrono::steady_clock::time_point started; // of the program, for wall_s
 };
 
 // Options that every command takes. Raw words as typed; checked by `parse`.
@@ -63,6 +63,7 @@ struct Common {
 };
 
 enum class Format { table, json, jsonl, csv, html, markdown };
+// Of commands that do not say otherwise.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // Of commands whose answer is tables.
 inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
@@ -89,15 +90,16 @@ struct CommandText {
 [[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
                          Common& common);
 
-// The format asked for: --json, --format, else the extension of -o, else `fallback`.
+// The format asked for: --format, else --json, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
 // The callback that sweeps and searches call after each point: the first call says how many there
-// are, and a count that falls begins another round.
+// are, and a count that falls begins another round. `common` must outlive it.
 [[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
 counting(const Common& common);
 
-// Whether to colour what goes to standard output or standard error (IO 13).
+// Whether to colour what goes to standard output or standard error (IO 13). `choice`: always, never
+// or auto.
 enum class Stream { output, error };
 [[nodiscard]] bool use_color(std::string_view choice, Stream stream);
 
@@ -107,7 +109,7 @@ enum class Stream { output, error };
 // Threads to use unless a flag says otherwise: those of this machine, at least 1.
 [[nodiscard]] int default_jobs();
 
-// "--format xml: unknown, did you mean json?" unless `value` is one of `words`.
+// Throws UsageError `--format jsn: unknown, did you mean json?` unless `value` is one of `words`.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What `main` of each program does around its commands: Ctrl-C, and what commands throw as one line
-// on standard error and an exit code (base/error.hpp).
+// What `main` of each program does around its commands: Ctrl-C, and what commands throw as lines on
+// standard error, one per problem, and an exit code (base/error.hpp).
 #include <string>
 #include <string_view>
 

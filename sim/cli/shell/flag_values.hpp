@@ -27,6 +27,7 @@ namespace stepsim::cli {
 // "--max-bytes 0: must be > 0, got 0".
 [[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
                               io::Range range = {});
+// The same for an integer, at most 9e15.
 [[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
 
 // The flag --max-seconds of commands that may work for hours. max_seconds gives its value, s, typed
@@ -39,6 +40,8 @@ void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group = 
 [[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,
                                           base::QuantityKind kind, io::Range range);
 
+// The words of a list as the numbers of their enumerators. `parse` gives the enumerator of a word,
+// or empty; `known` and `noun` are for the error.
 template <class Word, class Parse>
 std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
                           std::span<const std::string_view> known, Parse parse) {

@@ -1,6 +1,6 @@
 #pragma once
-// Flat records as CSV (RFC 4180): a header row of the keys, "." decimals, empty for null. Nested
-// objects become columns joined by "_", lists are left out.
+// Records as JSON Lines and, where they are flat, as CSV (RFC 4180): a header row of the keys, "."
+// decimals, empty for null.
 #include <string>
 #include <vector>
 
@@ -11,8 +11,9 @@ namespace stepsim::cli {
 // JSON Lines: one compact record per line.
 [[nodiscard]] std::string jsonl_text(const std::vector<io::Object>& records);
 
+// The record with the members of nested objects as keys joined by "_", without its lists.
 [[nodiscard]] io::Object flattened(const io::Json& record);
-// Columns: all keys of all records, sorted.
+// Columns: all keys of all records, sorted. A list or object stands in its cell as compact JSON.
 [[nodiscard]] std::string csv_text(const std::vector<io::Object>& records);
 
 } // namespace stepsim::cli

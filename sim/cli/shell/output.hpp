@@ -12,8 +12,8 @@ namespace stepsim::cli {
 
 // The result: to standard output, or to the file of -o through a temporary one beside it, so that a
 // failed or interrupted command leaves nothing. In tables, what users wrote cannot steer a terminal
-// (base/printable.hpp); the writers of JSON and CSV see to it themselves. A file of another
-// kind stays (replaced_file.hpp). Throws SimulationError `FILE: write failed: reason`.
+// (base/printable.hpp); the writers of JSON and CSV see to it themselves. A file of another kind
+// stays: UsageError (replaced_file.hpp). Throws SimulationError `FILE: write failed: reason`.
 void write_output(const Common& common, std::string_view text);
 // The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
 void write_tree(const Common& common, const io::Json& tree);
@@ -24,7 +24,7 @@ void print_text(std::string_view text);
 // What a command tells beside its result: on standard output, or on standard error where the result
 // goes to standard output. Silent with --quiet.
 void print_beside(std::string_view text, const Common& common);
-// Each warning once on standard error, `warning: ...`, one line each.
+// All of `warnings` on standard error, `warning: ...`, one line each, also with --quiet.
 void print_warnings(std::span<const std::string> warnings, const Common& common);
 // A remark of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);

@@ -1,11 +1,11 @@
 #pragma once
 // Progress of a command on standard error (IO 13). Counted work:
-//     [####                ] 1234/9000  12.3 k/s  ETA 0:42
+//     [##                  ] 1234/9000  12.3 /s  ETA 10:32
 // with the ETA from the median time of recent points; work that is not counted:
 //     stepsim run: 12 s of about 60 s
-// On a terminal one line that is redrawn and cleared at the end, after 2 s. Piped: a
-// line of its own every 10 s. `plain` gives lines everywhere, the first one at once, before any
-// point is finished.
+// On a terminal: from 2 s on, one line that is redrawn and cleared at the end. Piped: a line of its
+// own every 10 s. `plain` gives lines everywhere, the first one at once, before any point is
+// finished.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>

@@ -10,11 +10,13 @@
 namespace stepsim::cli {
 
 // "kind scenario" by the key `kind`; else "key rows", the first key of an object; "a list", "text",
-// "a page", "binary data", or "" for nothing. JSON Lines go by their first record.
+// "a page", "binary data", or "" for nothing and for an object without keys. JSON Lines go by their
+// first record.
 [[nodiscard]] std::string content_kind(std::string_view text);
 
 // Throws UsageError `mine.json: holds another kind of file (kind scenario); --force replaces it`
-// where a regular file is there whose kind is not that of `text`, unless --force was given.
+// where a regular file is there that is not empty and whose kind is not that of `text`, unless
+// --force was given.
 void refuse_other_kind(const Common& common, const std::string& path, std::string_view text);
 
 } // namespace stepsim::cli

@@ -5,6 +5,7 @@
 
 namespace stepsim::cli {
 
+// Of the files that stepsim reads and writes: their key schema_version.
 inline constexpr int kSchemaVersion = 1;
 
 [[nodiscard]] std::string_view version();  // "0.1.0"

@@ -14,7 +14,7 @@ struct NamedCurve {
   io::Object varied;                     // field name, value
   std::vector<std::string> varied_cells; // in the same order
   study::Curve curve;
-  std::string error; // why there is no curve
+  std::string error; // why there is no curve; "" if there is one
 };
 
 struct Curves {
@@ -26,8 +26,8 @@ struct Curves {
 // failed come last.
 void sort_best_first(Curves& found);
 
-// The curves in the asked format; `warnings` are part of JSON only. JSON of a single curve has no
-// list around it.
+// The curves in the asked format; `warnings` are part of JSON only. JSON without varied fields is
+// the one curve, with no list around it.
 [[nodiscard]] std::string curves_text(Format format, const Curves& found,
                                       const study::CurveOptions& options,
                                       const std::vector<std::string>& warnings);

@@ -6,8 +6,9 @@
 
 namespace stepsim::cli {
 
-// Times in milliseconds from the start of a flow to its last byte, loss and utilization in percent.
-// Of long lists the 20 slowest flows and the 8 most used links; JSON has all of them.
+// Completion times (fct) in milliseconds from the start of a flow to its last byte, starts from
+// time 0 of the simulation, loss and utilization in percent. Of long lists the 20 slowest flows and
+// the 8 most used links; JSON has all of them.
 [[nodiscard]] std::string flows_text(const study::FlowsFile& file,
                                      const study::FlowsResult& result);
 

@@ -19,7 +19,7 @@ struct PlacedKey {
 // forms, the keys of all forms are listed; a pointer that two forms share is listed once.
 [[nodiscard]] std::vector<PlacedKey> placed_keys(const io::Key& root);
 
-// "integer in [1, 8]", "number >= 0, s", "one of ring, lp", "object", "list of numbers"
+// "integer in [1, 8]", "number >= 0, seconds", "ring or lp", "object", "list of numbers"
 [[nodiscard]] std::string values_text(const io::Key& key);
 // The default as a file would have it: "10", "ring". "" for a key without a default, and for a
 // default that depends on other keys, which the sentence of the key explains.

@@ -6,7 +6,7 @@
 
 namespace stepsim::cli {
 
-// "flow level, leaf_spine.json: 16 hosts, 6 switches; ranks packed"
+// "flow level, leaf_spine.json: 16 hosts, 6 switches; ranks packed". `cluster` must have a fabric.
 [[nodiscard]] std::string fabric_text(const study::Cluster& cluster);
 // Lines of completion times [ms], losses and convergence; empty for a result that has none of them.
 [[nodiscard]] std::string messages_text(const study::Result& result);

@@ -67,8 +67,8 @@ struct Key {
   std::span<const Key> keys; // of an object; the element of a list or map; the forms of `either`
   std::span<const Key> more; // further keys of an object, listed after `keys`
   KeyDefault fallback;
-  std::string_view reason; // what the default takes for granted: "workers are equal"
-  std::string_view example_json;
+  std::string_view reason;       // what the default takes for granted: "workers are equal"
+  std::string_view example_json; // a value as JSON text
   bool is_required = false;
   bool is_nullable = false; // null is written for "none"
   bool is_open = false;     // an object whose further keys are described elsewhere
