@@ -8,9 +8,9 @@
 
 namespace stepsim::coll {
 
-// Seconds in `blocks`. Of broadcast and reduce there always is one. For the allreduce empty (COL 3
-// d) with a delay of the link; with overlapped additions where g > tau, or delta is not 0 and there
-// is no last hop; with serial additions unless delta is 0 and there is a last hop.
+// Seconds in `blocks`; never empty for broadcast and reduce. The allreduce has no form (COL 3 d)
+// with a delay of the link; with overlapped additions where g > tau, or where delta is not 0 and
+// there is no last hop; with serial additions unless delta is 0 and there is a last hop.
 [[nodiscard]] std::optional<ClosedForm> lp_form(const Symbols& s, Op op, bool last_hop,
                                                 const Blocks& blocks);
 

@@ -32,7 +32,7 @@ struct FlowSpec {
   std::optional<Protect> protect{};
 };
 
-struct FlowPattern {
+struct FlowPattern { // of every flow that a generator adds
   double bytes{};
   double start_s = 0;
 };

@@ -21,7 +21,7 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec);
 
 // The least time from the start of the message to its completion: `need` packets one after the
 // other through the slowest link of the path, the last of them alone over the others. Of sprayed
-// packets only the link out of the host counts, and nothing where there are several.
+// packets only the link out of the host counts; 0 where several links lead out.
 [[nodiscard]] Picoseconds lower_bound(const PacketCore& core, MessageId message);
 
 } // namespace stepsim::net

@@ -1,7 +1,7 @@
 #pragma once
 // What a packet network can be set to (PKT 3.8): sizes, buffers, thresholds, choice of paths,
 // discipline, faults and the transport. Thresholds are in packets; empty = derived from the
-// bandwidth of the link (PKT 3.8), infinite where kNoThreshold.
+// bandwidth of the link, for protected packets none (thresholds.hpp); kNoThreshold = none.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -67,6 +67,7 @@ struct TcpOptions {           // reno and dctcp
 // Bounded-loss delivery: whether a message ends as soon as enough has arrived, and its rate
 // control.
 struct DlcpOptions {
+  // A message ends with its need-th packet; else with its last one, or when a PROBE finds `need`.
   bool early_stop = true;
   RateControl rate_control = RateControl::dctcp;
   // Arrivals between two feedbacks to the rate control; fewer where a round trip has passed.

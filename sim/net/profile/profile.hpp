@@ -88,7 +88,8 @@ struct NetworkProfile {
   double delay_s{};
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
-  std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted
+  // What was measured or fitted, both ends included; empty where the file does not say.
+  std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
   std::optional<std::pair<double, double>> valid_density;
   std::optional<std::int64_t> valid_gpus_per_node;
@@ -99,7 +100,7 @@ struct NetworkProfile {
 
 // A fabric as a file gives it: hosts, switches and full-duplex links between them.
 struct TopologyLink {
-  std::string id, a, b;
+  std::string id, a, b; // id: "a-b" where the file gives none; a, b: names of the ends
   double latency_s{};
   double bandwidth_Bps{};
   std::string source; // where the numbers come from, "" where the file says nothing
