@@ -19,7 +19,7 @@ namespace stepsim::coll {
 // The cheapest candidate; ties (relative 1e-12) go to the first in the list.
 struct Choice {
   AlgorithmId chosen{};
-  double chosen_s{};
+  double chosen_s{};                    // candidate_cost of it
   std::optional<AlgorithmId> runner_up; // empty with a single candidate
   std::optional<double> runner_up_s;
 };

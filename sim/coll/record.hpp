@@ -39,9 +39,9 @@ struct PerRank {
 struct CompressedRecord {
   CompressionMethod method{};
   std::int64_t elements{};
-  std::optional<std::int64_t> k; // methods that select
-  std::optional<double> density;
-  std::optional<std::pair<double, double>> closed_form_range_s;
+  std::optional<std::int64_t> k; // of sparse methods, per rank
+  std::optional<double> density; // of sparse methods; empty if k is given for 0 elements
+  std::optional<std::pair<double, double>> closed_form_range_s; // topk_dsa: lowest, highest
 };
 
 struct CollectiveRecord {

@@ -11,12 +11,12 @@
 namespace stepsim::library {
 
 struct LibraryOptions {
-  std::optional<Choice> choice{};     // else the calibration's, else published
-  std::optional<Residual> residual{}; // else kriging with a calibration, none without
-  std::optional<Version> version{};   // else the calibration's, else kPublishedVersion
-  std::optional<ElementType> element_type{};
-  std::vector<Algorithm> algorithms{}; // empty = all
-  std::vector<Protocol> protocols{};   // empty = all
+  std::optional<Choice> choice{};            // else the calibration's, else published
+  std::optional<Residual> residual{};        // else kriging with a calibration, none without
+  std::optional<Version> version{};          // else the calibration's, else kPublishedVersion
+  std::optional<ElementType> element_type{}; // empty: one that switches add
+  std::vector<Algorithm> algorithms{};       // empty = all
+  std::vector<Protocol> protocols{};         // empty = all
   bool ll128 = true;
   bool collnet = false;
   CollnetOptions collnet_options{};

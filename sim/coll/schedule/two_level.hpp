@@ -34,7 +34,9 @@ void two_level_phases(Schedule& schedule, const Collective& collective);
 // Equal parts that the message is cut into: C P, or G of a broadcast and a reduce.
 [[nodiscard]] double two_level_parts(const Collective& collective);
 
-// With t_in and t_out of a chunk, inside nodes and across:
+// With N nodes of G ranks (formula/node_shape.hpp) and, of a chunk, inside nodes and across
+//     t_in = (G-1) (alpha_i + (beta_i + g) n/(C G))
+//     t_out = (N-1) (alpha_e + (c beta_e + g) n/(C P)),  g = gamma where sums are made, else 0:
 //     half        t_in + t_out + (C - 1) max(t_in, t_out)    allgather, reduce_scatter
 //     allreduce   that of the reduce_scatter plus that of the allgather
 // Derived; a flow shop of two stages with equal jobs. All phases of one kind go before those of

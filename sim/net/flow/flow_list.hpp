@@ -16,8 +16,8 @@ namespace stepsim::net {
 
 struct FlowSpec {
   NodeId src{}, dst{};
-  double bytes{}; // whole number
-  double start_s = 0;
+  double bytes{};            // whole number
+  double start_s = 0;        // from the begin of the run
   std::uint8_t priority = 1; // class and queue; smaller is served first
   double weight = 1;         // flow level
   double cap_Bps = std::numeric_limits<double>::infinity(); // flow level

@@ -46,7 +46,7 @@ struct MessageSpec {
   Picoseconds start{}; // not before now
 };
 
-// What became of a message.
+// What became of a message. Times count from the begin of the run.
 struct MessageResult {
   Picoseconds start{};
   // Completion at the receiver; kNeverPs = never, or not yet. Of a raw message that lost packets

@@ -84,6 +84,7 @@ struct NetworkProfile {
   ProfileLabel label = ProfileLabel::default_value;
   std::string note;
   std::string grade; // of kGrades, "" where the file gives none
+  // Empty where the file gives none.
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
   double delay_s{};
   std::vector<LinkClass> links;
@@ -100,7 +101,8 @@ struct NetworkProfile {
 
 // A fabric as a file gives it: hosts, switches and full-duplex links between them.
 struct TopologyLink {
-  std::string id, a, b; // id: "a-b" where the file gives none; a, b: names of the ends
+  // Names of the ends; `id` is "a-b" where the file gives none, "a-b#N" of further parallel links.
+  std::string id, a, b;
   double latency_s{};
   double bandwidth_Bps{};
   std::string source; // where the numbers come from, "" where the file says nothing
