@@ -7,7 +7,8 @@
 namespace stepsim::coll {
 
 struct UniformCost {
-  LinkCost link; // of every pair; on two levels the link between nodes
+  // Of every pair. On two levels that between nodes; for flat algorithms on one node that inside.
+  LinkCost link;
   double reduction_s_per_byte{};
   double enter_s{}; // common entry time
 };
