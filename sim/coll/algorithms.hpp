@@ -15,15 +15,15 @@
 
 namespace stepsim::coll {
 
-// Which candidates `auto` takes by itself: all with `always`, on two-level clusters also
-// `two_level`; `never` only by name.
+// What `auto` tries by itself: `always`; `two_level` on two-level clusters whose nodes suit the
+// algorithm (default_candidates); `never` only if the user names it.
 enum class Candidate { always, two_level, never };
 
 struct AlgorithmRow {
   Op op;
   AlgorithmId algorithm;
   Candidate candidate;
-  ClosedFormFunction exact; // of the schedule
+  ClosedFormFunction exact; // time of the schedule, never null
   ClosedFormFunction paper; // as printed, null where there is none
   ClosedFormFunction ideal; // infinitely fine free pipelining, null where there is none
   std::string_view summary;
@@ -41,16 +41,17 @@ enum class Interfaces { shared, shared_off_chain, fixed_share, own };
 struct Algorithm {
   AlgorithmId id;
   std::string_view name; // in files and flags
-  // The message is cut into so many equal parts. Null: it is sent whole, or in blocks, of which
-  // formulas know the short last one.
+  // How many equal parts the message is cut into. Null: it is sent whole, or in blocks, of which
+  // formulas know the short last one; or `node_parts` or parts_divide (method.hpp) count the parts.
   double (*parts)(Op op, std::uint32_t ranks);
-  // Appends the phases of an operation; null: no list of flat phases.
+  // Appends the phases of an operation; false if the operation does not have the algorithm. Null:
+  // the algorithm has `node_phases`, or no phases at all (parameter_server, switches, auto).
   bool (*phases)(FlatPhases& phases, Op op);
   Interfaces interfaces = Interfaces::shared;
-  int block_streams = 0;         // pipelined: so many streams of blocks, each of its part; 0 = none
-  double formula_s_per_rank = 0; // what its closed form takes to evaluate, for estimates of work
+  int block_streams = 0; // streams of blocks that `phases` sends, each of its part; 0 = none
+  double formula_s_per_rank = 0; // CPU time of its closed form, for estimates of work
   bool needs_even_ranks = false;
-  bool two_level = false; // its formulas know both levels
+  bool two_level = false; // scenarios must have a network inside the node for it
   // Of algorithms over nodes: appends all phases, whatever the operation; counts the equal parts
   // of the message; cuts it into blocks. Null: by `phases`, `parts` and `block_streams`.
   void (*node_phases)(Schedule& schedule, const Collective& collective) = nullptr;
@@ -63,22 +64,28 @@ struct Algorithm {
 [[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
 // The algorithm that files and flags call so; empty for no such word.
 [[nodiscard]] std::optional<AlgorithmId> find_algorithm(std::string_view name);
-// One rank alone fits every algorithm.
+// Whether the algorithm runs on so many ranks; one rank alone fits every algorithm.
 [[nodiscard]] bool takes_ranks(AlgorithmId id, std::uint32_t ranks);
 // The words of all algorithms, "auto" the last.
 [[nodiscard]] std::vector<std::string_view> algorithm_names();
-// The names of the algorithms that send in blocks.
+// The names of the algorithms with `block_streams`; not ring_rails, which sends blocks in a
+// broadcast and a reduce only.
 [[nodiscard]] std::vector<std::string_view> block_algorithms();
-// All nodes must have as many ranks: the algorithm needs it, or for `auto` all of the operation's.
+// Whether all nodes must have equally many ranks: the algorithm needs it or, for `auto`, all
+// algorithms of the operation do.
 [[nodiscard]] bool needs_equal_nodes(const Collective& collective);
-// It is a list of transfers in program order (make_schedule); not the parameter server, whose order
-// follows from arrivals, and not sums in switches, which are formulas.
+// Whether the schedule is a list of transfers in program order (make_schedule). False for the
+// parameter server, whose order follows from arrivals, and for sums in switches, which are
+// formulas.
 [[nodiscard]] bool has_transfers(AlgorithmId id);
-// It knows two levels: ranks inside nodes, and nodes.
+// Whether it is made for nodes of several ranks (`two_level` of its row). pairwise and pairwise_pxn
+// know nodes, too, but count as flat.
 [[nodiscard]] bool is_two_level(AlgorithmId id);
-// It has a flat algorithm for each of two levels (COL 5.9).
+// Whether it runs a flat algorithm on each of two levels (COL 5.9): hierarchical and
+// hierarchical_leader.
 [[nodiscard]] bool has_level_algorithms(AlgorithmId id);
-// The message, or that of one of its levels, is sent in blocks.
+// Whether the message, or that of one of its levels, is sent in blocks by an algorithm with
+// `block_streams`.
 [[nodiscard]] bool sends_blocks(AlgorithmId id, const Options& options);
 
 [[nodiscard]] std::span<const AlgorithmRow> algorithm_table();

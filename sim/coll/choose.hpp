@@ -8,18 +8,18 @@
 
 namespace stepsim::coll {
 
-// Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: its exact
-// closed form if ranks and links are alike and there is one, else max_plus (COL 9); on a fabric by
-// events.
+// Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: on a fabric by
+// events; else by the closed form with cost_form exact, be it an upper bound, if ranks and links
+// are alike and there is one; else by max_plus (COL 9). Throws SimulationError as these do.
 [[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
 
-// The asked candidates, or the defaults of the operation.
+// options.candidates, or default_candidates if that list is empty.
 [[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
 
 // The cheapest candidate; ties (relative 1e-12) go to the first in the list.
 struct Choice {
   AlgorithmId chosen{};
-  double chosen_s{};
+  double chosen_s{};                    // candidate_cost of it
   std::optional<AlgorithmId> runner_up; // empty with a single candidate
   std::optional<double> runner_up_s;
 };

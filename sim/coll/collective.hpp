@@ -57,12 +57,16 @@ enum class Method { closed_form, max_plus, events };
 inline constexpr auto kMethods = base::words<Method>({{Method::closed_form, "closed_form"},
                                                       {Method::max_plus, "max_plus"},
                                                       {Method::events, "events"}});
+// A rank adds while its port receives on, or its port is held until the addition ends (COL 2.3).
 enum class ReductionMode { overlapped, serial };
+// Parts of whole elements, the first ones longer by one, or of exactly n / k bytes (COL 2.5).
 enum class Chunking { integer, real };
+// The formula of the schedule; as its paper prints it; with infinitely fine pipelining for free.
 enum class CostForm { exact, paper, ideal };
 // The tree of `mst`: binomial with distances P/2 .. 1 or, towards the root, 1 .. P/2; or the root
 // and everybody else one after the other. A binomial broadcast is the same in both orders.
 enum class TreeShape { far_first, near_first, flat };
+// Parameter servers on hosts of their own, on the first `servers` ranks, or one on every rank.
 enum class Placement { dedicated, colocated, sharded };
 inline constexpr auto kReductionModes = base::words<ReductionMode>(
     {{ReductionMode::overlapped, "overlapped"}, {ReductionMode::serial, "serial"}});
@@ -81,7 +85,7 @@ struct LinkCost {
   double per_byte_s{};      // beta
   double delay_s{};         // d, from the end of the transfer at its ports until the data is there
 
-  // Of a message without bytes, until it is there.
+  // From the start of a message without bytes until it is there.
   [[nodiscard]] double startup_s() const { return latency_s + delay_s; }
 };
 
@@ -102,14 +106,15 @@ struct NvlsCost {
 // Where nothing is known of switches that add in the network: an assumption of CLU 5.3.
 inline constexpr double kSwitchLatency = 1e-6;
 
-// Two levels: ranks of a node talk over `intra`, others over `inter` (the main link cost) through
-// `nics_per_node` shared interfaces.
+// Two levels: ranks of a node talk over `intra`, others over `Links::all`, the cost of one
+// interface, through the `nics_per_node` interfaces that the ranks of a node share.
 struct TwoLevel {
   std::uint32_t gpus_per_node = 1;
   std::uint32_t nics_per_node = 1;
   LinkCost intra;
-  std::optional<NvlsCost> nvls{};
-  std::optional<double> switch_latency_s{}; // sigma of switches that add in the network
+  std::optional<NvlsCost> nvls{}; // empty: the switch of a node does not add
+  // sigma of switches that add in the network; empty: kSwitchLatency
+  std::optional<double> switch_latency_s{};
 };
 
 struct Links {
@@ -117,11 +122,11 @@ struct Links {
   bool pairs_only = false;       // pairs not listed have no link
   std::vector<PairCost> pairs{}; // sorted by (src, dst)
   std::optional<TwoLevel> two_level{};
-  // Every transfer is a flow through this fabric, beside `all` (PKT 6); ranks of one host talk over
-  // `two_level->intra`, or `all`. Only `events` knows it.
+  // Every transfer between hosts is a flow through this fabric and also pays `all` (PKT 6); ranks
+  // of one host talk over `two_level->intra`, or `all`. Only `events` knows fabrics.
   std::shared_ptr<const net::RankFabric> fabric{};
   // Measured times of messages by what a rank does in a step; they replace `all` where
-  // takes_measured_steps says so. Only `max_plus` knows them.
+  // takes_measured_steps says so. Only `max_plus` knows measured times.
   std::shared_ptr<const MeasuredSteps> measured{};
 };
 
@@ -131,13 +136,13 @@ inline constexpr double kSizeEntryBytes = 8;
 struct Options {
   ReductionMode reduction_mode = ReductionMode::overlapped;
   Chunking chunking = Chunking::integer;
-  std::int64_t element_bytes = 1;
+  std::int64_t element_bytes = 1; // with chunking integer parts are whole elements
   CostForm cost_form = CostForm::exact;
   std::optional<Bytes> block;   // of what is sent in blocks; empty = optimal (COL 7)
-  bool lp_last_hop = true;      // COL 5.6
+  bool lp_last_hop = true;      // lp allreduce: the tail gets the sums back, too (COL 5.6)
   bool ring_startup_2p = false; // COL 5.4: 2P instead of 2(P-1) start-ups
-  bool exchange_sizes = false;  // COL 5.8
-  AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader, collnet
+  bool exchange_sizes = false;  // allgatherv: sizes are gathered first (COL 5.8)
+  AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader; collnet: nvls or rings
   AlgorithmId inter_algorithm = AlgorithmId::ring; // both hierarchical kinds
   std::vector<AlgorithmId> candidates;             // auto; empty = the defaults of COL 9
   std::uint32_t servers = 1;                       // parameter_server
@@ -158,15 +163,16 @@ struct Collective {
   Links links;
   double reduction_s_per_byte = 0;               // gamma of every rank
   std::vector<double> reduction_s_per_byte_rank; // [P], or empty
-  std::vector<double> enter_s;                   // [P] entry times, or empty = all 0
-  std::vector<std::uint32_t> chain;              // [P] lp positions -> ranks, or empty
-  std::vector<double> sizes;                     // [P] bytes per rank of allgatherv
+  std::vector<double> enter_s;                   // [P] entry times from time 0, or empty = all 0
+  std::vector<std::uint32_t> chain;              // [P] lp positions -> ranks; empty = rank order
+  std::vector<double> sizes;                     // [P] bytes of allgatherv; empty = equal parts
   // [P], or empty: recursive_doubling whose messages grow. A rank that holds the sum of c ranks
   // sends held_bytes[c - 1] (SPA 11, sparcml_rd).
   std::vector<double> held_bytes;
   Options options;
 
-  // Identical ranks and links, all entering together: the precondition of closed forms.
+  // Whether ranks and links are alike for the algorithm and all enter together, as closed forms
+  // need it (uniform_cost in formula/uniform.hpp).
   [[nodiscard]] bool homogeneous() const;
 };
 

@@ -13,16 +13,19 @@
 namespace stepsim::coll {
 
 // The cheapest evaluator that is exact here: closed_form where it is equal (not a bound) and parts
-// divide or chunking is real, and where the asked cost form has no schedule (paper, ideal); else
-// max_plus; events for several parameter servers, and on two levels for flat algorithms that share
+// divide or chunking is real, where nothing is sent, and where what is asked for has no schedule
+// (cost forms paper and ideal, ring_startup_2p); else max_plus; events for parameter servers that
+// max_plus does not know (max_plus_defined), on two levels for flat algorithms that share
 // interfaces (the ring, and lp in rank order, do not), and always on a fabric.
 [[nodiscard]] Method automatic_method(const Collective& collective);
 
-// Seconds by `method`; the result never lies below `lower_bound` (checked: SimulationError).
+// Seconds by `method`, from time 0. Throws SimulationError where that evaluator has no answer, and
+// as check_bound; only the printed cost forms (paper, ideal) may lie below the bound.
 [[nodiscard]] double seconds(const Collective& collective, Method method);
 
 // Throws SimulationError naming operation, algorithm, ranks and bytes if `seconds` lies below the
-// lower bound by more than 1e-9 of it (on a fabric 1e-8).
+// lower bound by more than 1e-9 of it (on a fabric 1e-8). Measured steps are not checked: small
+// messages may be faster than the slope of large ones.
 void check_bound(const Collective& collective, Method method, double seconds);
 
 // Whether every part of the schedule has as many bytes as the closed form assumes (COL 2.5).
@@ -33,15 +36,16 @@ void check_bound(const Collective& collective, Method method, double seconds);
 // once.
 [[nodiscard]] bool shares_interfaces(const Collective& collective);
 
-// A flat ring, and a pipeline in rank order, cross the border of every node once each way.
+// True for a flat ring and a pipeline in rank order, which cross the border of every node once each
+// way.
 [[nodiscard]] bool leaves_nodes_once(const Collective& collective);
 
 // What to say where an algorithm leaves a node of several ranks through one interface only: a flat
 // one (CLU 3.8), and leaders where a node has several interfaces (COL 5.9). Empty otherwise.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
-// The fixed share of an interface (COL 5.9) fits transfers of equal size that start together;
-// others overlap differently.
+// Whether max_plus only estimates because the algorithm gives every rank a fixed share of an
+// interface (COL 5.9): that share is right for transfers of equal size that start together.
 [[nodiscard]] bool static_share_estimates(const Collective& collective);
 
 } // namespace stepsim::coll

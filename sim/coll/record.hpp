@@ -1,7 +1,8 @@
 #pragma once
 // The full record of one collective: its times by every method asked for, how far they differ, what
 // the wire carries, and how near the result is to the physical bound (COL 14).
-// Every time is checked against the lower bound; one below it is an internal error.
+// Times of schedules and exact forms are checked against the lower bound; one below it is an
+// internal error.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +26,7 @@ inline constexpr auto kAskedMethods =
                               {AskedMethod::events, "events"},
                               {AskedMethod::all, "all"}});
 
-// [P] each; wait = finish - enter - transfer.
+// [P] each, in s; enter and finish from time 0; wait = finish - enter - transfer.
 struct PerRank {
   std::vector<double> enter_s;
   std::vector<double> finish_s;
@@ -38,9 +39,9 @@ struct PerRank {
 struct CompressedRecord {
   CompressionMethod method{};
   std::int64_t elements{};
-  std::optional<std::int64_t> k; // methods that select
-  std::optional<double> density;
-  std::optional<std::pair<double, double>> closed_form_range_s;
+  std::optional<std::int64_t> k; // of sparse methods, per rank
+  std::optional<double> density; // of sparse methods; empty if k is given for 0 elements
+  std::optional<std::pair<double, double>> closed_form_range_s; // topk_dsa: lowest, highest
 };
 
 struct CollectiveRecord {
@@ -50,9 +51,9 @@ struct CollectiveRecord {
   double bytes{}; // total
   Traffic traffic;
 
-  std::optional<double> closed_form_s; // wherever defined
-  std::optional<double> max_plus_s;    // if asked for or chosen, as the next
-  std::optional<double> events_s;
+  std::optional<double> closed_form_s;       // wherever defined
+  std::optional<double> max_plus_s;          // if asked for, chosen, or needed for per_rank
+  std::optional<double> events_s;            // if asked for or chosen
   Method method{};                           // the most faithful one present
   double seconds{};                          // its time
   std::optional<double> relative_difference; // largest between those present
@@ -65,7 +66,7 @@ struct CollectiveRecord {
   LowerBound lower_bounds;
   std::optional<double> gap_ratio; // seconds / bound; empty for bound 0
 
-  LinkCost link;                       // the main link
+  LinkCost link;                       // that of uniform_cost, else Links::all
   std::optional<double> bandwidth_Bps; // of it; empty if every link is listed
   double reduction_Bps{};              // 0 = free
   ReductionMode reduction_mode{};
@@ -80,8 +81,9 @@ struct CollectiveRecord {
   std::vector<std::string> warnings;
 };
 
-// Needs a valid collective (`validate.hpp`). Throws SimulationError where the asked evaluator has
-// no answer, or gives one below the bound.
+// Needs a valid collective (`validate.hpp`); `with_ranks` fills per_rank. Throws SimulationError
+// where the asked evaluator has no answer, or gives one below the bound or beyond the range of
+// numbers.
 [[nodiscard]] CollectiveRecord make_record(const Collective& collective, AskedMethod asked,
                                            bool with_ranks = false);
 
@@ -94,7 +96,9 @@ struct CollectiveRecord {
 [[nodiscard]] bool wants(AskedMethod asked, Method method, Method automatic);
 // Links, rates and blocks as they are resolved.
 void fill_inputs(CollectiveRecord& record, const Collective& collective);
-// How far the times present differ, bandwidths and the gap to the bound. Times are set.
+// How far the times present differ, bandwidths and the gap to the bound, from the times, ranks,
+// bytes and bounds that the record has. Throws SimulationError for a time beyond the range of
+// numbers.
 void fill_comparison(CollectiveRecord& record);
 
 } // namespace stepsim::coll

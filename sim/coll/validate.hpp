@@ -16,10 +16,11 @@ struct Finding {
   std::string message; // "must be >= 0, got -1"
 };
 
-// All problems, in the order of the struct; empty if there are none.
+// The problems of the collective; empty if there are none. What cannot be judged before other
+// problems are mended is left out, such as what algorithms over nodes need.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective);
 
-// The same, and whether the asked method can answer.
+// The same and, if there are none, whether the asked method can answer.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
 
 // Why `auto` cannot try an algorithm for `op`; empty if it can.

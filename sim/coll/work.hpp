@@ -11,7 +11,8 @@
 
 namespace stepsim::coll {
 
-// Without a method: by the one that `automatic_method` takes for the algorithm.
+// Seconds of processor time. Without a method: by the one that `automatic_method` takes for the
+// algorithm. `auto` counts the choice among its candidates and the slowest of them.
 [[nodiscard]] double evaluation_seconds(const Collective& asked, std::optional<Method> method);
 
 } // namespace stepsim::coll

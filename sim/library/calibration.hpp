@@ -24,9 +24,9 @@ struct Calibration {
   FittedLibrary fitted;
   Multipliers multipliers;
   Kriging kriging;
-  // Of the points: |log(measured / corrected model)|.
+  // [point of `fitted`] |log(measured / corrected model)|.
   std::vector<double> misfits;
-  double smallest_bytes{};
+  double smallest_bytes{}; // of the points
   double largest_bytes{};
   // Posterior of the parameters: inverse Hessian times the factor phi for data that scatter more
   // than the objective expects, [kParameterCount^2].

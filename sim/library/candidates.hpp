@@ -32,7 +32,7 @@ struct Restrictions {
   std::vector<Protocol> protocols{};   // empty = all
   bool ll128 = true;
   bool collnet = false; // a network that adds in its switches, and a library that is told so
-  bool switch_adds_type = true;
+  bool switch_adds_type = true; // false: switches do not add the elements (library_words.hpp)
   Version version = kPublishedVersion;
 };
 

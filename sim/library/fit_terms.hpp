@@ -18,9 +18,9 @@ namespace stepsim::library {
 struct MeasuredPoint {
   Operation operation{};
   Shape shape;
-  double bytes{};      // > 0
-  double measured_s{}; // > 0: the median
-  std::size_t count = 1;
+  double bytes{};        // > 0
+  double measured_s{};   // > 0: the median
+  std::size_t count = 1; // measured times behind the median; counts for nothing in the fit
 };
 
 // Points of one node type, with everything about them that no parameter changes.

@@ -27,8 +27,11 @@ struct CollnetLinks {
   double switch_latency_s{};     // sigma
 };
 
-// Ring reduce-scatter inside, sum in the network, ring all-gather inside, in `chunks` equal chunks
-// that follow each other: t1 + t2 + t3 + (C - 1) max(t1, t2, t3). Derived, CLU 5.3.
+// Ring reduce-scatter inside, sum in the network, ring all-gather inside, in C = `chunks` equal
+// chunks of m bytes that follow each other: t1 + t2 + t3 + (C - 1) max(t1, t2, t3) with
+//   t1 = (G-1)(alpha_i + (beta_i + gamma) m/G)     t3 = (G-1)(alpha_i + beta_i m/G)
+//   t2 = 2 alpha_e + sigma + ceil(G/R) beta_e m/G
+// Derived, CLU 5.3.
 [[nodiscard]] double collnet_seconds(double bytes, const CollnetLinks& links, int chunks);
 
 // The same with NVLS in the place of the two rings, as one stage.

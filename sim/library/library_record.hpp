@@ -11,12 +11,12 @@
 namespace stepsim::library {
 
 struct LibraryOptions {
-  std::optional<Choice> choice{};     // else the calibration's, else published
-  std::optional<Residual> residual{}; // else kriging with a calibration, none without
-  std::optional<Version> version{};   // else the calibration's, else kPublishedVersion
-  std::optional<ElementType> element_type{};
-  std::vector<Algorithm> algorithms{}; // empty = all
-  std::vector<Protocol> protocols{};   // empty = all
+  std::optional<Choice> choice{};            // else the calibration's, else published
+  std::optional<Residual> residual{};        // else kriging with a calibration, none without
+  std::optional<Version> version{};          // else the calibration's, else kPublishedVersion
+  std::optional<ElementType> element_type{}; // empty: one that switches add
+  std::vector<Algorithm> algorithms{};       // empty = all
+  std::vector<Protocol> protocols{};         // empty = all
   bool ll128 = true;
   bool collnet = false;
   CollnetOptions collnet_options{};
@@ -48,18 +48,18 @@ struct LibraryRecord {
   Pair chosen;
   int channels{};
   Choice choice{};
-  double published_s{}; // what NCCL expects of the chosen pair; that of p2p is its cost
-  double latency_part_s{};
+  double published_s{};    // what NCCL expects of the chosen pair; of p2p the cost at factors 1
+  double latency_part_s{}; // the terms of physical_s (operation_time.hpp)
   double transfer_part_s{};
   double cross_part_s{};
   Limit limited_by{};
-  std::optional<RunnerUp> runner_up;
-  double algbw_Bps{}; // 0 for no bytes
+  std::optional<RunnerUp> runner_up; // empty where one pair alone is allowed
+  double algbw_Bps{};                // 0 for no bytes
   double busbw_Bps{};
   double bound_s{};
   BoundKind bound_kind{};
-  double gap{}; // seconds / bound_s; 0 where the bound is 0
-  std::string preset;
+  double gap{};            // seconds / bound_s; 0 where the bound is 0
+  std::string preset;      // name of the node type
   std::string calibration; // "" without one
   std::vector<std::string> warnings;
 };
@@ -77,8 +77,8 @@ inline constexpr std::string_view kWarnNics = "unused_nics";
 // Throws UsageError where `predict` would, for less work.
 void refuse_impossible(const LibraryQuestion& question);
 
-// Throws UsageError: shape or rates that are no system (layout_of), no pair left, nvls as the only
-// algorithm where it does not exist (the message says why).
+// Throws UsageError: shape or rates that are no system (layout_of), no pair left, nvls or nvls_tree
+// as the only algorithm where it does not exist (the message says why).
 [[nodiscard]] LibraryRecord predict(const LibraryQuestion& question);
 
 // Where the numbers of the answer are not to be trusted, in sentences.

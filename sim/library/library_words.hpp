@@ -68,6 +68,7 @@ enum class Choice : std::uint8_t { published, calibrated };
 inline constexpr auto kChoices =
     base::words<Choice>({{Choice::published, "published"}, {Choice::calibrated, "calibrated"}});
 
+// Whether the model is corrected by what a calibration measured nearby (CLU 7.4).
 enum class Residual : std::uint8_t { none, kriging };
 inline constexpr auto kResiduals =
     base::words<Residual>({{Residual::none, "none"}, {Residual::kriging, "kriging"}});

@@ -5,7 +5,7 @@
 //   Parameters    coordinates of a fit: the natural logarithm of a factor, or the plain number
 //   Multipliers   what the cost takes: the factor itself; plain numbers below 0 count as 0
 //
-// The default is the mean of the prior, which is what a system without measurements has.
+// A system without measurements has the means of the priors (prior_means).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -91,9 +91,10 @@ struct Multipliers {
 };
 
 [[nodiscard]] Parameters prior_means();
+// What the cost takes for a coordinate of a fit: its exponential, or the plain number, at least 0.
 [[nodiscard]] double factor(Parameter parameter, double coordinate);
 [[nodiscard]] Multipliers multipliers_of(const Parameters& parameters);
-// Nothing but the published constants: every factor 1, no cross term, no launch.
+// Nothing but the published constants: every factor 1, but floor, kappa and rail 0.
 [[nodiscard]] Multipliers published_multipliers();
 
 } // namespace stepsim::library

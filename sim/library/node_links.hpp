@@ -5,8 +5,9 @@
 //   node type alone  2 us             8 us              r_n               card
 //   calibrated       3.4 us in_simple 14 us net_simple  r_n bw_nvl        card bw_nic
 //
-// The latencies of a node type alone are assumed. Those of a calibration are the hops of the
-// library's protocol `simple`, 5.7 us inside a node that is joined by PCIe.
+// r_n is NodeType::ring_Bps; in_simple, net_simple, bw_nvl and bw_nic are factors of
+// multipliers.hpp. The latencies of a node type alone are assumed. Those of a calibration are the
+// hops of the library's protocol `simple`, 5.7 us inside a node that is joined by PCIe.
 #include "library/layout.hpp"
 #include "library/multipliers.hpp"
 

@@ -3,8 +3,9 @@
 //
 //   T = max(floor, L + X + kappa sqrt(L X), bound)
 //
-// The cross term is what remains of a pipeline whose block is not the best one for every size. The
-// bound is that of CLU 4 at the calibrated rates.
+// The cross term is what remains of a pipeline whose block is not the best one for every size;
+// collnet has none, as its chunks are in L and X. `floor` is the shortest launch. The bound is that
+// of CLU 4 at the calibrated rates.
 #include "library/node_bound.hpp"
 #include "library/pair_parts.hpp"
 

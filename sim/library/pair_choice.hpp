@@ -20,7 +20,7 @@ struct LibraryModel {
 
 struct PairChoice {
   Pair chosen;
-  std::optional<Pair> runner_up;
+  std::optional<Pair> runner_up; // the next best by the same measure; empty with a single pair
 };
 
 // Throws UsageError where the restrictions leave no pair.

@@ -4,9 +4,10 @@
 //   L = base + hops                     X = bytes on the busiest port / rate of the bus
 //
 // The published estimate and the calibrated cost are the same forms: the first with every
-// multiplier at 1. They differ in two places. NCCL charges a broadcast one network hop per rank,
-// and the cost one per node; and the estimate of nvls_tree has a share and a cap that the cost
-// drops.
+// multiplier as in published_multipliers(). They differ in three places. NCCL charges a broadcast
+// one network hop per rank, and the cost one per node; the estimate of nvls_tree has a share and a
+// cap that the cost drops; and for collnet the estimate is the faster of NCCL's two forms, the cost
+// that of in_network.hpp.
 
 #include <cstddef>
 
@@ -45,8 +46,8 @@ enum class View { estimate, cost };
                                const Multipliers& multipliers, View view,
                                const CollnetOptions& collnet = {});
 
-// q of CLU 6.2: cards or channels that a ring uses, channels of a tree, 16 of NVLS, one per GPU for
-// point-to-point.
+// q of CLU 6.2: cards or channels that a ring uses, for pat and collnet the same, channels of a
+// tree, 16 of nvls and nvls_tree, 1 for point-to-point.
 [[nodiscard]] int channels(const Layout& layout, Pair pair, const Multipliers& multipliers);
 
 // Pieces that the forms share.

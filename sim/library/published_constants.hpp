@@ -1,7 +1,7 @@
 #pragma once
 // Constants of NCCL's cost estimate (CLU 6.1), restated from the public source of NCCL 2.30.7
 // (NVIDIA/nccl, src/graph/tuning.cc and src/graph/topo.h). Latencies are microseconds and rates
-// GB/s (1e9 bytes/s), as they are published; the functions of this room return seconds and bytes
+// GB/s (1e9 bytes/s), as they are published; the functions of this folder return seconds and bytes
 // per second.
 #include <array>
 #include <cstddef>

@@ -13,7 +13,8 @@ namespace stepsim::library {
 [[nodiscard]] Parts tree_parts(const Layout& layout, double bytes, Protocol protocol,
                                const Multipliers& multipliers);
 
-// q of a ring, from the published rate; and of a tree, from the calibrated one.
+// Channels (q of CLU 6.2): of a ring, on several nodes its cards, else by the published rate; and
+// of a tree, by the calibrated rate.
 [[nodiscard]] double ring_channels(const Layout& layout);
 [[nodiscard]] double tree_channels(const Layout& layout, const Multipliers& multipliers);
 

@@ -64,7 +64,7 @@ struct ForcedTime {
 
 // Of measurements: at each size the pair with the least time, by the same rule. Sizes at which one
 // pair alone was measured count too. Ascending sizes; empty where `times` has none of the
-// operation.
+// operation. Throws UsageError as choose_pair.
 [[nodiscard]] std::vector<TunerSize> tuner_sizes(std::span<const ForcedTime> times,
                                                  const Layout& layout, Operation operation,
                                                  const Restrictions& restrictions,

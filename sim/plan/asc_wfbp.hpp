@@ -12,7 +12,7 @@ struct SendInput;
 struct SendTimes;
 
 // Groups for `concurrency` messages at once; a linear cost. A local search: it can miss the best
-// plan. O(items^2) evaluations of a plan at most.
+// plan. Each round evaluates a plan per item; rounds go on while one gains.
 [[nodiscard]] Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
 
 // At most `concurrency` messages at once, started in launch order; while k of them move data each

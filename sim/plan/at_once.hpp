@@ -19,7 +19,7 @@ namespace stepsim::plan {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-struct AtOnce {        // times in s
+struct AtOnce {        // times in s, from the start of backward
   double contention{}; // >= 0
   double now{};
   double clock{}; // seconds of data that a message in its data phase has moved, from the start

@@ -31,7 +31,8 @@ struct TableCost {
   double slope_s_per_byte{};
 };
 
-// Called O(items^2) times per plan at most; must be pure, non-decreasing and > 0 for bytes > 0.
+// Called O(items^2) times per plan at most, by `exhaustive` O(2^items) times; must be pure,
+// non-decreasing and > 0 for bytes > 0.
 struct CurveCost {
   std::function<double(double bytes)> seconds;
 };

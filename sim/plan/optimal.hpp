@@ -9,8 +9,8 @@ namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// No grouping into contiguous runs finishes earlier, whatever the cost. Ties go to the fewest
-// groups. Asks O(items^2) times for a cost, which takes a few nanoseconds each if it is linear.
+// No grouping into contiguous runs finishes earlier, whatever the cost; another one that finishes
+// at the same time may have fewer groups. O(items) for a linear cost, else O(items^2) calls of it.
 [[nodiscard]] Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -36,15 +36,16 @@ struct ScheduleOptions {
   Bytes fusion_bytes{128 * 1024 * 1024}; // horovod, >= 0; 0 = no fusion
   Seconds cycle{1e-3};                   // horovod, >= 0
   Seconds phase{0};                      // horovod; first tick, from the start of backward
-  bool blocking = false;                 // horovod
+  bool blocking = false;                 // horovod; a cycle waits for the messages of the last
   std::int64_t concurrency = 2;          // asc_wfbp, >= 1
   double contention = 0.5;               // asc_wfbp, >= 0
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
   // priority, >= 1; with the defaults of a preset filled in by `with_preset`. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};
+  // priority, >= 1; a chunk starts while fewer bytes are under way, so the last may exceed it.
   Bytes credit_bytes{16'000'000};
   std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group instead of bucket_bytes
-  Prefetch prefetch = Prefetch::all;       // dear
+  Prefetch prefetch = Prefetch::all;       // dear; all-gathers without a gap, or one group ahead
   std::int64_t buckets = 4;                // fixed_count, >= 1
 };
 

@@ -51,9 +51,9 @@ enum class Needs : std::uint8_t {
 struct Planner {
   Schedule schedule;
   std::string_view name;
-  std::string_view summary; // one line for --help
-  Plan (*run)(const Problem&, const ScheduleOptions&);
-  std::span<const std::string_view> keys; // option keys that have a meaning for it
+  std::string_view summary;                            // one line for --help
+  Plan (*run)(const Problem&, const ScheduleOptions&); // null for omgs (omgs.hpp)
+  std::span<const std::string_view> keys;              // option keys that have a meaning for it
   void (*send)(const Sending&, const SendInput&, SendTimes&);
   Needs needs = Needs::cost;
   // What the options make of it, in words: "buckets of 25 MiB, the first of 1 MiB"; null where

@@ -54,7 +54,7 @@ struct SendTimes {
   std::vector<double> back_start_s, back_end_s; // [transfer]; 0 without second halves
   std::vector<std::uint32_t> order;             // of the starts; empty = as listed
   double finish_s{};                            // end of everything sent, 0 without any
-  double busy_s{};                              // while at least one message is under way
+  double busy_s{}; // while at least one message, or a second half, is under way
   // Memory that disciplines keep between iterations; without meaning for callers.
   std::vector<Underway> underway;
   std::vector<std::uint32_t> waiting;

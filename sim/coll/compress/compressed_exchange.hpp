@@ -1,14 +1,15 @@
 #pragma once
 // A compressed exchange is a sequence of ordinary collectives, one after the other, and a constant:
 //
-//   topk         allgather of P k E bytes
-//   gtopk_tree   reduce of k E bytes (neighbours first), broadcast of k E bytes
-//   gaussian_k   allgather of P 4 bytes (sizes), then topk
+//   topk         allgather of P k' E bytes
+//   gtopk_tree   reduce of k' E bytes (neighbours first), broadcast of k' E bytes
+//   gaussian_k   allgather of 4 P bytes (sizes), then topk
 //   powersgd     allreduce of the left factors, of the right ones, of one-dimensional tensors
 //
+// (P ranks, each of which sends k' entries of E bytes, see `entries` below and compression.hpp),
 // so every evaluator of collectives serves it: closed_form, max_plus, events. A few methods are
 // formulas only. Merging, staging and the like are not in the wire time; compressed_time.hpp gives
-// both. Sources: SPA 3, 4, 5, 11; PIP 6.
+// these times, too. Sources: SPA 3, 4, 5, 11; PIP 6.
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -23,9 +24,10 @@ namespace stepsim::coll {
 struct GradientPart {
   std::int64_t elements{};
   std::vector<MatrixShape> shapes; // of its tensors; empty = one 1-D tensor
-  // M, by the type of its values; empty: as many bytes a value as the compression sends.
+  // M, by the type of its values; empty: `value_bytes` of the compression for every value.
   std::optional<double> bytes{};
 };
+// M: `bytes` if given, else elements x value_bytes.
 [[nodiscard]] double dense_bytes(const Compression& compression, const GradientPart& gradient);
 
 // A collective that `groups` groups of ranks run side by side: local rank l of group g is the rank
@@ -41,7 +43,7 @@ struct ExchangeStage {
 struct CompressedExchange {
   std::vector<ExchangeStage> stages; // run one after the other; empty: formula only, or no message
   double fixed_s{};                  // barriers; the one encoding of a parameter server
-  std::optional<double> formula_s;   // of methods without a schedule
+  std::optional<double> formula_s;   // from time 0, of methods without a schedule; else empty
   std::optional<std::pair<double, double>> formula_range_s; // topk_dsa [low, high]
   std::uint32_t ranks{};
   std::int64_t elements{};
@@ -51,13 +53,15 @@ struct CompressedExchange {
   std::int64_t entries{};   // entries sent, k' = round(k selected_ratio)
   std::int64_t merges{};    // of two lists, on the longest path
   std::int64_t scattered{}; // entries added into the dense update at the end
-  double flops{};           // powersgd
+  double flops{};           // of making the factors of powersgd; else 0
 };
 
-// `base` carries ranks, links and options (its op, bytes and root are ignored, and but for dense
-// methods and codecs its algorithm; auto is resolved). Sparse lists are merged, not added: what
-// adding costs counts for dense values only. Throws SimulationError where the method cannot run on
-// these ranks: "hierarchical_topk needs at least 2 nodes and 2 GPUs per node",
+// `base` carries ranks, links and entry times; its op, bytes, sizes and root are ignored. Dense
+// methods and codecs take its algorithm (auto is resolved) and options; other methods have
+// algorithms of their own and take only chunking and reduction_mode. Sparse lists are merged, not
+// added: what adding costs counts for dense values only. Throws SimulationError where the method
+// cannot run on these ranks or links, such as
+// "hierarchical_topk needs at least 2 nodes and 2 GPUs per node",
 // "recursive_doubling needs a power-of-two rank count, got 6; use bruck, ring or auto",
 // "ok_topk: the closed form needs identical ranks entering together".
 [[nodiscard]] CompressedExchange compressed_exchange(const Compression& compression,

@@ -27,7 +27,8 @@ namespace stepsim::coll {
 // carry. Empty where ranks or links differ.
 [[nodiscard]] std::optional<UniformCost> formula_cost(const Collective& base);
 
-// Sets formula_s, scattered and, for topk_dsa, formula_range_s of a method without a schedule.
+// Sets formula_s, scattered and, for topk_dsa, formula_range_s of a method without a schedule; the
+// times include the common entry time.
 // Throws SimulationError where ranks or links differ.
 void add_formula(const Compression& compression, const Collective& base,
                  CompressedExchange& exchange);

@@ -5,10 +5,10 @@
 
 namespace stepsim::coll {
 
-// Of `gradient`, on the ranks and links of `base`. With ranks: by max_plus, or by events where they
-// were asked for; empty for a formula. Times and traffic are those of all stages together, bytes
-// those of the dense gradient; lower bounds and busbw do not exist. Throws SimulationError as
-// `compressed_exchange` and the evaluators do.
+// Of `gradient`, on the ranks and links of `base`, whose `bytes` are those of the dense gradient.
+// `with_ranks` adds times per rank: by events where they give `seconds`, else by max_plus; none for
+// a method that is a formula only. Times and traffic are those of all stages together; lower bounds
+// are 0, busbw is empty. Throws SimulationError as `compressed_exchange` and the evaluators do.
 [[nodiscard]] CollectiveRecord make_record(const Compression& compression,
                                            const GradientPart& gradient, const Collective& base,
                                            AskedMethod asked, bool with_ranks = false);

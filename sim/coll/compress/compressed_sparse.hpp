@@ -1,5 +1,6 @@
 #pragma once
-// The stages of methods that exchange lists of k entries of E bytes (SPA 3, 4, 11).
+// The stages of methods that exchange lists of entries (SPA 3, 4, 11). Every rank sends k' entries,
+// an index and a value each (CompressedExchange::entries).
 #include "coll/compress/exchange_builder.hpp"
 
 namespace stepsim::coll {
@@ -13,7 +14,8 @@ namespace stepsim::coll {
 void add_topk(const ExchangeBuilder& build);
 // gtopk_tree: reduce of one list, neighbours first, then broadcast of the merged one.
 void add_tree(const ExchangeBuilder& build);
-// gtopk_butterfly: log2 P exchanges of one list, merged and cut to k after each.
+// gtopk_butterfly: floor(log2 P) exchanges of one list, merged and cut to k after each; for other P
+// than 2^K one more round before and one after.
 void add_butterfly(const ExchangeBuilder& build);
 // sparcml_rd: recursive doubling whose messages grow with the lists summed, at most to dense.
 void add_sparcml(const ExchangeBuilder& build);

@@ -14,29 +14,33 @@
 namespace stepsim::coll {
 
 struct ExchangeTime {
-  double seconds{};
-  Method method{}; // the most faithful one used
+  double seconds{}; // from time 0, the first stage with its entry times
+  Method method{};  // the most faithful one used
   std::uint64_t events{};
   std::vector<net::LinkUse> links{}; // [link] of the fabric, where there is one
   std::uint64_t messages{};
   double max_bytes_sent{}; // by the rank that sends most
 };
-// By `method`, or (empty) the cheapest exact one per stage. Throws SimulationError where a formula
-// only is asked for more: "ok_topk: only the closed form is available".
+// By `method`, or (empty) the cheapest exact one per stage. Throws SimulationError where a method
+// that is a formula only is asked for more, "ok_topk: only the closed form is available", and as
+// the evaluators do.
 [[nodiscard]] ExchangeTime exchange_time(const CompressedExchange& exchange,
                                          const Compression& compression,
                                          std::optional<Method> method);
-// Sum over stages and the constant; empty where a stage has none.
+// Closed forms of all stages, fixed_s and formula_s together; empty where a stage has no form.
 [[nodiscard]] std::optional<double> closed_form_seconds(const CompressedExchange& exchange);
 
 // What the ranks of the cluster send in all stages; zeros for a formula.
 [[nodiscard]] Traffic exchange_traffic(const CompressedExchange& exchange);
-// At most `limit` messages of all stages, timed by max_plus, each stage after the one before it.
+// At most `limit` messages of all stages, timed by max_plus, each stage after the one before it;
+// none for a formula. Throws SimulationError on a fabric and for a stage without a list of
+// transfers (has_transfers).
 [[nodiscard]] std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
                                                              std::size_t limit);
 
-// The work beside the wire, seconds per exchange (SPA 5, 8.2). P = 1: no staging, merge, scatter of
-// others' entries; select and residual are still charged (SPA 13, decision 13). m = 0: all 0.
+// The work beside the wire, seconds per exchange (SPA 5, 8.2). One rank: no staging, merge and
+// scatter; select and residual are still charged (SPA 13, decision 13). All 0 for a gradient
+// without elements, and for dense methods and codecs.
 struct CompressTimes {
   double select_s{}, residual_s{}, staging_s{}, merge_s{}, scatter_s{};
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }

@@ -49,11 +49,12 @@ enum class CompressionMethod {
 //   encoded    sends another form of the gradient without selecting: factors, signs, few bits
 enum class CompressionKind { dense, codec, sparse, encoded };
 
+// automatic: recursive_doubling for P = 2^K ranks, else bruck.
 enum class SparseAllgather { automatic, recursive_doubling, bruck, ring };
 enum class SparseBroadcast { mst, flat };
 enum class SupportOverlap { random, full, disjoint }; // of the ranks' selections, sparcml_*
-enum class ResidualMask { final, per_round };         // SPA 7
-enum class SelectStream { compute, side };            // SPA 5
+enum class ResidualMask { final, per_round };         // SPA 7, operators/error_feedback.hpp
+enum class SelectStream { compute, side }; // selecting delays backward, or runs next to it
 inline constexpr auto kSparseAllgathers =
     base::words<SparseAllgather>({{SparseAllgather::automatic, "auto"},
                                   {SparseAllgather::recursive_doubling, "recursive_doubling"},
@@ -70,8 +71,14 @@ inline constexpr auto kResidualMasks = base::words<ResidualMask>(
 inline constexpr auto kSelectStreams =
     base::words<SelectStream>({{SelectStream::compute, "compute"}, {SelectStream::side, "side"}});
 
-// Seconds; all 0 = free. select = select_s + select_s_per_element m + select_s_per_entry k, or with
-// n_log_n: select_s + select_s_per_element_log2 m log2 m (SPA 8.2).
+// Seconds; all 0 = free (SPA 8.2). With m elements that a rank searches, k entries selected, k'
+// sent, and `merges` and `scattered` of compressed_exchange.hpp:
+//   select    select_s + select_s_per_element m + select_s_per_entry k
+//             n_log_n: select_s + select_s_per_element_log2 m log2 m
+//   residual  residual_s_per_element m
+//   staging   staging_s_per_element for every element of the gradient
+//   merge     merges (merge_s + merge_s_per_entry k')
+//   scatter   scatter_s + scatter_s_per_entry scattered
 struct CompressCosts {
   bool n_log_n = false;
   double select_s{};
@@ -95,7 +102,7 @@ struct MatrixShape { // powersgd sees a tensor as rows x columns; columns 1 = on
 
 struct Compression {
   CompressionMethod method = CompressionMethod::none;
-  // Sparse methods: one of the two. In (0, 1]; in 1..elements.
+  // Sparse methods have one of the two: density in (0, 1], or k in 1..elements.
   std::optional<double> density;
   std::optional<std::int64_t> k;
   std::int64_t index_bytes = 4; // I
@@ -106,15 +113,15 @@ struct Compression {
   SelectStream select_stream = SelectStream::compute;
   bool split_values_indices = false;     // two all-gathers instead of one
   bool round_barriers = false;           // a barrier after every reduce or exchange round
-  std::vector<double> density_warmup;    // of the first epochs
+  std::vector<double> density_warmup;    // of the first epochs; not used if k is given
   std::int64_t iterations_per_epoch = 0; // 0 = no warm-up
   CompressCosts costs;
   // Codecs (PIP 6).
   double ratio = 1;      // r = M / wire bytes: `codec_ratio` unless given
   double encode_Bps = 0; // of uncompressed bytes; 0 = free
   double decode_Bps = 0;
-  bool count_scale_bytes = false;
-  bool scale_agreement = false;
+  bool count_scale_bytes = false; // 4 bytes more in every message, for its scale
+  bool scale_agreement = false;   // scales are all-reduced first; then no hop encodes or decodes
   // Of single methods (SPA 11).
   double selected_ratio = 1;                               // k' / k of approximate selectors
   SupportOverlap support_overlap = SupportOverlap::random; // sparcml_rd, sparcml_split
@@ -148,6 +155,7 @@ struct CompressionRow {
 // The names of all methods, in the order of the table.
 [[nodiscard]] std::vector<std::string_view> compression_names();
 [[nodiscard]] const CompressionRow& row(CompressionMethod method);
+// Null if there is no such name.
 [[nodiscard]] const CompressionRow* find_compression(std::string_view name);
 [[nodiscard]] bool has_key(const CompressionRow& row, std::string_view key);
 // The first method whose name goes on after `word`: gtopk_tree for gtopk; null if there is none.
@@ -158,8 +166,8 @@ struct CompressionRow {
 // of 4-byte values r is 2 and 4. Values that are no larger stay: 1. Others: 1.
 [[nodiscard]] double codec_ratio(CompressionMethod method, double value_bytes = 4);
 
-// k of m elements: 0 for m = 0, else the given k, else max(1, floor(density m)) in double
-// arithmetic (SPA 2).
+// k of m elements: 0 for m = 0, else the given k but at most m, else max(1, floor(density m)) in
+// double arithmetic (SPA 2).
 [[nodiscard]] std::int64_t selected_entries(const Compression& compression, std::int64_t elements);
 // Density in iteration `index` (from 0) under the warm-up; empty where k is given.
 [[nodiscard]] std::optional<double> density_at(const Compression& compression, std::int64_t index);

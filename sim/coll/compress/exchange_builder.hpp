@@ -23,18 +23,18 @@ struct ExchangeBuilder {
   CompressedExchange& exchange; // appended to
 
   [[nodiscard]] double dense_bytes() const { return exchange.dense_bytes; } // M
-  // Of one value of the dense gradient; 1 where values differ.
+  // Bytes of one value of the dense gradient; 1 if M / elements is not a whole number.
   [[nodiscard]] std::int64_t dense_value_bytes() const {
     const double each = dense_bytes() / static_cast<double>(gradient.elements);
     return each == std::floor(each) ? static_cast<std::int64_t>(each) : 1;
   }
-  [[nodiscard]] double list_bytes() const { // k E
+  [[nodiscard]] double list_bytes() const { // k' E, see compressed_exchange.hpp
     const std::int64_t entry = compression.index_bytes + compression.value_bytes;
     return static_cast<double>(exchange.entries * entry);
   }
   [[nodiscard]] bool power_of_two() const { return std::has_single_bit(base.ranks); }
 
-  // An all-reduce as the base asks for it.
+  // An all-reduce as the base asks for it; behind other stages all ranks enter at 0.
   [[nodiscard]] Collective dense(double bytes) const {
     Collective collective = base;
     collective.op = Op::allreduce;
@@ -58,7 +58,7 @@ struct ExchangeBuilder {
     collective.options.element_bytes = value_bytes;
     return collective;
   }
-  // Lists: an empty one is sent too, adding costs nothing.
+  // Lists of entries: an empty one is sent too, and adding costs nothing.
   [[nodiscard]] Collective lists(Op op, AlgorithmId algorithm, double bytes) const {
     Collective collective = ring(op, bytes, 1);
     collective.algorithm = algorithm;

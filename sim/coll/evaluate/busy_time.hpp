@@ -11,8 +11,8 @@ namespace stepsim::coll {
 class BusyTime {
 public:
   explicit BusyTime(std::uint32_t ranks) : intervals_(ranks), limit_(ranks, 64) {}
-  void add(std::uint32_t rank, double begin, double end);
-  [[nodiscard]] std::vector<double> lengths(); // per rank, s
+  void add(std::uint32_t rank, double begin, double end); // s; ignored unless begin < end
+  [[nodiscard]] std::vector<double> lengths();            // per rank, s
 
 private:
   using Intervals = std::vector<std::pair<double, double>>;

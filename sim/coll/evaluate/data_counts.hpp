@@ -15,10 +15,11 @@ class DataCounts {
 public:
   explicit DataCounts(const Schedule& schedule); // which outlives this
 
+  // Whether a lane carries several sets, so that receptions are counted.
   [[nodiscard]] bool counts() const { return counts_; }
   // The data of a lane that carries one set.
   [[nodiscard]] std::uint32_t of_lane(std::uint32_t lane) const { return of_lane_[lane]; }
-  // Received and added.
+  // The rank has received a part in the phase, and added it if the phase adds.
   void arrived(std::uint32_t phase, std::uint32_t rank) {
     if (counts_) {
       --awaited(phase, rank);

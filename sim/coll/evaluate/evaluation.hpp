@@ -10,15 +10,15 @@ namespace stepsim::coll {
 
 // The times of all ranks after one evaluation.
 struct RankTimes {
-  std::vector<double> finish_s; // end of the last send, receive or addition; enter if none
+  std::vector<double> finish_s; // end of the last send, receive or addition; entry time if none
   std::vector<double>
       transfer_s; // union of busy send, receive and reduction time; empty if not asked
 };
 
 struct Evaluation {
-  double seconds{}; // latest finish, from time 0
-  std::uint64_t messages{};
-  std::uint64_t events{}; // events processed, 0 for max_plus
+  double seconds{};         // latest finish, from time 0
+  std::uint64_t messages{}; // 0 for `lp` by measured steps, whose formula has no messages
+  std::uint64_t events{};   // events processed, 0 for max_plus
   RankTimes ranks;
   std::vector<net::LinkUse> links; // [link] of the fabric, where the collective has one
 };

@@ -11,8 +11,9 @@
 
 namespace stepsim::coll {
 
-// Throws SimulationError naming the pair where a link is missing, and on a fabric. Where ranks
-// share interfaces the time is an estimate, never below what the interfaces carry at full rate.
+// Throws SimulationError naming the pair where a link is missing, on a fabric, and for a parameter
+// server without max_plus_defined (server_flows.hpp). Where ranks share interfaces the time is an
+// estimate, never below what the interfaces carry at full rate.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
 
 // One message of the schedule, for `--transfers` and the contribution tests.
@@ -23,10 +24,11 @@ struct TransferRecord {
   double offset{}; // first byte in the buffer; a range may wrap at the end of its partition
   double bytes{};
   bool reduce = false;
-  double start_s{};
-  double end_s{};
+  double start_s{}; // from time 0, from which entry times count
+  double end_s{};   // the ports are free; the data is there a delay later
 };
-// At most `limit` transfers in program order, timed by max_plus.
+// At most `limit` transfers in program order, timed by max_plus. Throws SimulationError on a
+// fabric, for a parameter server and for sums in switches, which have no list of transfers.
 [[nodiscard]] std::vector<TransferRecord> list_transfers(const Collective& collective,
                                                          std::size_t limit);
 

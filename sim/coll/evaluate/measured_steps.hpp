@@ -37,20 +37,20 @@ struct MeasuredSteps {
 // both duplex factors, which the processes of one host give; null without one.
 [[nodiscard]] const net::LinkClass* link_of_ranks(const net::NetworkProfile& profile);
 
-// The steps of that link: its probe curves (pingpong, and sendrecv
-// by exchange and shift), or straight lines by its latency, time per byte and duplex factors where
-// it has no curves. Empty where the profile says nothing of traffic in both directions.
+// The steps of that link: the profile's curves of probes (pingpong, and sendrecv by exchange and
+// shift); for a curve that it lacks a straight line by latency, time per byte and duplex factor of
+// the link. Empty without that link, or where the link lacks one of the duplex factors.
 [[nodiscard]] std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile);
 
-// Whether `links.measured` gives the time: on one level without single links, for algorithms in
-// which a rank sends one message per step, and for `lp`.
+// Whether `links.measured` gives the time: on one level without single links or a fabric, for
+// algorithms in which a rank sends one message per step, and for `lp`.
 [[nodiscard]] bool takes_measured_steps(const Collective& collective);
 
 struct StepMessage {
   std::int64_t step{};
   std::uint32_t src{}, dst{};
   double bytes{};
-  double added_s{};      // what the receiver adds for after the step
+  double added_s{};      // how long the receiver adds after the step
   bool answered = false; // the sender waits for a reply
 };
 // Whether the receiver of a message replies to it where MeasuredSteps has a reply: in trees that
@@ -63,10 +63,11 @@ struct StepMessage {
 [[nodiscard]] RankTimes step_times(std::span<const StepMessage> messages,
                                    const MeasuredSteps& steps, std::vector<double> ready);
 
-// Needs takes_measured_steps (asserted). Throws SimulationError as above.
+// Needs takes_measured_steps (asserted). `lp` takes the formulas above, from the last entry on and
+// with the slowest rank's gamma; everything else step_times, with the errors of that.
 [[nodiscard]] Evaluation measured_evaluation(const Collective& collective);
 
-// The formulas of `lp` above; `block` bytes.
+// Seconds by the formulas of `lp` above, in blocks of `block` bytes; `gamma` in s per byte.
 [[nodiscard]] double measured_pipeline(Op op, double ranks, double bytes, double block,
                                        double gamma, const MeasuredSteps& steps);
 

@@ -13,15 +13,17 @@
 namespace stepsim::coll {
 
 // The ranks of a node share its interfaces towards servers elsewhere. Both throw SimulationError
-// where links of pairs are given; max_plus also for several servers.
+// for an operation other than allreduce, for links of pairs and for more servers on workers than
+// there are workers; max_plus also where max_plus_defined is false.
 [[nodiscard]] Evaluation parameter_server_max_plus(const Collective& collective,
                                                    bool with_transfer_times);
 [[nodiscard]] Evaluation parameter_server_events(const Collective& collective,
                                                  bool with_transfer_times);
 [[nodiscard]] Traffic parameter_server_traffic(const Collective& collective);
 
-// Whether max_plus can time a collective, by any algorithm; it throws otherwise. False for several
-// parameter servers, which share ports in no fixed order, and on a fabric.
+// Whether max_plus can time a collective, by any algorithm; it throws otherwise. False on a fabric,
+// for several parameter servers, which share ports in no fixed order, and for a server on a worker
+// of a two-level cluster.
 [[nodiscard]] bool max_plus_defined(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -22,7 +22,8 @@ struct RankTraffic {
   double bytes{};
   std::uint64_t messages{};
 };
-// What every rank sends, [P]. Throws SimulationError for parameter_server, which has no schedule.
+// What every rank sends, [P]. Throws SimulationError for parameter_server and for sums in switches,
+// which have no schedule.
 [[nodiscard]] std::vector<RankTraffic> traffic_by_rank(const Collective& collective);
 
 } // namespace stepsim::coll

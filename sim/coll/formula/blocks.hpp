@@ -12,10 +12,12 @@ namespace stepsim::coll {
 struct Blocks {
   double block_bytes{};
   std::int64_t blocks{};
-  bool clamped = false; // the asked block was larger than the message
+  bool clamped = false; // the asked block was larger than what one stream of blocks carries
 };
-// Resolved block size of the pipelined algorithms; empty for others. On a fabric
-// the optimum for the slowest way between neighbours of a ring, contention left out (ring_cost).
+// Block size and number of blocks of the pipelined algorithms, of the larger tree of two, and of
+// ring_rails for broadcast and reduce: as asked for, else the optimum. Empty for others. On a
+// fabric the optimum for the slowest way between neighbours of a ring, contention left out
+// (ring_cost).
 [[nodiscard]] std::optional<Blocks> resolve_blocks(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -10,7 +10,7 @@ namespace stepsim::coll {
 
 struct ClosedForm {
   double seconds{};
-  bool upper_bound = false;        // exceptions (a) to (c) of COL 3; else equal to the schedule
+  bool upper_bound = false;        // the schedule may be faster (COL 3 a to c); else it is equal
   std::optional<double> startup_s; // a and b of a + b n, where the form is linear in n
   std::optional<double> per_byte_s;
 };
@@ -21,9 +21,10 @@ using ClosedFormFunction = std::optional<ClosedForm> (*)(const Collective&);
 // startup + per_byte n.
 [[nodiscard]] ClosedForm linear_form(double startup, double per_byte, double n);
 
-// Form `cost_form`; empty where that form does not exist, and for `automatic`, which is none of its
-// own. Needs `homogeneous()` (asserted). `chunking` is ignored but for blocks: parts are n / k. A
-// common entry time counts in.
+// The form that `cost_form` names; empty where it does not exist, and for `automatic`, which has
+// none of its own. Needs `homogeneous()` and an operation that has the algorithm (asserted).
+// `chunking` is ignored but for blocks: parts are n / k. Seconds count from time 0, a common entry
+// time included.
 [[nodiscard]] std::optional<ClosedForm> closed_form(const Collective& collective);
 
 } // namespace stepsim::coll

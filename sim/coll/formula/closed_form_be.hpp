@@ -7,6 +7,7 @@
 
 namespace stepsim::coll {
 
+// (ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta. Empty with a delay, unless P is a power of two.
 [[nodiscard]] std::optional<ClosedForm> be_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allreduce(const Collective& collective);

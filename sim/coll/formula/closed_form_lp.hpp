@@ -8,8 +8,9 @@
 
 namespace stepsim::coll {
 
-// Seconds in `blocks`. Empty for the allreduce with g > tau, and where delta > 0 or serial
-// additions meet a case without formula (COL 3 d).
+// Seconds in `blocks`; never empty for broadcast and reduce. The allreduce has no form (COL 3 d)
+// with a delay of the link; with overlapped additions where g > tau, or where delta is not 0 and
+// there is no last hop; with serial additions unless delta is 0 and there is a last hop.
 [[nodiscard]] std::optional<ClosedForm> lp_form(const Symbols& s, Op op, bool last_hop,
                                                 const Blocks& blocks);
 

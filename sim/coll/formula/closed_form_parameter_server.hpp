@@ -1,5 +1,6 @@
 #pragma once
-// Time of a parameter server (COL 5.10): two latencies, and twice what the busiest port carries.
+// Time of a parameter server (COL 5.10): two latencies, twice what the busiest port carries, and
+// the additions of one server.
 
 #include "coll/formula/closed_form.hpp"
 

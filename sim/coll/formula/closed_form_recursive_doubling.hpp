@@ -7,7 +7,8 @@
 
 namespace stepsim::coll {
 
-// With `held_bytes` the messages grow; such a form exists for P = 2^K only.
+// With `held_bytes` the messages grow. With growing messages, and with a delay, the form exists for
+// P = 2^K only.
 [[nodiscard]] std::optional<ClosedForm> recursive_doubling_allreduce(const Collective& collective);
 // As printed, without the fold.
 [[nodiscard]] std::optional<ClosedForm> recursive_doubling_paper(const Collective& collective);

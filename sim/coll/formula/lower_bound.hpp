@@ -2,7 +2,8 @@
 // What no algorithm can beat: an operation on these links takes at least the largest of three
 // times, each of which is counted without the others. Ranks that are all alike, or have links of
 // their own, by COL 6; nodes of several ranks with network cards by CLU 4, for which latency counts
-// between nodes only.
+// between nodes only; hosts of a fabric by fabric_bound.hpp. A parameter server and sums in
+// switches move other bytes than ranks among themselves and have bounds of their own.
 #include <cstdint>
 
 #include "coll/collective.hpp"
@@ -11,7 +12,9 @@
 namespace stepsim::coll {
 
 struct LowerBound {
-  double latency_s{};   // messages that must follow one another: ceil(log2 P) without delays
+  // Messages that must follow one another: ceil(log2 P) of them without delays, one for an
+  // alltoall.
+  double latency_s{};
   double bandwidth_s{}; // bytes that must leave or reach the busiest rank, or all ranks together
   double reduction_s{}; // additions, spread over all ranks
   // What these bytes pass: network cards, or the ports of ranks inside a node.

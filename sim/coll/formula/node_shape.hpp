@@ -1,7 +1,8 @@
 #pragma once
 // The two levels of a cluster as numbers (CLU 2): N nodes of G ranks, the rank of local index l in
-// node k being k G + l, and R network cards a node, of which local index l uses card l mod R. A
-// card above G is idle. Without `two_level` every rank is a node of its own.
+// node k being k G + l, and R network cards a node, of which local index l uses card l mod R.
+// More than G cards are of no use: R is at most G. Without `two_level` every rank is a node of its
+// own.
 #include <cstdint>
 #include <optional>
 
@@ -19,7 +20,8 @@ struct NodeShape {
   LinkCost inter;          // of one card
 };
 [[nodiscard]] NodeShape node_shape(const Collective& collective);
-// Messages arrive after their ports are free: the forms of CLU 3 do not hold.
+// Whether messages of a level that is used arrive after their ports are free: the forms of CLU 3 do
+// not hold then.
 [[nodiscard]] bool has_delays(const NodeShape& shape);
 
 // Seconds startup_s + per_byte_s n of a message of n bytes.

@@ -7,15 +7,17 @@
 namespace stepsim::coll {
 
 struct UniformCost {
-  LinkCost link; // of every pair; on two levels the link between nodes
+  // Of every pair. On two levels that between nodes; for flat algorithms on one node that inside.
+  LinkCost link;
   double reduction_s_per_byte{};
   double enter_s{}; // common entry time
 };
 
-// Empty where links, reduction rates or entry times differ. Algorithms that know nodes count as
-// uniform on two levels, and so do dedicated parameter servers, which are on other machines; a flat
-// one only if a single level is left (one node, or one rank per node). Nothing is uniform on a
-// fabric or with measured steps.
+// Empty where links, reduction rates or entry times differ. Algorithms with phases over nodes
+// (`node_phases`) count as uniform on two levels, and so do dedicated parameter servers, which are
+// on other machines; all others, sums in switches included, only if a single level is left (one
+// node, or one rank per node). Nothing is uniform on a fabric, or, unless nothing is sent, with
+// measured steps.
 [[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective& collective);
 
 // c of COL 5.9: ranks behind the busiest interface of a node; 1 on one level.

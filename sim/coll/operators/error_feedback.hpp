@@ -31,7 +31,7 @@ struct LostEntry {
 
 struct MaskOutcome {
   std::vector<SparseVector> residuals; // [rank]
-  // max over indices of |sum of acc - result - sum of residuals|; of integers exact.
+  // max over indices of |sum of acc - result - sum of residuals|; exact for integers.
   double conservation_error{};
 };
 

@@ -10,7 +10,8 @@
 //                    back
 //   gtopk_exact      the top k of the sum of all selections
 //
-// T_k is not associative: the result depends on the rounds, which always run in rank order.
+// T_k adds two lists and keeps the k largest entries (sparse_vector.hpp). It is not associative:
+// the result depends on the rounds, which always run in rank order.
 #include <cstdint>
 #include <span>
 #include <vector>

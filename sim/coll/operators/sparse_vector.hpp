@@ -40,7 +40,8 @@ struct SparseProblem {
 [[nodiscard]] SparseVector make_sparse(std::span<const std::int64_t> indices,
                                        std::span<const double> values, std::int64_t dims);
 
-// The non-zeros of `dense`; back again with `dims` elements (indices below dims, asserted).
+// The non-zeros of `dense`, SimulationError for a value that is not finite; back again with `dims`
+// elements (indices below dims, asserted).
 [[nodiscard]] SparseVector to_sparse(std::span<const double> dense);
 [[nodiscard]] std::vector<double> to_dense(const SparseVector& vector, std::size_t dims);
 

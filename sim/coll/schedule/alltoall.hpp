@@ -23,8 +23,8 @@ namespace stepsim::coll {
 inline constexpr AlgorithmId kPairwise{120};
 inline constexpr AlgorithmId kPairwisePxn{121};
 
-// Exact. Empty where the ranks of a node do not divide over its cards (R does not divide G): which
-// messages wait for one another then depends on their order, and the schedule is the only answer.
+// T above. pairwise: empty on several nodes where R does not divide G: which messages wait for one
+// another then depends on their order, and the schedule is the only answer.
 [[nodiscard]] std::optional<ClosedForm> pairwise_alltoall(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> pairwise_pxn_alltoall(const Collective& collective);
 

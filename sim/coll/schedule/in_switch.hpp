@@ -3,7 +3,10 @@
 // double tree across nodes; collnet (SHARP), in the switches of the network, with rings inside the
 // nodes. Ranks send no messages to each other that a schedule could list: a switch works for all
 // ranks at once, begins when the last of them has entered, and all have the result at the same
-// time. So every evaluator gives the formula of the algorithm after the last entry.
+// time. So max_plus and events give the formula of the algorithm after the last entry; closed_form
+// does where ranks and links count as alike (uniform_cost).
+//
+// G GPUs a node, N nodes, n bytes; lambda and 1/r of NvlsCost, alpha_e latency between nodes.
 #include <optional>
 #include <string>
 
@@ -28,9 +31,11 @@ inline constexpr AlgorithmId kCollnet{134};
 [[nodiscard]] std::optional<ClosedForm> nvls_tree_allreduce(const Collective& collective);
 // Ring, sum in the network, ring, in chunks; or NVLS in the place of the rings (CLU 5.3).
 [[nodiscard]] std::optional<ClosedForm> collnet_allreduce(const Collective& collective);
+// Seconds of collnet in so many chunks (library/in_network.hpp).
 [[nodiscard]] double collnet_seconds(const Collective& collective, std::uint32_t chunks);
 
-// One operation from the last entry on, with transfer times if asked.
+// One operation from the last entry on, with transfer times if asked. This and the forms above
+// throw SimulationError where NVLS is needed and the node's switch does not add.
 [[nodiscard]] Evaluation in_switch_evaluation(const Collective& collective,
                                               bool with_transfer_times);
 // What ranks send to switches and to each other.

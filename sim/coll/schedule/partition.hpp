@@ -1,6 +1,7 @@
 #pragma once
 // How a byte range is split into numbered parts (COL 2.5). No byte is dropped.
-//   equal    k parts; integer: the first R of them one element longer; real: exactly n / k
+//   equal    k parts; integer: whole elements, the first R = elements mod k parts one longer; real:
+//            exactly n / k
 //   sizes    given bytes per part (allgatherv)
 //   blocks   one or two sections, each in blocks of b bytes with its own short last block; the
 //            blocks of the second section follow those of the first

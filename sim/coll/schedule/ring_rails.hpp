@@ -28,14 +28,15 @@ void ring_rails_phases(Schedule& schedule, const Collective& collective);
 // chain's own form, sum of hops + (m - 1) slowest hop (COL 5.6, unequal hops), for free additions.
 [[nodiscard]] std::optional<Blocks> ring_rails_blocks(const Collective& collective);
 
-// S max(h_e, h_i) with S steps, h_e = alpha_e + x beta_e, h_i = alpha_i + K x beta_i and
-// x = n/(K P); a level that does not exist is left out. Empty where additions take time, and for
-// sizes that differ: max_plus gives those.
+// S max(h_e, h_i) with S = P-1 steps, twice as many for an allreduce; h_e = alpha_e + x beta_e on
+// the card, h_i = alpha_i + K x beta_i inside a node, x = n/(K P); a level that does not exist is
+// left out. Empty where additions take time, with delays, for sizes that differ and where sizes are
+// exchanged first: max_plus gives those.
 [[nodiscard]] std::optional<ClosedForm> ring_rails_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_rails_half(const Collective& collective);
 // Every hop of the chain with most crossings once, then the slowest hop for each further block; an
-// upper bound where the last block is shorter. Empty where additions take time or further blocks
-// have a latency of their own.
+// upper bound where the last block is shorter. Empty where additions take time, with delays, and
+// where further blocks have a latency of their own.
 [[nodiscard]] std::optional<ClosedForm> ring_rails_chains(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -282,7 +282,7 @@ struct SentParts {
 // algorithm knows them.
 struct FunctionRule {
   Index size{};
-  bool reduce{}; // of a reduce-scatter, else of an all-gather
+  bool reduce{}; // of a reduce-scatter, else of a rule that adds nothing
   std::string_view name;
   Index node = 1;  // ranks of a node
   Index cards = 1; // network cards of a node

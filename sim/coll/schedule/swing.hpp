@@ -24,6 +24,7 @@ inline constexpr AlgorithmId kSwing{100};
 
 // 2 L start-ups, 2 (P-1)/P of the buffer sent and (P-1)/P added; nothing for odd P.
 [[nodiscard]] std::optional<ClosedForm> swing_allreduce(const Collective& collective);
+// Appends the phases; false for other operations and odd P.
 [[nodiscard]] bool swing_phases(FlatPhases& phases, Op op);
 
 } // namespace stepsim::coll

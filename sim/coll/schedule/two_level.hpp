@@ -34,16 +34,20 @@ void two_level_phases(Schedule& schedule, const Collective& collective);
 // Equal parts that the message is cut into: C P, or G of a broadcast and a reduce.
 [[nodiscard]] double two_level_parts(const Collective& collective);
 
-// With t_in and t_out of a chunk, inside nodes and across:
+// With N nodes of G ranks (formula/node_shape.hpp) and, of a chunk, inside nodes and across
+//     t_in = (G-1) (alpha_i + (beta_i + g) n/(C G))
+//     t_out = (N-1) (alpha_e + (c beta_e + g) n/(C P)),  g = gamma where sums are made, else 0:
 //     half        t_in + t_out + (C - 1) max(t_in, t_out)    allgather, reduce_scatter
 //     allreduce   that of the reduce_scatter plus that of the allgather
 // Derived; a flow shop of two stages with equal jobs. All phases of one kind go before those of
-// the next, so that the two halves of an all-reduce do not overlap.
+// the next, so that the two halves of an all-reduce do not overlap. Empty with delays, for sizes
+// that differ and where sizes are exchanged first.
 [[nodiscard]] std::optional<ClosedForm> two_level_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> two_level_half(const Collective& collective);
 // (G-1)(alpha_i + beta_i n/G) for the scatter and for the rings, and between them ceil(log2 N)
 // times alpha_e + c beta_e n/G; a reduce adds n/G gamma in every step of its rings and trees. An
-// upper bound for overlapped additions on a number of nodes that is no power of two (COL 3).
+// upper bound for overlapped additions on a number of nodes that is no power of two (COL 3). Empty
+// with delays.
 [[nodiscard]] std::optional<ClosedForm> two_level_rooted(const Collective& collective);
 
 } // namespace stepsim::coll

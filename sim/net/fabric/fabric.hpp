@@ -21,7 +21,7 @@ struct FabricLink {
   NodeId from{};
   NodeId to{};
   double latency_s{};     // propagation
-  double bandwidth_Bps{}; // > 0
+  double bandwidth_Bps{}; // >= 1
 };
 
 struct Fabric {

@@ -1,6 +1,7 @@
 #pragma once
-// What is wrong with a fabric: no hosts, a link from a node to itself or with a wrong bandwidth or
-// latency, links that are not in pairs, names used twice, hosts that cannot reach each other.
+// What is wrong with a fabric: no hosts, a link to an unknown node or to itself, below 1 byte/s or
+// with a negative latency, links that are not in pairs, names used twice, hosts that cannot reach
+// each other.
 // Presets never have such problems; fabrics read from files or put together by hand may.
 #include <optional>
 #include <string>

@@ -34,6 +34,7 @@ using Placement = std::variant<PlacementRule, std::vector<NodeId>>;
                                             std::uint32_t gpus_per_node,
                                             const Placement& placement);
 
+// Empty if no host has that name.
 [[nodiscard]] std::optional<NodeId> host_named(const Fabric& fabric, std::string_view name);
 
 } // namespace stepsim::net

@@ -59,7 +59,7 @@ struct Dragonfly {
 // Without spines a transfer between two rails goes over the NVLink of a machine, through one of its
 // GPUs, so that hosts forward. One machine with nics = 0 has NVLink only.
 struct GpuMachines {
-  std::uint32_t machines{}, gpus{}, nics{};
+  std::uint32_t machines{}, gpus{}, nics{}; // gpus and nics of a machine; nics <= gpus
   LinkSpeed nvlink, pcie, network;
   bool rails = false;
   std::uint32_t spines{}; // with rails

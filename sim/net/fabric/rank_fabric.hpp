@@ -1,7 +1,8 @@
 #pragma once
 // Ranks on a fabric: the fabric with its routes, shared by everything that runs on it, and the host
-// of every rank. The connection of ranks (src, dst) has number src x ranks + dst at the flow and at
-// the packet level, so that both put it on the same path (PKT 3.6, 6.3).
+// of every rank. The connection from rank src to rank dst, dedicated servers counting as ranks, has
+// number src x hosts.size() + dst at the flow level, and for the first job at the packet level, so
+// that both put it on the same path (PKT 3.6, 6.3).
 #include <cstdint>
 #include <memory>
 #include <utility>

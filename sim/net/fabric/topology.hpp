@@ -39,7 +39,8 @@ struct ParameterProblem {
 
 // The fabric of a preset without problem, or of a graph whose links join known nodes. Cable c of
 // a file is links 2c (a to b) and 2c + 1, named "a>b" and "b>a", or "ID>b" and "ID>a" where the
-// file gives an id. Hosts of a graph forward if no connected set of switches joins all of them.
+// file gives an id; a name that is taken gets "#" and the number of the link behind it. Hosts of a
+// graph forward if no connected set of switches joins all of them.
 [[nodiscard]] Fabric fabric_of(const Topology& topology);
 
 } // namespace stepsim::net

@@ -3,8 +3,10 @@
 //
 // Every link remembers the level at which it is full: `full`, infinity if it is not. A flow rises
 // to the lowest of its cap and the `full` of its links; `full` of a link follows from where its
-// flows would stop without it:  sum_f share_f min(stop_f, full) = capacity.  It depends on flows
-// that stop below it only, so wrong links are put right in the order of their levels, much as
+// flows would stop without it:  sum_f share_f min(stop_f, full) = capacity,  where stop_f is the
+// level at which flow f would stop without the link, share_f its weight times the part of it that
+// crosses the link, and capacity what the classes before leave. It depends on flows that stop below
+// it only, so wrong links are put right in the order of their levels, much as
 // shortest paths after a change (Ramalingam, Reps 1996). A link whose `full` is right already stops
 // the wave: work goes with what changes, not with all flows that are connected somehow.
 //

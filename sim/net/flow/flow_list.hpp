@@ -16,8 +16,8 @@ namespace stepsim::net {
 
 struct FlowSpec {
   NodeId src{}, dst{};
-  double bytes{}; // whole number
-  double start_s = 0;
+  double bytes{};            // whole number
+  double start_s = 0;        // from the begin of the run
   std::uint8_t priority = 1; // class and queue; smaller is served first
   double weight = 1;         // flow level
   double cap_Bps = std::numeric_limits<double>::infinity(); // flow level
@@ -32,7 +32,7 @@ struct FlowSpec {
   std::optional<Protect> protect{};
 };
 
-struct FlowPattern {
+struct FlowPattern { // of every flow that a generator adds
   double bytes{};
   double start_s = 0;
 };

@@ -3,9 +3,9 @@
 // the path of their connection. The latency of the path comes on top of the transfer's own, and
 // 1 / per_byte_s is the flow's cap, so a collective whose links cost nothing sees the fabric alone.
 //
-// The connection from rank src to rank dst has number src x ranks + dst. Transfers between ranks of
-// one host take their own latency and per-byte cost only; other transfers also carry headers, where
-// the fabric counts them. Memory O(connections used x links on their paths).
+// The connection from rank src to rank dst has the number that rank_fabric.hpp tells. Transfers
+// between ranks of one host take their own latency and per-byte cost only; other transfers also
+// carry headers, where the fabric counts them. Memory O(connections used x links on their paths).
 #include <cstdint>
 #include <unordered_map>
 #include <vector>

@@ -30,7 +30,7 @@ struct FlowRunOptions {
 };
 
 struct FlowRun {
-  std::vector<double> end_s;   // [flow]; its start_s if it has no bytes or src = dst
+  std::vector<double> end_s;   // [flow], from time 0; its start_s if it has no bytes or src = dst
   std::vector<LinkUse> links;  // [link]
   double finish_s{};           // the last end
   std::uint64_t solves{};      // how often rates were computed

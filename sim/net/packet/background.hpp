@@ -25,7 +25,7 @@ struct BackgroundOptions {
 // Bytes per second that a host offers: `load` of its fastest link.
 [[nodiscard]] std::vector<double> offered_Bps(const Fabric& fabric,
                                               const BackgroundOptions& options); // [host]
-// The share F of the first point is all of that point's size.
+// Mean size of a flow. The share F of the first point is all of that point's size.
 [[nodiscard]] double mean_bytes(const BackgroundOptions& options);
 // The size at which the distribution reaches `part` in [0, 1).
 [[nodiscard]] double bytes_at(const BackgroundOptions& options, double part);
@@ -43,8 +43,9 @@ class BackgroundArrivals {
 public:
   BackgroundArrivals(const Fabric& fabric, const BackgroundOptions& options, std::uint64_t seed);
   [[nodiscard]] bool none() const { return next_.empty(); }
+  // Start of the next arrival, s from the begin of the run; there is none if none().
   [[nodiscard]] double next_s() const { return std::get<0>(next_.top()); }
-  BackgroundFlow take();
+  BackgroundFlow take(); // that arrival
 
 private:
   using Arrival = std::tuple<double, NodeId, std::uint64_t>; // time, host, number

@@ -11,8 +11,8 @@ namespace stepsim::net {
 // in core.connections, whereas `number` is the name in hashes.
 ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec);
 
-// A new message of an open connection; messages come in the order of their starts (asserted), each
-// in a queue from 1 on, as queue 0 is control.
+// A new message of an open connection. It does not start before now, and its queue is 1 or higher,
+// as queue 0 is control (both asserted).
 MessageId add_message(PacketCore& core, const MessageSpec& spec);
 
 // The link out of the node where the packet is. Sprayed packets take one of the shortest ways: at
@@ -21,7 +21,7 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec);
 
 // The least time from the start of the message to its completion: `need` packets one after the
 // other through the slowest link of the path, the last of them alone over the others. Of sprayed
-// packets only the link out of the host counts, and nothing where there are several.
+// packets only the link out of the host counts; 0 where several links lead out.
 [[nodiscard]] Picoseconds lower_bound(const PacketCore& core, MessageId message);
 
 } // namespace stepsim::net

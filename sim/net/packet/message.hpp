@@ -41,15 +41,17 @@ struct MessageSpec {
   ConnectionId connection{};
   std::int64_t size_bytes{};
   std::uint8_t queue = 1; // 1 .. queues - 1, smaller is served first
-  double loss_bound = 0;  // dlcp
+  double loss_bound = 0;  // dlcp: p, in [0, 1)
   DropRule drop_rule{};
   Picoseconds start{}; // not before now
 };
 
-// What became of a message.
+// What became of a message. Times count from the begin of the run.
 struct MessageResult {
   Picoseconds start{};
-  Picoseconds end = kNeverPs;         // complete at the receiver; kNeverPs = never
+  // Completion at the receiver; kNeverPs = never, or not yet. Of a raw message that lost packets
+  // its last delivery, kNeverPs if there was none.
+  Picoseconds end = kNeverPs;
   Picoseconds sender_done = kNeverPs; // dlcp: STOP has arrived
   std::uint32_t packets{}, need{};
   std::uint32_t delivered_packets{};
@@ -67,6 +69,7 @@ struct MessageResult {
     ++delivered_packets;
     delivered_bytes += payload;
   }
+  // Also true for a raw message that lost packets, once it is settled, if any were delivered.
   [[nodiscard]] bool complete() const { return end != kNeverPs; }
   [[nodiscard]] Picoseconds fct() const { return end - start; }
   // Not sent, or on its way, when the message was complete.

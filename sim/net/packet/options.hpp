@@ -1,7 +1,7 @@
 #pragma once
 // What a packet network can be set to (PKT 3.8): sizes, buffers, thresholds, choice of paths,
 // discipline, faults and the transport. Thresholds are in packets; empty = derived from the
-// bandwidth of the link (PKT 3.8), infinite where kNoThreshold.
+// bandwidth of the link, for protected packets none (thresholds.hpp); kNoThreshold = none.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -58,8 +58,8 @@ struct TcpOptions {           // reno and dctcp
   double initial_window = 10; // packets
   std::uint32_t duplicate_acks = 3;
   double rto_min_s = 0.010, rto_initial_s = 0.010;
-  bool sack = false; // selective acknowledgements
-  bool restart_after_idle = false;
+  bool sack = false;               // selective acknowledgements
+  bool restart_after_idle = false; // a window above the initial one shrinks to it after an idle RTO
   double g = 1.0 / 16, alpha0 = 1; // dctcp: gain and first value of alpha (transport/reno.hpp)
   bool retransmissions_ect = true; // dctcp; otherwise they are dropped over the mark threshold
 };
@@ -67,12 +67,13 @@ struct TcpOptions {           // reno and dctcp
 // Bounded-loss delivery: whether a message ends as soon as enough has arrived, and its rate
 // control.
 struct DlcpOptions {
+  // A message ends with its need-th packet; else with its last one, or when a PROBE finds `need`.
   bool early_stop = true;
   RateControl rate_control = RateControl::dctcp;
   // Arrivals between two feedbacks to the rate control; fewer where a round trip has passed.
   std::uint32_t feedback_packets = 8;
-  double rate_floor = 1.0 / 64; // of the line rate
-  double g = 1.0 / 16, alpha0 = 1;
+  double rate_floor = 1.0 / 64;    // of the line rate
+  double g = 1.0 / 16, alpha0 = 1; // dctcp: gain and first value of alpha (transport/dlcp_rate.hpp)
   bool control_lossy = false; // full buffers can drop control packets; probes are then repeated
 };
 
@@ -106,7 +107,7 @@ struct PacketOptions {
   std::uint32_t control_bytes = 64, ack_bytes = 40;
   std::uint32_t value_bytes = 1; // a packet holds whole values
   std::uint32_t queues = 8;      // 0 is control
-  double switch_latency_s = 0;
+  double switch_latency_s = 0;   // on top of every link that leads into a switch
   BufferOptions buffer;
   // Thresholds; empty: thresholds.hpp.
   std::optional<std::uint32_t> mark_packets;

@@ -16,7 +16,7 @@ namespace stepsim::net {
 struct PacketFlow {
   NodeId src{}, dst{};
   std::int64_t size_bytes{};
-  double start_s{};
+  double start_s{}; // from the begin of the run
   std::uint8_t queue = 1;
   double loss_bound = 0; // dlcp
   DropRule drop_rule{};

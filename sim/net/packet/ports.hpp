@@ -31,8 +31,8 @@ struct LinkCounters {
   std::uint64_t bytes{};     // on the wire
   Picoseconds busy{};        // sum of transmission times
   std::uint32_t max_queue{}; // packets, data and ACKs, the one in service included
-  std::uint64_t marks{};
-  std::array<std::uint64_t, kDropCauses> drops{};
+  std::uint64_t marks{};     // packets that the port marked
+  std::array<std::uint64_t, kDropCauses> drops{}; // by DropCause
 };
 
 // The fields of every transmission come first: they share two cache lines.

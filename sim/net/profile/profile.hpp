@@ -84,11 +84,13 @@ struct NetworkProfile {
   ProfileLabel label = ProfileLabel::default_value;
   std::string note;
   std::string grade; // of kGrades, "" where the file gives none
+  // Empty where the file gives none.
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
   double delay_s{};
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
-  std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks; // what was measured or fitted
+  // What was measured or fitted, both ends included; empty where the file does not say.
+  std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
   std::optional<std::pair<double, double>> valid_density;
   std::optional<std::int64_t> valid_gpus_per_node;
@@ -99,6 +101,7 @@ struct NetworkProfile {
 
 // A fabric as a file gives it: hosts, switches and full-duplex links between them.
 struct TopologyLink {
+  // Names of the ends; `id` is "a-b" where the file gives none, "a-b#N" of further parallel links.
   std::string id, a, b;
   double latency_s{};
   double bandwidth_Bps{};

@@ -19,9 +19,10 @@ namespace stepsim::net {
 
 // The segments whose curve runs straight from point to point. Below the first point the first line
 // goes on, or the line through 0 where the first line would reach below it; above the last point
-// the line from the largest lower point of at most a quarter of its size, or else from the first
-// lower one. A segment may have a negative start-up, because it holds between its two points only.
-// Needs two points, bytes strictly ascending, seconds not falling (asserted).
+// the line from the largest point that took less time and has at most a quarter of its size, or
+// else from the first one that took less time. A segment may have a negative start-up, because it
+// holds between its two points only. Needs two points, bytes strictly ascending, seconds not
+// falling (asserted).
 [[nodiscard]] std::vector<CurveSegment> curve_through(std::span<const CurvePoint> points);
 
 // How many times a size lies below the smallest or above the largest measured one; 1 within.
