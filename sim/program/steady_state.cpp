@@ -121,9 +121,21 @@ Derivative derivative(const SteadyState& state, std::span<const double> slopes) 
 }
 
 Program without_exchanges(Program program) {
-  for (Operation& operation : program.operations) {
+  std::vector<bool> computing_waits(program.operations.size()); // for a delay
+  for (std::size_t o = 0; o < program.operations.size(); ++o) {
+    for (const Wait& wait : program.waits_of(o)) {
+      if (program.operations[o].type != OperationType::exchange) {
+        computing_waits[wait.operation] = true;
+      }
+    }
+  }
+  for (std::size_t o = 0; o < program.operations.size(); ++o) {
+    Operation& operation = program.operations[o];
     operation.startup = {};
     operation.data = {};
+    if (operation.type == OperationType::delay && !computing_waits[o]) {
+      operation.seconds = {};
+    }
   }
   program.interference = {};
   return program;

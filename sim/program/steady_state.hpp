@@ -45,7 +45,8 @@ struct Derivative {
 };
 [[nodiscard]] Derivative derivative(const SteadyState& state, std::span<const double> slopes);
 
-// The same program with exchanges that take no time and without interference.
+// The same program without interference and with exchanges that take no time, nor do delays that
+// only exchanges wait for, such as a cycle that begins them.
 [[nodiscard]] Program without_exchanges(Program program);
 
 // Period minus that of without_exchanges(), per iteration of the program; differences below 1e-12

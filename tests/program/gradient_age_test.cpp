@@ -7,7 +7,6 @@
 
 #include "program/builders/dear_program.hpp"
 #include "program/builders/fsdp_program.hpp"
-#include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/sync_sgd_program.hpp"
 #include "program/builders/zero_program.hpp"
 #include "program/layers_g3.hpp"
@@ -32,13 +31,12 @@ TEST_CASE("staleness: K - 1 for a pipeline of width K, after K iterations") {
     CAPTURE(width);
     std::vector<std::int64_t> expected(static_cast<std::size_t>(width), 0);
     expected.back() = 2 * (10 - width);
-    CHECK(staleness_histogram(pipe_sgd_program(Seconds{1}, std::vector<PipePiece>(2), width), 10) ==
-          expected);
+    CHECK(staleness_histogram(pipeline(1, {{0, 0}, {0, 0}}, width), 10) == expected);
   }
 }
 
 TEST_CASE("staleness: an update cannot apply what is exchanged after it") {
-  Program program = pipe_sgd_program(Seconds{1}, std::vector<PipePiece>(1), 1);
+  Program program = pipeline(1, {{0, 0}}, 1);
   CHECK(problems_of(program, "p.json").empty());
   program.applies[0].distance = 0;
   CHECK(problems_of(program, "p.json").front().text() ==

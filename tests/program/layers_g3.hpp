@@ -1,9 +1,12 @@
 #pragma once
 // Four layers that many expected values are about (MER 14, G3): forward 1, 2, 1, 1, backward 2
 // each, 4, 8, 12 and 16 bytes, messages of 0.5 + 0.25 m seconds. In halves, T / 2 each.
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/step_parts.hpp"
 #include "program/event_pass.hpp"
 #include "program/operation_times.hpp"
@@ -38,6 +41,22 @@ inline std::vector<BucketTimes> g3_per_layer(double factor = 1) {
 }
 inline std::vector<BucketTimes> g3_single(double factor = 1) {
   return g3_buckets({{3, 2, 1, 0}}, factor);
+}
+
+// Pipe-SGD whose backward is cut into pieces of (compute, exchange) seconds, after an update of
+// `before` seconds.
+inline Program pipeline(double before, const std::vector<std::pair<double, double>>& pieces,
+                        std::int32_t width) {
+  std::vector<LayerTimes> layers(pieces.size());
+  std::vector<BucketTimes> buckets;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::size_t layer = pieces.size() - 1 - i;
+    layers[layer].backward = {pieces[i].first};
+    buckets.push_back({.layers = {static_cast<std::uint32_t>(layer)},
+                       .reduce = {.startup = {}, .data = {pieces[i].second}},
+                       .gather = {}});
+  }
+  return pipe_sgd_program(layers, buckets, Seconds{before}, width);
 }
 
 struct PeriodAndExposed {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "program/builders/dear_program.hpp"
-#include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/sync_sgd_program.hpp"
 #include "program/builders/zero_program.hpp"
 #include "program/layers_g3.hpp"
@@ -100,10 +99,7 @@ TEST_CASE("zero: reduce-scatters, update, all-gathers (rows Z1 to Z7)") {
 
 TEST_CASE("pipe_sgd: the period is max(c, m, (c + m) / K) (row P5)") {
   const auto period = [](double c, double m, std::int32_t width) {
-    return figures(pipe_sgd_program(Seconds{0.25 * c},
-                                    {{.compute = Seconds{0.75 * c}, .exchange = {{}, Seconds{m}}}},
-                                    width))
-        .period;
+    return figures(pipeline(0.25 * c, {{0.75 * c, m}}, width)).period;
   };
   CHECK(period(100, 60, 1) == 160);
   CHECK(period(100, 60, 2) == 100);

@@ -19,6 +19,7 @@ enum class GatherPrefetch { all, one };
 struct DearOptions {
   Seconds update = {};
   GatherPrefetch prefetch = GatherPrefetch::all;
+  NextForward next_forward = NextForward::per_layer; // barrier: with prefetch `all`
 };
 
 // Marker: the last backward. Tail: with prefetch `one` the gathers still to come, then one update.
@@ -29,6 +30,7 @@ struct DearOptions {
 // The root updates all layers in `update` between the reduces and the broadcasts.
 [[nodiscard]] Program reduce_broadcast_program(const std::vector<LayerTimes>& layers,
                                                const std::vector<BucketTimes>& buckets,
-                                               Seconds update);
+                                               Seconds update,
+                                               NextForward next_forward = NextForward::per_layer);
 
 } // namespace stepsim::program

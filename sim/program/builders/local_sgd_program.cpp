@@ -132,7 +132,8 @@ Program hierarchical_program(const std::vector<LayerTimes>& layers,
   const std::uint32_t reduce = draft.stream("reduce");
   const std::uint32_t outer_stream = draft.stream("outer");
   const FragmentSteps when = fragment_steps(1, options)[0];
-  const std::vector<std::uint32_t> bucket_of = bucket_of_layers(buckets, layers.size());
+  const std::vector<std::vector<std::uint32_t>> buckets_of =
+      buckets_of_layers(buckets, layers.size());
   std::vector<std::uint32_t> first_forward(layers.size());
   std::vector<std::uint32_t> backward(layers.size());
   std::vector<std::uint32_t> exchanges; // of the step before
@@ -148,8 +149,10 @@ Program hierarchical_program(const std::vector<LayerTimes>& layers,
       label_step(draft, h);
       if (h == 0) {
         first_forward[l] = forward;
-      } else if (bucket_of[l] != kAllRanks) {
-        draft.wait(forward, exchanges[bucket_of[l]], 0);
+      } else {
+        for (const std::uint32_t g : buckets_of[l]) {
+          draft.wait(forward, exchanges[g], 0);
+        }
       }
     }
     for (std::size_t l = layers.size(); l-- > 0;) {
@@ -173,8 +176,8 @@ Program hierarchical_program(const std::vector<LayerTimes>& layers,
   }
   draft.wait(merge, exchange, 1); // the outer exchange begins after the last step
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    if (bucket_of[l] != kAllRanks) {
-      draft.wait(first_forward[l], exchanges[bucket_of[l]], 1);
+    for (const std::uint32_t g : buckets_of[l]) {
+      draft.wait(first_forward[l], exchanges[g], 1);
     }
   }
   draft.settings().steps = static_cast<std::int32_t>(options.local_steps);

@@ -6,22 +6,23 @@
 
 namespace stepsim::program {
 
-Program pipe_sgd_program(Seconds before, const std::vector<PipePiece>& pieces, std::int32_t width) {
+Program pipe_sgd_program(const std::vector<LayerTimes>& layers,
+                         const std::vector<BucketTimes>& buckets, Seconds update,
+                         std::int32_t width) {
   ProgramDraft draft;
-  const std::uint32_t compute = draft.stream("compute");
-  const std::uint32_t reduce = draft.stream("reduce");
-  const std::uint32_t start = draft.compute("A", compute, Kind::update, before);
-  std::uint32_t exchange = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::uint32_t piece =
-        draft.compute(operation_name("P", i), compute, Kind::backward, pieces[i].compute);
-    exchange =
-        add_exchange(draft, operation_name("X", i), reduce, Kind::allreduce, pieces[i].exchange, i);
-    draft.wait(exchange, piece, 0);
-    draft.wait(start, exchange, width);
-    draft.applies(start, exchange, width);
+  const StepStreams streams = step_streams(draft, buckets);
+  const std::uint32_t start = draft.compute("U", streams.compute, Kind::update, update);
+  add_forward(draft, streams.compute, layers);
+  const Backward backward = add_backward(draft, streams, layers, buckets);
+  std::uint32_t marker = backward.layers[0];
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    marker = add_exchange(draft, operation_name("X", g), streams.reduce, Kind::allreduce,
+                          buckets[g].reduce, g);
+    draft.wait(marker, backward.buckets[g], 0);
+    draft.wait(start, marker, width);
+    draft.applies(start, marker, width);
   }
-  return draft.finish(exchange);
+  return draft.finish(marker);
 }
 
 } // namespace stepsim::program

@@ -19,6 +19,9 @@ struct SyncSgdOptions {
   NextForward next_forward = NextForward::per_layer;
   std::uint32_t micro_batches = 1; // layer times are those of one micro-batch
   bool exchange_each = false;      // exchange after every micro-batch instead of the last one
+  // How the stream takes the buckets; on a priority stream the first of the list are the most
+  // urgent.
+  Stream reduce = {.name = "reduce"};
 };
 
 // `reduce` of a bucket is its all-reduce. Marker: the last backward. Tail: one update of all

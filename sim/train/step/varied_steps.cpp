@@ -1,5 +1,6 @@
 #include "train/step/varied_steps.hpp"
 #include "plan/sending.hpp"
+#include "train/step/message_gates.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,31 +14,6 @@ namespace stepsim::train {
 namespace {
 
 constexpr double kNoWait = -std::numeric_limits<double>::infinity(); // no wait
-
-// A message waits for the backward of a layer, and for a time of its own after it: the tick of
-// horovod's cycle, selection on a side stream.
-struct Wait {
-  std::uint32_t layer{};
-  double delay_s{};
-};
-
-std::vector<Wait> waits_of(const StepInput& step) {
-  constexpr double kRounding = 1e-12;
-  std::vector<double> ready(step.backward_s.size());
-  double t = 0;
-  for (std::size_t l = ready.size(); l-- > 0;) {
-    ready[l] = t += step.backward_s[l];
-  }
-  std::vector<Wait> waits;
-  for (const Message& message : step.messages) {
-    const double limit = message.ready_s * (1 + kRounding);
-    const auto first = std::partition_point(ready.begin(), ready.end() - 1,
-                                            [limit](double time) { return time > limit; });
-    waits.push_back({static_cast<std::uint32_t>(first - ready.begin()),
-                     std::max(0.0, message.ready_s - *first)});
-  }
-  return waits;
-}
 
 // x[w] = max(x[w], from) + factor[w] * seconds.
 void wait_and_compute(std::vector<double>& x, double from, const std::vector<double>& factor,
@@ -76,7 +52,7 @@ public:
   Runner(const StepInput& step, const Variability& variability, std::uint32_t workers,
          const MessageBounds& bounds)
       : step_(step), bounds_(bounds), jitter_(variability, workers), sending_(sending_of(step)),
-        waits_(waits_of(step)), updates_(layer_updates(step)), ready_(step.messages.size()),
+        gates_(message_gates(step)), updates_(layer_updates(step)), ready_(step.messages.size()),
         layer_ready_(step.forward_s.size()), done_(step.forward_s.size()), x_(workers),
         backward_start_(workers), factor_(workers), next_factor_(workers) {
     forward_ = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
@@ -182,8 +158,8 @@ private:
   }
 
   void send(double factor, double delay_factor) {
-    for (std::size_t g = 0; g < waits_.size(); ++g) {
-      ready_[g] = layer_ready_[waits_[g].layer] + delay_factor * waits_[g].delay_s;
+    for (std::size_t g = 0; g < gates_.size(); ++g) {
+      ready_[g] = layer_ready_[gates_[g].layer] + delay_factor * gates_[g].delay_s;
     }
     step_.send(sending_,
                {.ready_s = ready_,
@@ -246,7 +222,7 @@ private:
   MessageBounds bounds_;
   Jitter jitter_;
   plan::Sending sending_;
-  std::vector<Wait> waits_;
+  std::vector<MessageGate> gates_;
   std::vector<double> updates_; // [layer]
   std::vector<double> ready_;   // [message]
   std::vector<double> layer_ready_, done_;

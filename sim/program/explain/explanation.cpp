@@ -1,0 +1,47 @@
+#include "program/explain/explanation.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "program/steady_state.hpp"
+
+namespace stepsim::program {
+
+Explanation explain(const Program& program, const ExplainOptions& options) {
+  const Evaluation& evaluation = options.evaluation;
+  Explanation result;
+  result.evaluator = evaluator_of(program, evaluation);
+  std::optional<SteadyState> state;
+  if (result.evaluator == Evaluator::closed_form) {
+    state = steady_state(program);
+    result.path = critical_cycle(program, *state);
+  } else {
+    result.path = binding_path(program, evaluate(program, evaluation, Record::all),
+                               evaluation.factors, evaluation.discard);
+  }
+  const double period = result.path.period_s;
+  result.exposed_s = exposed_s(program, evaluation, period);
+  if (program.interference.any()) {
+    Program alone = program;
+    alone.interference = {};
+    result.interference_s = period - period_s(alone, evaluation);
+  }
+  result.attribution = attribution(program, result.path, options.labels);
+
+  std::vector<Parameter> parameters = parameters_of(program, options.links);
+  std::vector<PathStep> steps = result.path.steps;
+  std::ranges::stable_sort(steps, std::ranges::greater(), &PathStep::seconds);
+  for (std::size_t i = 0; i < std::min(options.operations, steps.size()); ++i) {
+    if (steps[i].seconds() > 0) {
+      parameters.push_back(seconds_of(program, steps[i].operation));
+    }
+  }
+  for (const Parameter& parameter : parameters) {
+    result.sensitivities.push_back(
+        state ? exact_sensitivity(*state, parameter)
+              : numeric_sensitivity(program, parameter, evaluation, period));
+  }
+  return result;
+}
+
+} // namespace stepsim::program

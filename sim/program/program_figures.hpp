@@ -1,0 +1,20 @@
+#pragma once
+// Period and exposed communication of a program whose ranks are equal (TRN 2.4, 2.6).
+#include <cstdint>
+
+#include "base/units.hpp"
+#include "program/training_program.hpp"
+
+namespace stepsim::program {
+
+struct ProgramFigures {
+  Seconds period;  // of an iteration of the program
+  Seconds exposed; // period minus that without exchanges and interference, at least 0
+};
+
+// Exact for fifo streams without interference; else the means of `iterations` by events without the
+// first `discard`, 1 <= discard < iterations.
+[[nodiscard]] ProgramFigures program_figures(const Program& program, std::int64_t iterations = 400,
+                                             std::int64_t discard = 200);
+
+} // namespace stepsim::program

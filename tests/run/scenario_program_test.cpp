@@ -1,0 +1,141 @@
+// The program of a scenario has the period and the exposed communication that a run reports:
+// today's formulas are shortcuts of programs (TRN 2.10).
+#include "run/scenario_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <string>
+
+#include "base/error.hpp"
+#include "program/event_pass.hpp"
+#include "program/program_figures.hpp"
+#include "program/recurrence.hpp"
+#include "run/random_scenarios.hpp"
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using program::OperationTimes;
+using program::Program;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
+
+namespace {
+
+// Of pipe_sgd: the mean over the second half of the run, from end to end of an iteration, the later
+// of its exchanges and its computing (PIP 10).
+double second_half(const Program& made, std::int64_t iterations) {
+  const OperationTimes times =
+      program::recurrence_applies(made)
+          ? program::recurrence(made, iterations, {}, program::Record::all)
+          : program::event_pass(made, iterations, {}, program::Record::all);
+  const auto end = [&](std::int64_t t) {
+    double last = 0;
+    for (std::uint32_t o = 0; t > 0 && o < made.iteration_size(); ++o) {
+      last = std::max(last, times.end[times.at(t - 1, o, 0)]);
+    }
+    return last;
+  };
+  return (end(iterations) - end(iterations / 2)) / static_cast<double>(iterations - iterations / 2);
+}
+
+double computing(const Program& made) {
+  double sum = 0;
+  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
+    const program::Operation& each = made.operations[o];
+    sum += each.type == program::OperationType::compute ? each.seconds.value : 0;
+  }
+  return sum;
+}
+
+void check_equal(const Scenario& scenario) {
+  const Summary run_says = run(scenario).summary;
+  const ScenarioProgram made = scenario_program(scenario);
+  double period = 0;
+  double exposed = 0;
+  if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
+    period = second_half(made.program, scenario.training.iterations);
+    exposed = period - computing(made.program);
+  } else {
+    const program::ProgramFigures figures = program::program_figures(made.program, 6, 3);
+    period = figures.period.value;
+    exposed = figures.exposed.value;
+  }
+  CHECK(period == within(*run_says.iteration_time_s, 1e-9));
+  CHECK(exposed == plus_minus(*run_says.exposed_communication_s, 1e-9 * period));
+}
+
+} // namespace
+
+TEST_CASE("program: period and exposed communication are those of the run (random scenarios)") {
+  // By hand: STEPSIM_PROGRAM_TRIALS=20000.
+  const char* asked = std::getenv("STEPSIM_PROGRAM_TRIALS");
+  const int trials = asked != nullptr ? std::atoi(asked) : 1500;
+  const std::uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  base::RandomStream random({.seed = seed});
+  std::map<std::string, int> compared; // by schedule
+  for (int trial = 0; trial < trials; ++trial) {
+    const std::string text =
+        study::testing::random_scenario(random, study::testing::Workers::equal);
+    CAPTURE(text);
+    try {
+      const Scenario scenario = study::testing::scenario(text, Leftovers::ignore);
+      if (!why_no_program(scenario).empty()) {
+        continue;
+      }
+      check_equal(scenario);
+      const bool pipe = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
+      ++compared[pipe ? "pipe_sgd"
+                      : std::string(plan::planner(scenario.communication.schedule).name)];
+    } catch (const InputError&) { // a combination that does not exist
+    } catch (const SimulationError&) {
+    } catch (const UsageError&) {}
+  }
+  for (const std::string schedule : {"wfbp", "single", "ddp", "horovod", "mg_wfbp", "optimal",
+                                     "asc_wfbp", "priority", "dear", "eager", "pipe_sgd"}) {
+    CAPTURE(schedule);
+    CHECK(compared[schedule] > 0);
+  }
+}
+
+TEST_CASE("program: operations are labelled with layers and buckets, and streams named") {
+  const ScenarioProgram made = scenario_program(study::testing::scenario(
+      R"({"workload": {"layers": [
+            {"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4},
+            {"name": "b", "forward_s": 2, "backward_s": 2, "gradient_bytes": 8}]},
+          "cluster": {"nodes": 4, "network": {"cost": {"startup_s": 0.5, "per_byte_s": 0.25}}},
+          "communication": {"schedule": "single"}, "training": {"update_s": 0}})"));
+  const program::Program& program = made.program;
+  CHECK(program.ranks == 4);
+  CHECK(program.streams[0].name == "compute");
+  CHECK(program.streams[1].name == "reduce");
+  const program::Operation& exchange = program.operations[program.iteration_size() - 1];
+  CHECK(exchange.kind == program::Kind::allreduce);
+  CHECK(exchange.startup.value == 0.5);
+  CHECK(exchange.data.value == 3);
+  CHECK(exchange.unit == 0);
+  CHECK(exchange.first_layer == 0);
+  CHECK(exchange.last_layer == 1);
+  CHECK(made.units[0].layer_bytes == std::vector<double>{4, 8});
+}
+
+TEST_CASE("program: what a program does not have is refused in words") {
+  const auto reason = [](const std::string& training) {
+    return why_no_program(study::testing::scenario(
+        R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+            "training": {)" +
+        training + "}}"));
+  };
+  CHECK(reason("").empty());
+  CHECK(reason(R"("input_s": 0.1)") == "a program has no input_s yet");
+  CHECK(reason(R"("algorithm": "parameter_server")") == "parameter servers have no program yet");
+  CHECK(reason(R"("algorithm": "pipe_sgd", "warmup_iterations": 2)") ==
+        "a program has no warmup_iterations yet");
+}
