@@ -9,6 +9,7 @@
 #include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/step_parts.hpp"
 #include "program/event_pass.hpp"
+#include "program/event_period.hpp"
 #include "program/operation_times.hpp"
 #include "program/program_check.hpp"
 #include "program/rank_vectors.hpp"
@@ -78,10 +79,11 @@ inline PeriodAndExposed figures(const Program& program) {
   return {steady_state(program).period.value, exposed_communication(program).value};
 }
 
-// Mean of the iterations 200 to 400 by events.
+// By events, once all times repeat; -1 if they do not.
 inline double simulated_period(const Program& program) {
   check(program, "built");
-  return mean_period(event_pass(program, 400), 200).value;
+  const EventPeriod found = event_period(program);
+  return found.cyclicity > 0 ? found.period.value : -1;
 }
 
 inline Program with_interference(Program program, double compute, double exchange) {

@@ -1,0 +1,76 @@
+#include "program/event_period.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+#include "base/random.hpp"
+#include "program/builders/pipe_sgd_program.hpp"
+#include "program/event_pass.hpp"
+#include "program/operation_times.hpp"
+#include "program/program_draft.hpp"
+#include "program/random_programs.hpp"
+#include "program/steady_state.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim::program;
+using stepsim::Seconds;
+using stepsim::base::RandomStream;
+using stepsim::testing::within;
+
+TEST_CASE("event period: iterations that alternate count as a whole (row P1)") {
+  ProgramDraft draft;
+  const auto a = draft.compute("a", draft.stream("compute"), Kind::forward, Seconds{3});
+  const auto b = draft.compute("b", draft.stream("s2"), Kind::backward, Seconds{4});
+  const auto c = draft.compute("c", draft.stream("s3"), Kind::update, Seconds{5});
+  draft.wait(a, c, 1);
+  draft.wait(b, a, 0);
+  draft.wait(c, b, 1);
+  const EventPeriod found = event_period(draft.finish(a));
+  CHECK(found.period.value == 6);
+  CHECK(found.cyclicity == 2);
+}
+
+TEST_CASE("event period: without interference it is the maximum cycle ratio") {
+  int repeated = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 61, .point = seed});
+    const Program program = random_program(random, 1);
+    const EventPeriod found = event_period(program, 256);
+    if (found.cyclicity > 0) {
+      ++repeated;
+      CHECK(found.period.value == within(steady_state(program).period.value, 1e-9));
+    }
+  }
+  CHECK(repeated > 100); // the others have streams that fall behind without limit
+}
+
+TEST_CASE("event period: streams that drift apart never repeat and give the mean") {
+  ProgramDraft draft;
+  const auto fast = draft.compute("fast", draft.stream("s1"), Kind::forward, Seconds{1});
+  draft.compute("slow", draft.stream("s2"), Kind::other, Seconds{2});
+  const EventPeriod found = event_period(draft.finish(fast), 64);
+  CHECK(found.cyclicity == 0);
+  CHECK(found.period.value == 1);
+}
+
+TEST_CASE("event period: the mean of a long run under interference tends to it") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 62, .point = seed});
+    const double before = random.uniform(0, 4);
+    const std::vector<PipePiece> pieces{
+        {{random.uniform(1, 5)}, {{random.uniform(0, 0.5)}, {random.uniform(1, 5)}}},
+        {{random.uniform(1, 5)}, {{random.uniform(0, 0.5)}, {random.uniform(1, 5)}}}};
+    Program program =
+        pipe_sgd_program(Seconds{before}, pieces, static_cast<std::int32_t>(random.integer(1, 3)));
+    program.interference.compute.fill(random.uniform(1, 3));
+    program.interference.exchange = random.uniform(1, 2);
+    const EventPeriod found = event_period(program);
+    CHECK(found.cyclicity > 0);
+    constexpr std::int64_t kLong = 4096;
+    CHECK(mean_period(event_pass(program, kLong), kLong / 2).value ==
+          within(found.period.value, 2e-3));
+  }
+}
