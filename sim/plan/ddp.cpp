@@ -123,18 +123,17 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
   return buckets;
 }
 
-// Smaller than the others in PyTorch's defaults, so that the first message leaves early.
-Bytes first_bucket(const ScheduleOptions& options) {
+} // namespace
+
+Bytes first_bucket_bytes(const ScheduleOptions& options) {
   constexpr Bytes kDefaultFirstBucket{1024 * 1024};
   const bool is_default = options.bucket_bytes == kDefaultBucketBytes;
   return options.first_bucket_bytes.value_or(is_default ? kDefaultFirstBucket
                                                         : options.bucket_bytes);
 }
 
-} // namespace
-
 Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
-  const Bytes first = first_bucket(options);
+  const Bytes first = first_bucket_bytes(options);
   Plan plan;
   Seconds ready = problem.items.front().ready;
   for (Placed& bucket :
@@ -162,7 +161,7 @@ Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
 }
 
 std::string ddp_settings(const ScheduleOptions& options) {
-  const Bytes first = first_bucket(options);
+  const Bytes first = first_bucket_bytes(options);
   std::string text = "buckets of " + base::readable_size(options.bucket_bytes.value);
   return first == options.bucket_bytes
              ? text

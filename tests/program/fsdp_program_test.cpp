@@ -162,6 +162,17 @@ TEST_CASE("fsdp: the critical cycle, its shares and derivatives (rows E1, E2)") 
   }
 }
 
+TEST_CASE("fsdp: a gather that is no computation ahead waits for the backward before it") {
+  // Set A: GF 1 2 3, F to 10, B3 10-18, GB2 18-20, R3 18-21, B2 20-26, GB1 26-27, R2 26-28,
+  // B1 27-31, R1 31-32.
+  FsdpOptions options = base();
+  options.ahead_backward = 0;
+  CHECK(figures(fsdp_program(kSetA, options)) == PeriodAndExposed{32, 5});
+  // One stream: R3 20-23, B2 20-26, GB1 26-27, R2 27-29, B1 27-31, R1 31-32.
+  options.communicators = 1;
+  CHECK(figures(fsdp_program(kSetA, options)) == PeriodAndExposed{32, 5});
+}
+
 TEST_CASE("fsdp: interference (TRN 11.2)") {
   CHECK(simulated_period(with_interference(fsdp_program(kSetB, base()), 1.5, 1)) ==
         within(55.0, 1e-9));

@@ -1,5 +1,6 @@
 // stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
-// With --emit the scenario becomes a table for another program instead (emit_tuner.hpp).
+// With --emit the scenario becomes settings of another program instead (emit_ddp.hpp,
+// emit_tuner.hpp).
 // What is tried is decided by ask/tune_values.hpp and shown by --dry-run; here the curve, the
 // references and the best value become a text or a tree.
 #include "cli/commands/tune_command.hpp"
@@ -13,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "cli/commands/emit_ddp.hpp"
 #include "cli/commands/emit_tuner.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
@@ -33,11 +35,13 @@ constexpr CommandText kTuneText{
     "SCENARIO",
     "Finds the value of one knob with the shortest iteration, draws the curve, and says how much\n"
     "the present value, the default and the best possible merge differ from it. With --emit\n"
-    "nccl-tuner: writes the table that NCCL's example tuner plug-in reads, with its gains.",
+    "ddp: writes the best bucket sizes for PyTorch's DistributedDataParallel; nccl-tuner: writes\n"
+    "the table that NCCL's example tuner plug-in reads, with its gains.",
     "stepsim tune scenario.json --knob bucket_bytes\n"
     "stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes "
     "--dry-run\n"
     "stepsim tune examples/two-layers.scenario.json --knob schedule\n"
+    "stepsim tune resnet.scenario.json --emit ddp -o buckets.json\n"
     "stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
@@ -54,7 +58,7 @@ struct TuneFlags {
 };
 
 constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
-constexpr std::array<std::string_view, 1> kEmitted{"nccl-tuner"};
+constexpr std::array<std::string_view, 2> kEmitted{"ddp", "nccl-tuner"};
 
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
@@ -65,7 +69,8 @@ void add_flags(CLI::App& app, TuneFlags& flags) {
                  "default) or behind it (overlapped: /communication/compression/baseline)")
       ->type_name("WORD");
   app.add_option("--emit", flags.emit,
-                 "in place of a knob: nccl-tuner, a table of algorithms and protocols by size")
+                 "in place of a knob: ddp, bucket sizes for PyTorch; nccl-tuner, a table of "
+                 "algorithms and protocols by size")
       ->type_name("WORD");
   add_tuner_flags(app, flags.tuner);
   app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
@@ -276,13 +281,13 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
 }
 
 void require_one_of(const TuneFlags& flags) {
+  if (flags.emit.empty() && flags.knob.empty()) {
+    throw UsageError("--knob is required");
+  }
+  if (flags.emit != "nccl-tuner" && any_given(flags.tuner)) {
+    throw UsageError("--from, --min-gain and --max-bytes need --emit nccl-tuner");
+  }
   if (flags.emit.empty()) {
-    if (flags.knob.empty()) {
-      throw UsageError("--knob is required");
-    }
-    if (any_given(flags.tuner)) {
-      throw UsageError("--from, --min-gain and --max-bytes need --emit nccl-tuner");
-    }
     return;
   }
   require_word("--emit", flags.emit, kEmitted);
@@ -296,6 +301,13 @@ int emit(const Invocation& invocation, const TuneFlags& flags, const Common& com
   study::Files files(invocation.data_folder, {common.output});
   const study::Scenario scenario =
       load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
+  if (flags.emit == "ddp") {
+    study::RowsOptions options;
+    options.jobs = default_jobs();
+    options.max_seconds = max_seconds(flags.scenario);
+    options.progress = counting(common);
+    return emit_ddp(tree, files, options, common);
+  }
   return emit_nccl_tuner(scenario, flags.tuner, common);
 }
 

@@ -1,9 +1,11 @@
 // The computes of an iteration are F of units 0 .. U-1, B of units U-1 .. 0, for every micro-batch;
 // `computes_` lists them as they are added, so that position q of the iteration is element q. A
-// gather is added before its compute, hence waits name computes that exist already.
+// gather is added before its compute, and most wait for computes that exist already; with prefetch
+// `pre` and ahead_backward 0 a gather waits for the next one that is added.
 #include "program/builders/fsdp_program.hpp"
 
 #include <cstddef>
+#include <utility>
 
 #include "program/program_draft.hpp"
 
@@ -53,7 +55,12 @@ private:
     const std::uint32_t gather = add_exchange(draft_, operation_name(kind, j, unit), gather_,
                                               Kind::allgather, units_[unit].gather, unit);
     if (ahead && position >= std::size_t{1} + *ahead) {
-      draft_.wait(gather, computes_[position - 1 - *ahead], 0);
+      const std::size_t before = position - 1 - *ahead;
+      if (before < computes_.size()) {
+        draft_.wait(gather, computes_[before], 0);
+      } else {
+        waits_for_next_ = gather;
+      }
     }
     return gather;
   }
@@ -65,6 +72,9 @@ private:
     draft_.last().unit = static_cast<std::int32_t>(unit);
     draft_.last().micro_batch = static_cast<std::int32_t>(j);
     computes_.push_back(added);
+    if (waits_for_next_ != kNone) {
+      draft_.wait(std::exchange(waits_for_next_, kNone), added, 0);
+    }
     return added;
   }
 
@@ -135,6 +145,7 @@ private:
   std::uint32_t reduce_;
   std::uint32_t replica_;
   std::vector<std::uint32_t> computes_;
+  std::uint32_t waits_for_next_ = kNone;     // gather
   std::vector<std::uint32_t> first_gathers_; // of the first micro-batch
   std::vector<std::uint32_t> reduces_;       // per unit, of the last micro-batch that has them
   std::vector<std::uint32_t> replicates_;

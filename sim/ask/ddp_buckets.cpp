@@ -1,0 +1,169 @@
+// Knob bucket_bytes of schedule ddp gives the best single size. The list is the best merge if that
+// is faster, otherwise the buckets of the best single size.
+#include "ask/ddp_buckets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "ask/tune.hpp"
+#include "base/number_text.hpp"
+#include "plan/ddp.hpp"
+#include "plan/planners.hpp"
+#include "scenario/merge_problem.hpp"
+#include "scenario/scenario.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
+#include "json/sha256.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+double mib(Bytes bytes) { return static_cast<double>(bytes.value) / static_cast<double>(kMiB); }
+
+io::Json with_schedule(io::Json scenario, std::string_view schedule) {
+  io::assign(scenario, "/communication/schedule", schedule);
+  return scenario;
+}
+
+// Why sizes of buckets in launch order do not make every contiguous division, "" if they do.
+std::string no_list_of(const plan::Problem& problem, plan::DdpMode mode) {
+  if (mode != plan::DdpMode::rebuilt) {
+    return "the buckets are not rebuilt in the order in which gradients become ready";
+  }
+  const plan::Item* before = nullptr;
+  for (const plan::Item& item : problem.items) {
+    if (item.bytes.value == 0) {
+      continue;
+    }
+    if (item.sparse_gradient) {
+      return "a sparse gradient has a bucket of its own";
+    }
+    if (before != nullptr && before->dtype != item.dtype) {
+      return "gradients of several element types fill buckets of their own";
+    }
+    if (before != nullptr && std::tuple(item.ready_order, -item.registration) <
+                                 std::tuple(before->ready_order, -before->registration)) {
+      return "DDP fills its buckets in another order than that of the backward pass";
+    }
+    before = &item;
+  }
+  return "";
+}
+
+plan::Plan plan_with(const Scenario& scenario, const plan::Problem& problem,
+                     plan::Schedule schedule, Bytes cap) {
+  plan::ScheduleOptions options = scenario.communication.schedule_options;
+  options.bucket_bytes = cap;
+  return plan::make_plan(problem, schedule, options);
+}
+
+std::vector<Bytes> sizes_of(const plan::Plan& plan) {
+  std::vector<Bytes> sizes;
+  for (const plan::Group& group : plan.groups) {
+    sizes.push_back(group.bytes);
+  }
+  return sizes;
+}
+
+// The largest whole number of MiB that makes the same buckets, else the value itself. PyTorch's
+// default is left out: it means another first bucket.
+Bytes round_cap(const Scenario& scenario, const plan::Problem& problem, Bytes cap) {
+  const Bytes whole{cap.value / kMiB * kMiB};
+  if (whole.value == 0 || whole == plan::kDefaultBucketBytes || cap == plan::kDefaultBucketBytes) {
+    return cap;
+  }
+  const auto items = [&](Bytes bytes) {
+    std::vector<std::vector<std::uint32_t>> all;
+    for (plan::Group& group : plan_with(scenario, problem, plan::Schedule::ddp, bytes).groups) {
+      all.push_back(std::move(group.items));
+    }
+    return all;
+  };
+  return items(whole) == items(cap) ? whole : cap;
+}
+
+const TuneReference* reference(const Tuning& tuning, std::string_view name) {
+  const auto found = std::ranges::find(tuning.references, name, &TuneReference::name);
+  return found == tuning.references.end() || !found->point.iteration_time_s ? nullptr : &*found;
+}
+
+std::string snippet(const DdpBuckets& buckets) {
+  const bool standard = buckets.cap == plan::kDefaultBucketBytes;
+  const std::string cap = standard ? "" : ", bucket_cap_mb=" + base::shortest(mib(buckets.cap));
+  std::string text = "from torch.nn.parallel import DistributedDataParallel\n\n";
+  if (!buckets.list) {
+    return text + "model = DistributedDataParallel(model" + cap + ")\n";
+  }
+  std::string list;
+  for (const Bytes size : *buckets.list) {
+    list += (list.empty() ? "" : ", ") + base::shortest(mib(size));
+  }
+  return text + "try:\n    model = DistributedDataParallel(model, bucket_cap_mb_list=[" + list +
+         "])\nexcept TypeError:  # a PyTorch without bucket_cap_mb_list\n"
+         "    model = DistributedDataParallel(model" +
+         cap + ")\n";
+}
+
+} // namespace
+
+DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const RowsOptions& options) {
+  const TuneProblem question{.scenario = with_schedule(scenario, "ddp"),
+                             .knob = Knob::bucket_bytes};
+  const TuneValues values = tune_values(question, files);
+  const Tuning tuning = tune(question, values, files, options);
+  const Scenario parsed = parse_scenario(values.scenario, files, Leftovers::ignore);
+  const plan::Problem problem = merge_problem(parsed);
+  const plan::ScheduleOptions& keys = parsed.communication.schedule_options;
+  const Bytes best{tuning.best->value.as_integer()};
+  DdpBuckets buckets;
+  buckets.warnings = tuning.warnings;
+  buckets.cap = round_cap(parsed, problem, best);
+  plan::ScheduleOptions with_cap = keys;
+  with_cap.bucket_bytes = buckets.cap;
+  buckets.first = plan::first_bucket_bytes(with_cap);
+  buckets.step = buckets.cap_step = Seconds{*tuning.best->iteration_time_s};
+  const TuneReference* standard = reference(tuning, "default");
+  buckets.default_step =
+      standard != nullptr ? Seconds{*standard->point.iteration_time_s} : buckets.cap_step;
+  buckets.no_list = no_list_of(problem, keys.ddp_mode);
+  if (!buckets.no_list.empty()) {
+    return buckets;
+  }
+  plan::Schedule schedule = plan::Schedule::ddp;
+  const TuneReference* merge = reference(tuning, kBestMerge);
+  if (merge != nullptr && *merge->point.iteration_time_s < buckets.cap_step.value * (1 - 1e-12)) {
+    schedule = plan::Schedule::optimal;
+    buckets.step = Seconds{*merge->point.iteration_time_s};
+  }
+  buckets.list = sizes_of(plan_with(parsed, problem, schedule, buckets.cap));
+  return buckets;
+}
+
+io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets) {
+  io::Json list;
+  if (buckets.list) {
+    io::Array sizes;
+    for (const Bytes size : *buckets.list) {
+      sizes.emplace_back(mib(size));
+    }
+    list = std::move(sizes);
+  }
+  const double standard = buckets.default_step.value;
+  return io::Object{
+      {"bucket_cap_mb_list", std::move(list)},
+      {"bucket_cap_mb", mib(buckets.cap)},
+      {"first_bucket_mb", mib(buckets.first)},
+      {"predicted_step_s", buckets.step.value},
+      {"bucket_cap_step_s", buckets.cap_step.value},
+      {"default_step_s", standard},
+      {"gain", standard > 0 ? 1 - buckets.step.value / standard : 0},
+      {"scenario_sha256", io::sha256(io::compact(scenario))},
+      {"python", snippet(buckets)},
+  };
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,28 @@
+#pragma once
+// Sharding units of programs that the labels of sharding_units.hpp do not cover (other prefetch,
+// several micro-batches, replicas, interference): all divisions of a small model, local search over
+// those of a large one (TRN 6).
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "plan/sharding_units.hpp"
+
+namespace stepsim::plan {
+
+using PeriodOfCuts = std::function<double(const Cuts& cuts)>; // seconds; must be pure
+
+inline constexpr std::size_t kMostLayersTried = 16; // 32,768 divisions
+
+// The best of all allowed divisions of at most kMostLayersTried layers, certified; of more layers
+// the best that local search finds, not certified, with the lower bound of TRN 6. The search moves
+// to the best division with one cut more or less until none is better. It begins at one unit per
+// layer, one unit, every division into units of equally many layers, and `starts`; divisions that
+// are not allowed are no starts.
+[[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
+                                    const std::vector<Cuts>& starts, std::int64_t micro_batches);
+
+// Local search over the problem itself, whatever its size; the lower bound is left at 0.
+[[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const std::vector<Cuts>& starts);
+
+} // namespace stepsim::plan
