@@ -130,6 +130,9 @@ LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured
 bool within_targets(const LibraryFlags& flags, const ErrorNumbers& pooled) {
   const auto median = largest_allowed("--max-median", flags.max_median);
   const auto p90 = largest_allowed("--max-p90", flags.max_p90);
+  if (pooled.points == 0) {
+    return !median && !p90; // nothing was left out: a target without errors is missed
+  }
   return !(median && pooled.median > *median) && !(p90 && pooled.p90 > *p90);
 }
 
@@ -176,6 +179,10 @@ int fit_library_model(const cli::Invocation& invocation) {
   cli::write_tree(common, io::to_json(file, calibration));
   if (within_targets(flags, report.pooled)) {
     return cli::kOk;
+  }
+  if (report.pooled.points == 0) {
+    return cli::report_error("nothing was left out of the fit, so that its errors are unknown",
+                             cli::kTargetNotMet);
   }
   return cli::report_error("errors on what was left out of the fit: median " +
                                base::significant(100 * report.pooled.median, 3) + " %, p90 " +

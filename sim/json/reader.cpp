@@ -15,8 +15,6 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 1;
-
 std::string quoted_list(std::span<const std::string> words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -24,6 +24,9 @@
 
 namespace stepsim::io {
 
+// Of the files that are read and written: their key schema_version.
+inline constexpr std::int64_t kSchemaVersion = 1;
+
 // Keys are string literals, or live at least as long as the Fields.
 class Fields {
 public:

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "base/counter_hash.hpp"
 #include "base/error.hpp"
@@ -197,6 +199,22 @@ std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication) {
              : base::hash(seed, kStream, static_cast<std::uint64_t>(replication)) >> 11;
 }
 
+Scenario replicated(const Scenario& scenario, std::int64_t replication) {
+  Scenario other = scenario;
+  if (replication > 0) {
+    const std::uint64_t seed = replication_seed(scenario.variability.seed, replication);
+    other.seed = static_cast<std::int64_t>(seed);
+    other.variability.seed = seed;
+    other.cluster.network.packet.options.seed = seed;
+    if (scenario.cluster.fabric) {
+      net::RankFabric fabric = *scenario.cluster.fabric;
+      fabric.paths.seed = seed;
+      other.cluster.fabric = std::make_shared<const net::RankFabric>(std::move(fabric));
+    }
+  }
+  return other;
+}
+
 namespace {
 
 // Times become means over replications, so that their parts still add up; speeds follow from them.
@@ -244,10 +262,8 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   Result result = run(scenario);
   std::vector<Summary> all{result.summary};
   std::vector<double> periods{*result.summary.iteration_time_s};
-  Scenario other = scenario;
   for (std::int64_t r = 1; r < replications; ++r) {
-    other.variability.seed = replication_seed(scenario.variability.seed, r);
-    all.push_back(run(other).summary);
+    all.push_back(run(replicated(scenario, r)).summary);
     periods.push_back(*all.back().iteration_time_s);
   }
   if (replications > 1) {

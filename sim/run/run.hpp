@@ -19,6 +19,9 @@ inline constexpr std::string_view kEqualWorkers =
 // Replications run the same scenario with other random factors: the first with the scenario's own
 // seed, the others with seeds made from it and their number.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);
+// The scenario with that seed wherever it draws: factors of computing and exchanges, ECMP, spraying
+// and losses of packets.
+[[nodiscard]] Scenario replicated(const Scenario& scenario, std::int64_t replication);
 // Means over replications of the iteration time, its parts and bounds, and the makespans; speed-up
 // and throughput follow from them. The 95 % interval of the iteration time is by Student's t.
 // Everything else is that of the first replication, also completion times of messages (fct_*).

@@ -67,7 +67,8 @@ bool streams_blocks(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   return exchanges_by_links(scenario) &&
          (communication.collective == coll::AlgorithmId::automatic ||
-          coll::sends_blocks(communication.collective, communication.options));
+          coll::sends_blocks(communication.collective, communication.options) ||
+          sends_chains(communication));
 }
 
 bool adds_in_node(const Scenario& scenario) {

@@ -140,7 +140,7 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               const coll::Algorithm& row = coll::algorithm(s.communication.collective);
               return is_automatic(s) || is_hierarchical(s) || row.block_streams > 0 ||
-                     (row.node_blocks != nullptr && s.communication.reduce_broadcast);
+                     sends_chains(s.communication);
             },
             asked_collective},
     KeyRule{"/communication/lp_last_hop", "the collective is lp or auto",

@@ -74,7 +74,7 @@ std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& con
     const CostFile& file = context.files.cost(*json);
     network.cost_file = json->as_string();
     network.curve_source = "cost file " + json->as_string();
-    if (file.ranks != scenario.cluster.ranks()) {
+    if (file.ranks > 0 && file.ranks != scenario.cluster.ranks()) {
       context.problems.add(*json, "measured with " + std::to_string(file.ranks) +
                                       " ranks, the cluster has " +
                                       std::to_string(scenario.cluster.ranks()));

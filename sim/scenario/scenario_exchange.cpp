@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coll/algorithms.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "plan/planners.hpp"
 
@@ -137,6 +138,11 @@ std::string_view collective_word(const Communication& communication) {
   return communication.calibrated ? keys::kCalibrated
          : communication.library  ? keys::kLibrary
                                   : coll::name(communication.collective);
+}
+
+bool sends_chains(const Communication& communication) {
+  return communication.reduce_broadcast &&
+         coll::algorithm(communication.collective).node_blocks != nullptr;
 }
 
 coll::Op exchange_op(const Communication& communication) {

@@ -41,6 +41,10 @@ struct CodecTimes {
 // and its time depends on its size alone.
 [[nodiscard]] bool simulates_messages(const Scenario& scenario);
 
+// Whether an algorithm over nodes sends its reduce and its broadcast as chains of blocks, as
+// ring_rails does.
+[[nodiscard]] bool sends_chains(const Communication& communication);
+
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
 [[nodiscard]] coll::Op exchange_op(const Communication& communication);
 // The collective of the scenario without its bytes.

@@ -182,12 +182,6 @@ io::Json cluster_tree(const Scenario& scenario) {
   return tree;
 }
 
-// The reduce and the broadcast of ring_rails are pipelined chains.
-bool sends_chains(const Communication& communication) {
-  return communication.reduce_broadcast &&
-         coll::algorithm(communication.collective).node_blocks != nullptr;
-}
-
 // Only options of the chosen collective, and the keys that its schedule reads.
 io::Json communication_tree(const Scenario& scenario) {
   const Communication& communication = scenario.communication;

@@ -121,10 +121,8 @@ void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
       }
       return;
     }
-    Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
-    if (const std::int64_t replication = point % sweep_.grid.replications; replication > 0) {
-      scenario.variability.seed = replication_seed(scenario.variability.seed, replication);
-    }
+    const Scenario scenario = replicated(parse_scenario(tree, files_, Leftovers::ignore),
+                                         point % sweep_.grid.replications);
     refuse_long_work(estimated_seconds(scenario), max_seconds_);
     Result result = study::run(scenario);
     outcome.summary = std::move(result.summary);

@@ -17,6 +17,7 @@
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
 #include "coll/node_oracle.hpp"
 #include "coll/nodes.hpp"
@@ -203,6 +204,18 @@ TEST_CASE("nvls_tree: start-up, two hops per level, and the slower of switch and
   collective.links.two_level->nvls = NvlsCost{25e-6, 1 / 80e9};
   CHECK(near(form_of(collective), 25e-6 + 2 * 8e-6 + 1e9 * (1 + 1.0 / 4) / 80e9, 1e-12));
   agree(collective);
+}
+
+// A machine of several nodes has two links, and one formula all the same.
+TEST_CASE("switches: equal nodes count as alike, so that the formula can be asked for") {
+  for (const AlgorithmId id : {kCollnet, kNvlsTree}) {
+    Collective collective = on_nodes(Op::allreduce, id, {4, 8, 8}, 1e8);
+    collective.links.two_level->nvls = NvlsCost{25e-6, 1 / 309e9};
+    CHECK(uniform_cost(collective).has_value());
+    collective.enter_s.assign(32, 0);
+    collective.enter_s[3] = 1e-6;
+    CHECK_FALSE(uniform_cost(collective).has_value());
+  }
 }
 
 TEST_CASE("switches: all ranks end together, after the last one has entered") {

@@ -116,6 +116,23 @@ TEST_CASE("run: replications give the mean of their runs and its interval") {
   CHECK(*fixed.iteration_time_s == within(2 * kCompute + ring_s(kBytes, 4), 1e-12));
 }
 
+TEST_CASE("run: a replication has a seed of its own wherever the scenario draws") {
+  const study::Scenario scenario = study::testing::scenario(
+      R"({"workload": {"layers": [{"forward_s": 0.001, "backward_s": 0.002,
+                                   "gradient_bytes": 4000000}]},
+          "cluster": {"nodes": 4, "network": {"model": "packet", "latency_s": 1e-5,
+                      "bandwidth_Bps": 1.25e9, "packet": {"transport": "dctcp"}}}})");
+  const study::Scenario first = study::replicated(scenario, 0);
+  CHECK(first.seed == scenario.seed);
+  const study::Scenario other = study::replicated(scenario, 3);
+  const std::uint64_t seed = study::replication_seed(1, 3);
+  CHECK(other.seed == static_cast<std::int64_t>(seed));
+  CHECK(other.variability.seed == seed);
+  CHECK(other.cluster.network.packet.options.seed == seed);
+  CHECK(other.cluster.fabric->paths.seed == seed);
+  CHECK(scenario.cluster.fabric->paths.seed == 1);
+}
+
 TEST_CASE("run: ok_topk starts with dense iterations; its bytes follow from the formula") {
   const study::Result result = run_case(
       {.communication =

@@ -194,12 +194,10 @@ int run(const Invocation& invocation) {
   io::Json tree = source.tree;
   apply_flags(tree, options.flags);
   const bool written = options.flags.point.empty(); // by a user, key by key
-  study::Scenario scenario = load_scenario(
-      tree, files, options.flags, written ? study::Leftovers::refuse : study::Leftovers::ignore);
-  if (source.replication > 0) {
-    scenario.variability.seed =
-        study::replication_seed(scenario.variability.seed, source.replication);
-  }
+  const study::Scenario scenario = study::replicated(
+      load_scenario(tree, files, options.flags,
+                    written ? study::Leftovers::refuse : study::Leftovers::ignore),
+      source.replication);
   const std::int64_t replications =
       options.replications.empty() ? 1
                                    : count("--replications", options.replications, io::at_least(0));

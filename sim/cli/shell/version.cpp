@@ -2,6 +2,7 @@
 #include "cli/shell/version.hpp"
 
 #include "git_hash.hpp"
+#include "json/reader.hpp"
 
 namespace stepsim::cli {
 
@@ -15,7 +16,7 @@ std::string version_text() {
   text += " (git ";
   text += git_hash();
   text += ")\nschema version ";
-  text += std::to_string(kSchemaVersion);
+  text += std::to_string(io::kSchemaVersion);
   text += "\nGCC " __VERSION__;
 #ifdef NDEBUG
   text += ", release; optional parts: none\n";

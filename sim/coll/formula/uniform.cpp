@@ -45,7 +45,8 @@ std::optional<LinkCost> common_link(const Collective& collective) {
   if (!links.pairs.empty()) {
     return std::nullopt;
   }
-  const bool takes_levels = algorithm(collective.algorithm).node_phases != nullptr;
+  const Algorithm& row = algorithm(collective.algorithm);
+  const bool takes_levels = row.node_phases != nullptr || row.in_switch;
   const bool other_machines = collective.algorithm == AlgorithmId::parameter_server &&
                               collective.options.placement == Placement::dedicated;
   if (takes_levels || other_machines || links.two_level->gpus_per_node == 1) {

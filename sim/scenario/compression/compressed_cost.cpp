@@ -14,35 +14,36 @@ namespace stepsim::study {
 
 namespace {
 
-// Channel seconds of a bucket of `bytes` dense bytes, by formula where there is one.
-double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const coll::CompressedExchange exchange = coll::compressed_exchange(
-      compression, part_of_bytes(bytes, scenario.workload.bytes_per_value()), base);
-  double wire = 0;
+// Seconds on the wire, by formula where there is one.
+double wire_seconds(const Scenario& scenario, const coll::CompressedExchange& exchange,
+                    const coll::Collective& base) {
   if (const auto form = coll::closed_form_seconds(exchange)) {
-    wire = *form;
-  } else {
-    const coll::Method method = base.links.fabric ? coll::Method::events : coll::Method::max_plus;
-    wire = coll::exchange_time(exchange, compression, method).seconds;
+    return *form;
   }
-  const ChannelTimes times = channel_times(scenario, exchange, wire, bytes);
+  const coll::Method method = base.links.fabric ? coll::Method::events : coll::Method::max_plus;
+  return coll::exchange_time(exchange, scenario.communication.compression, method).seconds;
+}
+
+double sum(const ChannelTimes& times) {
   return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
 }
 
-// powersgd sends the factors of whole tensors: the time of all of them, shared by bytes.
+// Channel seconds of a bucket of `bytes` dense bytes.
+double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
+  const coll::CompressedExchange exchange =
+      coll::compressed_exchange(scenario.communication.compression,
+                                part_of_bytes(bytes, scenario.workload.bytes_per_value()), base);
+  return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange, base), bytes));
+}
+
+// powersgd sends the factors of whole tensors: the time of all of them, shared by bytes. What has
+// no bytes is the start-up: on a fabric, where times of two sizes are not told apart, that of
+// synchronizing alone.
 plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base) {
   const plan::Group all = all_gradients(scenario);
-  const auto seconds = [&](coll::Collective collective) {
-    const coll::Compression& compression = scenario.communication.compression;
-    const coll::CompressedExchange exchange =
-        coll::compressed_exchange(compression, gradient_part(scenario, all), collective);
-    if (base.links.fabric) {
-      return coll::exchange_time(exchange, compression, coll::Method::events).seconds;
-    }
-    const std::optional<double> form = coll::closed_form_seconds(exchange);
-    return form ? *form
-                : coll::exchange_time(exchange, compression, coll::Method::max_plus).seconds;
+  const auto exchange = [&](const coll::Collective& collective) {
+    return coll::compressed_exchange(scenario.communication.compression,
+                                     gradient_part(scenario, all), collective);
   };
   coll::Collective latency = base;
   latency.links.all.per_byte_s = 0;
@@ -50,10 +51,14 @@ plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base)
     latency.links.two_level->intra.per_byte_s = 0;
   }
   latency.reduction_s_per_byte = 0;
-  const double startup = base.links.fabric ? 0 : seconds(latency);
+  const double startup =
+      (base.links.fabric ? 0 : wire_seconds(scenario, exchange(latency), latency)) +
+      extra_cost(scenario).startup_s;
   const auto bytes = static_cast<double>(all.bytes.value);
-  return {.base = plan::LinearCost{startup,
-                                   bytes > 0 ? std::max(0.0, seconds(base) - startup) / bytes : 0}};
+  const double seconds = sum(
+      channel_times(scenario, exchange(base), wire_seconds(scenario, exchange(base), base), bytes));
+  return {.base =
+              plan::LinearCost{startup, bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
 }
 
 } // namespace
