@@ -199,6 +199,9 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
 Measured measured_causes(const io::Json& tree, const Scenario& scenario, double step_s,
                          double measured_s, Files& files) {
   Measured measured{.step_s = measured_s, .gap_s = measured_s - step_s, .causes = {}};
+  if (!(measured.gap_s > 0)) {
+    return measured;
+  }
   double explained = 0;
   for (Change& cause : all_causes(scenario)) {
     const std::optional<double> step = changed_step_s(tree, cause.set, files);
@@ -209,7 +212,7 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
     }
   }
   std::ranges::stable_sort(measured.causes, std::ranges::greater(), &Cause::explains_s);
-  measured.unexplained_s = measured.gap_s > 0 ? std::max(0.0, measured.gap_s - explained) : 0;
+  measured.unexplained_s = std::max(0.0, measured.gap_s - explained);
   return measured;
 }
 

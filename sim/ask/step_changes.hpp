@@ -23,8 +23,8 @@ changed_step_s(const io::Json& tree, const std::vector<std::string>& set, Files&
 [[nodiscard]] std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario,
                                                 double step_s, Files& files);
 
-// Causes of a step of `measured_s`, the one that explains most first. Causes that change nothing
-// are left out.
+// Causes of a step of `measured_s`, the one that explains most first; none if it is not longer than
+// `step_s`. Causes that change nothing are left out.
 [[nodiscard]] Measured measured_causes(const io::Json& tree, const Scenario& scenario,
                                        double step_s, double measured_s, Files& files);
 

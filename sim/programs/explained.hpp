@@ -58,8 +58,4 @@ struct Explained {
 // doubled, computing twice as fast, no interference.
 void add_program_changes(const ProgramFile& file, Explained& explained);
 
-// Three to six whole sentences: how long a step takes, what bounds it, how much of it is exposed
-// communication, interference, and which change helps most.
-[[nodiscard]] std::vector<std::string> sentences_of(const Explained& explained);
-
 } // namespace stepsim::study

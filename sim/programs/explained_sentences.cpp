@@ -1,8 +1,9 @@
+#include "programs/explained_sentences.hpp"
+
 #include <algorithm>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "programs/explained.hpp"
 
 namespace stepsim::study {
 
@@ -119,7 +120,29 @@ std::string help_sentence(const Explained& explained) {
          percent(best.gain) + " less.";
 }
 
+std::string measured_sentence(const Explained& explained) {
+  if (!explained.measured) {
+    return "";
+  }
+  const Measured& measured = *explained.measured;
+  const std::string length = base::readable_seconds(measured.step_s);
+  if (!(measured.gap_s > 0)) {
+    return "The measured step of " + length + " is not longer than that.";
+  }
+  const std::string gap = "The measured step of " + length + " is " +
+                          base::readable_seconds(measured.gap_s) + " longer";
+  if (measured.causes.empty()) {
+    return gap + ", and none of the causes tried explains it.";
+  }
+  const Cause& first = measured.causes.front();
+  return gap + "; of the causes tried, the one that explains most is: " + first.cause + " (" +
+         base::readable_seconds(first.explains_s) + ").";
+}
+
 std::string tie_sentence(const Explained& explained) {
+  if (explained.measured) { // has a sentence of its own
+    return "";
+  }
   return explained.explanation.path.other_cycles ? "Several chains of operations are equally long, "
                                                    "so that shortening one of them alone "
                                                    "gains nothing."
@@ -134,7 +157,7 @@ std::vector<std::string> sentences_of(const Explained& explained) {
   for (std::string sentence :
        {length_sentence(explained), bound_sentence(explained),
         empty ? "" : exposed_sentence(explained), interference_sentence(explained),
-        tie_sentence(explained), help_sentence(explained)}) {
+        tie_sentence(explained), help_sentence(explained), measured_sentence(explained)}) {
     if (!sentence.empty()) {
       sentences.push_back(std::move(sentence));
     }

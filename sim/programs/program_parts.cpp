@@ -85,7 +85,18 @@ std::vector<program::Group> parse_groups(const io::Json& groups, io::Problems& p
 }
 
 void add_unawaited(const program::Program& program, std::vector<std::string>& warnings) {
-  const std::vector<std::uint32_t> loose = program::unawaited(program);
+  // The next operation of a fifo stream waits for the one before it: one that is awaited is enough.
+  std::vector<bool> holds(program.streams.size(), false);
+  const auto hold = [&](std::uint32_t operation) {
+    const std::uint32_t stream = program.operations[operation].stream;
+    holds[stream] = program.streams[stream].discipline == program::Discipline::fifo;
+  };
+  hold(program.marker);
+  for (const program::Wait& wait : program.waits) {
+    hold(wait.operation);
+  }
+  std::vector<std::uint32_t> loose = program::unawaited(program);
+  std::erase_if(loose, [&](std::uint32_t o) { return holds[program.operations[o].stream]; });
   if (loose.empty()) {
     return;
   }

@@ -17,7 +17,8 @@ namespace stepsim::study {
 [[nodiscard]] std::vector<program::Group> parse_groups(const io::Json& groups,
                                                        io::Problems& problems);
 
-// Appends the warning about operations that nothing waits for, if there are any.
+// Appends the warning about operations that nothing waits for, not even by the order of their fifo
+// stream, if there are any.
 void add_unawaited(const program::Program& program, std::vector<std::string>& warnings);
 
 } // namespace stepsim::study

@@ -80,6 +80,18 @@ TEST_CASE("program file: operations, waits and the period") {
   CHECK(file.warnings.empty());
 }
 
+TEST_CASE("program file: an operation that delays nothing is a warning") {
+  const std::string copy = R"({"kind": "program",
+    "streams": [{"name": "compute"}, {"name": "copy"}],
+    "operations": [
+      {"id": "F", "stream": "compute", "type": "compute", "seconds": 1},
+      {"id": "B", "stream": "compute", "type": "compute", "seconds": 1},
+      {"id": "C", "stream": "copy", "type": "delay", "seconds": 1, "waits": [["B", 0]]}],
+    "marker": "B"})";
+  // B waits for F by the order of their stream; nothing waits for C.
+  CHECK(read(copy).warnings == std::vector<std::string>{"nothing waits for C"});
+}
+
 TEST_CASE("program file: what is written is read as the same program") {
   const auto check = [](const Program& program) {
     const std::string text = written(program);

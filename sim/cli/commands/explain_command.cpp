@@ -16,6 +16,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/text/explain_text.hpp"
 #include "programs/explained.hpp"
+#include "programs/explained_sentences.hpp"
 #include "programs/explained_tree.hpp"
 #include "run/run.hpp"
 
