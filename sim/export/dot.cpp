@@ -11,19 +11,6 @@ namespace stepsim::io {
 
 namespace {
 
-// A quoted id of the DOT language: only the quote needs a backslash, and a backslash before a
-// quote would be read as one.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out + "\"";
-}
-
 std::string rate_text(double bytes_per_second) {
   return base::shortest(bytes_per_second * 8 / 1e9) + " Gbit/s";
 }
@@ -43,8 +30,20 @@ std::string label(const net::FabricLink& there, const net::FabricLink& back) {
 
 } // namespace
 
+// Only the quote needs a backslash, and a backslash before a quote would be read as one.
+std::string dot_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
 std::string dot_text(const net::Fabric& fabric, std::string_view name) {
-  std::string out = "graph " + quoted(name) +
+  std::string out = "graph " + dot_quoted(name) +
                     " {\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n"
                     "  edge [fontname=\"Helvetica\", fontsize=9];\n";
   const std::vector<std::uint32_t> level = net::levels(fabric);
@@ -52,7 +51,7 @@ std::string dot_text(const net::Fabric& fabric, std::string_view name) {
   for (std::uint32_t row = 0; row <= top; ++row) {
     out += std::string("  { rank=same; node [shape=") + (row == 0 ? "ellipse" : "box") + "];";
     for (net::NodeId node = 0; node < fabric.nodes(); ++node) {
-      out += level[node] == row ? " " + quoted(fabric.node_names[node]) + ";" : "";
+      out += level[node] == row ? " " + dot_quoted(fabric.node_names[node]) + ";" : "";
     }
     out += " }\n";
   }
@@ -62,8 +61,8 @@ std::string dot_text(const net::Fabric& fabric, std::string_view name) {
     const bool upwards = level[link.from] <= level[link.to]; // edges point from lower rows up
     const net::FabricLink& there = fabric.links[upwards ? i : i + 1];
     const net::FabricLink& back = fabric.links[upwards ? i + 1 : i];
-    out += "  " + quoted(fabric.node_names[there.from]) + " -- " +
-           quoted(fabric.node_names[there.to]) + " [label=\"" + label(there, back) + "\"];\n";
+    out += "  " + dot_quoted(fabric.node_names[there.from]) + " -- " +
+           dot_quoted(fabric.node_names[there.to]) + " [label=\"" + label(there, back) + "\"];\n";
   }
   return out + "}\n";
 }

@@ -9,6 +9,9 @@
 
 namespace stepsim::io {
 
+// A quoted id of the DOT language, in one line.
+[[nodiscard]] std::string dot_quoted(std::string_view text);
+
 [[nodiscard]] std::string dot_text(const net::Fabric& fabric, std::string_view name);
 
 } // namespace stepsim::io

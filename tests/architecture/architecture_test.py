@@ -10,12 +10,13 @@ import re
 import sys
 
 FLOORS = ["base", "engine", "plan", "library", "json", "net", "coll", "program", "train", "files",
-          "import", "export", "scenario", "run", "flows", "collective", "sweep", "ask", "lab", "cli"]
+          "import", "export", "scenario", "run", "programs", "flows", "collective", "sweep", "ask",
+          "lab", "cli"]
 
 # Rooms that share a namespace; the others have one of their own name.
 NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),
-              **dict.fromkeys(["scenario", "run", "flows", "collective", "sweep", "ask", "lab"],
-                              "study")}
+              **dict.fromkeys(["scenario", "run", "programs", "flows", "collective", "sweep", "ask",
+                               "lab"], "study")}
 
 # Third-party header -> the floors whose .cpp files may include it.
 THIRD_PARTY = {"boost/graph/": {"net"}, "boost/math/": {"base"}, "nlohmann/": {"json", "import"}, "zlib.h": {"json"},

@@ -19,6 +19,8 @@ TWO = "examples/two-layers.scenario.json"
 # Words of an invocation that succeeds; {folder} is a scratch folder that holds the shards.
 COMMANDS = {
     "run": [TWO],
+    "explain": [TWO],
+    "program": [TWO],
     "compare": [TWO, "--over", "/cluster/nodes=2,3"],
     "sweep": [TWO, "--over", "/cluster/nodes=2,3"],
     "merge": ["{folder}/s.shard-0-of-2.jsonl", "{folder}/s.shard-1-of-2.jsonl"],

@@ -291,9 +291,9 @@ def escapes(place):
     for path in sorted((ROOT / "examples").glob("*.json")):
         tree = json.loads(path.read_text())
         kind = tree.get("kind")
-        if kind in ("flows", "sparse_semantics", "compression_breakeven"):
+        if kind in ("flows", "sparse_semantics", "compression_breakeven", "program"):
             command = {"flows": "flows", "sparse_semantics": "semantics",
-                       "compression_breakeven": "breakeven"}[kind]
+                       "compression_breakeven": "breakeven", "program": "explain"}[kind]
             documents.append((tree, [[command], ["check"]]))
     count = 0
     for tree, commands in documents:

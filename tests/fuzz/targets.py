@@ -35,6 +35,7 @@ COMMANDS = {
     "model": stepsim("models", "show", "./mutant.json"),
     "sweep": stepsim("sweep", "mutant.json", "--dry-run"),
     "flows": stepsim("flows", "mutant.json", "-o", "out.json", "--json"),
+    "program": stepsim("explain", "mutant.json", "-o", "out.json", "--json"),
     "compression_breakeven": stepsim("breakeven", "mutant.json", "-o", "out.json", "--json"),
     "sparse_semantics": stepsim("semantics", "mutant.json"),
 }

@@ -86,6 +86,14 @@ Program alternating() {
   return draft.finish(a);
 }
 
+// One layer whose bucket is applied `width` iterations later.
+Program pipelined(double compute, double exchange, std::int32_t width) {
+  const std::vector<LayerTimes> layers{{{0}, {compute}, 1}};
+  const std::vector<BucketTimes> buckets{
+      {.layers = {0}, .reduce = {.startup = {}, .data = {exchange}}, .gather = {}}};
+  return pipe_sgd_program(layers, buckets, {}, width);
+}
+
 UnitTimes unit(double f, double b, double a, double r) {
   return {.forward = {f},
           .backward = {b},
@@ -118,9 +126,7 @@ TEST_CASE("explain: shares of a cycle over two iterations (row P1)") {
 TEST_CASE("explain: a pipelined step is bound by computing, by its exchange or by both "
           "(rows P5, P6)") {
   const auto explained = [](double compute, double exchange, std::int32_t width) {
-    const std::vector<PipePiece> one{
-        {.compute = {compute}, .exchange = {.startup = {}, .data = {exchange}}}};
-    return explain(pipe_sgd_program({}, one, width), {});
+    return explain(pipelined(compute, exchange, width), {});
   };
   const auto check = [&](double compute, double exchange, std::int32_t width, double period,
                          double left, double right) {
@@ -180,7 +186,7 @@ TEST_CASE("explain: a tie of two ends has two derivatives (row E3)") {
   const std::vector<BucketTimes> buckets{
       {.layers = {1}, .reduce = {.startup = {}, .data = {2}}, .gather = {}},
       {.layers = {0}, .reduce = {.startup = {}, .data = {1}}, .gather = {}}};
-  const Program program = sync_sgd_program(layers, buckets);
+  const Program program = sync_sgd_program(layers, buckets, {});
   ExplainOptions options;
   options.operations = 10;
   const Explanation found = explain(program, options);
@@ -242,8 +248,7 @@ TEST_CASE("explain: walking back through recorded events finds the shares of the
 TEST_CASE("explain: interference is a line of its own") {
   // Computing of 100 s and exchanges of 60 s, two iterations apart: 60 s of the exchange slow 40 s
   // of computing to 1 / 1.5 (row I1).
-  const std::vector<PipePiece> one{{.compute = {100}, .exchange = {.startup = {}, .data = {60}}}};
-  const Program slowed = with_interference(pipe_sgd_program({}, one, 2), 1.5, 1);
+  const Program slowed = with_interference(pipelined(100, 60, 2), 1.5, 1);
   const Explanation found = explain(slowed, recorded(400, 200));
   CHECK(found.evaluator == Evaluator::events);
   CHECK(found.path.period_s == within(120.0, 1e-9));

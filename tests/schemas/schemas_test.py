@@ -20,9 +20,10 @@ STEPSIM = ROOT / "build" / "stepsim"
 # Kinds whose reader exists; the others are only described so far.
 READ_KINDS = ["collective", "compression_breakeven", "cost", "flows", "library_calibration", "links",
               "measured_training", "model", "network_calibration", "node_preset", "problem",
-              "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
+              "program", "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 # What commands write with --json -> its kind.
-WRITTEN_KINDS = {"breakeven": "compression_breakeven_result", "flows": "flows_result",
+WRITTEN_KINDS = {"breakeven": "compression_breakeven_result", "explain": "explanation",
+                 "flows": "flows_result",
                  "run": "result", "semantics": "sparse_semantics_result"}
 
 

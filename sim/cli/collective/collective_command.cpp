@@ -83,7 +83,7 @@ void add_options(CLI::App& app, CollectiveOptions& options) {
 }
 
 // The sentence on a point of the library is a key of its record and a line below a table.
-void explain(io::Json& record, Output& output) {
+void add_explanation(io::Json& record, Output& output) {
   const bool is_library = *record.find("algorithm") == io::Json("library");
   record.set("explanation", is_library ? io::Json(study::library_sentence(record)) : io::Json());
   if (is_library) {
@@ -139,7 +139,7 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
     progress(point, points);
     io::Json tree = study::evaluate_collective(collective_at(sweep, files, point), wanted);
     if (options.explain) {
-      explain(tree, output);
+      add_explanation(tree, output);
     }
     times.push_back(times_of(tree));
     for (const io::Json& warning : tree.find("warnings")->as_array()) {

@@ -30,6 +30,7 @@
 #include "lab/semantics_compare.hpp"
 #include "lab/semantics_result.hpp"
 #include "lab/semantics_run.hpp"
+#include "programs/program_file.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
@@ -182,6 +183,11 @@ constexpr std::array kKinds{
            return {};
          }},
     Kind{"problem", "ready_s", check_problem},
+    Kind{"program", "operations",
+         [](const io::Json& tree, study::Files& files) {
+           return Warnings(
+               study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
+         }},
     Kind{"sparse_semantics", "gradients", check_semantics},
     Kind{"compression_breakeven", "gradient_bytes",
          [](const io::Json& tree, study::Files& files) {

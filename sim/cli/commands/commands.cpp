@@ -9,12 +9,14 @@
 #include "cli/commands/check_command.hpp"
 #include "cli/commands/compare_command.hpp"
 #include "cli/commands/converge_command.hpp"
+#include "cli/commands/explain_command.hpp"
 #include "cli/commands/flows_command.hpp"
 #include "cli/commands/import_command.hpp"
 #include "cli/commands/keys_command.hpp"
 #include "cli/commands/merge_command.hpp"
 #include "cli/commands/models_command.hpp"
 #include "cli/commands/plan_command.hpp"
+#include "cli/commands/program_command.hpp"
 #include "cli/commands/run_command.hpp"
 #include "cli/commands/schema_command.hpp"
 #include "cli/commands/semantics_command.hpp"
@@ -30,6 +32,7 @@ namespace {
 // The order is that of help; commands of one group stand next to each other.
 constexpr std::array kCommands{
     Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
+    Command{"Training steps", "explain", "what bounds a step and what would help", explain},
     Command{"Training steps", "compare", "alternatives side by side, best first", compare},
     Command{"Training steps", "sweep", "every point of a grid of scenario values", sweep},
     Command{"Training steps", "merge", "joins the shards of a sweep", merge},
@@ -37,6 +40,7 @@ constexpr std::array kCommands{
             "the values at which a number of the result reaches a target", solve},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
     Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
+    Command{"Parts of a step", "program", "a step as operations on streams", program},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},
     Command{"Parts of a step", "flows", "completion times of flows through a network", flows},

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/commands/program_input.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -19,8 +20,11 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
 #include "cli/shell/simulation_meta.hpp"
+#include "cli/text/explain_text.hpp"
 #include "cli/text/run_text.hpp"
 #include "export/chrome_trace.hpp"
+#include "programs/explained.hpp"
+#include "programs/explained_tree.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
@@ -157,6 +161,26 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   }
 }
 
+// A file of kind program. What a run of a scenario has beside its times needs a workload.
+int run_program(const Invocation& invocation, const io::Json& tree, const RunOptions& options,
+                study::Files& files, const Common& common) {
+  if (!options.timeline.empty() || !options.replications.empty()) {
+    throw UsageError("--timeline and --replications need a scenario; " + options.file +
+                     " is a program");
+  }
+  const study::Explained explained =
+      study::explained_program(load_program(tree, files, options.flags));
+  if (format_of(common, Format::table) == Format::json) {
+    io::Json out = study::explained_tree(explained);
+    out.set("meta", meta(invocation));
+    write_tree(common, out);
+  } else {
+    write_output(common, program_text(explained));
+  }
+  print_warnings(explained.warnings, common);
+  return kOk;
+}
+
 } // namespace
 
 // A scenario written by a user must not have keys without a meaning; the point of a sweep may,
@@ -165,7 +189,8 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
 int run(const Invocation& invocation) {
   RunOptions options;
   CLI::App app;
-  app.add_option("SCENARIO", options.file, "file of kind scenario; - = standard input")->required();
+  app.add_option("SCENARIO", options.file, "file of kind scenario or program; - = standard input")
+      ->required();
   add_scenario_flags(app, options.flags);
   app.add_option("--replications", options.replications,
                  "runs with so many seeds; the iteration time is their mean, with a 95 % interval")
@@ -193,6 +218,9 @@ int run(const Invocation& invocation) {
   const ScenarioSource source = read_scenario_source(options.file, options.flags.point);
   io::Json tree = source.tree;
   apply_flags(tree, options.flags);
+  if (study::is_program(tree)) {
+    return run_program(invocation, tree, options, files, common);
+  }
   const bool written = options.flags.point.empty(); // by a user, key by key
   const study::Scenario scenario = study::replicated(
       load_scenario(tree, files, options.flags,

@@ -54,11 +54,14 @@ std::string layer_name(const ProgramLabels& labels, std::size_t layer) {
   return layer < labels.layers.size() ? labels.layers[layer] : "layer " + std::to_string(layer);
 }
 
-// An operation of its own layers has equal parts of them; that of a unit is divided by the unit's
-// weights, equally if all of them are 0.
+// An operation of a unit is divided by the weights of the unit's layers, equally if all of them are
+// 0; any other has equal parts of its own layers.
 void add_layers(const Operation& operation, const ProgramLabels& labels, double seconds,
                 Sums& sums) {
-  if (operation.first_layer >= 0) {
+  const auto unit = static_cast<std::size_t>(operation.unit);
+  const bool divided =
+      operation.unit >= 0 && unit < labels.unit_parts.size() && !labels.unit_parts[unit].empty();
+  if (!divided && operation.first_layer >= 0) {
     const auto first = static_cast<std::size_t>(operation.first_layer);
     const auto last = static_cast<std::size_t>(operation.last_layer);
     for (std::size_t layer = first; layer <= last; ++layer) {
@@ -66,8 +69,7 @@ void add_layers(const Operation& operation, const ProgramLabels& labels, double 
     }
     return;
   }
-  const auto unit = static_cast<std::size_t>(operation.unit);
-  if (operation.unit < 0 || unit >= labels.unit_parts.size() || labels.unit_parts[unit].empty()) {
+  if (!divided) {
     sums.add("no layer", seconds);
     return;
   }

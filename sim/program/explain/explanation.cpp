@@ -7,8 +7,10 @@
 
 namespace stepsim::program {
 
-Explanation explain(const Program& program, const ExplainOptions& options) {
+Explanation explain(const Program& given, const ExplainOptions& options) {
   const Evaluation& evaluation = options.evaluation;
+  const bool equal = evaluation.factors.compute.empty();
+  const Program program = equal ? one_rank(given) : given;
   Explanation result;
   result.evaluator = evaluator_of(program, evaluation);
   std::optional<SteadyState> state;

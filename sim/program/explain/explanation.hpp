@@ -28,7 +28,8 @@ struct Explanation {
 };
 
 // Of a valid program. Critical cycle and derivatives are exact where has_critical_cycle(), else
-// they come from the recorded run. Throws SimulationError as evaluate() does.
+// they come from the recorded run, of one rank where all are equal. Throws SimulationError as
+// evaluate() does.
 [[nodiscard]] Explanation explain(const Program& program, const ExplainOptions& options);
 
 } // namespace stepsim::program

@@ -9,6 +9,14 @@
 
 namespace stepsim::program {
 
+Program one_rank(Program program) {
+  program.ranks = 1;
+  for (Group& group : program.groups) {
+    group.parts = {{0}};
+  }
+  return program;
+}
+
 bool has_critical_cycle(const Program& program, const Evaluation& evaluation) {
   return recurrence_applies(program) && evaluation.factors.compute.empty() &&
          evaluation.factors.exchange.empty();
@@ -22,6 +30,9 @@ Evaluator evaluator_of(const Program& program, const Evaluation& evaluation) {
 }
 
 OperationTimes evaluate(const Program& program, const Evaluation& evaluation, Record record) {
+  if (program.ranks > 1 && evaluation.factors.compute.empty()) {
+    return evaluate(one_rank(program), evaluation, record);
+  }
   constexpr double kMostRecorded = 0x1p26;
   const double recorded = static_cast<double>(program.operations.size()) *
                           static_cast<double>(program.ranks) *

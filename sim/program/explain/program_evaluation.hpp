@@ -25,6 +25,10 @@ struct Evaluation {
   EachRule each; // of exchanges whose ranks enter one by one
 };
 
+// The program of one rank, which is that of equal ranks: each waits for itself alone, and its
+// groups are the rank.
+[[nodiscard]] Program one_rank(Program program);
+
 // True if the period is that of a critical cycle: equal ranks, constant durations, fifo streams, no
 // interference.
 [[nodiscard]] bool has_critical_cycle(const Program& program, const Evaluation& evaluation);
@@ -32,8 +36,9 @@ struct Evaluation {
 // closed_form where has_critical_cycle(), else max_plus without other disciplines and interference.
 [[nodiscard]] Evaluator evaluator_of(const Program& program, const Evaluation& evaluation);
 
-// Throws SimulationError for ranks that enter one by one on a program that only `events` could run,
-// and for a recording of more than 2^26 operations x ranks x iterations.
+// Without compute factors the result has one rank. Throws SimulationError for ranks that enter one
+// by one on a program that only `events` could run, and for a recording of more than 2^26
+// operations x ranks x iterations.
 [[nodiscard]] OperationTimes evaluate(const Program& program, const Evaluation& evaluation,
                                       Record record = Record::marker);
 

@@ -39,28 +39,25 @@ Program moved(Program program, const Parameter& parameter, double step) {
 } // namespace
 
 std::vector<Parameter> parameters_of(const Program& program, const LinkConstants& links) {
-  Parameter latency = without_slopes(program, "latency_s", links.latency_s);
-  Parameter per_byte = without_slopes(program, "seconds_per_byte", links.seconds_per_byte);
-  Parameter compute = without_slopes(program, "compute_factor", 1);
+  // Without constants a parameter is a factor on the times themselves: its slope is the time.
+  const auto of = [&](double constant, std::string name, std::string factor) {
+    return constant > 0 ? without_slopes(program, std::move(name), constant)
+                        : without_slopes(program, std::move(factor), 1);
+  };
+  std::vector<Parameter> all{of(links.latency_s, "latency_s", "startup_factor"),
+                             of(links.seconds_per_byte, "seconds_per_byte", "data_factor"),
+                             without_slopes(program, "compute_factor", 1)};
   for (std::size_t o = 0; o < program.operations.size(); ++o) {
     const Operation& operation = program.operations[o];
     if (operation.type == OperationType::exchange) {
-      const double startup = operation.startup.value;
-      const double known = links.latency_s > 0 ? startup / links.latency_s : 1;
-      latency.startup_slope[o] = startup > 0 ? known : 0;
-      per_byte.slope[o] = links.seconds_per_byte > 0 ? operation.data.value / links.seconds_per_byte
-                                                     : static_cast<double>(operation.bytes);
+      all[0].startup_slope[o] = operation.startup.value / all[0].value;
+      all[1].slope[o] = operation.data.value / all[1].value;
     } else if (operation.type == OperationType::compute) {
-      compute.slope[o] = operation.seconds.value;
+      all[2].slope[o] = operation.seconds.value;
     }
   }
-  std::vector<Parameter> result;
-  for (Parameter& parameter : {std::ref(latency), std::ref(per_byte), std::ref(compute)}) {
-    if (has_slope(parameter)) {
-      result.push_back(std::move(parameter));
-    }
-  }
-  return result;
+  std::erase_if(all, [](const Parameter& parameter) { return !has_slope(parameter); });
+  return all;
 }
 
 Parameter seconds_of(const Program& program, std::uint32_t operation) {

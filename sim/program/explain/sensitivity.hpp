@@ -13,8 +13,7 @@
 namespace stepsim::program {
 
 // What an exchange pays per start-up and per byte, so that `startup` and `data` of operations can
-// be read as start-ups and bytes; 0: unknown. Then an exchange with a start-up has one of them, and
-// its own key `bytes` counts.
+// be read as start-ups and bytes; 0: unknown.
 struct LinkConstants {
   double latency_s{};
   double seconds_per_byte{};
@@ -29,8 +28,8 @@ struct Parameter {
   std::vector<double> slope;
 };
 
-// latency_s, seconds_per_byte and compute_factor, where they have a slope that is not 0. A factor
-// of 1 on all computing stands for its speed.
+// latency_s and seconds_per_byte, or where a constant is unknown the factors startup_factor and
+// data_factor on these times, and compute_factor on all computing; those that have a slope above 0.
 [[nodiscard]] std::vector<Parameter> parameters_of(const Program& program,
                                                    const LinkConstants& links);
 // Seconds of one operation: "seconds of F1"; of an exchange start-up and data together.

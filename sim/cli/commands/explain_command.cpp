@@ -1,0 +1,110 @@
+// stepsim explain SCENARIO|PROGRAM: what bounds a step, where its time goes and what would help.
+// The program gives the path and the derivatives; what-if lines and causes of a measured time are
+// runs of the scenario.
+#include "cli/commands/explain_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+
+#include "ask/step_changes.hpp"
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "cli/commands/program_input.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/text/explain_text.hpp"
+#include "programs/explained.hpp"
+#include "programs/explained_sentences.hpp"
+#include "programs/explained_tree.hpp"
+#include "run/run.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kExplainText{
+    "explain",
+    "SCENARIO",
+    "Tells what bounds a training step: the operations that wait for each other and set the pace, "
+    "where\n"
+    "their time goes, what each change would gain, and what may explain a measured time.",
+    "stepsim explain scenario.json\n"
+    "stepsim explain scenario.json --set /cluster/nodes=64\n"
+    "stepsim explain scenario.json --measured 182ms\n"
+    "stepsim explain step.program.json --json",
+    "SCENARIO is a file of kind scenario or program; schemas/explanation.schema.json describes "
+    "--json.",
+    kJsonOrTable,
+};
+
+double measured_seconds(const std::string& text) {
+  const auto parsed = base::parse_quantity(text, base::QuantityKind::time);
+  const double* seconds = std::get_if<double>(&parsed);
+  if (seconds == nullptr || !(*seconds > 0)) {
+    throw UsageError("--measured " + base::shown_value(text) + ": must be a time > 0, as 182ms");
+  }
+  return *seconds;
+}
+
+// The step of the run decides, which what-if lines and the measured time are compared with.
+void add_runs(const ProgramInput& input, const std::string& measured, study::Files& files,
+              study::Explained& explained) {
+  const study::Result result = study::run(*input.scenario);
+  if (const auto& step = result.summary.iteration_time_s) {
+    explained.step_s = *step;
+  }
+  explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files);
+  if (!measured.empty()) {
+    explained.measured = study::measured_causes(input.tree, *input.scenario, explained.step_s,
+                                                measured_seconds(measured), files);
+  }
+}
+
+} // namespace
+
+int explain(const Invocation& invocation) {
+  std::string name;
+  std::string measured;
+  ScenarioFlags flags;
+  CLI::App app;
+  app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
+      ->required();
+  app.add_option("--measured", measured,
+                 "time of a step that was measured, e.g. 182ms; lists what may explain the "
+                 "difference")
+      ->type_name("TIME");
+  add_scenario_flags(app, flags);
+  Common common;
+  if (!parse(app, kExplainText, invocation, common)) {
+    return kOk;
+  }
+  if (!measured.empty()) {
+    (void)measured_seconds(measured);
+  }
+  study::Files files(invocation.data_folder, {common.output});
+  const ProgramInput input = read_program(name, files, flags);
+  study::Explained explained = study::explained_program(input.file, input.labels);
+  if (input.scenario) {
+    explained.source = "scenario";
+    add_runs(input, measured, files, explained);
+  } else if (!measured.empty()) {
+    throw UsageError("--measured needs a scenario, whose causes can be run; " + name +
+                     " is a program");
+  } else {
+    study::add_program_changes(input.file, explained);
+  }
+  explained.sentences = study::sentences_of(explained);
+  if (format_of(common, Format::table) == Format::json) {
+    io::Json tree = study::explained_tree(explained);
+    tree.set("meta", meta(invocation));
+    write_tree(common, tree);
+  } else {
+    write_output(common, explain_text(explained));
+  }
+  print_warnings(explained.warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,66 @@
+// stepsim program SCENARIO: the scenario as operations on streams, as a file of kind program that
+// `run` and `explain` take, and as a graph for Graphviz.
+#include "cli/commands/program_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "cli/commands/program_input.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/shell/output.hpp"
+#include "program/explain/explanation.hpp"
+#include "programs/program_dot.hpp"
+#include "programs/program_tree.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kProgramText{
+    "program",
+    "SCENARIO",
+    "Writes the program that a scenario becomes: what every worker does in one iteration, as "
+    "operations\n"
+    "on streams that wait for each other. Change the file by hand and run it again.",
+    "stepsim program scenario.json -o step.program.json\n"
+    "stepsim program scenario.json -o step.program.json --dot step.dot\n"
+    "stepsim run step.program.json",
+    "SCENARIO is a file of kind scenario or program; the format is described in "
+    "docs/file-formats.md\n"
+    "and schemas/program.schema.json. A graph is drawn by dot -Tsvg step.dot -o step.svg.",
+    kJsonOnly,
+};
+
+} // namespace
+
+int program(const Invocation& invocation) {
+  std::string name;
+  std::string dot;
+  ScenarioFlags flags;
+  CLI::App app;
+  app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
+      ->required();
+  app.add_option("--dot", dot, "also writes the graph for Graphviz, the critical cycle bold")
+      ->type_name("FILE.dot");
+  add_scenario_flags(app, flags);
+  Common common;
+  if (!parse(app, kProgramText, invocation, common)) {
+    return kOk;
+  }
+  if (!dot.empty() && dot == common.output) {
+    throw UsageError("--dot and -o name the same file");
+  }
+  study::Files files(invocation.data_folder, {common.output, dot});
+  const ProgramInput input = read_program(name, files, flags);
+  if (!dot.empty()) {
+    const program::Explanation found = program::explain(
+        input.file.program,
+        {.evaluation = input.file.evaluation, .labels = {}, .links = {}, .operations = 0});
+    write_named(dot, study::program_dot(input.file.program, found.path.steps, input.file.name));
+  }
+  write_tree(common, study::program_tree(input.file));
+  print_warnings(input.file.warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,41 @@
+#include "cli/commands/program_input.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "programs/scenario_explained.hpp"
+#include "run/scenario_program.hpp"
+
+namespace stepsim::cli {
+
+study::ProgramFile load_program(const io::Json& tree, study::Files& files,
+                                const ScenarioFlags& flags) {
+  try {
+    return study::parse_program(tree, files);
+  } catch (const InputError& error) {
+    blame_flag(error, tree, flags);
+    throw;
+  }
+}
+
+ProgramInput read_program(const std::string& file, study::Files& files,
+                          const ScenarioFlags& flags) {
+  ProgramInput input;
+  input.tree = read_scenario_tree(file, flags);
+  if (study::is_program(input.tree)) {
+    input.file = load_program(input.tree, files, flags);
+    return input;
+  }
+  const auto leftovers = flags.set.empty() && flags.point.empty() ? study::Leftovers::refuse
+                                                                  : study::Leftovers::ignore;
+  input.scenario = load_scenario(input.tree, files, flags, leftovers);
+  if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
+    throw InputError(file, "", reason);
+  }
+  study::ExplainableScenario made = study::explainable(*input.scenario);
+  input.file = std::move(made.file);
+  input.labels = std::move(made.labels);
+  return input;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,176 @@
+// Tables are cut to the largest rows; --json has all of them. Shares are parts of the period.
+#include "cli/text/explain_text.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kMostRows = 12;
+
+using program::Share;
+using program::Shares;
+using study::Explained;
+
+void append_line(std::string& out, std::string_view label, std::string_view text) {
+  constexpr std::size_t kLabel = 16;
+  out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
+}
+
+std::string heading(const Explained& explained) {
+  const program::Program& program = explained.program;
+  std::string out;
+  append_line(out, explained.source, explained.name.empty() ? "unnamed" : explained.name);
+  append_line(out, "operations",
+              std::to_string(program.iteration_size()) + " on " +
+                  base::counted(static_cast<std::int64_t>(program.streams.size()), "stream") +
+                  ", " + base::counted(std::int64_t{program.ranks}, "rank"));
+  append_line(out, "method", program::kEvaluators[explained.explanation.evaluator]);
+  return out;
+}
+
+std::string share_cell(double seconds, double period) {
+  return period > 0 ? percent_cell(seconds / period) : "-";
+}
+
+// The largest shares; what is cut is one row, so that the rows add up.
+std::string shares_table(const std::string& heading, const Shares& shares, double period) {
+  Table table{{heading, "[ms]", "share"}, {}};
+  double rest = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Share& share = shares[i];
+    if (i + 1 >= kMostRows && shares.size() > kMostRows) {
+      rest += share.seconds;
+      continue;
+    }
+    table.rows.push_back({base::printable(share.name), milliseconds_cell(share.seconds),
+                          share_cell(share.seconds, period)});
+  }
+  if (shares.size() > kMostRows) {
+    table.rows.push_back({"all others", milliseconds_cell(rest), share_cell(rest, period)});
+  }
+  return "\n" + table_text(table);
+}
+
+std::string times_table(const Explained& explained) {
+  const double period = explained.explanation.path.period_s;
+  Table table{{"", "[ms]", "share"}, {}};
+  const auto row = [&](std::string name, double seconds) {
+    table.rows.push_back(
+        {std::move(name), milliseconds_cell(seconds), share_cell(seconds, period)});
+  };
+  row("period", period);
+  if (explained.program.steps > 1) {
+    row("step, of " + std::to_string(explained.program.steps), explained.step_s);
+  }
+  row("exposed communication", explained.explanation.exposed_s);
+  if (explained.program.interference.any()) {
+    row("interference", explained.explanation.interference_s);
+  }
+  table.rows.push_back({"makespan of " + std::to_string(explained.iterations) + " iterations",
+                        milliseconds_cell(explained.makespan_s), "-"});
+  return "\n" + table_text(table);
+}
+
+// Operations of the cycle in order; of a recorded run, those with the largest shares.
+std::string path_table(const Explained& explained) {
+  const program::BindingPath& path = explained.explanation.path;
+  std::vector<program::PathStep> steps = path.steps;
+  std::erase_if(steps, [](const program::PathStep& step) { return step.seconds() == 0; });
+  const bool cut = steps.size() > 2 * kMostRows || !path.exact;
+  if (cut) {
+    std::ranges::stable_sort(steps, std::ranges::greater(), &program::PathStep::seconds);
+    steps.resize(std::min(steps.size(), kMostRows));
+  }
+  Table table{{path.exact ? "critical cycle" : "critical path", "kind", "[ms]", "share"}, {}};
+  for (const program::PathStep& step : steps) {
+    const program::Operation& operation = explained.program.operations[step.operation];
+    const double seconds = step.seconds() / path.iterations;
+    table.rows.push_back({base::printable(operation.id),
+                          std::string(program::kKinds[operation.kind]), milliseconds_cell(seconds),
+                          share_cell(seconds, path.period_s)});
+  }
+  std::string out = "\n" + table_text(table);
+  if (cut && path.steps.size() > steps.size()) {
+    out += "the largest " + std::to_string(steps.size()) + " of " +
+           std::to_string(path.steps.size()) + "; --json lists all\n";
+  }
+  if (path.exact && path.iterations > 1) {
+    out += "the cycle spans " + base::shortest(path.iterations) + " iterations\n";
+  }
+  return out;
+}
+
+std::string derivatives_table(const Explained& explained) {
+  if (explained.explanation.sensitivities.empty()) {
+    return "";
+  }
+  Table table{{"d period [s] / d", "falling", "rising", "found"}, {}};
+  for (const program::Sensitivity& each : explained.explanation.sensitivities) {
+    table.rows.push_back({base::printable(each.parameter), cell(each.left), cell(each.right),
+                          each.exact ? "exact" : "numeric"});
+  }
+  return "\n" + table_text(table);
+}
+
+std::string what_if_table(const Explained& explained) {
+  if (explained.what_if.empty()) {
+    return "";
+  }
+  Table table{{"with one change, run again", "step [ms]", "gain"}, {}};
+  for (const study::WhatIf& each : explained.what_if) {
+    table.rows.push_back({base::printable(each.change), milliseconds_cell(each.step_s),
+                          percent_cell(part_of(each.gain, 1))});
+  }
+  return "\n" + table_text(table);
+}
+
+std::string measured_table(const Explained& explained) {
+  if (!explained.measured) {
+    return "";
+  }
+  const study::Measured& measured = *explained.measured;
+  Table table{{"cause, run alone", "step [ms]", "explains [ms]"}, {}};
+  table.rows.push_back({"measured minus predicted", milliseconds_cell(measured.step_s),
+                        milliseconds_cell(measured.gap_s)});
+  for (const study::Cause& each : measured.causes) {
+    table.rows.push_back({"  " + base::printable(each.cause), milliseconds_cell(each.step_s),
+                          milliseconds_cell(each.explains_s)});
+  }
+  table.rows.push_back({"  unexplained", "-", milliseconds_cell(measured.unexplained_s)});
+  return "\n" + table_text(table) + "each cause is run alone; together they need not add up\n";
+}
+
+} // namespace
+
+std::string program_text(const Explained& explained) {
+  const double period = explained.explanation.path.period_s;
+  const program::Attribution& shares = explained.explanation.attribution;
+  return heading(explained) + times_table(explained) +
+         shares_table("critical path by kind", shares.by_kind, period) +
+         shares_table("critical path by link", shares.by_link, period);
+}
+
+std::string explain_text(const Explained& explained) {
+  const double period = explained.explanation.path.period_s;
+  const program::Attribution& shares = explained.explanation.attribution;
+  std::string out;
+  for (const std::string& sentence : explained.sentences) {
+    out += base::printable(sentence) + "\n";
+  }
+  return out + what_if_table(explained) + measured_table(explained) + "\n" + heading(explained) +
+         times_table(explained) + path_table(explained) +
+         shares_table("critical path by kind", shares.by_kind, period) +
+         shares_table("critical path by link", shares.by_link, period) +
+         shares_table("critical path by unit", shares.by_unit, period) +
+         shares_table("critical path by layer", shares.by_layer, period) +
+         derivatives_table(explained);
+}
+
+} // namespace stepsim::cli

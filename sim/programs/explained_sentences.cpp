@@ -1,0 +1,171 @@
+#include "programs/explained_sentences.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using program::Share;
+using program::Shares;
+
+// Below this share of the step a number is not worth a sentence.
+constexpr double kMentioned = 0.005;
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  return base::significant(value, value >= 9.95 ? 2 : 1) + " %";
+}
+
+double share_of(const Shares& shares, std::string_view name) {
+  const auto found = std::ranges::find(shares, name, &Share::name);
+  return found == shares.end() ? 0 : found->seconds;
+}
+
+double ending_with(const Shares& shares, std::string_view end) {
+  double seconds = 0;
+  for (const Share& share : shares) {
+    seconds += share.name.ends_with(end) ? share.seconds : 0;
+  }
+  return seconds;
+}
+
+std::string length_sentence(const Explained& explained) {
+  const double period = explained.explanation.path.period_s;
+  const std::string length = base::readable_seconds(explained.step_s);
+  if (explained.program.steps == 1) {
+    return "A training step takes " + length + ".";
+  }
+  return "A training step takes " + length + " on average: an iteration of the program, with " +
+         std::to_string(explained.program.steps) + " steps, takes " +
+         base::readable_seconds(period) + ".";
+}
+
+// Which of computing, start-ups and bandwidth has the largest part of the path.
+std::string bound_sentence(const Explained& explained) {
+  const program::Explanation& found = explained.explanation;
+  const double period = found.path.period_s;
+  if (!(period > 0)) {
+    return "Nothing in it takes time.";
+  }
+  const Shares& links = found.attribution.by_link;
+  const double startup = ending_with(links, "start-up");
+  const double bandwidth = ending_with(links, "bandwidth");
+  const double compute = share_of(links, "no exchange");
+  const double exchange = startup + bandwidth;
+  const std::string path = found.path.exact
+                               ? "the operations that wait for each other and so set the pace"
+                               : "the operations that delayed each other in the simulated run";
+  if (compute >= exchange) {
+    return "Computing bounds it: of " + path + ", " + percent(compute / period) +
+           " of the time is computing" +
+           (exchange > kMentioned * period
+                ? " and " + percent(exchange / period) + " exchanges that nothing hides."
+                : ".");
+  }
+  const bool latency = startup > bandwidth;
+  return std::string(latency ? "The start-up of messages" : "The bandwidth of the links") +
+         " bounds it: of " + path + ", " + percent(exchange / period) +
+         " of the time is exchanges (" + percent(startup / period) + " start-up, " +
+         percent(bandwidth / period) + " bandwidth) and " + percent(compute / period) +
+         " computing.";
+}
+
+std::string largest_sentence(const Explained& explained) {
+  const program::BindingPath& path = explained.explanation.path;
+  const auto largest = std::ranges::max_element(path.steps, {}, &program::PathStep::seconds);
+  if (largest == path.steps.end() || !(path.period_s > 0)) {
+    return "";
+  }
+  return "The largest part of that is " + explained.program.operations[largest->operation].id +
+         " (" +
+         std::string(program::kKinds[explained.program.operations[largest->operation].kind]) +
+         ") with " + percent(largest->seconds() / path.iterations / path.period_s) + ".";
+}
+
+std::string exposed_sentence(const Explained& explained) {
+  const double period = explained.explanation.path.period_s;
+  const double exposed = explained.explanation.exposed_s;
+  const double steps = explained.program.steps;
+  if (!(exposed > kMentioned * period)) {
+    return "Communication is hidden behind computing: free exchanges would gain less than 0.5 %.";
+  }
+  return "With exchanges that take no time a step would take " +
+         base::readable_seconds((period - exposed) / steps) + ": exposed communication is " +
+         base::readable_seconds(exposed / steps) + ", " + percent(exposed / period) +
+         " of the step.";
+}
+
+std::string interference_sentence(const Explained& explained) {
+  const double period = explained.explanation.path.period_s;
+  const double lost = explained.explanation.interference_s;
+  return lost > kMentioned * period ? "Computing and communication that slow each other cost " +
+                                          percent(lost / period) + " of it."
+                                    : "";
+}
+
+std::string help_sentence(const Explained& explained) {
+  if (explained.what_if.empty()) {
+    return "";
+  }
+  const WhatIf& best = explained.what_if.front();
+  if (!(best.gain > kMentioned)) {
+    return "None of the changes tried gains more than 0.5 %.";
+  }
+  return "Of the changes tried, the one that helps most is " + best.change +
+         ": the step would take " + base::readable_seconds(best.step_s) + ", " +
+         percent(best.gain) + " less.";
+}
+
+std::string measured_sentence(const Explained& explained) {
+  if (!explained.measured) {
+    return "";
+  }
+  const Measured& measured = *explained.measured;
+  const std::string length = base::readable_seconds(measured.step_s);
+  if (!(measured.gap_s > 0)) {
+    return "The measured step of " + length + " is not longer than that.";
+  }
+  const std::string gap = "The measured step of " + length + " is " +
+                          base::readable_seconds(measured.gap_s) + " longer";
+  if (measured.causes.empty()) {
+    return gap + ", and none of the causes tried explains it.";
+  }
+  const Cause& first = measured.causes.front();
+  return gap + "; of the causes tried, the one that explains most is: " + first.cause + " (" +
+         base::readable_seconds(first.explains_s) + ").";
+}
+
+std::string tie_sentence(const Explained& explained) {
+  if (explained.measured) { // has a sentence of its own
+    return "";
+  }
+  return explained.explanation.path.other_cycles ? "Several chains of operations are equally long, "
+                                                   "so that shortening one of them alone "
+                                                   "gains nothing."
+                                                 : "";
+}
+
+} // namespace
+
+std::vector<std::string> sentences_of(const Explained& explained) {
+  std::vector<std::string> sentences;
+  const bool empty = !(explained.explanation.path.period_s > 0);
+  for (std::string sentence :
+       {length_sentence(explained), bound_sentence(explained),
+        empty ? "" : exposed_sentence(explained), interference_sentence(explained),
+        tie_sentence(explained), help_sentence(explained), measured_sentence(explained)}) {
+    if (!sentence.empty()) {
+      sentences.push_back(std::move(sentence));
+    }
+  }
+  if (sentences.size() < 4 && !empty) {
+    sentences.insert(sentences.begin() + 2, largest_sentence(explained));
+  }
+  return sentences;
+}
+
+} // namespace stepsim::study

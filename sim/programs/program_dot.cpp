@@ -1,0 +1,61 @@
+#include "programs/program_dot.hpp"
+
+#include <vector>
+
+#include "base/quantity.hpp"
+#include "export/dot.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using program::Operation;
+using program::Program;
+
+std::string node_text(const Operation& operation, bool critical) {
+  const std::string label = operation.id + "  " + base::readable_seconds(operation.duration_s());
+  return io::dot_quoted(operation.id) + " [label=" + io::dot_quoted(label) +
+         (critical ? ", style=bold" : "") + "];\n";
+}
+
+} // namespace
+
+std::string program_dot(const Program& program, std::span<const program::PathStep> critical,
+                        std::string_view name) {
+  std::vector<bool> bold(program.operations.size(), false);
+  for (const program::PathStep& step : critical) {
+    bold[step.operation] = true;
+  }
+  std::string out = "digraph " + io::dot_quoted(name) +
+                    " {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", shape=box];\n"
+                    "  edge [fontname=\"Helvetica\", fontsize=9];\n";
+  for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
+    out += "  subgraph " + io::dot_quoted("cluster_" + std::to_string(s)) +
+           " {\n    label=" + io::dot_quoted(program.streams[s].name) + ";\n";
+    std::string chain;
+    for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+      const Operation& operation = program.operations[o];
+      if (operation.stream == s) {
+        out += "    " + node_text(operation, bold[o]);
+        chain += (chain.empty() ? "" : " -> ") + io::dot_quoted(operation.id);
+      }
+    }
+    // The order of the stream.
+    out += chain.empty() ? "  }\n" : "    " + chain + " [style=invis];\n  }\n";
+  }
+  for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+    for (const program::Wait& wait : program.waits_of(o)) {
+      const bool both = bold[o] && bold[wait.operation];
+      const std::string distance =
+          wait.distance > 0 ? "label=\"" + std::to_string(wait.distance) + "\"" : "";
+      const std::string style =
+          std::string(wait.distance > 0 ? "dashed" : "solid") + (both ? ",bold" : "");
+      out += "  " + io::dot_quoted(program.operations[wait.operation].id) + " -> " +
+             io::dot_quoted(program.operations[o].id) + " [style=\"" + style + "\"" +
+             (distance.empty() ? "" : ", " + distance) + "];\n";
+    }
+  }
+  return out + "}\n";
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,83 @@
+#include "programs/scenario_explained.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "run/run_figures.hpp"
+#include "run/scenario_program.hpp"
+#include "scenario/scenario_exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+program::Factors factors_of(const Scenario& scenario, const program::Program& program,
+                            std::int64_t iterations) {
+  program::Factors factors;
+  const train::Jitter jitter(scenario.variability, program.ranks);
+  for (std::int64_t n = 1; n <= iterations * program.steps; ++n) {
+    for (std::uint32_t worker = 0; worker < program.ranks; ++worker) {
+      factors.compute.push_back(jitter.compute(worker, n));
+    }
+    factors.exchange.push_back(jitter.exchange(n));
+  }
+  return factors;
+}
+
+program::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgram& made) {
+  program::ProgramLabels labels;
+  labels.unit_noun = "bucket";
+  for (const train::WorkLayer& layer : scenario.workload.layers) {
+    labels.layers.push_back(layer.name);
+  }
+  for (const ProgramUnit& unit : made.units) {
+    std::vector<program::UnitLayer> parts;
+    for (std::size_t i = 0; i < unit.layers.size(); ++i) {
+      parts.push_back(
+          {.layer = unit.layers[i], .forward_s = 0, .backward_s = 0, .bytes = unit.layer_bytes[i]});
+    }
+    labels.unit_parts.push_back(std::move(parts));
+  }
+  return labels;
+}
+
+// Where every byte goes over equal links and nothing else takes time, an exchange is start-ups and
+// bytes; elsewhere its parts have no single latency and bandwidth.
+program::LinkConstants links_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const bool plain =
+      exchanges(scenario) && cluster.has_network && !cluster.fabric && !cluster.network.curve &&
+      !scenario.communication.question && !scenario.training.exchange && !is_compressed(scenario) &&
+      (cluster.gpus_per_node == 1 || cluster.nodes == 1) && cluster.network.reduction_Bps == 0 &&
+      scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0;
+  if (!plain) {
+    return {};
+  }
+  const coll::LinkCost link = exchange_of(scenario).links.all;
+  return {.latency_s = link.startup_s(), .seconds_per_byte = link.per_byte_s};
+}
+
+} // namespace
+
+ExplainableScenario explainable(const Scenario& scenario) {
+  ScenarioProgram made = scenario_program(scenario);
+  ExplainableScenario result;
+  result.labels = labels_of(scenario, made);
+  ProgramFile& file = result.file;
+  file.name = scenario.name;
+  file.program = std::move(made.program);
+  file.links = links_of(scenario);
+  file.evaluation.iterations = 400;
+  file.evaluation.discard = 200;
+  if (scenario.variability.varies()) {
+    file.evaluation.iterations = std::max<std::int64_t>(2, scenario.training.iterations);
+    file.evaluation.discard =
+        std::clamp<std::int64_t>(discarded_iterations(scenario), 1, file.evaluation.iterations - 1);
+    file.evaluation.factors = factors_of(scenario, file.program, file.evaluation.iterations);
+  }
+  file.warnings = scenario.workload.warnings;
+  file.warnings.insert(file.warnings.end(), scenario.warnings.begin(), scenario.warnings.end());
+  return result;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""`stepsim explain` on examples: shares add up to the period, and every what-if line is a run.
+
+    explain_test.py STEPSIM
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPSIM = None
+PIPE = ["--set", "/training/algorithm=pipe_sgd", "--set", "/communication/schedule=single"]
+# File and flags; every training algorithm and discipline of streams that has a program.
+EXAMPLES = [
+    ("two-layers.scenario.json", []),
+    ("quickstart.scenario.json", []),
+    ("algorithms.scenario.json", []),
+    ("several-gpus.scenario.json", []),
+    ("oversubscribed.scenario.json", []),
+    ("h100x8.scenario.json", []),
+    ("testbed.scenario.json", []),
+    ("testbed-googlenet.scenario.json", []),
+    ("two-layers.scenario.json", PIPE),
+    ("two-layers.scenario.json", [*PIPE, "--set", "/training/compute_slowdown=1.5"]),
+    ("two-layers.scenario.json", ["--set", "/communication/schedule=dear"]),
+    ("quickstart.scenario.json", ["--set", "/communication/schedule=priority"]),
+    ("two-layers.scenario.json", ["--set", "/communication/schedule=asc_wfbp"]),
+    ("two-layers.scenario.json", ["--set", "/variability/compute_cv=0.1", "--set",
+                                  "/training/iterations=40"]),
+    ("two-layers.scenario.json", ["--set", '/variability/stragglers=[{"worker": 1, "factor": 2}]']),
+]
+
+
+def stepsim(*words):
+    return subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=300,
+                          env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+
+
+def explained(*words):
+    done = stepsim("explain", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def step_of(file, flags, change):
+    """The step of a run with the change. Keys that mean nothing any more are ignored by `compare`."""
+    sets = [word for each in change for word in ("--set", each)]
+    done = stepsim("run", file, *flags, *sets, "--json")
+    if done.returncode == 0:
+        return json.loads(done.stdout)["summary"]["iteration_time_s"]
+    if len(change) == 1:
+        done = stepsim("compare", file, *flags, "--over", change[0], "--json")
+        if done.returncode == 0:
+            return json.loads(done.stdout)["rows"][0]["iteration_time_s"]
+    raise AssertionError(f"{file} {flags} {change}: {done.stderr}")
+
+
+class Explain(unittest.TestCase):
+    def test_shares_add_up_to_the_period_and_the_period_is_that_of_the_run(self):
+        for name, flags in EXAMPLES:
+            with self.subTest(name=name, flags=flags):
+                file = "examples/" + name
+                found = explained(file, *flags)
+                period = found["summary"]["period_s"]
+                for shares in found["attribution"].values():
+                    total = math.fsum(share["seconds"] for share in shares)
+                    self.assertLessEqual(abs(total - period), 1e-12 * period)
+                steps = math.fsum(step["share_s"] for step in found["critical_cycle"])
+                self.assertLessEqual(abs(steps - period), 1e-12 * period)
+                run = json.loads(stepsim("run", file, *flags, "--json").stdout)["summary"]
+                # Random iterations: a run counts from backward to backward, a program from its end.
+                tolerance = 1e-9 if found["exact"] else 5e-3
+                self.assertLessEqual(abs(run["iteration_time_s"] - period), tolerance * period)
+                self.assertTrue(3 <= len(found["sentences"]) <= 6, found["sentences"])
+                for derivative in found["derivatives"]:
+                    slack = 0 if derivative["exact"] else 1e-4 * max(1.0, abs(derivative["right"]))
+                    self.assertLessEqual(derivative["left"], derivative["right"] + slack)
+
+    def test_every_what_if_line_is_a_run_to_the_last_digit(self):
+        for name, flags in EXAMPLES:
+            with self.subTest(name=name, flags=flags):
+                file = "examples/" + name
+                found = explained(file, *flags)
+                step = found["summary"]["step_s"]
+                self.assertGreater(len(found["what_if"]), 0)
+                for line in found["what_if"]:
+                    self.assertEqual(step_of(file, flags, line["set"]), line["step_s"], line)
+                    self.assertEqual(line["gain"], 1 - line["step_s"] / step)
+
+    def test_causes_of_a_measured_step_are_runs_and_the_rest_is_unexplained(self):
+        file = "examples/quickstart.scenario.json"
+        step = explained(file)["summary"]["step_s"]
+        found = explained(file, "--measured", f"{1.5 * step}s")["measured"]
+        self.assertAlmostEqual(found["gap_s"], 0.5 * step)
+        for cause in found["causes"]:
+            self.assertEqual(step_of(file, [], cause["set"]), cause["step_s"])
+            self.assertEqual(cause["explains_s"], cause["step_s"] - step)
+        rest = found["gap_s"] - sum(cause["explains_s"] for cause in found["causes"])
+        self.assertAlmostEqual(found["unexplained_s"], max(0, rest))
+        # A step that is faster than predicted has nothing to explain.
+        self.assertEqual(explained(file, "--measured", f"{0.5 * step}s")["measured"]["unexplained_s"], 0)
+
+    def test_the_program_of_a_scenario_runs_as_the_scenario_does(self):
+        done = stepsim("program", "examples/two-layers.scenario.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        again = subprocess.run([STEPSIM, "explain", "-", "--json"], input=done.stdout, cwd=ROOT,
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(json.loads(again.stdout)["summary"]["period_s"],
+                         explained("examples/two-layers.scenario.json")["summary"]["period_s"])
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
