@@ -118,7 +118,7 @@ TEST_CASE("run: replications give the mean of their runs and its interval") {
 
 TEST_CASE("run: a replication has a seed of its own wherever the scenario draws") {
   const study::Scenario scenario = study::testing::scenario(
-      R"({"workload": {"layers": [{"forward_s": 0.001, "backward_s": 0.002,
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.002,
                                    "gradient_bytes": 4000000}]},
           "cluster": {"nodes": 4, "network": {"model": "packet", "latency_s": 1e-5,
                       "bandwidth_Bps": 1.25e9, "packet": {"transport": "dctcp"}}}})");
