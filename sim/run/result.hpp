@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "program/operation_times.hpp"
+#include "program/training_program.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
 #include "scenario/defaults.hpp"
@@ -76,6 +78,22 @@ struct WorkerResult { // only where workers differ; means per iteration
   double transfer_s{};
 };
 
+// A sharding unit: its gather and reduction, and when its parameters are in memory in the last
+// iteration, s from its start.
+struct UnitResult {
+  std::int64_t index{};         // forward order, from 0
+  std::int64_t first{}, last{}; // layers, from 1 in forward order
+  std::int64_t parameters{};    // rounded up to a multiple of the ranks that share them
+  double gather_s{}, reduce_s{};
+  double live_from_s{}, live_to_s{};
+};
+
+// A program and when its operations started and ended.
+struct ProgramRun {
+  program::Program program;
+  program::OperationTimes times;
+};
+
 // For the timeline: a message of a job on the network, or what a bucket's exchange took of a link.
 struct MessageLife {
   std::int64_t iteration{};
@@ -104,6 +122,8 @@ struct Result {
   std::vector<Iteration> iterations;
   std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;
+  std::vector<UnitResult> units;     // of sharded training
+  std::optional<ProgramRun> program; // of training with micro-batches or sharding
   std::vector<LayerResult> layers;
   std::vector<LinkResult> links; // [link] of the fabric
   std::vector<TensorResult> tensors;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "run/network_result.hpp"
+#include "run/program_rows.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario.hpp"
@@ -254,6 +255,8 @@ constexpr auto kNetwork = std::to_array<Written<Network>>({
 constexpr std::array kBucketKeys = io::written_keys(kBucket);
 constexpr std::array kIterationKeys = io::written_keys(kIteration);
 constexpr std::array kWorkerKeys = io::written_keys(kWorker);
+constexpr std::array kUnitKeys = io::written_keys(kUnit);
+constexpr std::array kProgramKeys = io::written_keys(kProgramSize);
 constexpr std::array kLayerKeys = io::written_keys(kLayer);
 constexpr std::array kTensorKeys = io::written_keys(kTensor);
 constexpr std::array kJobKeys = io::written_keys(kJob);
@@ -265,6 +268,7 @@ constexpr std::array kNetworkKeys = io::written_keys(kNetwork);
 
 constexpr std::array kOneBucket{object("buckets", kBucketKeys, "One message of a step.")};
 constexpr std::array kOneIteration{object("iterations", kIterationKeys, "One iteration.")};
+constexpr std::array kOneUnit{object("units", kUnitKeys, "One sharding unit.")};
 constexpr std::array kOneWorker{object("workers", kWorkerKeys, "One worker.")};
 constexpr std::array kOneLayer{object("layers", kLayerKeys, "One layer.")};
 constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of a link.")};
@@ -322,6 +326,12 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return each(kWorker, r.workers); }},
     {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
      [](const Result& r) { return each(kBucket, r.buckets); }},
+    {list("units", kOneUnit, "Sharding units; left out without any."),
+     [](const Result& r) { return r.units.empty() ? Json() : each(kUnit, r.units); }},
+    {object("program", kProgramKeys, "The program of an iteration; left out without one."),
+     [](const Result& r) {
+       return r.program ? io::write(kProgramSize, r.program->program) : Json();
+     }},
     {list("layers", kOneLayer, "Layers in a steady step.").required(),
      [](const Result& r) { return each(kLayer, r.layers); }},
     {list("links", kOneLink, "Directions of links of the topology.").required(), links_tree},

@@ -21,9 +21,11 @@
 #include "run/run_figures.hpp"
 #include "run/run_network.hpp"
 #include "run/run_pipeline.hpp"
+#include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -47,6 +49,9 @@ void check_limit(const Scenario& scenario, double makespan) {
 Result run_algorithm(const Scenario& scenario) {
   if (simulates_messages(scenario)) {
     return run_network(scenario);
+  }
+  if (accumulates_or_shards(scenario)) {
+    return run_program(scenario);
   }
   switch (scenario.training.algorithm) {
   case TrainingAlgorithm::sync_sgd:

@@ -9,6 +9,7 @@
 
 #include "run/link_counters.hpp"
 #include "run/planned_messages.hpp"
+#include "run/program_timeline.hpp"
 #include "run/run.hpp"
 
 namespace stepsim::study {
@@ -213,6 +214,12 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
     const auto node = static_cast<std::uint32_t>(number);
     timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
     timeline.node_names[node] = "node " + std::to_string(number);
+    if (result.program) {
+      draw_program(*result.program, node,
+                   node * static_cast<std::uint32_t>(scenario.cluster.gpus_per_node), first, last,
+                   timeline);
+      continue;
+    }
     timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
     timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
     for (std::int64_t k = first; k <= last; ++k) {

@@ -1,13 +1,10 @@
-// Every training algorithm has one row: when it has a program, and the builder. What a step
-// computes and sends is that of `step_input`, so that a program and a run see the same times.
+// Every training algorithm has one row: which scenarios are its own, when it has no program, and
+// the builder.
 #include "run/scenario_program.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
-#include <optional>
-#include <utility>
 
 #include "base/error.hpp"
 #include "plan/planners.hpp"
@@ -16,113 +13,29 @@
 #include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/step_parts.hpp"
 #include "program/builders/sync_sgd_program.hpp"
+#include "program/builders/zero_program.hpp"
 #include "program/program_check.hpp"
-#include "run/planned_messages.hpp"
-#include "scenario/merge_problem.hpp"
+#include "run/program_parts.hpp"
+#include "run/sharded_units.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "train/step/message_gates.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 using program::BucketTimes;
-using program::ExchangeTime;
-using program::LayerTimes;
-
-// The parts that builders put together.
-struct ProgramParts {
-  std::vector<LayerTimes> layers;
-  std::vector<BucketTimes> buckets;
-  Seconds update; // with decoding, which is done where the update happens
-  program::NextForward next_forward{};
-};
 
 const plan::Planner& planner_of(const Scenario& scenario) {
   return plan::planner(scenario.communication.schedule);
 }
 
-program::NextForward next_forward_of(train::NextForward next) {
-  return next == train::NextForward::barrier ? program::NextForward::barrier
-                                             : program::NextForward::per_layer;
-}
-
-std::vector<LayerTimes> layer_times(const train::StepInput& step) {
-  std::vector<LayerTimes> layers;
-  for (std::size_t l = 0; l < step.forward_s.size(); ++l) {
-    layers.push_back({.forward = {step.forward_s[l]},
-                      .backward = {step.backward_s[l]},
-                      .bytes = step.gradient_bytes[l]});
-  }
-  return layers;
-}
-
-// Of the start-up of an all-reduce each half has its share.
-std::pair<ExchangeTime, ExchangeTime> halves(const train::Message& message, double startup_s) {
-  const double whole = message.seconds + message.broadcast_s;
-  const double first = whole > 0 ? startup_s * message.seconds / whole : 0;
-  const double second = startup_s - first;
-  return {{.startup = {first}, .data = {message.seconds - first}},
-          {.startup = {second}, .data = {message.broadcast_s - second}}};
-}
-
-ProgramUnit unit_of(const Scenario& scenario, const plan::Group& group, BucketCost cost) {
-  std::map<std::uint32_t, double> bytes;
-  for (const std::uint32_t item : group.items) {
-    if (item < scenario.workload.gradients.size()) {
-      const train::Gradient& gradient = scenario.workload.gradients[item];
-      bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-    }
-  }
-  ProgramUnit unit{.layers = {}, .layer_bytes = {}, .bytes = group.bytes, .cost = std::move(cost)};
-  for (const auto& [layer, count] : bytes) {
-    unit.layers.push_back(layer);
-    unit.layer_bytes.push_back(count);
-  }
-  return unit;
-}
-
-// Plan, costs and times of a scenario: all but the program.
-ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out) {
-  const plan::Problem problem = merge_problem(scenario);
-  out.plan = plan_of(scenario, problem);
-  const plan::Schedule schedule = scenario.communication.schedule;
-  BucketCosts costs(scenario, measured_curve(scenario));
-  std::vector<MessageSeconds> seconds;
-  ProgramParts parts;
-  parts.update = scenario.training.update;
-  for (const plan::Group& group : out.plan.groups) {
-    const BucketCost cost = costs(group);
-    seconds.push_back(message_seconds(problem, cost, schedule));
-    parts.update += Seconds{cost.decode_s};
-    out.units.push_back(unit_of(scenario, group, cost));
-  }
-  out.method = costs.method();
-  out.events = costs.events();
-  const train::StepInput step = step_input(scenario, out.plan, seconds, schedule);
-  parts.layers = layer_times(step);
-  parts.next_forward = next_forward_of(step.next_forward);
-  const std::vector<train::MessageGate> gates = train::message_gates(step);
-  for (std::size_t g = 0; g < step.messages.size(); ++g) {
-    const train::Message& message = step.messages[g];
-    const BucketCost& cost = out.units[g].cost;
-    const auto [reduce, gather] = halves(message, startup_seconds(problem, cost.exchange_s()));
-    // Delays of one layer's buckets follow each other: cycles that begin one after the other.
-    const bool follows = g > 0 && gates[g].layer == gates[g - 1].layer;
-    parts.buckets.push_back(
-        {.layers = message.layers,
-         .reduce = reduce,
-         .gather = gather,
-         .ready_after = gates[g].layer,
-         .select = {cost.compress_s()},
-         .encode = {cost.encode_s},
-         .delay = {std::max(0.0, gates[g].delay_s - (follows ? gates[g - 1].delay_s : 0.0))},
-         .bytes = static_cast<std::int64_t>(message.bytes)});
-  }
-  return parts;
-}
-
 std::string no_sync_program(const Scenario& scenario) {
+  const bool halves =
+      scenario.communication.reduce_broadcast || planner_of(scenario).gathers_back();
+  if (scenario.training.micro_batches > 1 && halves) {
+    return "a program of exchanges in two halves has one micro-batch";
+  }
   if (scenario.training.input.value > 0) {
     return "a program has no input_s yet";
   }
@@ -152,7 +65,8 @@ program::Stream stream_of(const Scenario& scenario) {
   return stream;
 }
 
-program::Program make_sync(const Scenario& scenario, const ProgramParts& parts) {
+program::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
+  const ProgramParts parts = allreduced_parts(scenario, out);
   if (planner_of(scenario).gathers_back() && !parts.buckets.empty()) {
     const bool ahead = scenario.communication.schedule_options.prefetch == plan::Prefetch::one;
     return program::dear_program(
@@ -167,7 +81,24 @@ program::Program make_sync(const Scenario& scenario, const ProgramParts& parts) 
   }
   return program::sync_sgd_program(
       parts.layers, parts.buckets,
-      {.update = parts.update, .next_forward = parts.next_forward, .reduce = stream_of(scenario)});
+      {.update = parts.update,
+       .next_forward = parts.next_forward,
+       .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
+       .exchange_each = scenario.training.accumulation_exchange == AccumulationExchange::each,
+       .reduce = stream_of(scenario)});
+}
+
+// The optimizer of a rank updates its share of the parameters.
+program::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
+  const ProgramParts parts = scattered_parts(scenario, out);
+  const Sharding& sharding = scenario.training.sharding;
+  return program::zero_program(
+      parts.layers, parts.buckets,
+      {.stage = sharding.strategy == ShardingStrategy::zero2 ? 2U : 1U,
+       .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
+       .update = parts.update,
+       .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
+       .gather = sharding.gather});
 }
 
 std::string no_pipe_program(const Scenario& scenario) {
@@ -183,7 +114,8 @@ std::string no_pipe_program(const Scenario& scenario) {
   return "";
 }
 
-program::Program make_pipe(const Scenario& scenario, const ProgramParts& parts) {
+program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
+  const ProgramParts parts = allreduced_parts(scenario, out);
   // One worker without exchanges has nothing to run ahead of.
   const bool sends = std::ranges::any_of(parts.buckets, [](const BucketTimes& bucket) {
     return bucket.reduce.startup.value + bucket.reduce.data.value > 0;
@@ -196,20 +128,36 @@ program::Program make_pipe(const Scenario& scenario, const ProgramParts& parts) 
   return made;
 }
 
+std::string no_sharded_program(const Scenario& scenario) {
+  return scenario.training.input.value > 0 ? "a program has no input_s yet" : "";
+}
+
 std::string no_server_program(const Scenario&) { return "parameter servers have no program yet"; }
+
+bool is_none(const Scenario& scenario) {
+  return scenario.training.sharding.strategy == ShardingStrategy::none;
+}
 
 struct ProgramRow {
   TrainingAlgorithm algorithm;
+  bool (*is_for)(const Scenario&);
   std::string (*refusal)(const Scenario&); // empty where `make` can
-  program::Program (*make)(const Scenario&, const ProgramParts&);
+  program::Program (*make)(const Scenario&, ScenarioProgram&);
 };
 constexpr std::array kPrograms{
-    ProgramRow{TrainingAlgorithm::sync_sgd, no_sync_program, make_sync},
-    ProgramRow{TrainingAlgorithm::pipe_sgd, no_pipe_program, make_pipe},
-    ProgramRow{TrainingAlgorithm::parameter_server, no_server_program, nullptr}};
+    ProgramRow{TrainingAlgorithm::sync_sgd, is_none, no_sync_program, make_sync},
+    ProgramRow{TrainingAlgorithm::sync_sgd,
+               [](const Scenario& scenario) { return has_units(scenario.training.sharding); },
+               no_sharded_program, make_sharded_units},
+    ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; },
+               no_sharded_program, make_zero},
+    ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe},
+    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr}};
 
 const ProgramRow& row_of(const Scenario& scenario) {
-  return *std::ranges::find(kPrograms, scenario.training.algorithm, &ProgramRow::algorithm);
+  return *std::ranges::find_if(kPrograms, [&](const ProgramRow& row) {
+    return row.algorithm == scenario.training.algorithm && row.is_for(scenario);
+  });
 }
 
 // Layers of exchanges, which builders know as buckets.
@@ -247,8 +195,7 @@ ScenarioProgram scenario_program(const Scenario& scenario) {
     throw SimulationError(reason);
   }
   ScenarioProgram out;
-  const ProgramParts parts = parts_of(scenario, out);
-  out.program = row_of(scenario).make(scenario, parts);
+  out.program = row_of(scenario).make(scenario, out);
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
   label_layers(out.units, out.program);
   program::check(out.program, scenario.name);

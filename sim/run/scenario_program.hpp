@@ -16,18 +16,29 @@
 
 namespace stepsim::study {
 
-// What the label `unit` of an operation means: a bucket, in launch order.
+// One exchange of a unit: seconds, and bytes that the rank that sends most sends.
+struct UnitExchange {
+  double seconds{};
+  double bytes_sent{};
+};
+
+// What the label `unit` of an operation means: a bucket, in launch order, or a sharding unit, in
+// forward order.
 struct ProgramUnit {
-  std::vector<std::uint32_t> layers; // from 0 in forward order, ascending
-  std::vector<double> layer_bytes;   // [layers] bytes of its gradients; they share its exchange
-  Bytes bytes;
-  BucketCost cost;
+  std::vector<std::uint32_t> layers{}; // from 0 in forward order, ascending
+  std::vector<double> layer_bytes{};   // [layers] bytes of its gradients; they share its exchanges
+  Bytes bytes{};                       // of its gradients
+  std::int64_t parameters{};           // sharding units: rounded up to a multiple of the shards
+  BucketCost cost{};                   // buckets that are all-reduced; `algorithm` of all units
+  UnitExchange exchange{};             // all-reduce, with a broadcast or all-gather behind it
+  UnitExchange gather{}, reduce{}, replicate{}; // of sharded training
 };
 
 struct ScenarioProgram {
   program::Program program; // layers of operations are those of the workload
   std::vector<ProgramUnit> units;
-  plan::Plan plan;                                 // its groups are the units
+  plan::Plan plan;      // its groups are the units; empty with sharding units
+  bool sharded = false; // the units are sharding units
   coll::Method method = coll::Method::closed_form; // the most faithful evaluator of exchanges
   std::uint64_t events{};                          // that it simulated
 };

@@ -34,6 +34,11 @@ struct Summary {
   std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
   std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
   std::optional<bool> converges;
+  // Training as a program (TRN 8.2), and memory of a rank.
+  std::optional<double> period_s, steps, utilization, units;
+  std::optional<double> memory_parameters_bytes, memory_gradients_bytes, memory_optimizer_bytes,
+      memory_live_bytes, memory_activation_bytes, memory_total_bytes, memory_limit_bytes;
+  std::optional<bool> memory_fits;
   std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
   // compute, latency, bandwidth, reduction, straggler, compression, server
   std::string bottleneck;

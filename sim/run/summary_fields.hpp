@@ -59,6 +59,9 @@ inline constexpr SummaryRuns kCompressed{"a run with compression",
                                          "/communication/compression/method=..."};
 inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
 inline constexpr SummaryRuns kVarying{"a run with random times", "/variability/compute_cv=..."};
+inline constexpr SummaryRuns kPrograms{"a run with micro-batches or sharding",
+                                       "/training/micro_batches=..."};
+inline constexpr SummaryRuns kSharded{"a run with sharding", "/training/sharding=..."};
 inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
 
 template <class Member>
@@ -187,16 +190,57 @@ inline constexpr std::array kAll{
     row("fct_p95_s", &Summary::fct_p95_s, "The same, 95th percentile by nearest rank, s.")
         .below("fct"),
     row("fct_p99_s", &Summary::fct_p99_s, "The same, 99th percentile, s.").below("fct"),
-    row("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct")};
+    row("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct"),
+    row("period_s", &Summary::period_s,
+        "Exact period of the program of an iteration, s: its slowest cycle over the iterations "
+        "that this spans.")
+        .only(kPrograms),
+    row("steps", &Summary::steps, "Optimizer steps of an iteration of the program.")
+        .only(kPrograms),
+    row("utilization", &Summary::utilization,
+        "Period with exchanges that take no time over the period.")
+        .only(kPrograms),
+    row("units", &Summary::units, "Sharding units, whose parameters are gathered together.")
+        .only(kSharded),
+    row("memory_parameters_bytes", &Summary::memory_parameters_bytes,
+        "Parameters of a rank, bytes, without gathered units.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_gradients_bytes", &Summary::memory_gradients_bytes,
+        "Gradients of a rank, bytes, without those of units that are not reduced yet.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_optimizer_bytes", &Summary::memory_optimizer_bytes,
+        "State of the optimizer of a rank, bytes.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_live_bytes", &Summary::memory_live_bytes,
+        "Most bytes of gathered units and their gradients at any time of an iteration.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_activation_bytes", &Summary::memory_activation_bytes,
+        "Activations, bytes, as given.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_total_bytes", &Summary::memory_total_bytes, "All of them, bytes.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_limit_bytes", &Summary::memory_limit_bytes, "Memory of a device, bytes, as given.")
+        .below("memory")
+        .only(kSharded),
+    row("memory_fits", &Summary::memory_fits, "Whether a device holds all of them.")
+        .below("memory")
+        .only(kSharded)};
 
 } // namespace figures
 
 inline constexpr auto& kSummaryFields = figures::kAll;
 
-inline constexpr std::array<std::string_view, 2> kSummaryGroups{"merge", "fct"};
-inline constexpr std::array<std::string_view, 2> kSummaryGroupSentences{
+inline constexpr std::array<std::string_view, 3> kSummaryGroups{"merge", "fct", "memory"};
+inline constexpr std::array<std::string_view, 3> kSummaryGroupSentences{
     "The schedule next to the best merge of its gradients.",
-    "Completion times of messages on a simulated network."};
+    "Completion times of messages on a simulated network.",
+    "Memory of a rank in sharded training."};
 
 inline constexpr std::array kCount{
     io::rows::integer("staleness_histogram", "Gradients of one staleness.")};
@@ -239,12 +283,14 @@ template <std::size_t N> constexpr std::array<io::Key, N> keys_in(std::string_vi
 
 inline constexpr auto kMergeKeys = keys_in<fields_in(kSummaryGroups[0])>(kSummaryGroups[0]);
 inline constexpr auto kFctKeys = keys_in<fields_in(kSummaryGroups[1])>(kSummaryGroups[1]);
+inline constexpr auto kMemoryKeys = keys_in<fields_in(kSummaryGroups[2])>(kSummaryGroups[2]);
 inline constexpr auto kSummaryKeys = [] {
   constexpr std::size_t kPlain = fields_in("");
   std::array<io::Key, kPlain + kSummaryGroups.size()> keys;
   std::ranges::copy(keys_in<kPlain>(""), keys.begin());
   keys[kPlain] = io::rows::object(kSummaryGroups[0], kMergeKeys, kSummaryGroupSentences[0]);
   keys[kPlain + 1] = io::rows::object(kSummaryGroups[1], kFctKeys, kSummaryGroupSentences[1]);
+  keys[kPlain + 2] = io::rows::object(kSummaryGroups[2], kMemoryKeys, kSummaryGroupSentences[2]);
   return keys;
 }();
 

@@ -151,6 +151,7 @@ constexpr std::array kRows{
     Row{"/training/pipeline_width", exchanges, true},
     Row{"/training/placement", exchanges, true},
     Row{"/training/servers", exchanges, true},
+    Row{"/training/sharding/preset", exchanges, true},
     Row{"/training/update_s", has_no_update, false, "the workload has no update"},
     Row{"/training/update_s", has_workload_update, false, "update and framework time of the trace"},
     Row{"/variability/compute_cv", nullptr},
@@ -284,6 +285,10 @@ private:
     if (key.starts_with("/communication/compression/")) {
       return "default of compression " +
              std::string(coll::row(scenario_.communication.compression.method).name);
+    }
+    if (key.starts_with("/training/sharding/") && has_units(scenario_.training.sharding)) {
+      return "default of preset " +
+             std::string(kShardingPresets[scenario_.training.sharding.preset]);
     }
     if (key.starts_with("/cluster/network/packet/")) {
       return "default of the packet level";

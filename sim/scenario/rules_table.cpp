@@ -7,6 +7,7 @@
 #include "coll/schedule/in_switch.hpp"
 #include "scenario/node_rules.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/sharding_rules.hpp"
 
 namespace stepsim::study {
 
@@ -366,6 +367,7 @@ std::vector<KeyRule> key_rules() {
   std::vector<KeyRule> all(kRules.begin(), kRules.end());
   const std::span<const KeyRule> nodes = node_rules();
   all.insert(all.end(), nodes.begin(), nodes.end());
+  add_sharding_rules(all);
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

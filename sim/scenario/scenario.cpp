@@ -19,6 +19,7 @@
 #include "scenario/scenario_jobs.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
+#include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_training.hpp"
 #include "scenario/scenario_workload.hpp"
 #include "scenario/short_forms.hpp"
@@ -137,8 +138,8 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 // Problems are thrown between the stages and not at the end of each reader, so that as many as
 // possible are reported at once and none that only follows from another.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
-  for (const std::string_view place :
-       {"/cluster/network", "/cluster/intra_network", "/communication/library"}) {
+  for (const std::string_view place : {"/cluster/network", "/cluster/intra_network",
+                                       "/communication/library", "/training/sharding"}) {
     if (const io::Json* word = io::resolve(tree, place); word != nullptr && word->is_string()) {
       return parse_scenario(with_short_forms_expanded(tree), files, leftovers);
     }
@@ -193,6 +194,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_meaning(tree, context, scenario);
   problems.throw_if_any();
   check_schedule(tree, problems, scenario);
+  check_sharding(tree, problems, scenario);
   problems.throw_if_any();
   if (scenario.communication.options.cost_form != coll::CostForm::exact) {
     scenario.warnings.emplace_back(

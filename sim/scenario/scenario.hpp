@@ -19,6 +19,7 @@
 #include "scenario/files.hpp"
 #include "scenario/node_source.hpp"
 #include "scenario/packet/packet_settings.hpp"
+#include "scenario/sharding.hpp"
 #include "train/step/pipeline.hpp"
 #include "train/step/step.hpp"
 #include "train/workload/variability.hpp"
@@ -121,6 +122,9 @@ struct Training {
   Seconds sync;                    // added to every exchange
   double host_copy_Bps = 0;        // 0 = no staging through host memory
   double compute_slowdown = 1;     // of computing while the channel is busy; pipe_sgd
+  std::int64_t micro_batches = 1;  // per update; the workload is one of them
+  AccumulationExchange accumulation_exchange = AccumulationExchange::last;
+  Sharding sharding;
   // pipe_sgd
   std::optional<std::int64_t> pipeline_width = 2; // empty = optimal
   std::int64_t max_width = 16;                    // largest that `optimal` tries

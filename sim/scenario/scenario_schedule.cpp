@@ -70,7 +70,8 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
   std::string_view chosen = fields.word_or("schedule", by_default);
   const bool async =
       scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
-  if (async && context.leftovers == Leftovers::ignore) {
+  const bool units = has_units(scenario.training.sharding); // which take the place of buckets
+  if ((async || units) && context.leftovers == Leftovers::ignore) {
     chosen = by_default; // the only one there is
   }
   const plan::Planner& planner = *plan::find_planner(chosen);
@@ -78,6 +79,11 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
   scenario.communication.schedule_options = parse_schedule_options(
       fields, context, planner,
       static_cast<std::int64_t>(std::ceil(scenario.workload.bytes_per_value())));
+  for (const std::string_view key : planner.keys) {
+    context.needs_meaning(
+        fields, key, !units,
+        "sharding " + std::string(kShardingStrategies[scenario.training.sharding.strategy]));
+  }
 }
 
 // What a planner needs is in its row (plan/planners.hpp); a linear cost can be told only once the

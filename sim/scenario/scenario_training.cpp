@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -151,6 +152,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   training.host_copy_Bps = fields.number("host_copy_Bps");
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
+  parse_sharding(fields, context, scenario);
   parse_convergence(fields, context, training);
 }
 
@@ -206,6 +208,7 @@ io::Json training_tree(const Scenario& scenario) {
   case Algorithm::sync_sgd:
     tree.set("input_s", training.input.value);
     tree.set("input_pipelined", training.input_pipelined);
+    add_sharding(training, tree);
     break;
   case Algorithm::pipe_sgd:
     tree.set("pipeline_width",

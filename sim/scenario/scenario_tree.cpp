@@ -236,7 +236,10 @@ io::Json communication_tree(const Scenario& scenario) {
   if (io::Json library = library_tree(communication); !library.is_null()) {
     tree.set("library", std::move(library));
   }
-  add_schedule_options(plan::planner(communication.schedule), communication.schedule_options, tree);
+  if (!has_units(scenario.training.sharding)) {
+    add_schedule_options(plan::planner(communication.schedule), communication.schedule_options,
+                         tree);
+  }
   if (communication.compression.method != coll::CompressionMethod::none) {
     tree.set("compression", compression_tree(communication.compression));
   }

@@ -16,6 +16,7 @@ struct ShortForm {
 // Of scenarios and of lists of flows.
 constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
                                  ShortForm{"/communication/library", "name"},
+                                 ShortForm{"/training/sharding", "strategy"},
                                  ShortForm{"/cluster/topology", "file"},
                                  ShortForm{"/cluster/network", "calibration"},
                                  ShortForm{"/cluster/intra_network", "calibration"},

@@ -8,6 +8,7 @@
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -36,8 +37,9 @@ bool is_plain_ring(const Scenario& scenario) {
 bool is_plain_training(const Scenario& scenario) {
   const plan::LinearCost extra = extra_cost(scenario);
   return scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
-         !scenario.training.exchange && !scenario.training.convergence && extra.startup_s == 0 &&
-         extra.per_byte_s == 0 && !is_compressed(scenario) && !scenario.variability.varies();
+         !accumulates_or_shards(scenario) && !scenario.training.exchange &&
+         !scenario.training.convergence && extra.startup_s == 0 && extra.per_byte_s == 0 &&
+         !is_compressed(scenario) && !scenario.variability.varies();
 }
 
 } // namespace

@@ -2,7 +2,8 @@
 the bounds of their ranges."""
 import schema
 from documents import put
-from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies)
+from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies,
+                   program)
 
 CALIBRATIONS = ["10gbe", "25gbe", "100gbe", "icdcs19", "infiniband-100g"]
 # Open numbers whose size is the work of a run: what an everyday value of each is.
@@ -86,11 +87,34 @@ class Maker:
             training["pipeline_width"] = "optimal"
         if "input_pipelined" in training:  # says how an input is read that takes time
             training.setdefault("input_s", rng.choice([1e-4, 1e-3, 0.1]))
+        if "accumulation_exchange" in training:
+            training.setdefault("micro_batches", rng.choice([2, 3, 5]))
+        if program(d) and d["compression"] == "-" and rng.random() < 0.15:
+            training["sharding"] = self.sharding()
         if rng.random() < 0.8:  # values at the bounds are meant
             out["allow_unusual"] = True
         if rng.random() < 0.03 and algorithm == "parameter_server":
             out["training"]["convergence"] = {"epochs_lossless": 10, "iterations_per_epoch": 100,
                                               "x1": 0.01, "x2": 0.3, "beta": 2}
+        return out
+
+    def sharding(self):
+        """A strategy alone, or with some keys of its own."""
+        rng = self.rng
+        strategy = rng.choice(["zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard"])
+        if rng.random() < 0.3:
+            return strategy
+        keys = ["parameter_bytes", "reduce_bytes", "optimizer_bytes", "memory_bytes"]
+        if strategy.startswith("zero"):
+            keys.append("gather")
+        else:
+            keys += ["preset", "ahead_forward", "reduces_in_flight", "communicators",
+                     "forward_prefetch"]
+            if strategy != "shard_grad_op":
+                keys += ["backward_prefetch", "keep_last"]
+        out = {"strategy": strategy, **self.some(keys, "/training/sharding", 0.25)}
+        if not strategy.startswith("zero") and rng.random() < 0.5:
+            out["wrapping"] = {"policy": rng.choice(["layer", "block", "all"])}
         return out
 
     def cluster(self):

@@ -95,6 +95,9 @@ APPLIES = {
     "/training/host_copy_Bps": lambda d: not server(d),
     "/training/exchange_s": lambda d: not server(d) and d["level"] == "alpha_beta",
     "/training/convergence": lambda d: False,
+    "/training/micro_batches": lambda d: program(d),
+    "/training/accumulation_exchange": lambda d: program(d),
+    "/training/sharding": lambda d: False,  # one word or object is put in by hand
     "/cluster": lambda d: False,
     "/cluster/nics_per_node": lambda d: (d["gpus"] == "several"
                                          and d["collective"] not in ("-", "ring", "lp", "ring_rails")),
@@ -148,6 +151,12 @@ def server(d):
 
 def pipe(d):
     return d["algorithm"] == "pipe_sgd"
+
+
+def program(d):
+    """True where micro-batches and sharding may stand."""
+    return (d["algorithm"] == "sync_sgd" and d["level"] not in NETWORKS and d["schedule"] != "dear"
+            and d["workload"] != "jobs")
 
 
 def collective(d):

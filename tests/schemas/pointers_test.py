@@ -28,6 +28,8 @@ JOBS = dict(BASE, workload=[dict(BASE["workload"], nodes=2), dict(BASE["workload
                          network=dict(BASE["cluster"]["network"], model="flow")),
             communication={"schedule": "single"})
 del JOBS["variability"]
+# Most keys of sharding have a meaning next to a strategy that makes units.
+SHARDED = dict(BASE, training={"sharding": {"strategy": "full_shard"}}, communication={})
 
 
 def fields(schema, pointer=""):
@@ -117,7 +119,8 @@ class Pointers(unittest.TestCase):
         cases = []
         for pointer, field in dict(fields(SCHEMA)).items():
             jobs = pointer.startswith("/workload/0/")
-            base = JOBS if jobs else BASE
+            sharded = pointer.startswith("/training/sharding/")
+            base = JOBS if jobs else SHARDED if sharded else BASE
             if pointer in ("/schema_version", "/kind") or not has_place(base, pointer):
                 continue
             for value in field.get("examples", [])[:1]:

@@ -10,6 +10,7 @@
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/network_text.hpp"
+#include "cli/text/sharding_text.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -132,14 +133,22 @@ std::string setting_text(const study::Result& result) {
   const std::size_t messages = result.buckets.size();
   if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
     append_line(out, "training", training_text(result));
+  } else if (const std::string text = sharding_text(result); !text.empty()) {
+    append_line(out, "training", text);
   }
   const std::string bytes =
       base::readable_bytes(static_cast<double>(scenario.workload.bytes().value));
+  const study::ShardingStrategy strategy = scenario.training.sharding.strategy;
+  const std::string exchange = strategy == study::ShardingStrategy::none
+                                   ? exchange_text(scenario.communication)
+                                   : std::string(study::collective_word(scenario.communication)) +
+                                         ", " + sharded_exchange_text(result);
   append_line(out, "exchange",
-              is_server(result)
+              study::has_units(strategy) ? exchange
+              : is_server(result)
                   ? codec_text(scenario.communication.compression) +
                         "push of all gradients, pull of all weights, " + bytes + " each way"
-                  : exchange_text(scenario.communication) + ", schedule " +
+                  : exchange + ", schedule " +
                         std::string(plan::planner(scenario.communication.schedule).name) + ": " +
                         std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
                         bytes);
@@ -235,6 +244,9 @@ std::string verdict_text(const study::Result& result) {
   if (summary.samples_per_s) {
     append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
   }
+  if (const std::string memory = memory_text(summary); !memory.empty()) {
+    append_line(out, "memory", memory);
+  }
   out += messages_text(result);
   append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
   if (summary.merge_gap_to_optimal) {
@@ -271,7 +283,8 @@ std::string buckets_text(const study::Result& result) {
          base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
          milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
          milliseconds_cell(bucket.end_s),
-         pipelined ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)), bucket.algorithm});
+         pipelined || result.program ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)),
+         bucket.algorithm});
   }
   std::string out = table_text(table);
   out.insert(0, 1, '\n');

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "scenario/keys/sharding_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "json/fields/key.hpp"
 
@@ -129,6 +130,20 @@ inline constexpr std::array kTraining{
          "turn.")
         .by_default("even")
         .because("every tensor is split over all servers"),
+    integer("micro_batches",
+            "Forward and backward passes whose gradients are summed before the update. The times "
+            "of the workload are those of one.")
+        .in(io::at_least(1))
+        .by_default(1)
+        .example("4")
+        .because("every batch is followed by an update"),
+    word("accumulation_exchange", kAccumulationExchanges,
+         "Whether gradients are exchanged after the last micro-batch or after each. The default is "
+         "last; each with sharded parameters.")
+        .example(R"("each")"),
+    either("sharding", kShardingForms,
+           "What is sharded over the ranks: a strategy, or an object with it.")
+        .example(R"("full_shard")"),
     object("convergence", kConvergence,
            "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to (1 + "
            "beta) times that at x2, and no convergence above.")

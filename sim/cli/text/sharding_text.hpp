@@ -1,0 +1,16 @@
+#pragma once
+// Lines of a run about micro-batches and sharding; empty for other runs.
+#include <string>
+
+#include "run/result.hpp"
+
+namespace stepsim::cli {
+
+// "full_shard (fsdp2), 34 units, 2 micro-batches"
+[[nodiscard]] std::string sharding_text(const study::Result& result);
+// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients"
+[[nodiscard]] std::string sharded_exchange_text(const study::Result& result);
+// "18.3 GB a rank: parameters 1.00 GB, .."
+[[nodiscard]] std::string memory_text(const study::Summary& summary);
+
+} // namespace stepsim::cli

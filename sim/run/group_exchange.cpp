@@ -1,0 +1,140 @@
+#include "run/group_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "base/error.hpp"
+#include "coll/algorithms.hpp"
+#include "library/library_record.hpp"
+#include "run/bucket_cost.hpp"
+#include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_library.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::int64_t groups_per_card(const Cluster& cluster) {
+  return (cluster.gpus_per_node + cluster.nics_per_node - 1) / cluster.nics_per_node;
+}
+
+// The collective of a group: one level of links, and an algorithm that needs no more.
+coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
+  coll::Collective collective = exchange_of(scenario);
+  if (group == RankGroup::all) {
+    return collective;
+  }
+  const Cluster& cluster = scenario.cluster;
+  const bool node = group == RankGroup::node;
+  collective.ranks = static_cast<std::uint32_t>(node ? cluster.gpus_per_node : cluster.nodes);
+  collective.links.two_level.reset();
+  if (node) {
+    collective.links.all = cluster.intra.value_or(coll::LinkCost{});
+  }
+  const coll::AlgorithmId id = collective.algorithm;
+  const bool automatic = id == coll::AlgorithmId::automatic;
+  if (!automatic && (coll::is_two_level(id) || !coll::takes_ranks(id, collective.ranks))) {
+    collective.algorithm = coll::AlgorithmId::ring;
+  }
+  if (automatic) {
+    std::erase_if(collective.options.candidates, coll::is_two_level);
+  }
+  return collective;
+}
+
+library::Operation operation_of(coll::Op op) {
+  return op == coll::Op::reduce_scatter ? library::Operation::reduce_scatter
+         : op == coll::Op::allgather    ? library::Operation::allgather
+                                        : library::Operation::allreduce;
+}
+
+library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, coll::Op op) {
+  library::LibraryQuestion question = *scenario.communication.question;
+  question.operation = operation_of(op);
+  if (group == RankGroup::node) {
+    question.shape = {1, static_cast<std::uint32_t>(scenario.cluster.gpus_per_node)};
+  } else if (group == RankGroup::replica) {
+    question.shape = {static_cast<std::uint32_t>(scenario.cluster.nodes), 1};
+    question.node.nic_Bps /= static_cast<double>(groups_per_card(scenario.cluster));
+  }
+  return question;
+}
+
+} // namespace
+
+GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, coll::Op op)
+    : scenario_(scenario), group_(group), op_(op), collective_(collective_of(scenario, group)) {
+  const bool library = scenario.communication.question.has_value();
+  const bool measured = group != RankGroup::node && has_curve(scenario) && !library;
+  if (group == RankGroup::replica && !library) {
+    sharing_ = static_cast<double>(groups_per_card(scenario.cluster));
+  }
+  std::erase_if(collective_.options.candidates,
+                [op](coll::AlgorithmId id) { return coll::find_algorithm(op, id) == nullptr; });
+  const bool offered = collective_.algorithm == coll::AlgorithmId::automatic ||
+                       coll::find_algorithm(op, collective_.algorithm) != nullptr;
+  halved_ = op != coll::Op::allreduce && (measured || (!offered && !library));
+  collective_.op = halved_ || !offered ? coll::Op::allreduce : op;
+  times_.emplace(collective_, scenario.method, curve());
+  if (collective_.ranks > 1 && !has_curve(scenario) && !collective_.links.fabric) {
+    line_ = train::planner_cost(collective_);
+  } else if (measured) {
+    line_ = *scenario.cluster.network.curve;
+  }
+}
+
+std::optional<plan::Cost> GroupExchanges::curve() const {
+  if (collective_.ranks == 1) {
+    return has_curve(scenario_) ? std::optional(plan::Cost{}) : std::nullopt;
+  }
+  if (scenario_.communication.question) {
+    try {
+      const auto cost =
+          std::make_shared<const library::LibraryCost>(question_of(scenario_, group_, op_));
+      return plan::Cost{.base =
+                            plan::CurveCost{[cost](double bytes) { return cost->seconds(bytes); }}};
+    } catch (const UsageError& error) {
+      throw SimulationError("the library has no " + std::string(coll::name(op_)) + ": " +
+                            error.what());
+    }
+  }
+  return group_ == RankGroup::node ? std::nullopt : scenario_.cluster.network.curve;
+}
+
+// Latency of an exchange, known where its cost is a line.
+double GroupExchanges::startup(double seconds) {
+  const auto* line = line_ ? std::get_if<plan::LinearCost>(&line_->base) : nullptr;
+  return line != nullptr ? std::min(line->startup_s * (halved_ ? 0.5 : 1), seconds) : 0;
+}
+
+GroupExchange GroupExchanges::operator()(double bytes) {
+  GroupExchange result;
+  if (!(bytes > 0)) {
+    return result;
+  }
+  const Bytes size{static_cast<std::int64_t>(std::ceil(bytes * sharing_))};
+  const train::Exchange& exchange = (*times_)(size);
+  const double part = halved_ ? 0.5 : 1;
+  const double seconds = part * exchange.seconds;
+  const bool sends = seconds > 0;
+  const double start = startup(seconds);
+  const plan::LinearCost extra = extra_cost(scenario_);
+  const double copies = scenario_.communication.copy_bandwidth_Bps;
+  // An exchange of a single rank has no synchronisation and nothing to copy.
+  result.time.startup = {start + (sends ? extra.startup_s : 0)};
+  result.time.data = {
+      seconds - start +
+      (sends ? extra.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0)};
+  result.bytes_sent = (collective_.op == op_ ? 1 : 0.5) * exchange.max_bytes_sent / sharing_;
+  const bool library_names = scenario_.communication.question && collective_.ranks > 1;
+  result.algorithm = library_names ? library_pair(question_of(scenario_, group_, op_), bytes)
+                     : scenario_.communication.calibrated
+                         ? std::string(keys::kCalibrated)
+                         : std::string(coll::name(exchange.algorithm));
+  return result;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,205 @@
+#include "run/program_lists.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "program/live_bytes.hpp"
+#include "run/result_lists.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using program::Kind;
+using program::Operation;
+using program::OperationTimes;
+using program::OperationType;
+using program::Program;
+
+// Of all ranks: the first start and the last end.
+std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iteration,
+                                  std::uint32_t operation) {
+  const std::size_t at = times.at(iteration, operation, 0);
+  const auto first = static_cast<std::ptrdiff_t>(at);
+  const auto last = static_cast<std::ptrdiff_t>(at + times.ranks);
+  return {*std::min_element(times.start.begin() + first, times.start.begin() + last),
+          *std::max_element(times.end.begin() + first, times.end.begin() + last)};
+}
+
+double marker_end(const OperationTimes& times, std::int64_t iteration) {
+  const auto first =
+      static_cast<std::ptrdiff_t>(iteration) * static_cast<std::ptrdiff_t>(times.ranks);
+  return *std::max_element(times.marker_end.begin() + first,
+                           times.marker_end.begin() + first + times.ranks);
+}
+
+bool is_exchange(const Operation& operation) { return operation.type == OperationType::exchange; }
+
+} // namespace
+
+double iteration_start_s(const Program& program, const OperationTimes& times,
+                         std::int64_t iteration) {
+  double start = std::numeric_limits<double>::infinity();
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    if (program.operations[o].type == OperationType::compute) {
+      start = std::min(start, span_of(times, iteration, o).first);
+    }
+  }
+  return start;
+}
+
+std::vector<Iteration> program_iterations(const Program& program, const OperationTimes& times,
+                                          const OperationTimes& alone) {
+  std::vector<Iteration> iterations;
+  double before = 0;
+  double alone_before = 0;
+  for (std::int64_t t = 0; t < times.iterations; ++t) {
+    Iteration& each = iterations.emplace_back();
+    each.index = t;
+    each.start_s = iteration_start_s(program, times, t);
+    each.exchange_start_s = std::numeric_limits<double>::infinity();
+    for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+      const auto [start, end] = span_of(times, t, o);
+      if (is_exchange(program.operations[o])) {
+        each.exchange_start_s = std::min(each.exchange_start_s, start);
+        each.exchange_end_s = std::max(each.exchange_end_s, end);
+      } else {
+        each.compute_end_s = std::max(each.compute_end_s, end);
+      }
+    }
+    if (each.exchange_end_s == 0) { // nothing is sent
+      each.exchange_start_s = each.exchange_end_s = each.compute_end_s;
+    }
+    const double end = marker_end(times, t);
+    const double alone_end = marker_end(alone, t);
+    each.iteration_time_s = end - before;
+    each.exposed_communication_s =
+        std::max(0.0, each.iteration_time_s - (alone_end - alone_before));
+    each.applied_gradient = t;
+    before = end;
+    alone_before = alone_end;
+  }
+  return iterations;
+}
+
+// The last exchange of a bucket counts: that of the last micro-batch.
+std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProgram& made,
+                                    const OperationTimes& times) {
+  if (made.sharded) {
+    return {};
+  }
+  std::vector<BucketCost> costs;
+  for (const ProgramUnit& unit : made.units) {
+    costs.push_back(unit.cost);
+  }
+  std::vector<Bucket> buckets = plain_buckets(scenario, made.plan, costs);
+  const std::int64_t last = times.iterations - 1;
+  const double origin = iteration_start_s(made.program, times, last);
+  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+    const Operation& each = made.program.operations[o];
+    if (!is_exchange(each) || each.unit < 0) {
+      continue;
+    }
+    Bucket& bucket = buckets[static_cast<std::size_t>(each.unit)];
+    const auto [start, end] = span_of(times, last, o);
+    if (each.kind != Kind::allgather) {
+      bucket.start_s = start - origin;
+      bucket.ready_s = 0;
+      for (const program::Wait& wait : made.program.waits_of(o)) {
+        bucket.ready_s =
+            std::max(bucket.ready_s, span_of(times, last, wait.operation).second - origin);
+      }
+    }
+    bucket.end_s = end - origin;
+  }
+  return buckets;
+}
+
+std::vector<UnitResult> program_units(const ScenarioProgram& made, const OperationTimes& times) {
+  std::vector<UnitResult> units;
+  if (!made.sharded) {
+    return units;
+  }
+  const std::int64_t last = times.iterations - 1;
+  const double origin = iteration_start_s(made.program, times, last);
+  for (const ProgramUnit& unit : made.units) {
+    units.push_back({.index = static_cast<std::int64_t>(units.size()),
+                     .first = unit.layers.front() + 1,
+                     .last = unit.layers.back() + 1,
+                     .parameters = unit.parameters,
+                     .gather_s = unit.gather.seconds,
+                     .reduce_s = unit.reduce.seconds,
+                     .live_from_s = std::numeric_limits<double>::infinity(),
+                     .live_to_s = 0});
+  }
+  for (const program::LiveSpan& span : program::live_spans(made.program, times, last)) {
+    if (!span.gradient) {
+      UnitResult& unit = units[span.unit];
+      unit.live_from_s = std::min(unit.live_from_s, span.from_s - origin);
+      unit.live_to_s = std::max(unit.live_to_s, span.to_s - origin);
+    }
+  }
+  return units;
+}
+
+// A compute of a unit is cut into its layers by their seconds. Of several micro-batches the forward
+// is that of the first and the backward that of the last.
+std::vector<LayerResult> program_layers(const Scenario& scenario, const ScenarioProgram& made,
+                                        const OperationTimes& times) {
+  const auto& layers = scenario.workload.layers;
+  std::vector<LayerResult> results(layers.size());
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    results[l].name = layers[l].name;
+  }
+  const std::int64_t last = times.iterations - 1;
+  const double origin = iteration_start_s(made.program, times, last);
+  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+    const Operation& each = made.program.operations[o];
+    if (each.first_layer < 0) {
+      continue;
+    }
+    const auto first = static_cast<std::size_t>(each.first_layer);
+    const auto behind = static_cast<std::size_t>(each.last_layer) + 1;
+    const auto [start, end] = span_of(times, last, o);
+    double t = start - origin;
+    if (each.kind == Kind::forward && each.micro_batch <= 0) {
+      for (std::size_t l = first; l < behind; ++l) {
+        results[l].forward_start_s = t;
+        results[l].forward_end_s = t += layers[l].forward.value;
+      }
+    } else if (each.kind == Kind::backward) {
+      for (std::size_t l = behind; l-- > first;) {
+        results[l].backward_start_s = t;
+        results[l].backward_end_s = t += layers[l].backward.value;
+      }
+    } else if (is_exchange(each) && each.kind != Kind::allgather && each.unit >= 0) {
+      for (const std::uint32_t l : made.units[static_cast<std::size_t>(each.unit)].layers) {
+        results[l].gradient_done_s = std::max(results[l].gradient_done_s, end - origin);
+      }
+    }
+  }
+  return results;
+}
+
+double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first) {
+  std::vector<std::pair<double, double>> spans;
+  for (std::int64_t t = first; t < times.iterations; ++t) {
+    for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+      if (is_exchange(program.operations[o])) {
+        const std::size_t at = times.at(t, o, 0);
+        spans.emplace_back(times.start[at], times.end[at]);
+      }
+    }
+  }
+  std::ranges::sort(spans);
+  double busy = 0;
+  double until = 0;
+  for (const auto& [start, end] : spans) {
+    busy += std::max(0.0, end - std::max(start, until));
+    until = std::max(until, end);
+  }
+  return busy / static_cast<double>(times.iterations - first);
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,150 @@
+// What a step computes and sends is that of `step_input`, so that a program and a run see the same
+// times.
+#include "run/program_parts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "plan/planners.hpp"
+#include "run/group_exchange.hpp"
+#include "run/planned_messages.hpp"
+#include "scenario/merge_problem.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "train/step/message_gates.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using program::BucketTimes;
+using program::ExchangeTime;
+using program::LayerTimes;
+
+std::vector<LayerTimes> layer_times(const train::StepInput& step) {
+  std::vector<LayerTimes> layers;
+  for (std::size_t l = 0; l < step.forward_s.size(); ++l) {
+    layers.push_back({.forward = {step.forward_s[l]},
+                      .backward = {step.backward_s[l]},
+                      .bytes = step.gradient_bytes[l]});
+  }
+  return layers;
+}
+
+// Of the start-up of an all-reduce each half has its share.
+std::pair<ExchangeTime, ExchangeTime> halves(const train::Message& message, double startup_s) {
+  const double whole = message.seconds + message.broadcast_s;
+  const double first = whole > 0 ? startup_s * message.seconds / whole : 0;
+  const double second = startup_s - first;
+  return {{.startup = {first}, .data = {message.seconds - first}},
+          {.startup = {second}, .data = {message.broadcast_s - second}}};
+}
+
+ProgramUnit unit_of(const Scenario& scenario, const plan::Group& group, BucketCost cost) {
+  std::map<std::uint32_t, double> bytes;
+  ProgramUnit unit;
+  unit.bytes = group.bytes;
+  for (const std::uint32_t item : group.items) {
+    if (item < scenario.workload.gradients.size()) {
+      const train::Gradient& gradient = scenario.workload.gradients[item];
+      bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+      unit.parameters += gradient.bytes.value > 0 ? gradient.values() : 0;
+    }
+  }
+  for (const auto& [layer, count] : bytes) {
+    unit.layers.push_back(layer);
+    unit.layer_bytes.push_back(count);
+  }
+  unit.exchange = {.seconds = cost.exchange_s() + cost.broadcast_s, .bytes_sent = cost.bytes_sent};
+  unit.cost = std::move(cost);
+  return unit;
+}
+
+// Layers, and buckets with all but their exchanges. Delays of one layer's buckets follow each
+// other: cycles that begin one after the other.
+ProgramParts bare_parts(const train::StepInput& step, Seconds update) {
+  ProgramParts parts{.layers = layer_times(step),
+                     .buckets = {},
+                     .update = update,
+                     .next_forward = step.next_forward == train::NextForward::barrier
+                                         ? program::NextForward::barrier
+                                         : program::NextForward::per_layer};
+  const std::vector<train::MessageGate> gates = train::message_gates(step);
+  for (std::size_t g = 0; g < step.messages.size(); ++g) {
+    const train::Message& message = step.messages[g];
+    const bool follows = g > 0 && gates[g].layer == gates[g - 1].layer;
+    const double before = follows ? gates[g - 1].delay_s : 0;
+    parts.buckets.push_back({.layers = message.layers,
+                             .reduce = {},
+                             .gather = {},
+                             .ready_after = gates[g].layer,
+                             .delay = {std::max(0.0, gates[g].delay_s - before)},
+                             .bytes = static_cast<std::int64_t>(message.bytes)});
+  }
+  return parts;
+}
+
+} // namespace
+
+ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
+  const plan::Problem problem = merge_problem(scenario);
+  out.plan = plan_of(scenario, problem);
+  const plan::Schedule schedule = scenario.communication.schedule;
+  BucketCosts costs(scenario, measured_curve(scenario));
+  std::vector<MessageSeconds> seconds;
+  double decode = 0;
+  for (const plan::Group& group : out.plan.groups) {
+    const BucketCost cost = costs(group);
+    seconds.push_back(message_seconds(problem, cost, schedule));
+    decode += cost.decode_s;
+    out.units.push_back(unit_of(scenario, group, cost));
+  }
+  out.method = costs.method();
+  out.events = costs.events();
+  const Training& training = scenario.training;
+  const bool each = training.accumulation_exchange == AccumulationExchange::each;
+  const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
+  const train::StepInput step = step_input(scenario, out.plan, seconds, schedule);
+  ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
+  for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
+    const BucketCost& cost = out.units[g].cost;
+    BucketTimes& bucket = parts.buckets[g];
+    std::tie(bucket.reduce, bucket.gather) =
+        halves(step.messages[g], startup_seconds(problem, cost.exchange_s()));
+    bucket.select = {cost.compress_s()};
+    bucket.encode = {cost.encode_s};
+  }
+  return parts;
+}
+
+// Copies in and out of a bucket are in the times of its two exchanges.
+ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
+  const plan::Problem problem = merge_problem(scenario);
+  out.plan = plan_of(scenario, problem);
+  const std::vector<MessageSeconds> none(out.plan.groups.size());
+  const train::StepInput step =
+      step_input(scenario, out.plan, none, scenario.communication.schedule);
+  ProgramParts parts = bare_parts(step, scenario.training.update);
+  const Sharding& sharding = scenario.training.sharding;
+  GroupExchanges reduces(scenario, RankGroup::all, coll::Op::reduce_scatter);
+  GroupExchanges gathers(scenario, RankGroup::all, coll::Op::allgather);
+  for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
+    ProgramUnit unit = unit_of(scenario, out.plan.groups[g], {});
+    const auto parameters = static_cast<double>(unit.parameters);
+    const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
+    const GroupExchange gather = gathers(sharding.parameter_bytes * parameters);
+    parts.buckets[g].reduce = reduce.time;
+    parts.buckets[g].gather = gather.time;
+    unit.reduce = {reduce.seconds(), reduce.bytes_sent};
+    unit.gather = {gather.seconds(), gather.bytes_sent};
+    unit.cost.algorithm = reduce.algorithm;
+    out.units.push_back(std::move(unit));
+  }
+  out.method = std::max(reduces.method(), gathers.method());
+  out.events = reduces.events() + gathers.events();
+  return parts;
+}
+
+} // namespace stepsim::study

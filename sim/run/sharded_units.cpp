@@ -1,0 +1,154 @@
+#include "run/sharded_units.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "program/builders/fsdp_program.hpp"
+#include "run/group_exchange.hpp"
+#include "scenario/scenario_sharding.hpp"
+#include "train/workload/sharding_units.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::optional<std::uint32_t> limit_of(const std::optional<std::int64_t>& limit) {
+  return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
+}
+
+// Every rank of the group has an equal part, so that parameters are padded.
+std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
+  return (parameters + shards - 1) / shards * shards;
+}
+
+std::vector<ProgramUnit> units_of(const Scenario& scenario) {
+  const train::Workload& workload = scenario.workload;
+  const std::vector<std::uint32_t> begins =
+      train::unit_begins(workload, scenario.training.sharding.wrapping);
+  const std::vector<std::int64_t> parameters = train::layer_parameters(workload);
+  std::vector<double> bytes(workload.layers.size());
+  for (const train::Gradient& gradient : workload.gradients) {
+    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  std::vector<ProgramUnit> units;
+  for (std::size_t u = 0; u < begins.size(); ++u) {
+    const std::size_t end = u + 1 < begins.size() ? begins[u + 1] : workload.layers.size();
+    ProgramUnit& unit = units.emplace_back();
+    double sum = 0;
+    for (std::size_t l = begins[u]; l < end; ++l) {
+      unit.layers.push_back(static_cast<std::uint32_t>(l));
+      unit.layer_bytes.push_back(bytes[l]);
+      unit.parameters += parameters[l];
+      sum += bytes[l];
+    }
+    unit.parameters = padded(unit.parameters, shard_ranks(scenario));
+    unit.bytes = Bytes{static_cast<std::int64_t>(sum)};
+  }
+  return units;
+}
+
+UnitExchange sent(const GroupExchange& exchange) {
+  return {exchange.seconds(), exchange.bytes_sent};
+}
+
+// The ranks of every node, and those with the same place in every node.
+void add_groups(const Scenario& scenario, program::Program& program) {
+  const auto nodes = static_cast<std::uint32_t>(scenario.cluster.nodes);
+  const auto gpus = static_cast<std::uint32_t>(scenario.cluster.gpus_per_node);
+  program::Group node{.name = "node", .parts = {}};
+  program::Group replica{.name = "replica", .parts = {}};
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    std::vector<std::uint32_t>& part = node.parts.emplace_back();
+    for (std::uint32_t g = 0; g < gpus; ++g) {
+      part.push_back(n * gpus + g);
+    }
+  }
+  for (std::uint32_t g = 0; g < gpus; ++g) {
+    std::vector<std::uint32_t>& part = replica.parts.emplace_back();
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      part.push_back(n * gpus + g);
+    }
+  }
+  program.groups = {std::move(node), std::move(replica)};
+  for (program::Operation& operation : program.operations) {
+    if (operation.type == program::OperationType::exchange) {
+      operation.group = operation.kind == program::Kind::allreduce ? 1 : 0;
+    }
+  }
+}
+
+program::FsdpOptions options_of(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const Sharding& sharding = training.sharding;
+  std::optional<std::uint32_t> ahead = limit_of(sharding.ahead_forward);
+  if (ahead && sharding.forward_prefetch) {
+    ++*ahead;
+  }
+  return {.micro_batches = static_cast<std::uint32_t>(training.micro_batches),
+          .update = training.update,
+          .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
+          .reshard_after_forward = sharding.reshard_after_forward,
+          .reshard_after_backward = sharding.reshard_after_backward,
+          .keep_last = sharding.keep_last,
+          .ahead_forward = ahead,
+          .ahead_backward = limit_of(sharding.ahead_backward),
+          .prefetch = sharding.backward_prefetch,
+          .reduces_in_flight = limit_of(sharding.reduces_in_flight),
+          .communicators = static_cast<std::uint32_t>(sharding.communicators),
+          .exchange_each = training.accumulation_exchange == AccumulationExchange::each,
+          .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
+}
+
+} // namespace
+
+program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
+  const Sharding& sharding = scenario.training.sharding;
+  const program::FsdpOptions options = options_of(scenario);
+  const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
+  GroupExchanges gathers(scenario, group, coll::Op::allgather);
+  GroupExchanges reduces(scenario, group, coll::Op::reduce_scatter);
+  std::optional<GroupExchanges> replicas;
+  if (options.hybrid) {
+    replicas.emplace(scenario, RankGroup::replica, coll::Op::allreduce);
+  }
+  out.sharded = true;
+  out.units = units_of(scenario);
+  std::vector<program::UnitTimes> times;
+  for (ProgramUnit& unit : out.units) {
+    program::UnitTimes& each = times.emplace_back();
+    for (const std::uint32_t layer : unit.layers) {
+      each.forward += scenario.workload.layers[layer].forward;
+      each.backward += scenario.workload.layers[layer].backward;
+    }
+    const auto parameters = static_cast<double>(unit.parameters);
+    const GroupExchange gather = gathers(sharding.parameter_bytes * parameters);
+    const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
+    each.gather = gather.time;
+    each.reduce = reduce.time;
+    unit.gather = sent(gather);
+    unit.reduce = sent(reduce);
+    unit.cost.algorithm = gather.algorithm;
+    if (replicas) {
+      const GroupExchange replicate =
+          (*replicas)(sharding.reduce_bytes * parameters / static_cast<double>(options.shards));
+      each.replicate = replicate.time;
+      unit.replicate = sent(replicate);
+    }
+  }
+  out.method = std::max(gathers.method(), reduces.method());
+  out.events = gathers.events() + reduces.events();
+  if (replicas) {
+    out.method = std::max(out.method, replicas->method());
+    out.events += replicas->events();
+  }
+  program::Program made = program::fsdp_program(times, options);
+  if (options.hybrid) {
+    add_groups(scenario, made);
+  }
+  return made;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,115 @@
+#pragma once
+// The keys of /training/sharding of a scenario (TRN 8.1).
+#include <array>
+
+#include "scenario/sharding.hpp"
+#include "json/fields/key.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr double kMostAhead = 1000;
+
+inline constexpr std::array kCut{
+    integer("cuts", "Number of the last layer of a unit, from 1.").in(io::at_least(1))};
+
+inline constexpr std::array kWrapping{
+    word(
+        "policy", train::kWrappingPolicies,
+        "Which layers are a unit: each one, the blocks of the model by the numbers in the names of "
+        "layers, as many as have so many parameters, all, a fixed number, or a list.")
+        .example(R"("block")"),
+    integer("parameters", "A unit closes when it has at least so many parameters.")
+        .in(io::at_least(1))
+        .by_default(train::kWrappingParameters)
+        .example("20000000"),
+    integer("layers", "Layers of a unit.").in(io::at_least(1)).by_default(1).example("4"),
+    list("cuts", kCut, "Numbers of the layers after which a unit ends, ascending.")
+        .example("[2, 4]")};
+
+// The defaults of most keys follow from the preset, which names a framework.
+inline constexpr std::array kSharding{
+    word("strategy", kShardingStrategies,
+         "What is sharded: nothing, the state of the optimizer (zero1), gradients too (zero2), "
+         "parameters too (full_shard; shard_grad_op keeps them from forward to backward), or the "
+         "same inside a node with replicas between nodes (hybrid_shard).")
+        .by_default("none"),
+    word("preset", kShardingPresets, "Framework whose defaults the other keys have.")
+        .by_default("fsdp2")
+        .because("PyTorch FSDP2"),
+    object("wrapping", kWrapping,
+           "Which layers are gathered together. The default is that of the preset: blocks, or "
+           "sizes of 1e8 parameters with fsdp1.")
+        .example(R"({"policy": "block"})"),
+    integer("ahead_forward",
+            "How many units forward may be behind their gathers; null means no limit. The default "
+            "is that of the preset: 2, or 1 with fsdp1.")
+        .in(io::between(0, kMostAhead))
+        .nullable()
+        .example("1"),
+    integer("ahead_backward", "The same in backward. The default is 1.")
+        .in(io::between(0, kMostAhead))
+        .nullable()
+        .example("2"),
+    integer("reduces_in_flight",
+            "How many reduce-scatters may be unfinished when backward goes on; null means no "
+            "limit. The default is that of the preset: 1, or no limit with fsdp1.")
+        .in(io::between(0, kMostAhead))
+        .nullable()
+        .example("2"),
+    word("backward_prefetch", kBackwardPrefetches,
+         "When the next unit is gathered in backward: before the backward of the unit behind it, "
+         "after that, or only when its own turn comes.")
+        .by_default("pre"),
+    boolean("forward_prefetch", "One more unit is gathered ahead in forward.")
+        .by_default(false)
+        .example("true"),
+    boolean("limit_all_gathers", "FSDP1 limits the gathers ahead of forward.")
+        .by_default(true)
+        .example("false"),
+    boolean("reshard_after_forward",
+            "Parameters are freed after forward and gathered again for backward.")
+        .by_default(true),
+    boolean("reshard_after_backward",
+            "Parameters are freed after the backward of every micro-batch. The default is false "
+            "where they stay after forward and only the last micro-batch is exchanged.")
+        .example("false"),
+    boolean("keep_last",
+            "The last unit stays gathered from forward to backward. The default is that of the "
+            "preset: true with torchtitan.")
+        .example("true"),
+    integer("communicators", "1: gathers and reduce-scatters wait for each other; 2: they overlap.")
+        .in(io::between(1, 2))
+        .by_default(1)
+        .because("one communicator runs one collective at a time"),
+    word("gather", kParameterGathers,
+         "Whether the next forward waits for all gathered parameters or each layer for its own.")
+        .by_default("barrier")
+        .because("parameters are gathered inside the optimizer step"),
+    number("parameter_bytes", "Bytes of a parameter as it is gathered and computed with.")
+        .in(io::above(0))
+        .by_default(2)
+        .because("parameters are computed with in 2 bytes"),
+    number("reduce_bytes", "Bytes of a gradient's value as it is reduced.")
+        .in(io::above(0))
+        .by_default(4)
+        .because("gradients are reduced in 4 bytes"),
+    number("stored_bytes", "Bytes of a parameter as it is stored.").in(io::above(0)).by_default(4),
+    number("optimizer_bytes", "Bytes of the optimizer's state for a parameter.")
+        .in(io::at_least(0))
+        .by_default(8),
+    number("activation_bytes", "Bytes of activations on a rank; they are added to its memory.")
+        .in(io::at_least(0))
+        .by_default(0)
+        .example("2e10"),
+    integer("memory_bytes", "Memory of a device, bytes; a run that needs more has a warning.")
+        .in(io::at_least(1))
+        .example("80000000000")};
+
+inline constexpr std::array kShardingForms{
+    word("sharding", kShardingStrategies, "A strategy with its defaults."),
+    object("sharding", kSharding, "A strategy and what differs from its defaults.")
+        .example(R"({"strategy": "full_shard", "preset": "torchtitan"})")};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,274 @@
+// The preset gives the defaults of most keys, so that the object is read in two steps: the words
+// that others follow from, then the rest.
+#include "scenario/scenario_sharding.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "coll/compress/compression.hpp"
+#include "plan/planners.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "json/checked.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using Limit = std::optional<std::int64_t>;
+
+// null stands for no limit, absence for the default.
+Limit read_limit(io::Fields& fields, std::string_view key, Limit by_default) {
+  const io::Json* given = fields.any(key);
+  if (given != nullptr && given->is_null()) {
+    return std::nullopt;
+  }
+  const Limit value = fields.optional_integer(key);
+  return value ? value : by_default;
+}
+
+// Ascending numbers of layers, the last layer left out.
+void read_cuts(io::Fields& fields, const ParseContext& context, std::size_t layers,
+               train::Wrapping& wrapping) {
+  const auto most = static_cast<std::int64_t>(layers) - 1;
+  for (const io::Json& entry : fields.list("cuts")) {
+    const auto cut = io::checked_integer(entry, io::at_least(1), context.problems);
+    if (!cut) {
+      continue;
+    }
+    if (*cut > most) {
+      context.problems.add(entry, most < 1 ? "one layer has no cuts"
+                                           : "must be in [1, " + std::to_string(most) + "], got " +
+                                                 std::to_string(*cut));
+    } else if (!wrapping.cuts.empty() && *cut <= wrapping.cuts.back()) {
+      context.problems.add(entry, std::to_string(*cut) + " is not after " +
+                                      std::to_string(wrapping.cuts.back()));
+    } else {
+      wrapping.cuts.push_back(*cut);
+    }
+  }
+}
+
+train::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
+                              const Scenario& scenario, train::WrappingPolicy by_default) {
+  train::Wrapping wrapping{.policy = by_default};
+  const io::Json* json = fields.any("wrapping");
+  if (json == nullptr || json->is_null()) {
+    return wrapping;
+  }
+  io::Fields part(*json, context.problems, fields.row("wrapping"));
+  wrapping.policy = part.optional_word("policy", train::kWrappingPolicies).value_or(by_default);
+  wrapping.parameters = part.integer("parameters");
+  wrapping.layers = part.integer("layers");
+  read_cuts(part, context, scenario.workload.layers.size(), wrapping);
+  part.no_more();
+  const std::string where = "policy " + std::string(train::kWrappingPolicies[wrapping.policy]);
+  context.needs_meaning(part, "parameters", wrapping.policy == train::WrappingPolicy::size, where);
+  context.needs_meaning(part, "layers", wrapping.policy == train::WrappingPolicy::count, where);
+  context.needs_meaning(part, "cuts", wrapping.policy == train::WrappingPolicy::list, where);
+  if (wrapping.policy == train::WrappingPolicy::list && !part.has("cuts")) {
+    context.problems.add(*json, "cuts", "required (a list)");
+  }
+  return wrapping;
+}
+
+void read_memory(io::Fields& fields, Sharding& out) {
+  out.parameter_bytes = fields.number("parameter_bytes");
+  out.reduce_bytes = fields.number("reduce_bytes");
+  out.stored_bytes = fields.number("stored_bytes");
+  out.optimizer_bytes = fields.number("optimizer_bytes");
+  out.activation_bytes = fields.number("activation_bytes");
+  out.memory_bytes = fields.optional_integer("memory_bytes");
+}
+
+Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Scenario& scenario) {
+  Sharding out;
+  out.strategy = fields.word("strategy", kShardingStrategies);
+  out.preset = fields.word("preset", kShardingPresets);
+  const bool fsdp1 = out.preset == ShardingPreset::fsdp1;
+  out.wrapping = read_wrapping(fields, context, scenario,
+                               fsdp1 ? train::WrappingPolicy::size : train::WrappingPolicy::block);
+  out.limit_all_gathers = fields.boolean("limit_all_gathers");
+  const Limit ahead = fsdp1 ? Limit(1) : Limit(2);
+  out.ahead_forward =
+      read_limit(fields, "ahead_forward", out.limit_all_gathers ? ahead : std::nullopt);
+  if (!out.limit_all_gathers && out.ahead_forward) {
+    context.problems.add(fields.json(), "limit_all_gathers",
+                         "limit_all_gathers has no meaning next to ahead_forward");
+  }
+  out.ahead_backward = read_limit(fields, "ahead_backward", 1);
+  out.reduces_in_flight = read_limit(fields, "reduces_in_flight", fsdp1 ? std::nullopt : Limit(1));
+  out.backward_prefetch = fields.word("backward_prefetch", kBackwardPrefetches);
+  out.forward_prefetch = fields.boolean("forward_prefetch");
+  out.reshard_after_forward =
+      fields.boolean("reshard_after_forward") && out.strategy != ShardingStrategy::shard_grad_op;
+  out.keep_last = fields.has("keep_last") ? fields.boolean("keep_last", false)
+                                          : out.preset == ShardingPreset::torchtitan;
+  out.communicators = fields.integer("communicators");
+  out.gather = fields.word("gather", kParameterGathers);
+  read_memory(fields, out);
+  return out;
+}
+
+std::string word_of(const Sharding& sharding) {
+  return std::string(kShardingStrategies[sharding.strategy]);
+}
+
+io::Json limit_tree(const Limit& limit) { return limit ? io::Json(*limit) : io::Json(); }
+
+io::Json wrapping_tree(const train::Wrapping& wrapping) {
+  io::Json tree{io::Object{{"policy", train::kWrappingPolicies[wrapping.policy]}}};
+  if (wrapping.policy == train::WrappingPolicy::size) {
+    tree.set("parameters", wrapping.parameters);
+  } else if (wrapping.policy == train::WrappingPolicy::count) {
+    tree.set("layers", wrapping.layers);
+  } else if (wrapping.policy == train::WrappingPolicy::list) {
+    io::Array cuts;
+    for (const std::int64_t cut : wrapping.cuts) {
+      cuts.emplace_back(cut);
+    }
+    tree.set("cuts", std::move(cuts));
+  }
+  return tree;
+}
+
+} // namespace
+
+bool accumulates_or_shards(const Scenario& scenario) {
+  return scenario.training.micro_batches > 1 ||
+         scenario.training.sharding.strategy != ShardingStrategy::none;
+}
+
+std::int64_t shard_ranks(const Scenario& scenario) {
+  return scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard
+             ? scenario.cluster.gpus_per_node
+             : scenario.cluster.ranks();
+}
+
+void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Training read;
+  read.micro_batches = fields.integer("micro_batches");
+  if (const io::Json* json = fields.any("sharding"); json != nullptr && !json->is_null()) {
+    io::Fields part(*json, context.problems, fields.row("sharding"));
+    read.sharding = read_sharding(part, context, scenario);
+    // Without resharding a gradient that is not exchanged leaves nothing to free.
+    const auto given = part.has("reshard_after_backward")
+                           ? std::optional(part.boolean("reshard_after_backward", true))
+                           : std::nullopt;
+    part.no_more();
+    const auto exchange = fields.optional_word("accumulation_exchange", kAccumulationExchanges);
+    const bool last = exchange == AccumulationExchange::last;
+    read.sharding.reshard_after_backward =
+        given.value_or(!(last && !read.sharding.reshard_after_forward));
+  }
+  const ShardingStrategy strategy = read.sharding.strategy;
+  const bool each = has_units(strategy) || strategy == ShardingStrategy::zero2;
+  read.accumulation_exchange =
+      fields.optional_word("accumulation_exchange", kAccumulationExchanges)
+          .value_or(each ? AccumulationExchange::each : AccumulationExchange::last);
+  if (scenario.training.algorithm != TrainingAlgorithm::sync_sgd) {
+    return;
+  }
+  scenario.training.micro_batches = read.micro_batches;
+  scenario.training.accumulation_exchange = read.accumulation_exchange;
+  scenario.training.sharding = read.sharding;
+  if (has_units(strategy) && read.sharding.wrapping.policy == train::WrappingPolicy::block &&
+      !train::names_blocks(scenario.workload)) {
+    scenario.warnings.emplace_back("wrapping block: no name of a layer tells its block, as in "
+                                   "layers.0.mlp; every layer is a unit");
+  }
+}
+
+void add_sharding(const Training& training, io::Json& tree) {
+  const Sharding& sharding = training.sharding;
+  if (training.micro_batches > 1) {
+    tree.set("micro_batches", training.micro_batches);
+    tree.set("accumulation_exchange", kAccumulationExchanges[training.accumulation_exchange]);
+  }
+  if (sharding.strategy == ShardingStrategy::none) {
+    return;
+  }
+  io::Json part{io::Object{{"strategy", kShardingStrategies[sharding.strategy]},
+                           {"parameter_bytes", sharding.parameter_bytes},
+                           {"reduce_bytes", sharding.reduce_bytes},
+                           {"stored_bytes", sharding.stored_bytes},
+                           {"optimizer_bytes", sharding.optimizer_bytes},
+                           {"activation_bytes", sharding.activation_bytes}}};
+  if (sharding.memory_bytes) {
+    part.set("memory_bytes", *sharding.memory_bytes);
+  }
+  if (!has_units(sharding)) {
+    part.set("gather", kParameterGathers[sharding.gather]);
+  } else {
+    part.set("preset", kShardingPresets[sharding.preset]);
+    part.set("wrapping", wrapping_tree(sharding.wrapping));
+    part.set("ahead_forward", limit_tree(sharding.ahead_forward));
+    part.set("ahead_backward", limit_tree(sharding.ahead_backward));
+    part.set("reduces_in_flight", limit_tree(sharding.reduces_in_flight));
+    part.set("backward_prefetch", kBackwardPrefetches[sharding.backward_prefetch]);
+    part.set("forward_prefetch", sharding.forward_prefetch);
+    part.set("limit_all_gathers", sharding.limit_all_gathers);
+    part.set("reshard_after_forward", sharding.reshard_after_forward);
+    part.set("reshard_after_backward", sharding.reshard_after_backward);
+    part.set("keep_last", sharding.keep_last);
+    part.set("communicators", sharding.communicators);
+  }
+  tree.set("sharding", std::move(part));
+}
+
+void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  if (!accumulates_or_shards(scenario)) {
+    return;
+  }
+  const Training& training = scenario.training;
+  const Communication& communication = scenario.communication;
+  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const io::Json& place = *tree.find("training");
+  const std::string what = shards ? "sharding " + word_of(training.sharding) : "micro_batches";
+  const std::string_view key = shards ? "sharding" : "micro_batches";
+  if (simulates_messages(scenario)) {
+    problems.add(place, key, what + " is not defined where every message is simulated");
+  }
+  if (training.input.value > 0) {
+    problems.add(place, "input_s", "is not defined with " + what);
+  }
+  if (communication.reduce_broadcast) {
+    problems.add(place, key, what + " is not defined for exchange reduce_broadcast");
+  }
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  if (planner.gathers_back() ||
+      (shards && !has_units(training.sharding) && !planner.one_channel())) {
+    problems.add(place, key, what + " is not defined for schedule " + std::string(planner.name));
+  }
+  if (!shards) {
+    return;
+  }
+  if (is_compressed(scenario)) {
+    const coll::CompressionRow& row = coll::row(communication.compression.method);
+    problems.add(place, key,
+                 row.kind == coll::CompressionKind::codec
+                     ? "gradients of sharded training are not compressed; reduce_bytes is the size "
+                       "of a reduced value"
+                     : std::string(row.name) +
+                           " is an all-reduce; sharding reduces by reduce_scatter");
+  }
+  if (communication.collective == coll::AlgorithmId::parameter_server) {
+    problems.add(place, key, what + " is not defined for collective parameter_server");
+  }
+  if (training.exchange) {
+    problems.add(place, "exchange_s",
+                 "is not defined with " + what + ", whose gathers and reductions differ");
+  }
+  if (training.sharding.strategy == ShardingStrategy::hybrid_shard) {
+    if (scenario.cluster.nodes < 2 || scenario.cluster.gpus_per_node < 2) {
+      problems.add(place, key, "hybrid_shard needs at least 2 nodes and 2 ranks in each");
+    } else if (is_simulated(scenario)) {
+      problems.add(place, key, "hybrid_shard is not defined for a simulated network");
+    } else if (!scenario.cluster.intra) {
+      problems.add(place, key, "hybrid_shard needs /cluster/intra_network");
+    }
+  }
+}
+
+} // namespace stepsim::study

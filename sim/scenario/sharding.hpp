@@ -1,0 +1,77 @@
+#pragma once
+// How parameters, gradients and the state of the optimizer are sharded over ranks (TRN 4.4, 4.5),
+// as plain values with every default filled in.
+#include <cstdint>
+#include <optional>
+
+#include "base/words.hpp"
+#include "program/builders/fsdp_program.hpp"
+#include "program/builders/step_parts.hpp"
+#include "train/workload/sharding_units.hpp"
+
+namespace stepsim::study {
+
+// zero1 shards the optimizer, zero2 the gradients too, full_shard the parameters too (ZeRO-3,
+// FSDP); shard_grad_op keeps parameters gathered until backward; hybrid_shard is full_shard inside
+// a node, with replicas between nodes (HSDP).
+enum class ShardingStrategy { none, zero1, zero2, full_shard, shard_grad_op, hybrid_shard };
+inline constexpr auto kShardingStrategies =
+    base::words<ShardingStrategy>({{ShardingStrategy::none, "none"},
+                                   {ShardingStrategy::zero1, "zero1"},
+                                   {ShardingStrategy::zero2, "zero2"},
+                                   {ShardingStrategy::full_shard, "full_shard"},
+                                   {ShardingStrategy::shard_grad_op, "shard_grad_op"},
+                                   {ShardingStrategy::hybrid_shard, "hybrid_shard"}});
+
+// Defaults of a framework.
+enum class ShardingPreset { fsdp1, fsdp2, torchtitan };
+inline constexpr auto kShardingPresets =
+    base::words<ShardingPreset>({{ShardingPreset::fsdp1, "fsdp1"},
+                                 {ShardingPreset::fsdp2, "fsdp2"},
+                                 {ShardingPreset::torchtitan, "torchtitan"}});
+
+inline constexpr auto kBackwardPrefetches =
+    base::words<program::BackwardPrefetch>({{program::BackwardPrefetch::pre, "pre"},
+                                            {program::BackwardPrefetch::post, "post"},
+                                            {program::BackwardPrefetch::none, "none"}});
+inline constexpr auto kParameterGathers = base::words<program::NextForward>(
+    {{program::NextForward::per_layer, "per_layer"}, {program::NextForward::barrier, "barrier"}});
+
+// When gradients of micro-batches are exchanged: those of the last one, which holds the sum, or
+// those of each.
+enum class AccumulationExchange { last, each };
+inline constexpr auto kAccumulationExchanges = base::words<AccumulationExchange>(
+    {{AccumulationExchange::last, "last"}, {AccumulationExchange::each, "each"}});
+
+struct Sharding {
+  ShardingStrategy strategy = ShardingStrategy::none;
+  ShardingPreset preset = ShardingPreset::fsdp2;
+  train::Wrapping wrapping{};
+  std::optional<std::int64_t> ahead_forward = 2; // without forward_prefetch; empty = no limit
+  std::optional<std::int64_t> ahead_backward = 1;
+  std::optional<std::int64_t> reduces_in_flight = 1;
+  program::BackwardPrefetch backward_prefetch{};
+  bool forward_prefetch = false; // one gather more ahead in forward
+  bool limit_all_gathers = true; // of FSDP1; false: ahead_forward has no limit
+  bool reshard_after_forward = true;
+  bool reshard_after_backward = true;
+  bool keep_last = false;
+  std::int64_t communicators = 1;
+  program::NextForward gather = program::NextForward::barrier; // zero1, zero2
+  // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the state of
+  // the optimizer.
+  double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;
+  double activation_bytes = 0;                // of a rank
+  std::optional<std::int64_t> memory_bytes{}; // of a device
+};
+
+// Parameters are gathered unit by unit: the plan of buckets has no say.
+[[nodiscard]] constexpr bool has_units(ShardingStrategy strategy) {
+  return strategy == ShardingStrategy::full_shard || strategy == ShardingStrategy::shard_grad_op ||
+         strategy == ShardingStrategy::hybrid_shard;
+}
+[[nodiscard]] constexpr bool has_units(const Sharding& sharding) {
+  return has_units(sharding.strategy);
+}
+
+} // namespace stepsim::study

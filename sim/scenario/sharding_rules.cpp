@@ -1,0 +1,119 @@
+#include "scenario/sharding_rules.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace stepsim::study {
+
+namespace {
+
+bool is_sync(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::sync_sgd; }
+bool shards(const Scenario& s) {
+  return s.training.sharding.strategy != ShardingStrategy::none || !is_sync(s);
+}
+bool is_zero(const Scenario& s) {
+  return s.training.sharding.strategy == ShardingStrategy::zero1 ||
+         s.training.sharding.strategy == ShardingStrategy::zero2;
+}
+// Keys below an object that has no meaning itself are not reported once more.
+bool units(const Scenario& s) { return has_units(s.training.sharding) || !is_sync(s); }
+bool gathers_again(const Scenario& s) {
+  return s.training.sharding.reshard_after_forward || !units(s) || !is_sync(s);
+}
+
+std::string training_word(const Scenario& s) {
+  return std::string(kTrainingAlgorithms[s.training.algorithm]);
+}
+std::string sharding_word(const Scenario& s) {
+  return "sharding " + std::string(kShardingStrategies[s.training.sharding.strategy]);
+}
+std::string kept_word(const Scenario& s) {
+  return s.training.sharding.strategy == ShardingStrategy::shard_grad_op
+             ? sharding_word(s)
+             : "reshard_after_forward false";
+}
+
+constexpr std::string_view kUnits =
+    "sharding is full_shard, shard_grad_op or hybrid_shard: parameters are sharded";
+constexpr std::string_view kNoUnits = "parameters are not sharded, which makes units of layers";
+constexpr std::string_view kGathersAgain = "parameters are freed after forward";
+
+// Keys of all strategies but none.
+constexpr std::array<std::string_view, 6> kShardedKeys{
+    "/training/sharding/parameter_bytes",  "/training/sharding/reduce_bytes",
+    "/training/sharding/stored_bytes",     "/training/sharding/optimizer_bytes",
+    "/training/sharding/activation_bytes", "/training/sharding/memory_bytes"};
+constexpr std::array<std::string_view, 12> kUnitKeys{"/training/sharding/preset",
+                                                     "/training/sharding/wrapping",
+                                                     "/training/sharding/ahead_forward",
+                                                     "/training/sharding/ahead_backward",
+                                                     "/training/sharding/reduces_in_flight",
+                                                     "/training/sharding/backward_prefetch",
+                                                     "/training/sharding/forward_prefetch",
+                                                     "/training/sharding/limit_all_gathers",
+                                                     "/training/sharding/reshard_after_forward",
+                                                     "/training/sharding/reshard_after_backward",
+                                                     "/training/sharding/keep_last",
+                                                     "/training/sharding/communicators"};
+
+constexpr std::array kRules{
+    KeyRule{"/training/micro_batches", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/sharding", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/accumulation_exchange", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/accumulation_exchange", "micro_batches is above 1",
+            [](const Scenario& s) { return s.training.micro_batches > 1 || !is_sync(s); },
+            [](const Scenario&) { return std::string("one micro-batch"); }},
+    KeyRule{"/training/accumulation_exchange",
+            "sharding is neither zero1, which reduces the last micro-batch, nor zero2, which "
+            "reduces each",
+            [](const Scenario& s) { return !is_zero(s); }, sharding_word},
+    KeyRule{"/training/sharding/gather", "sharding is zero1 or zero2",
+            [](const Scenario& s) { return is_zero(s) || !is_sync(s); }, sharding_word},
+    KeyRule{"/training/sharding/limit_all_gathers", "the preset is fsdp1",
+            [](const Scenario& s) {
+              return s.training.sharding.preset == ShardingPreset::fsdp1 || !units(s);
+            },
+            [](const Scenario& s) {
+              return "preset " + std::string(kShardingPresets[s.training.sharding.preset]);
+            }},
+    KeyRule{"/training/sharding/reshard_after_forward", "sharding is not shard_grad_op",
+            [](const Scenario& s) {
+              return s.training.sharding.strategy != ShardingStrategy::shard_grad_op;
+            },
+            sharding_word},
+    KeyRule{"/training/sharding/reshard_after_backward", "micro_batches is above 1",
+            [](const Scenario& s) { return s.training.micro_batches > 1 || !units(s); },
+            [](const Scenario&) { return std::string("one micro-batch"); }},
+    KeyRule{"/training/sharding/ahead_backward", kGathersAgain, gathers_again, kept_word},
+    KeyRule{"/training/sharding/ahead_backward", "backward_prefetch is pre",
+            [](const Scenario& s) {
+              return s.training.sharding.backward_prefetch == program::BackwardPrefetch::pre;
+            },
+            [](const Scenario& s) {
+              return "backward_prefetch " +
+                     std::string(kBackwardPrefetches[s.training.sharding.backward_prefetch]);
+            }},
+    KeyRule{"/training/sharding/backward_prefetch", kGathersAgain, gathers_again, kept_word},
+    KeyRule{"/training/sharding/keep_last", kGathersAgain, gathers_again, kept_word},
+    KeyRule{"/communication/next_forward", "nothing is sharded",
+            [](const Scenario& s) { return !shards(s) || !is_sync(s); }, sharding_word},
+    KeyRule{"/communication/overlap_backward", kNoUnits,
+            [](const Scenario& s) { return !has_units(s.training.sharding); }, sharding_word},
+    KeyRule{"/communication/schedule", kNoUnits,
+            [](const Scenario& s) { return !has_units(s.training.sharding); }, sharding_word},
+};
+
+} // namespace
+
+void add_sharding_rules(std::vector<KeyRule>& all) {
+  all.insert(all.end(), kRules.begin(), kRules.end());
+  for (const std::string_view pointer : kShardedKeys) {
+    all.push_back({pointer, "anything is sharded", shards, sharding_word});
+  }
+  for (const std::string_view pointer : kUnitKeys) {
+    all.push_back({pointer, kUnits, units, sharding_word});
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,308 @@
+// Micro-batches and sharding through whole scenarios: rows S, Z and F of TRN 11.3 and 11.4, with
+// exchanges by a cost curve; memory and volume, TRN 5 and rows M.
+#include <doctest/doctest.h>
+
+#include <ostream>
+#include <string>
+
+#include "run/scenario_program.hpp"
+#include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
+
+namespace {
+
+struct Figures {
+  double period;
+  double exposed;
+};
+bool operator==(const Figures& a, const Figures& b) {
+  return a.period == within(b.period, 1e-9) && a.exposed == plus_minus(b.exposed, 1e-9);
+}
+std::ostream& operator<<(std::ostream& out, const Figures& figures) {
+  return out << figures.period << " / " << figures.exposed;
+}
+
+Figures figures_of(const std::string& text) {
+  const Summary summary = run_text(text).summary;
+  return {*summary.iteration_time_s, *summary.exposed_communication_s};
+}
+
+const std::string kG3 = R"({"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4},
+  {"name": "b", "forward_s": 2, "backward_s": 2, "gradient_bytes": 8},
+  {"name": "c", "forward_s": 1, "backward_s": 2, "gradient_bytes": 12},
+  {"name": "d", "forward_s": 1, "backward_s": 2, "gradient_bytes": 16})";
+
+std::string scenario_of(const std::string& layers, const std::string& cost,
+                        const std::string& training, const std::string& communication,
+                        int nodes = 4) {
+  return R"({"workload": {"layers": [)" + layers + R"(]}, "cluster": {"nodes": )" +
+         std::to_string(nodes) + R"(, "network": {"cost": )" + cost +
+         R"(}}, "limits": {"simulated_s": 10000}, "training": {)" + training +
+         R"(}, "communication": {)" + communication + "}}";
+}
+
+// T(m) = 0.5 + 0.25 m, or three times that.
+std::string g3(const std::string& training, const std::string& schedule = "wfbp",
+               const std::string& cost = R"({"startup_s": 0.5, "per_byte_s": 0.25})",
+               const std::string& more = "", int nodes = 4) {
+  return scenario_of(kG3, cost, training, R"("schedule": ")" + schedule + "\"" + more, nodes);
+}
+const std::string kSlow = R"({"startup_s": 1.5, "per_byte_s": 0.75})";
+
+// Three units; gathers and reductions take half of the cost at 2 and 4 bytes a parameter, or at 2
+// and 2.
+const std::string kUnits =
+    R"({"name": "a", "forward_s": 2, "backward_s": 4, "gradient_bytes": 400},
+  {"name": "b", "forward_s": 3, "backward_s": 6, "gradient_bytes": 800},
+  {"name": "c", "forward_s": 4, "backward_s": 8, "gradient_bytes": 1200})";
+
+std::string sharding(const std::string& keys) {
+  return R"("strategy": "full_shard", "wrapping": {"policy": "layer"}, "communicators": 2)" +
+         (keys.find("keep_last") == std::string::npos ? std::string(R"(, "keep_last": true)")
+                                                      : "") +
+         keys;
+}
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  if (const std::size_t at = text.find(from); at != std::string::npos) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Gathers 1, 2, 3 s and reductions 1, 2, 3 s.
+Figures set_a(const std::string& keys, const std::string& training = "") {
+  const std::string object =
+      R"("sharding": {"parameter_bytes": 2, "reduce_bytes": 2, )" + keys + "}";
+  return figures_of(
+      scenario_of(kUnits, R"({"startup_s": 0, "per_byte_s": 0.01})", training + object, ""));
+}
+// Gathers 5, 6, 7 s and reductions 6, 8, 9 s.
+Figures set_b(const std::string& keys, const std::string& training = "") {
+  const std::string object = R"("sharding": {)" + keys + "}";
+  return figures_of(
+      scenario_of(kUnits, R"({"table": [[200, 10], [400, 12], [600, 14], [800, 16], [1200, 18]]})",
+                  training + object, ""));
+}
+std::string one(const std::string& keys) {
+  return replaced(sharding(keys), R"("communicators": 2)", R"("communicators": 1)");
+}
+
+} // namespace
+
+TEST_CASE("accumulation: rows S1 to S4") {
+  CHECK(figures_of(g3("")) == Figures{19, 6});
+  CHECK(figures_of(g3(R"("micro_batches": 2)")) == Figures{32, 6});
+  CHECK(figures_of(g3(R"("micro_batches": 4)")) == Figures{58, 6});
+  CHECK(figures_of(g3(R"("micro_batches": 4, "accumulation_exchange": "each")")) == Figures{58, 6});
+  CHECK(figures_of(g3(R"("micro_batches": 2)", "single")) == Figures{36.5, 10.5});
+  CHECK(figures_of(g3(R"("micro_batches": 4)", "single")) == Figures{62.5, 10.5});
+  CHECK(figures_of(g3(R"("micro_batches": 2)", "wfbp", kSlow)) == Figures{56, 30});
+  CHECK(figures_of(g3(R"("micro_batches": 3)", "wfbp", kSlow)) == Figures{69, 30});
+  const std::string each = R"(, "accumulation_exchange": "each")";
+  CHECK(figures_of(g3(R"("micro_batches": 2)" + each, "wfbp", kSlow)) == Figures{79, 53});
+  CHECK(figures_of(g3(R"("micro_batches": 3)" + each, "wfbp", kSlow)) == Figures{115, 76});
+}
+
+TEST_CASE("accumulation: (M - 1) steps longer than one, with every fifo schedule") {
+  for (const char* schedule : {"wfbp", "single", "ddp", "mg_wfbp", "optimal", "eager"}) {
+    CAPTURE(schedule);
+    const Figures once = figures_of(g3(R"("update_s": 0.5)", schedule));
+    CHECK(figures_of(g3(R"("update_s": 0.5, "micro_batches": 3)", schedule)) ==
+          Figures{once.period + 2 * 13, once.exposed});
+  }
+}
+
+TEST_CASE("zero: rows Z1 to Z6") {
+  const auto zero = [](const std::string& word, const std::string& keys = "",
+                       const std::string& training = "", int nodes = 4) {
+    return figures_of(g3(training + R"("sharding": {"strategy": ")" + word +
+                             R"(", "parameter_bytes": 4, "reduce_bytes": 4)" + keys + "}",
+                         "wfbp", R"({"startup_s": 0.5, "per_byte_s": 0.25})", "", nodes));
+  };
+  CHECK(zero("zero1") == Figures{19.75, 6.75});
+  CHECK(zero("zero2") == Figures{19.75, 6.75});
+  CHECK(zero("zero1", "", R"("micro_batches": 3, )") == Figures{45.75, 6.75});
+  CHECK(zero("zero2", "", R"("micro_batches": 3, )") == Figures{45.75, 6.75});
+  CHECK(zero("zero2", R"(, "gather": "per_layer")") == Figures{15.75, 2.75});
+  CHECK(zero("zero1", "", R"("micro_batches": 2, "update_s": 8, )", 8) == Figures{33.75, 6.75});
+}
+
+TEST_CASE("full_shard: rows F1 to F16") {
+  CHECK(set_a(sharding("")) == Figures{29, 2});
+  CHECK(set_b(sharding("")) == Figures{53, 26});
+  CHECK(set_a(sharding(R"(, "ahead_forward": 0)")) == Figures{34, 7});
+  CHECK(set_b(sharding(R"(, "ahead_forward": 0)")) == Figures{58, 31});
+  CHECK(set_a(sharding(R"(, "ahead_forward": 1)")) == Figures{29, 2});
+  CHECK(set_a(sharding(R"(, "backward_prefetch": "post")")) == Figures{32, 5});
+  CHECK(set_b(sharding(R"(, "backward_prefetch": "none")")) == Figures{57, 30});
+  CHECK(set_b(one("")) == Figures{58, 31});
+  CHECK(set_b(one(R"(, "backward_prefetch": "post")")) == Figures{64, 37});
+  CHECK(set_b(one(R"(, "backward_prefetch": "none")")) == Figures{74, 47});
+  CHECK(set_b(sharding(R"(, "keep_last": false)")) == Figures{56, 29});
+  const std::string kept = R"("strategy": "shard_grad_op", "wrapping": {"policy": "layer"},
+                             "communicators": 2)";
+  CHECK(set_a(kept) == Figures{29, 2});
+  CHECK(set_b(kept) == Figures{53, 26});
+  CHECK(set_b(sharding(R"(, "reduces_in_flight": null)")) == Figures{53, 26});
+  const std::string two = R"("micro_batches": 2, )";
+  CHECK(set_a(sharding(""), two) == Figures{56, 2});
+  CHECK(set_b(sharding(""), two) == Figures{88, 34});
+  CHECK(set_b(sharding(""), two + R"("accumulation_exchange": "last", )") == Figures{88, 34});
+  CHECK(set_b(kept, two + R"("accumulation_exchange": "last", )") == Figures{80, 26});
+  CHECK(set_a(sharding(""), R"("update_s": 8, )") == Figures{31, 2});
+  CHECK(set_a(one(""), R"("micro_batches": 3, )") == Figures{87, 6});
+  CHECK(set_b(one(""), R"("micro_batches": 3, )") == Figures{174, 93});
+}
+
+TEST_CASE("full_shard: one unit, row F18") {
+  const auto unit = [](const std::string& keys) {
+    return figures_of(
+        scenario_of(R"({"name": "a", "forward_s": 3, "backward_s": 6, "gradient_bytes": 416})",
+                    R"({"startup_s": 0, "per_byte_s": 0.009615384615384616})",
+                    R"("update_s": 4, "sharding": {"strategy": "full_shard", "parameter_bytes": 4,
+           "reduce_bytes": 5)" +
+                        keys + "}",
+                    "", 8));
+  };
+  CHECK(unit(R"(, "keep_last": true)") == Figures{14, 4.5});
+  CHECK(unit(R"(, "backward_prefetch": "post")") == Figures{16, 6.5});
+}
+
+TEST_CASE("full_shard: live memory is that of the program, rows M1 to M3") {
+  const auto live = [](const std::string& keys) {
+    const Result result = run_text(scenario_of(
+        kUnits, R"({"table": [[200, 10], [400, 12], [600, 14], [800, 16], [1200, 18]]})",
+        R"("sharding": {)" + keys + "}", ""));
+    return *result.summary.memory_live_bytes;
+  };
+  CHECK(live(sharding("")) == 2600);
+  CHECK(live(sharding(R"(, "backward_prefetch": "none")")) == 2400);
+}
+
+TEST_CASE("sharding: stored bytes and volume, rows M4 to M6") {
+  const auto summary = [](const std::string& strategy, int nodes) {
+    return run_text(
+               R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+                 "gradient_bytes": 32121044992}]}, "cluster": {"nodes": )" +
+               std::to_string(nodes) +
+               R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e11}}, "training": {"sharding": ")" +
+               strategy + R"("}})")
+        .summary;
+  };
+  const Summary wide = summary("full_shard", 128);
+  CHECK(*wide.memory_parameters_bytes == 250'945'664);
+  CHECK(*wide.memory_optimizer_bytes == 501'891'328);
+  CHECK(*wide.memory_gradients_bytes == 250'945'664);
+  const Summary full = summary("full_shard", 8);
+  CHECK(*full.memory_parameters_bytes == 4'015'130'624);
+  CHECK(*full.memory_optimizer_bytes == 8'030'261'248);
+  CHECK(*full.wire_bytes == within(56'211'828'736.0, 1e-9));
+  const Summary zero = summary("zero1", 8);
+  CHECK(*zero.memory_parameters_bytes == 16'060'522'496 + 4'015'130'624);
+  CHECK(*zero.memory_gradients_bytes == 32'121'044'992);
+  CHECK(*zero.memory_optimizer_bytes == 8'030'261'248);
+  CHECK(*zero.memory_total_bytes == *zero.memory_parameters_bytes + *zero.memory_gradients_bytes +
+                                        *zero.memory_optimizer_bytes);
+}
+
+TEST_CASE("sharding: what a device does not hold is a warning and fits is false") {
+  const Result result = run_text(g3(R"("sharding": {"strategy": "zero1", "memory_bytes": 50})"));
+  CHECK(result.summary.memory_fits == false);
+  CHECK(result.warnings.back().starts_with("memory: a rank needs"));
+  CHECK(run_text(g3(R"("sharding": {"strategy": "zero1", "memory_bytes": 5000})"))
+            .summary.memory_fits == true);
+}
+
+TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network") {
+  const Result result = run_text(
+      R"({"allow_unusual": true,
+          "workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+            "gradient_bytes": 1600}]},
+          "cluster": {"nodes": 4, "gpus_per_node": 2, "nics_per_node": 1,
+            "network": {"latency_s": 0, "bandwidth_Bps": 100},
+            "intra_network": {"latency_s": 0, "bandwidth_Bps": 800}},
+          "training": {"sharding": {"strategy": "hybrid_shard", "communicators": 2}},
+          "communication": {"collective": "ring"}})");
+  const ScenarioProgram made = scenario_program(result.scenario);
+  const ProgramUnit& unit = made.units.front();
+  // 400 parameters on 2 ranks: half of 800 and of 1600 bytes over the links of the node; 800 bytes
+  // of gradients on 4 replicas, two of which share a card.
+  CHECK(unit.gather.seconds == within(0.5 * 800 / 800, 1e-12));
+  CHECK(unit.reduce.seconds == within(0.5 * 1600 / 800, 1e-12));
+  CHECK(unit.replicate.seconds == within(2 * 0.75 * 800 * 2 / 100, 1e-12));
+  CHECK(made.program.groups.size() == 2);
+  CHECK(*result.summary.memory_parameters_bytes == 4.0 * 400 / 2);
+}
+
+TEST_CASE("program: samples count all micro-batches, and parts add up") {
+  const std::string text =
+      R"({"workload": {"model": "alexnet", "batch_size": 32, "device": {"flops_Ps": 1e13}},
+          "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+          "training": {"micro_batches": 3, "sharding": "full_shard"},
+          "variability": {"compute_cv": 0.1, "stragglers": [{"worker": 1, "factor": 1.5}]}})";
+  const Summary summary = run_text(text).summary;
+  CHECK(*summary.samples_per_s == within(3 * 4 * 32 / *summary.iteration_time_s, 1e-12));
+  CHECK(*summary.compute_s + *summary.exposed_communication_s ==
+        within(*summary.iteration_time_s, 1e-9));
+  CHECK(*summary.straggler_wait_s > 0);
+  CHECK(*summary.utilization ==
+        within(1 - *summary.exposed_communication_s / *summary.iteration_time_s, 1e-9));
+}
+
+TEST_CASE("sharding: the resolved scenario is read again the same") {
+  for (const char* keys :
+       {R"("micro_batches": 2)", R"("sharding": "zero2")",
+        R"("sharding": {"strategy": "full_shard", "preset": "fsdp1", "limit_all_gathers": false})",
+        R"("sharding": {"strategy": "shard_grad_op", "ahead_forward": null})",
+        R"("micro_batches": 3, "sharding": {"strategy": "full_shard", "preset": "torchtitan",
+           "wrapping": {"policy": "list", "cuts": [1, 3]}, "backward_prefetch": "post"})"}) {
+    CAPTURE(std::string(keys));
+    const bool units = std::string(keys).find("shard\"") != std::string::npos ||
+                       std::string(keys).find("shard_grad") != std::string::npos;
+    const std::string text = scenario_of(kG3, R"({"startup_s": 0.5, "per_byte_s": 0.25})", keys,
+                                         units ? "" : R"("schedule": "wfbp")");
+    const std::string once = io::compact(scenario_tree(scenario(text)));
+    CHECK(io::compact(scenario_tree(scenario(once))) == once);
+  }
+}
+
+TEST_CASE("sharding: errors of TRN 8.4") {
+  const auto problem = [](const std::string& training, const std::string& communication = "") {
+    return problem_of(
+        scenario_of(kG3, R"({"startup_s": 0.5, "per_byte_s": 0.25})", training, communication));
+  };
+  CHECK(problem(R"("micro_batches": 0)")
+            .find("/training/micro_batches: must be an integer >= 1, got 0") != std::string::npos);
+  CHECK(problem(R"("sharding": {"strategy": "full_shard", "communicators": 0})")
+            .find("/training/sharding/communicators: must be") != std::string::npos);
+  const auto cuts = [&](const std::string& list) {
+    return problem(
+        R"("sharding": {"strategy": "full_shard", "wrapping": {"policy": "list", "cuts": )" + list +
+        "}}");
+  };
+  CHECK(cuts("[2, 1]").find("/wrapping/cuts/1: 1 is not after 2") != std::string::npos);
+  CHECK(cuts("[40]").find("/wrapping/cuts/0: must be in [1, 3], got 40") != std::string::npos);
+  CHECK(
+      problem(R"("sharding": "hybrid_shard")").find("needs at least 2 nodes and 2 ranks in each") !=
+      std::string::npos);
+  CHECK(problem(R"("algorithm": "parameter_server", "sharding": "zero1")")
+            .find("sharding has no meaning for parameter_server") != std::string::npos);
+  CHECK(problem(R"("sharding": "zero1")", R"("schedule": "dear")")
+            .find("sharding zero1 is not defined for schedule dear") != std::string::npos);
+  CHECK(problem(R"("sharding": "full_shard")", R"("schedule": "wfbp")")
+            .find("schedule has no meaning for sharding full_shard") != std::string::npos);
+  CHECK(problem(R"("accumulation_exchange": "each")")
+            .find("accumulation_exchange has no meaning for one micro-batch") != std::string::npos);
+  CHECK(problem(R"("sharding": {"strategy": "zero1", "communicators": 2})")
+            .find("communicators has no meaning for sharding zero1") != std::string::npos);
+  CHECK(problem(R"("micro_batches": 2, "input_s": 1)")
+            .find("/training/input_s: is not defined with micro_batches") != std::string::npos);
+}
