@@ -2,7 +2,7 @@
 // The exact planner of sharding units: labels with dominance (TRN 6).
 #include <cstdint>
 
-#include "plan/sharding_units.hpp"
+#include "plan/unit_planner.hpp"
 
 namespace stepsim::plan {
 

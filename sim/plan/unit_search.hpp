@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "plan/sharding_units.hpp"
+#include "plan/unit_planner.hpp"
 
 namespace stepsim::plan {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <span>
 
-#include "plan/sharding_units.hpp"
+#include "plan/unit_planner.hpp"
 #include "plan/unit_tables.hpp"
 
 namespace stepsim::plan {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "plan/sharding_units.hpp"
+#include "plan/unit_planner.hpp"
 
 namespace stepsim::plan {
 

@@ -15,7 +15,7 @@
 #include "program/program_draft.hpp"
 #include "programs/program_keys.hpp"
 #include "programs/program_links.hpp"
-#include "programs/program_parts.hpp"
+#include "programs/program_objects.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {

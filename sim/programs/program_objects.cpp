@@ -1,4 +1,4 @@
-#include "programs/program_parts.hpp"
+#include "programs/program_objects.hpp"
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"

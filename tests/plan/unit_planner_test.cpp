@@ -1,6 +1,6 @@
 // Sharding units against the FSDP program itself: every division of small random models, rows U1
 // to U3 of TRN 11.7, and the tables of TRN 6 for Llama-3.1-8B and ResNet-152.
-#include "plan/sharding_units.hpp"
+#include "plan/unit_planner.hpp"
 
 #include <doctest/doctest.h>
 

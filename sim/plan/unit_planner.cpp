@@ -1,4 +1,4 @@
-#include "plan/sharding_units.hpp"
+#include "plan/unit_planner.hpp"
 
 #include <algorithm>
 #include <cmath>
