@@ -1,5 +1,5 @@
 #pragma once
-// Sharding units of programs that the labels of sharding_units.hpp do not cover (other prefetch,
+// Sharding units of programs that the labels of unit_labels.hpp do not cover (other prefetch,
 // several micro-batches, replicas, interference): all divisions of a small model, local search over
 // those of a large one (TRN 6).
 #include <cstddef>
