@@ -34,12 +34,14 @@ void set_ratios(Comparison& comparison) {
   }
 }
 
-// Rows that failed last; equal ones stay in the order of the grid.
+// Rows that failed last, before them those that need more memory than a device has; equal ones stay
+// in the order of the grid.
 void sort_best_first(Comparison& comparison) {
   std::vector<std::size_t> order(comparison.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto ratio_of = [&](std::size_t i) {
-    return comparison.ranking.ratios[i].value_or(HUGE_VAL);
+    const std::optional<double>& ratio = comparison.ranking.ratios[i];
+    return std::pair(ratio ? int{exceeds_memory(comparison.rows[i])} : 2, ratio.value_or(HUGE_VAL));
   };
   std::ranges::stable_sort(order, std::less<>(), ratio_of);
   const Comparison before = std::exchange(comparison, {});
@@ -88,10 +90,10 @@ Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked
     comparison.rows.push_back(without_place(io::parse_json(lines.substr(0, end), ""), ratio_name));
     lines.remove_prefix(end + 1);
   }
-  comparison.ranks = ranks_of_points(sweep);
+  comparison.ranks = batches_of_points(sweep);
   comparison.ranking = rank_rows(comparison.rows, comparison.ranks, asked.best_by);
   set_ratios(comparison);
-  if (!comparison.ranking.workers_differ) {
+  if (!comparison.ranking.batches_differ) {
     sort_best_first(comparison);
   }
   return comparison;

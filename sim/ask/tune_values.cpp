@@ -283,6 +283,19 @@ void schedule_values(Setup& setup) {
   setup.out.default_value = plan::planner(default_schedule(setup.scenario)).name;
 }
 
+// Units of sharded parameters take the place of buckets.
+void refuse_without_buckets(const Scenario& scenario, Knob knob) {
+  const Sharding& sharding = scenario.training.sharding;
+  const bool of_buckets = knob == Knob::bucket_bytes || knob == Knob::fusion_bytes ||
+                          knob == Knob::cycle_s || knob == Knob::partition_bytes ||
+                          knob == Knob::credit_bytes || knob == Knob::schedule;
+  if (of_buckets && has_units(sharding)) {
+    throw UsageError("--knob " + std::string(row(knob).name) + ": has no meaning for sharding " +
+                     std::string(kShardingStrategies[sharding.strategy]) +
+                     ", whose units of layers are no buckets");
+  }
+}
+
 } // namespace
 
 // The scenario may lack a density, which is what that knob looks for; it is then parsed after one
@@ -293,6 +306,7 @@ TuneValues tune_values(const TuneProblem& problem, Files& files) {
   if (problem.knob != Knob::density) { // which may be what the file lacks
     setup.parse();
   }
+  refuse_without_buckets(setup.scenario, problem.knob);
   switch (problem.knob) {
   case Knob::bucket_bytes:
   case Knob::fusion_bytes:

@@ -35,7 +35,7 @@ Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
   learning.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   learning.iterations = options.iterations;
   learning.learning_rate = options.learning_rate;
-  learning.batch = options.batch;
+  learning.batch = options.batch * static_cast<std::uint32_t>(scenario.training.micro_batches);
   learning.compression = for_small_problem(scenario);
   learning.server = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
   return learning;

@@ -17,27 +17,29 @@ std::int64_t integer_at(const io::Json& tree, std::string_view pointer) {
   return value != nullptr && value->is_number() ? static_cast<std::int64_t>(value->as_double()) : 1;
 }
 
-std::int64_t ranks_of(const io::Json& scenario) {
-  return integer_at(scenario, "/cluster/nodes") * integer_at(scenario, "/cluster/gpus_per_node");
+std::int64_t batches_of(const io::Json& scenario) {
+  return integer_at(scenario, "/cluster/nodes") * integer_at(scenario, "/cluster/gpus_per_node") *
+         integer_at(scenario, "/training/micro_batches");
 }
 
 } // namespace
 
-// An axis changes the number of ranks if its pointer is one of the two fields or an object that
+// An axis changes the number of batches if its pointer is one of the three fields or an object that
 // holds them; otherwise one answer serves all points, and a grid of a million of them is not built.
-std::vector<std::int64_t> ranks_of_points(const Sweep& sweep) {
+std::vector<std::int64_t> batches_of_points(const Sweep& sweep) {
   const bool may_vary = std::ranges::any_of(sweep.grid.axes, [](const Axis& axis) {
     return std::string_view("/cluster/nodes").starts_with(axis.pointer) ||
-           std::string_view("/cluster/gpus_per_node").starts_with(axis.pointer);
+           std::string_view("/cluster/gpus_per_node").starts_with(axis.pointer) ||
+           std::string_view("/training/micro_batches").starts_with(axis.pointer);
   });
   const auto points = static_cast<std::size_t>(sweep.grid.points());
   if (!may_vary) {
-    return std::vector<std::int64_t>(points, ranks_of(sweep.base));
+    return std::vector<std::int64_t>(points, batches_of(sweep.base));
   }
   std::vector<std::int64_t> ranks;
   for (std::size_t point = 0; point < points; ++point) {
     ranks.push_back(
-        ranks_of(scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point))));
+        batches_of(scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point))));
   }
   return ranks;
 }
@@ -67,21 +69,32 @@ std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t rank
   return std::nullopt;
 }
 
+bool exceeds_memory(const io::Json& row) {
+  const io::Json* fits = row.find("memory_fits");
+  return fits != nullptr && fits->is_bool() && !fits->as_bool();
+}
+
 // Of equal rows the first is the best.
 Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
                   std::optional<BestBy> asked) {
   Ranking ranking;
-  ranking.workers_differ =
+  ranking.batches_differ =
       std::ranges::any_of(ranks, [&](std::int64_t each) { return each != ranks.front(); });
-  ranking.by = asked.value_or(ranking.workers_differ ? BestBy::throughput : BestBy::iteration_time);
+  ranking.by = asked.value_or(ranking.batches_differ ? BestBy::throughput : BestBy::iteration_time);
   const bool samples = has_samples(rows);
   const bool less_is_better = ranking.by == BestBy::iteration_time;
   std::vector<std::optional<double>> values;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     values.push_back(value_by(ranking.by, rows[i], ranks[i], samples));
     const auto& value = values.back();
-    if (value && (!ranking.best || (less_is_better ? *value < *values[*ranking.best]
-                                                   : *value > *values[*ranking.best]))) {
+    if (!value) {
+      continue;
+    }
+    const bool exceeds = exceeds_memory(rows[i]);
+    const bool best_exceeds = ranking.best && exceeds_memory(rows[*ranking.best]);
+    const bool better = !ranking.best || (less_is_better ? *value < *values[*ranking.best]
+                                                         : *value > *values[*ranking.best]);
+    if (exceeds == best_exceeds ? better : best_exceeds || !ranking.best) {
       ranking.best = i;
     }
   }

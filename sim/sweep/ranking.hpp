@@ -1,7 +1,8 @@
 #pragma once
-// Which of several runs is the best. Where all of them have the same number of workers the shortest
-// iteration is; where the number varies, an iteration on one worker is always among the shortest
-// and says nothing, so that the samples per second of all workers decide.
+// Which of several runs is the best. Where all of them train with as many batches in an iteration
+// (one per worker and micro-batch) the shortest iteration is; where the number varies, an iteration
+// on one worker is always among the shortest and says nothing, so that the samples per second of
+// all workers decide. A run that needs more memory than a device has is best only among such runs.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -23,18 +24,19 @@ inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "i
 
 struct Ranking {
   BestBy by = BestBy::iteration_time;
-  bool workers_differ = false;
+  bool batches_differ = false;
   std::optional<std::size_t> best; // row, of equal ones the first; empty if all failed
   // Per row, null where it failed: iteration time over the best one's, or throughput or efficiency
   // of the best over the row's. 1 is the best, more is worse.
   std::vector<std::optional<double>> ratios;
 };
 
-// Ranks (nodes x gpus_per_node) of every point of the sweep's grid, as its scenario says.
-[[nodiscard]] std::vector<std::int64_t> ranks_of_points(const Sweep& sweep);
+// Batches (nodes x gpus_per_node x micro_batches) of an iteration at every point of the sweep's
+// grid, as its scenario says.
+[[nodiscard]] std::vector<std::int64_t> batches_of_points(const Sweep& sweep);
 
-// `rows` are records, `ranks` of the same length. Throughput is samples_per_s; where a row has none
-// (no batch size), ranks per iteration time in all rows.
+// `rows` are records, `ranks` their batches. Throughput is samples_per_s; where a row has none
+// (no batch size), batches per iteration time in all rows.
 [[nodiscard]] Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
                                 std::optional<BestBy> asked = std::nullopt);
 
@@ -42,6 +44,8 @@ struct Ranking {
 // where the row failed.
 [[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t ranks,
                                              bool has_samples);
+// Whether the run of a record needs more memory than a device has.
+[[nodiscard]] bool exceeds_memory(const io::Json& row);
 // Whether every row that did not fail has samples_per_s.
 [[nodiscard]] bool has_samples(std::span<const io::Json> rows);
 

@@ -68,7 +68,7 @@ TEST_CASE("compare: where the number of workers varies the most samples per seco
   study::Files files(STEPSIM_SOURCE_DIR);
   const auto comparison = study::compare(scaling_sweep(), files, {});
   REQUIRE(comparison.rows.size() == 4);
-  CHECK(comparison.ranking.workers_differ);
+  CHECK(comparison.ranking.batches_differ);
   CHECK(comparison.ranking.by == study::BestBy::throughput);
   CHECK(comparison.ranks == std::vector<std::int64_t>{1, 2, 4, 8});
   double most = 0;

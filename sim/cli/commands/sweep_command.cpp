@@ -201,7 +201,7 @@ int finish(const study::SweepReport& report) {
 // the throughput of a row counts its workers.
 std::vector<std::int64_t> ranks_of_rows(const study::Sweep& sweep,
                                         const std::vector<io::Json>& rows) {
-  const std::vector<std::int64_t> all = study::ranks_of_points(sweep);
+  const std::vector<std::int64_t> all = study::batches_of_points(sweep);
   std::vector<std::int64_t> ranks;
   for (const io::Json& row : rows) {
     ranks.push_back(all[static_cast<std::size_t>(row.find("point")->as_integer())]);

@@ -178,7 +178,7 @@ Table table_of_rows(const RecordRows& records) {
   head(true, "compute [ms]");
   head(true, "communication [ms]");
   head(true, "exposed [ms]");
-  head(ranking.workers_differ, "speed-up");
+  head(ranking.batches_differ, "speed-up");
   head(true, "efficiency [%]");
   head(with_samples, "samples/s");
   head(with_messages, "messages 99 % [ms]");
@@ -202,7 +202,7 @@ Table table_of_rows(const RecordRows& records) {
     add(true, part_cell(row, "compute_s"));
     add(true, part_cell(row, "communication_s"));
     add(true, part_cell(row, "exposed_communication_s"));
-    add(ranking.workers_differ, cell(number_of(row, "speedup")));
+    add(ranking.batches_differ, cell(number_of(row, "speedup")));
     add(true, cell(times(number_of(row, "scaling_efficiency"), 100)));
     add(with_samples, cell(number_of(row, "samples_per_s")));
     add(with_messages, milliseconds_cell(number_of(row, "fct_p99_s")));
