@@ -20,11 +20,16 @@ std::string node_text(const Operation& operation, bool critical) {
 
 } // namespace
 
-std::string program_dot(const Program& program, std::span<const program::PathStep> critical,
+std::string program_dot(const Program& program, const program::BindingPath& path,
                         std::string_view name) {
   std::vector<bool> bold(program.operations.size(), false);
-  for (const program::PathStep& step : critical) {
-    bold[step.operation] = true;
+  // On a critical cycle, the operation that each one leads to.
+  std::vector<std::uint32_t> next(program.operations.size(), program::kAllRanks);
+  for (std::size_t i = 0; i < path.steps.size(); ++i) {
+    bold[path.steps[i].operation] = true;
+    if (path.exact) {
+      next[path.steps[i].operation] = path.steps[(i + 1) % path.steps.size()].operation;
+    }
   }
   std::string out = "digraph " + io::dot_quoted(name) +
                     " {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", shape=box];\n"
@@ -45,11 +50,10 @@ std::string program_dot(const Program& program, std::span<const program::PathSte
   }
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     for (const program::Wait& wait : program.waits_of(o)) {
-      const bool both = bold[o] && bold[wait.operation];
       const std::string distance =
           wait.distance > 0 ? "label=\"" + std::to_string(wait.distance) + "\"" : "";
-      const std::string style =
-          std::string(wait.distance > 0 ? "dashed" : "solid") + (both ? ",bold" : "");
+      const std::string style = std::string(wait.distance > 0 ? "dashed" : "solid") +
+                                (next[wait.operation] == o ? ",bold" : "");
       out += "  " + io::dot_quoted(program.operations[wait.operation].id) + " -> " +
              io::dot_quoted(program.operations[o].id) + " [style=\"" + style + "\"" +
              (distance.empty() ? "" : ", " + distance) + "];\n";

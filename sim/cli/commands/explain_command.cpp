@@ -39,6 +39,9 @@ constexpr CommandText kExplainText{
     kJsonOrTable,
 };
 
+// Runs that an explanation of a scenario takes, about: one per change and cause.
+constexpr int kRuns = 20;
+
 double measured_seconds(const std::string& text) {
   const auto parsed = base::parse_quantity(text, base::QuantityKind::time);
   const double* seconds = std::get_if<double>(&parsed);
@@ -84,7 +87,7 @@ int explain(const Invocation& invocation) {
     (void)measured_seconds(measured);
   }
   study::Files files(invocation.data_folder, {common.output});
-  const ProgramInput input = read_program(name, files, flags);
+  const ProgramInput input = read_program(name, files, flags, kRuns);
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";

@@ -51,12 +51,12 @@ int program(const Invocation& invocation) {
     throw UsageError("--dot and -o name the same file");
   }
   study::Files files(invocation.data_folder, {common.output, dot});
-  const ProgramInput input = read_program(name, files, flags);
+  const ProgramInput input = read_program(name, files, flags, 1);
   if (!dot.empty()) {
     const program::Explanation found = program::explain(
         input.file.program,
         {.evaluation = input.file.evaluation, .labels = {}, .links = {}, .operations = 0});
-    write_named(dot, study::program_dot(input.file.program, found.path.steps, input.file.name));
+    write_named(dot, study::program_dot(input.file.program, found.path, input.file.name));
   }
   write_tree(common, study::program_tree(input.file));
   print_warnings(input.file.warnings, common);

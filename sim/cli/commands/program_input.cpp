@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "programs/scenario_explained.hpp"
 #include "run/scenario_program.hpp"
+#include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
 
@@ -18,8 +19,8 @@ study::ProgramFile load_program(const io::Json& tree, study::Files& files,
   }
 }
 
-ProgramInput read_program(const std::string& file, study::Files& files,
-                          const ScenarioFlags& flags) {
+ProgramInput read_program(const std::string& file, study::Files& files, const ScenarioFlags& flags,
+                          int runs) {
   ProgramInput input;
   input.tree = read_scenario_tree(file, flags);
   if (study::is_program(input.tree)) {
@@ -32,6 +33,8 @@ ProgramInput read_program(const std::string& file, study::Files& files,
   if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
     throw InputError(file, "", reason);
   }
+  study::refuse_long_work(study::estimated_seconds(*input.scenario) * static_cast<double>(runs),
+                          max_seconds(flags));
   study::ExplainableScenario made = study::explainable(*input.scenario);
   input.file = std::move(made.file);
   input.labels = std::move(made.labels);
