@@ -147,8 +147,8 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
   result.warnings.emplace_back(kEqualWorkers);
 }
 
-// What computing takes by itself stays apart from what overlap costs. Formulas and the best merge are
-// of steps without slowdown. The first iteration follows no exchange that could slow it.
+// What computing takes by itself stays apart from what overlap costs. Formulas and the best merge
+// are of steps without slowdown. The first iteration follows no exchange that could slow it.
 void count_slowdown(const train::StepTimes& free, const train::StepTimes& step,
                     double first_shift_s, Result& result) {
   Summary& summary = result.summary;

@@ -1,4 +1,4 @@
-#include "ask/measured_steps.hpp"
+#include "ask/overlap_rows.hpp"
 
 #include <algorithm>
 #include <optional>
