@@ -1,4 +1,4 @@
-// Llama-3.1-8B by torchtitan on 8 and 128 H100 (TRN 11.6, W2): tokens per second and GPU of
+// Llama-3.1-8B by torchtitan on 8 and 128 H100 (row W2 of TRN 11.6): tokens per second and GPU of
 // pytorch/torchtitan, benchmarks/llama3_h100_202412_torchtitan.md.
 #include <doctest/doctest.h>
 
