@@ -119,6 +119,41 @@ void add_other_schedules(const Scenario& scenario, std::vector<Change>& changes)
   }
 }
 
+// What decides how sharded training overlaps, one key at a time.
+void add_other_sharding(const Scenario& scenario, std::vector<Change>& changes) {
+  const Sharding& sharding = scenario.training.sharding;
+  if (sharding.strategy == ShardingStrategy::none) {
+    return;
+  }
+  const auto add = [&](std::string name, std::string_view key, std::string_view value) {
+    changes.push_back(
+        {std::move(name), {"/training/sharding/" + std::string(key) + "=" + std::string(value)}});
+  };
+  for (const std::string_view strategy : kShardingStrategies.all()) {
+    if (strategy != kShardingStrategies[sharding.strategy]) {
+      add("sharding " + std::string(strategy), "strategy", strategy);
+    }
+  }
+  if (!has_units(sharding)) {
+    for (const std::string_view gather : kParameterGathers.all()) {
+      if (gather != kParameterGathers[sharding.gather]) {
+        add("parameters gathered " + std::string(gather), "gather", gather);
+      }
+    }
+    return;
+  }
+  add(sharding.communicators == 1 ? "two communicators" : "one communicator", "communicators",
+      sharding.communicators == 1 ? "2" : "1");
+  for (const std::string_view prefetch : kBackwardPrefetches.all()) {
+    if (prefetch != kBackwardPrefetches[sharding.backward_prefetch]) {
+      add("backward prefetch " + std::string(prefetch), "backward_prefetch", prefetch);
+    }
+  }
+  for (const std::string policy : {"layer", "block", "all"}) {
+    add("wrapping " + policy, "wrapping", R"({"policy": ")" + policy + R"("})");
+  }
+}
+
 std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
   std::vector<Change> changes;
   add_faster_network(tree, scenario, changes);
@@ -130,6 +165,7 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
     changes.push_back(
         {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
   }
+  add_other_sharding(scenario, changes);
   add_other_schedules(scenario, changes);
   if (scenario.communication.compression.method == coll::CompressionMethod::none) {
     changes.push_back(

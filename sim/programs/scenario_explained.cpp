@@ -26,15 +26,18 @@ program::Factors factors_of(const Scenario& scenario, const program::Program& pr
 
 program::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgram& made) {
   program::ProgramLabels labels;
-  labels.unit_noun = "bucket";
+  labels.unit_noun = made.sharded ? "unit" : "bucket";
   for (const train::WorkLayer& layer : scenario.workload.layers) {
     labels.layers.push_back(layer.name);
   }
   for (const ProgramUnit& unit : made.units) {
     std::vector<program::UnitLayer> parts;
     for (std::size_t i = 0; i < unit.layers.size(); ++i) {
-      parts.push_back(
-          {.layer = unit.layers[i], .forward_s = 0, .backward_s = 0, .bytes = unit.layer_bytes[i]});
+      const train::WorkLayer& layer = scenario.workload.layers[unit.layers[i]];
+      parts.push_back({.layer = unit.layers[i],
+                       .forward_s = layer.forward.value,
+                       .backward_s = layer.backward.value,
+                       .bytes = unit.layer_bytes[i]});
     }
     labels.unit_parts.push_back(std::move(parts));
   }

@@ -13,6 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPSIM = None
 PIPE = ["--set", "/training/algorithm=pipe_sgd", "--set", "/communication/schedule=single"]
+NO_SCHEDULE = ["--set", "/communication/schedule=null"]  # sharding units have none
 # File and flags; every training algorithm and discipline of streams that has a program.
 EXAMPLES = [
     ("two-layers.scenario.json", []),
@@ -30,6 +31,9 @@ EXAMPLES = [
     ("two-layers.scenario.json", ["--set", "/communication/schedule=asc_wfbp"]),
     ("two-layers.scenario.json", ["--set", "/variability/compute_cv=0.1", "--set",
                                   "/training/iterations=40"]),
+    ("two-layers.scenario.json", ["--set", "/training/sharding=full_shard", *NO_SCHEDULE]),
+    ("several-gpus.scenario.json", ["--set", "/training/sharding=hybrid_shard", *NO_SCHEDULE]),
+    ("quickstart.scenario.json", ["--set", "/training/sharding=zero2"]),
     ("two-layers.scenario.json", ["--set", '/variability/stragglers=[{"worker": 1, "factor": 2}]']),
 ]
 

@@ -252,8 +252,8 @@ TEST_CASE("explain: interference is a line of its own") {
   const Explanation found = explain(slowed, recorded(400, 200));
   CHECK(found.evaluator == Evaluator::events);
   CHECK(found.path.period_s == within(120.0, 1e-9));
-  // The walk ends with an exchange, so that half a step of 200 is missing.
-  CHECK(share_of(found.attribution.by_kind, "interference") == within(20.0, 1.0 / 200));
+  CHECK(share_of(found.attribution.by_kind, "interference") == within(20.0, 1e-9));
+  CHECK(share_of(found.attribution.by_kind, "allreduce") == 0);
   CHECK(found.interference_s == within(20.0, 1e-9));
   CHECK(share_of(found.attribution.by_kind, "waiting") == 0);
   const Sensitivity speed = sensitivity_of(found, "compute_factor");

@@ -56,9 +56,14 @@ public:
       }
     }
     path_.period_s = mean_period(times, discard).value;
-    path_.iterations = static_cast<double>(times.iterations - discard);
     start_ = slowest_rank(discard);
     cut_ = marker_end(discard - 1, start_.rank);
+    // The walk begins with the marker, which need not be what binds: of a run that repeats itself
+    // its last quarter only leads there. Shares are per iteration of the period.
+    const bool repeats = factors.compute.empty() && factors.exchange.empty();
+    const std::int64_t left_out = repeats ? (times.iterations - discard) / 4 : 0;
+    limit_ = marker_end(times.iterations - 1 - left_out, start_.rank);
+    path_.iterations = path_.period_s > 0 ? (limit_ - cut_) / path_.period_s : 1;
   }
 
   BindingPath run() {
@@ -74,10 +79,10 @@ public:
       }
       const std::optional<At> next = cause_of(at, upto);
       if (!next) { // the start of the run, or rounding
-        path_.waiting_s += upto - cut_;
+        path_.waiting_s += counted(cut_, upto);
         break;
       }
-      path_.waiting_s += upto - end(*next);
+      path_.waiting_s += counted(end(*next), upto);
       upto = end(*next);
       at = *next;
     }
@@ -187,10 +192,18 @@ private:
     return At{found->operation, found->iteration, at.rank};
   }
 
-  // Seconds of the part of the segment behind the cut; in proportion where the cut divides it.
+  // Seconds of the time from .. upto that count.
+  [[nodiscard]] double counted(double from, double upto) const {
+    return std::max(0.0, std::min(upto, limit_) - std::max(from, cut_));
+  }
+
+  // Seconds of the part of the segment that counts; in proportion where a limit divides it.
   void add(const At& at, double from, double upto) {
+    if (from > limit_) {
+      return;
+    }
     const double length = upto - from;
-    const double kept = upto - std::max(from, cut_);
+    const double kept = counted(from, upto);
     PathStep& step = steps_[at.operation];
     if (step.visits == 0) {
       step.operation = at.operation;
@@ -323,7 +336,8 @@ private:
   std::vector<std::vector<Ended>> ends_; // per stream that is not fifo
   std::vector<PathStep> steps_;          // per operation
   At start_;
-  double cut_ = 0;
+  double cut_ = 0;   // time before this one does not count
+  double limit_ = 0; // and after this one
   BindingPath path_;
 };
 

@@ -44,7 +44,8 @@ struct BindingPath {
 [[nodiscard]] BindingPath critical_cycle(const Program& program, const SteadyState& state);
 
 // Walks back from the last completion of the marker, on the rank whose mean period is the largest,
-// to the completion after which iterations count. `times` recorded all operations (Record::all) of
+// to the completion after which iterations count; of a run without factors the last quarter of the
+// iterations only leads the walk to what binds. `times` recorded all operations (Record::all) of
 // a run with the same factors; 1 <= discard < iterations. Of several operations that end when
 // another one starts the one on the same stream counts, then the order of the waits; an exchange
 // leads on to the first of its ranks that entered last.
