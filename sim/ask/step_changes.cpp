@@ -126,8 +126,9 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   if (scenario.variability.varies()) {
     changes.push_back({"no variability", {"/variability={}"}});
   }
-  if (scenario.training.compute_slowdown != 1) {
-    changes.push_back({"no interference", {"/training/compute_slowdown=1"}});
+  if (scenario.training.overlap.any()) {
+    changes.push_back(
+        {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
   }
   add_other_schedules(scenario, changes);
   if (scenario.communication.compression.method == coll::CompressionMethod::none) {

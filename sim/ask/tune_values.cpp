@@ -134,7 +134,7 @@ void bucket_values(Setup& setup, Knob knob) {
   const Communication& communication = setup.scenario.communication;
   const plan::ScheduleOptions standard;
   const std::int64_t usual = buckets ? standard.bucket_bytes.value : standard.fusion_bytes.value;
-  const plan::Problem problem = merge_problem(setup.scenario);
+  const plan::Problem problem = as_planned(setup.scenario, merge_problem(setup.scenario));
   if (!buckets && !one_dtype(problem)) { // gradients of another type are looked past
     scan_bytes(setup, 65'536, all_bytes(setup.scenario), usual);
     add_value(setup.out.values, std::int64_t{0});

@@ -38,8 +38,10 @@ constexpr std::array<std::string_view, 1> kFixedCountKeys{"buckets"};
 constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
 
 // Columns: word, summary, planner, its keys, how its messages travel, what it needs of a problem,
-// its options in words, whether it is compared with the others.
+// its options in words, whether it is compared with the others, whether its buckets depend on the
+// cost.
 constexpr bool kCompared = true;
+constexpr bool kReadsCost = true;
 constexpr std::span<const std::string_view> kNoKeys;
 // clang-format off
 constexpr auto kPlanners = std::to_array<Planner>({
@@ -50,19 +52,19 @@ constexpr auto kPlanners = std::to_array<Planner>({
   {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes",
     plan_ddp, kDdpKeys, send_in_order, Needs::cost, ddp_settings, kCompared},
   {Schedule::horovod, "horovod", "Horovod: what is ready at each cycle, up to fusion_bytes",
-    plan_horovod, kHorovodKeys, send_in_order, Needs::cost, horovod_settings, kCompared},
+    plan_horovod, kHorovodKeys, send_in_order, Needs::cost, horovod_settings, kCompared, kReadsCost},
   {Schedule::mg_wfbp, "mg_wfbp", "the published MG-WFBP greedy",
-    plan_mg_wfbp, kNoKeys, send_in_order, Needs::cost, nullptr, kCompared},
+    plan_mg_wfbp, kNoKeys, send_in_order, Needs::cost, nullptr, kCompared, kReadsCost},
   {Schedule::mg_wfbp_small_tensors, "mg_wfbp_small_tensors", "MG-WFBP that also merges below 8192 elements",
-    plan_mg_wfbp_small_tensors, kNoKeys, send_in_order},
+    plan_mg_wfbp_small_tensors, kNoKeys, send_in_order, Needs::cost, nullptr, !kCompared, kReadsCost},
   {Schedule::optimal, "optimal", "the best merge for one channel",
-    plan_optimal, kNoKeys, send_in_order, Needs::cost, nullptr, kCompared},
+    plan_optimal, kNoKeys, send_in_order, Needs::cost, nullptr, kCompared, kReadsCost},
   {Schedule::eager, "eager", "never wait: send everything ready when the channel is free",
-    plan_eager, kNoKeys, send_in_order},
+    plan_eager, kNoKeys, send_in_order, Needs::cost, nullptr, !kCompared, kReadsCost},
   {Schedule::exhaustive, "exhaustive", "every contiguous merge, up to 20 gradients",
-    plan_exhaustive, kNoKeys, send_in_order},
+    plan_exhaustive, kNoKeys, send_in_order, Needs::cost, nullptr, !kCompared, kReadsCost},
   {Schedule::asc_wfbp, "asc_wfbp", "ASC-WFBP: several messages at once",
-    plan_asc_wfbp, kAtOnceKeys, send_at_once, Needs::linear_cost, asc_wfbp_settings, kCompared},
+    plan_asc_wfbp, kAtOnceKeys, send_at_once, Needs::linear_cost, asc_wfbp_settings, kCompared, kReadsCost},
   {Schedule::priority, "priority", "P3, ByteScheduler: chunks, first layers first",
     plan_priority, kPriorityKeys, send_by_priority, Needs::linear_forward, priority_settings},
   {Schedule::dear, "dear", "DeAR: reduce-scatter in backward, all-gather in the next forward",

@@ -62,6 +62,8 @@ struct Planner {
   // One of those that `compare --algorithms all` lines up; the others need more keys, or are
   // variants of these.
   bool compared = false;
+  // The buckets depend on the cost of messages.
+  bool reads_cost = false;
 
   [[nodiscard]] bool needs_linear_cost() const {
     return needs == Needs::linear_cost || needs == Needs::linear_forward;

@@ -83,10 +83,12 @@ void check_range(const plan::Problem& problem) {
 plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
   check_range(problem); // planners compare times
   const Communication& communication = scenario.communication;
+  const plan::Problem planned = as_planned(scenario, problem);
+  check_range(planned);
   plan::Plan plan =
       communication.schedule == plan::Schedule::omgs
-          ? omgs_plan(scenario, problem)
-          : plan::make_plan(problem, communication.schedule, communication.schedule_options);
+          ? omgs_plan(scenario, planned)
+          : plan::make_plan(planned, communication.schedule, communication.schedule_options);
   if (!exchanges(scenario)) {
     wait_for_gradients_only(problem, plan);
   }

@@ -27,7 +27,8 @@ inline constexpr std::string_view kBeyondNumbers =
 // Throws SimulationError where gradients or messages take longer than numbers can say.
 void check_range(const plan::Problem& problem);
 
-// The plan of the scenario's schedule; checks the range.
+// The plan of the scenario's schedule, by the cost of `problem` or, if given, by
+// /communication/plan_cost; checks the range.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
 
 // has_all_gathers: messages are reduce-scatters, each with an all-gather of its own (DeAR).

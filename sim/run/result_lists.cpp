@@ -63,7 +63,7 @@ std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepI
     t += input.backward_s[l];
     layer.backward_end_s = t - iteration;
     layer.forward_start_s = step.next_forward_s[l] - step.next_forward_s.front();
-    layer.forward_end_s = layer.forward_start_s + work.forward.value;
+    layer.forward_end_s = layer.forward_start_s + input.forward_s[l];
     // A time of 0 marks a layer without gradients.
     layer.gradient_done_s = step.layer_done_s[l] > 0 ? step.layer_done_s[l] - iteration : 0;
   }

@@ -25,6 +25,7 @@
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -44,13 +45,21 @@ void check_limit(const Scenario& scenario, double makespan) {
   }
 }
 
+// A slowdown by overlap that the recurrences of synchronous and pipelined steps do not know.
+bool needs_events(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const bool pipelined = training.algorithm == TrainingAlgorithm::pipe_sgd;
+  return training.overlap.any() &&
+         (pipelined ? !one_slowdown(training.overlap) : scenario.variability.varies());
+}
+
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
   if (simulates_messages(scenario)) {
     return run_network(scenario);
   }
-  if (accumulates_or_shards(scenario)) {
+  if (accumulates_or_shards(scenario) || needs_events(scenario)) {
     return run_program(scenario);
   }
   switch (scenario.training.algorithm) {

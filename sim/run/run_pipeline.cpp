@@ -13,6 +13,7 @@
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/step_summary.hpp"
+#include "scenario/scenario_overlap.hpp"
 #include "train/step/pipeline.hpp"
 
 namespace stepsim::study {
@@ -37,7 +38,7 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
   input.warmup_switch = training.warmup_switch;
   input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   input.forward_s = scenario.workload.forward().value;
-  input.compute_slowdown = training.compute_slowdown;
+  input.compute_slowdown = one_slowdown(training.overlap).value_or(1);
   input.variability = scenario.variability;
   double done = 0;
   for (const plan::Group& group : plan.groups) {
@@ -196,6 +197,12 @@ Result run_pipeline(const Scenario& scenario) {
   const train::PipelineTimes times = train::run_pipeline(pieces.input);
 
   result.summary = summary_of(scenario, plan, pieces, times);
+  if (pieces.input.compute_slowdown > 1) {
+    train::PipelineInput free = pieces.input;
+    free.compute_slowdown = 1;
+    result.summary.interference_s =
+        std::max(0.0, times.period_s - train::run_pipeline(free).period_s);
+  }
   result.method = coll::name(costs.method());
   result.events = costs.events();
   add_common_warnings(scenario, plan, result);

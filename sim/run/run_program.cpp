@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "program/event_pass.hpp"
+#include "program/event_period.hpp"
 #include "program/program_check.hpp"
 #include "program/program_figures.hpp"
 #include "program/rank_vectors.hpp"
@@ -56,6 +57,11 @@ program::Factors factors_of(const Scenario& scenario, const Program& made) {
 }
 
 // Equal ranks need one of them.
+Program one_rank(Program made) {
+  made.ranks = 1;
+  return made;
+}
+
 OperationTimes evaluate(const Scenario& scenario, const Program& made,
                         const program::Factors& factors) {
   const std::int64_t iterations = scenario.training.iterations;
@@ -75,9 +81,8 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
   if (program::recurrence_applies(made)) {
     return program::rank_vectors(made, iterations, factors, {}, program::Record::all);
   }
-  Program some = made;
-  some.ranks = static_cast<std::uint32_t>(ranks);
-  return program::event_pass(some, iterations, factors, program::Record::all);
+  return program::event_pass(varies ? made : one_rank(made), iterations, factors,
+                             program::Record::all);
 }
 
 double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
@@ -250,8 +255,11 @@ Result run_program(const Scenario& scenario) {
   double period = 0;
   double alone_period = 0;
   if (varies || !program::recurrence_applies(program)) {
-    period = mean_of(times, discard);
-    alone_period = mean_of(alone, discard);
+    const auto period_of = [&](const Program& each, const OperationTimes& simulated) {
+      return varies ? mean_of(simulated, discard) : program::event_period(each).period.value;
+    };
+    period = period_of(one_rank(program), times);
+    alone_period = period_of(one_rank(no_exchanges), alone);
     result.method = coll::name(std::max(made.method, program::recurrence_applies(program)
                                                          ? coll::Method::max_plus
                                                          : coll::Method::events));
@@ -259,6 +267,13 @@ Result run_program(const Scenario& scenario) {
     period = program::steady_state(program).period.value;
     alone_period = program::steady_state(no_exchanges).period.value;
     result.method = coll::name(made.method);
+  }
+  if (program.interference.any()) {
+    Program free = program;
+    free.interference = {};
+    const double free_period = varies ? mean_of(evaluate(scenario, free, factors), discard)
+                                      : program::event_period(one_rank(free)).period.value;
+    summary.interference_s = std::max(0.0, period - free_period);
   }
   constexpr double kRounding = 1e-12;
   const double exposed = period - alone_period < kRounding * period ? 0 : period - alone_period;

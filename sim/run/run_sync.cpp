@@ -5,6 +5,7 @@
 #include "run/run_sync.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/planners.hpp"
 #include "run/best_merge.hpp"
@@ -15,6 +16,7 @@
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/step_summary.hpp"
+#include "run/stretched_step.hpp"
 #include "train/step/selection.hpp"
 #include "train/step/varied_steps.hpp"
 
@@ -145,6 +147,31 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
   result.warnings.emplace_back(kEqualWorkers);
 }
 
+// What computing takes by itself stays apart from what overlap costs. Formulas and the best merge
+// are of steps without slowdown. The first iteration follows no exchange that could slow it.
+void count_slowdown(const train::StepTimes& free, const train::StepTimes& step,
+                    double first_shift_s, Result& result) {
+  Summary& summary = result.summary;
+  *summary.forward_s += free.forward_s - step.forward_s;
+  *summary.backward_s += free.backward_s - step.backward_s;
+  *summary.compute_s += free.forward_s + free.backward_s - step.forward_s - step.backward_s;
+  summary.interference_s = std::max(0.0, step.period_s - free.period_s);
+  *summary.makespan_s -= first_shift_s;
+  summary.closed_form_s.reset();
+  summary.closed_form_is_bound.reset();
+  summary.merge_certified_optimal.reset();
+  summary.merge_optimal_iteration_time_s.reset();
+  summary.merge_gap_to_optimal.reset();
+  for (Iteration& iteration : result.iterations) {
+    iteration.start_s -= iteration.index > 0 ? first_shift_s : 0;
+    for (double* time :
+         {&iteration.compute_end_s, &iteration.exchange_start_s, &iteration.exchange_end_s}) {
+      *time -= first_shift_s;
+    }
+  }
+  result.method = coll::name(coll::Method::events);
+}
+
 } // namespace
 
 Result run_sync(const Scenario& scenario) {
@@ -161,6 +188,16 @@ Result run_sync(const Scenario& scenario) {
   train::StepInput input = step_input(scenario, plan, seconds, schedule);
   const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
   train::StepTimes step = train::run_step(input);
+  const train::StepTimes free = step; // of a step that overlap does not slow
+  double first_shift_s = 0;
+  const bool slowed = scenario.training.overlap.any() && !input.messages.empty();
+  if (slowed) {
+    StretchedStep stretched = stretched_step(scenario, std::move(input));
+    input = std::move(stretched.input);
+    first_shift_s = stretched.first_shift_s;
+    step = train::run_step(input);
+    step.exposed_s = free.exposed_s + std::max(0.0, step.period_s - free.period_s);
+  }
 
   Result result;
   result.scenario = scenario;
@@ -181,6 +218,9 @@ Result run_sync(const Scenario& scenario) {
   result.iterations = iteration_list(scenario, step);
   if (scenario.variability.varies()) {
     fill_varied(scenario, problem, input, step, result);
+  }
+  if (slowed) {
+    count_slowdown(free, step, first_shift_s, result);
   }
   show_hidden_selection(scenario, input, step, result.summary);
   fill_links(costs, result);

@@ -40,6 +40,19 @@ struct Painter {
     }
   }
 
+  // How long a layer takes in a steady iteration, stretched where exchanges slow computing.
+  [[nodiscard]] double forward_s(std::size_t layer) const {
+    const LayerResult& times = result.layers[layer];
+    return is_slowed() ? times.forward_end_s - times.forward_start_s
+                       : result.scenario.workload.layers[layer].forward.value;
+  }
+  [[nodiscard]] double backward_s(std::size_t layer) const {
+    const LayerResult& times = result.layers[layer];
+    return is_slowed() ? times.backward_end_s - times.backward_start_s
+                       : result.scenario.workload.layers[layer].backward.value;
+  }
+  [[nodiscard]] bool is_slowed() const { return result.summary.interference_s.has_value(); }
+
   // Forward of iteration k: at the start of the run without waiting, later as messages arrive.
   // In a steady iteration the forward of a layer starts when its messages have arrived and its
   // weights are updated, so that there are gaps between layers.
@@ -53,8 +66,9 @@ struct Painter {
         compute(node, l == 0 ? t - updates[l] : std::max(last, t - updates[l]), t, "update",
                 "update");
       }
-      compute(node, t, t + layers[l].forward.value, layers[l].name, "forward");
-      t += layers[l].forward.value;
+      const double seconds = forward_s(l);
+      compute(node, t, t + seconds, layers[l].name, "forward");
+      t += seconds;
     }
   }
 
@@ -62,8 +76,9 @@ struct Painter {
     const auto& layers = result.scenario.workload.layers;
     double t = train::backward_start_s(result.step, k);
     for (std::size_t l = layers.size(); l-- > 0;) {
-      compute(node, t, t + layers[l].backward.value, layers[l].name, "backward");
-      t += layers[l].backward.value;
+      const double seconds = backward_s(l);
+      compute(node, t, t + seconds, layers[l].name, "backward");
+      t += seconds;
     }
   }
 

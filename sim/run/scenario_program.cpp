@@ -122,10 +122,8 @@ program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
   });
   const bool alone = scenario.cluster.ranks() == 1 && !sends;
   const std::int64_t width = alone ? 1 : *scenario.training.pipeline_width;
-  program::Program made = program::pipe_sgd_program(parts.layers, parts.buckets, parts.update,
-                                                    static_cast<std::int32_t>(width));
-  made.interference.compute.fill(scenario.training.compute_slowdown);
-  return made;
+  return program::pipe_sgd_program(parts.layers, parts.buckets, parts.update,
+                                   static_cast<std::int32_t>(width));
 }
 
 std::string no_sharded_program(const Scenario& scenario) {
@@ -196,6 +194,7 @@ ScenarioProgram scenario_program(const Scenario& scenario) {
   }
   ScenarioProgram out;
   out.program = row_of(scenario).make(scenario, out);
+  out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
   label_layers(out.units, out.program);
   program::check(out.program, scenario.name);

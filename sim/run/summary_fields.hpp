@@ -57,6 +57,8 @@ namespace figures {
 
 inline constexpr SummaryRuns kCompressed{"a run with compression",
                                          "/communication/compression/method=..."};
+inline constexpr SummaryRuns kSlowed{"a run with a slowdown by overlap",
+                                     "/training/overlap/compute=..."};
 inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
 inline constexpr SummaryRuns kVarying{"a run with random times", "/variability/compute_cv=..."};
 inline constexpr SummaryRuns kPrograms{"a run with micro-batches or sharding",
@@ -109,6 +111,10 @@ inline constexpr std::array kAll{
     row("straggler_wait_s", &Summary::straggler_wait_s,
         "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
         "worker computes; part of compute_s, not communication."),
+    row("interference_s", &Summary::interference_s,
+        "How much longer the period is than without the slowdown of /training/overlap, s; part of "
+        "exposed_communication_s.")
+        .only(kSlowed),
     row("wire_bytes", &Summary::wire_bytes,
         "Bytes that the worker that sends most sends per iteration; a server sends more."),
     row("lower_bound_s", &Summary::lower_bound_s,

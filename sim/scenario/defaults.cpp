@@ -336,6 +336,13 @@ std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Sc
   if ((given == nullptr || given->is_null()) && exchanges(scenario)) {
     defaults.push_back({copies, io::Json(), "merging gradients copies nothing"});
   }
+  // Beside it, pipe_sgd has compute_slowdown in its resolved scenario.
+  const Communication& communication = scenario.communication;
+  if (exchanges(scenario) && !scenario.training.overlap.any() &&
+      scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
+      communication.overlap_backward && communication.schedule != plan::Schedule::single) {
+    defaults.push_back({"/training/overlap", io::Json(), "overlap is assumed to be free"});
+  }
   return defaults;
 }
 

@@ -119,6 +119,7 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/communication/library/calibration", FileKind::library_calibration},
       Key{"/library/calibration", FileKind::library_calibration},
       Key{"/enter_s", FileKind::entry},
+      Key{"/training/overlap/file", FileKind::overlap},
   };
   std::string general;
   for (const std::string& token : io::pointer_tokens(pointer)) {
@@ -224,6 +225,7 @@ std::string Files::digest(const io::Json& name, std::string_view pointer) {
   case FileKind::links:
   case FileKind::sizes:
   case FileKind::library_calibration:
+  case FileKind::overlap:
   case FileKind::entry:
     path = path_of(name);
     break;
@@ -246,6 +248,16 @@ const std::pair<train::Trace, std::string>& Files::trace(const io::Json& name) {
   return *known;
 }
 
+template <class Value, class Parse>
+const Value& Files::known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
+                               Parse parse) {
+  auto& file = known[path];
+  if (!file) {
+    file = std::make_unique<const Value>(parse(read(path, name)));
+  }
+  return *file;
+}
+
 // An unknown name is an error of the file that has it, with the nearest shipped name.
 std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) const {
   if (!is_shipped_name(name.as_string())) {
@@ -261,12 +273,7 @@ std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) co
 const train::ModelTable& Files::model(const io::Json& name) {
   assert(is_known_place(name, FileKind::model) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  const std::string path = path_or_shipped(name, kShippedModels);
-  auto& known = models_[path];
-  if (!known) {
-    known = std::make_unique<const train::ModelTable>(io::parse_model(read(path, name)));
-  }
-  return *known;
+  return known_file(models_, path_or_shipped(name, kShippedModels), name, io::parse_model);
 }
 
 const net::NetworkProfile& Files::profile(const io::Json& name) {
@@ -290,26 +297,18 @@ const net::NetworkProfile& Files::profile(const io::Json& name) {
 const CostFile& Files::cost(const io::Json& name) {
   assert(is_known_place(name, FileKind::cost) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  const std::string path = path_of(name);
-  auto& known = costs_[path];
-  if (!known) {
-    io::CostPoints points = io::parse_cost(read(path, name));
+  return known_file(costs_, path_of(name), name, [](const io::Json& tree) {
+    io::CostPoints points = io::parse_cost(tree);
     auto [table, report] = plan::make_table_cost(points.table);
-    known = std::make_unique<const CostFile>(
-        CostFile{std::move(points.op), points.ranks, std::move(table), report});
-  }
-  return *known;
+    return CostFile{std::move(points.op), points.ranks, std::move(table), report};
+  });
 }
 
 const net::Topology& Files::topology(const io::Json& name) {
   assert(is_known_place(name, FileKind::topology) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  const std::string path = path_or_shipped(name, kShippedTopologies);
-  auto& known = topologies_[path];
-  if (!known) {
-    known = std::make_unique<const net::Topology>(io::parse_topology(read(path, name)));
-  }
-  return *known;
+  return known_file(topologies_, path_or_shipped(name, kShippedTopologies), name,
+                    io::parse_topology);
 }
 
 // What is checked depends on the number of ranks, so that each number has its own.
@@ -361,12 +360,13 @@ std::string Files::node_path(const io::Json& name) const {
 const io::NodePreset& Files::node(const io::Json& name) {
   assert(is_known_place(name, FileKind::node) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  const std::string path = node_path(name);
-  auto& known = nodes_[path];
-  if (!known) {
-    known = std::make_unique<const io::NodePreset>(io::parse_node_preset(read(path, name)));
-  }
-  return *known;
+  return known_file(nodes_, node_path(name), name, io::parse_node_preset);
+}
+
+const io::OverlapFile& Files::overlap(const io::Json& name) {
+  assert(is_known_place(name, FileKind::overlap) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  return known_file(overlaps_, path_of(name), name, io::parse_overlap);
 }
 
 std::shared_ptr<const library::Calibration> Files::library_calibration(const io::Json& value) {

@@ -17,6 +17,7 @@
 
 #include "files/links_file.hpp"
 #include "files/node_file.hpp"
+#include "files/overlap_file.hpp"
 #include "library/calibration.hpp"
 #include "net/fabric/rank_fabric.hpp"
 #include "net/profile/profile.hpp"
@@ -73,7 +74,8 @@ enum class FileKind {
   sizes,
   entry,
   node,
-  library_calibration
+  library_calibration,
+  overlap
 };
 [[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
 [[nodiscard]] inline bool names_file(std::string_view pointer) {
@@ -104,6 +106,7 @@ public:
   const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& entry(const io::Json& name, std::uint32_t ranks);
   const io::NodePreset& node(const io::Json& name);
+  const io::OverlapFile& overlap(const io::Json& name);
   // A path, or the object itself. The correction and the covariance that predictions need are
   // computed once.
   std::shared_ptr<const library::Calibration> library_calibration(const io::Json& value);
@@ -122,6 +125,10 @@ private:
   // As read_named, but refuses a file of `outputs`. Remembers the digest, and throws where the file
   // has changed since.
   io::Json read(const std::string& path, const io::Json& name);
+  // The parsed file at `path`, read once; the mutex is held.
+  template <class Value, class Parse>
+  const Value& known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
+                          Parse parse);
   [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
   [[nodiscard]] std::string node_path(const io::Json& name) const;
 
@@ -135,6 +142,7 @@ private:
   ByPath<CostFile> costs_;
   ByPath<net::Topology> topologies_;
   ByPath<io::NodePreset> nodes_;
+  ByPath<io::OverlapFile> overlaps_;
   // By path, or by the text of an object.
   std::map<std::string, std::shared_ptr<const library::Calibration>> library_calibrations_;
   // By path and number of ranks.

@@ -110,6 +110,13 @@ plan::Problem merge_problem(const Scenario& scenario) {
   return problem;
 }
 
+plan::Problem as_planned(const Scenario& scenario, plan::Problem problem) {
+  if (const auto& cost = scenario.communication.plan_cost) {
+    problem.cost = {.base = *cost};
+  }
+  return problem;
+}
+
 plan::Cost formula_cost(const Scenario& scenario) { return channel_cost(scenario, true); }
 
 } // namespace stepsim::study

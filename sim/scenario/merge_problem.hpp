@@ -8,6 +8,8 @@ namespace stepsim::study {
 // Items are the gradients in the order of the workload, one of 0 bytes where there are none. Ready
 // times count from the start of backward; without overlap_backward all are its end.
 [[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);
+// The problem with the cost that its planner counts with, where /communication/plan_cost gives one.
+[[nodiscard]] plan::Problem as_planned(const Scenario& scenario, plan::Problem problem);
 // As merge_problem's cost, but dense messages cost their closed form even where it is only an upper
 // bound on what the run evaluates.
 [[nodiscard]] plan::Cost formula_cost(const Scenario& scenario);

@@ -35,7 +35,6 @@ constexpr std::array kAlgorithmKeys{
     AlgorithmKey{"warmup_iterations", TrainingAlgorithm::pipe_sgd},
     AlgorithmKey{"warmup_switch", TrainingAlgorithm::pipe_sgd},
     AlgorithmKey{"drain", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"compute_slowdown", TrainingAlgorithm::pipe_sgd},
     AlgorithmKey{"mode", TrainingAlgorithm::parameter_server},
     AlgorithmKey{"server_mode", TrainingAlgorithm::parameter_server},
     AlgorithmKey{"server_split", TrainingAlgorithm::parameter_server},

@@ -19,6 +19,7 @@ using coll::CompressionMethod;
 bool is_async(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server && s.training.async;
 }
+bool is_in_step(const Scenario& s) { return !is_async(s); }
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
 bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkModel::flow; }
 // alpha_beta takes from a topology only what nothing else gives.
@@ -113,12 +114,9 @@ constexpr std::array kRules{
             [](const Scenario& s) { return !is_no_flow(s); }, model_word},
     KeyRule{"/cluster/network/packet", "the network model is flow or packet", is_simulated,
             model_word},
-    KeyRule{"/training/exchange_s", kNotAsync, [](const Scenario& s) { return !is_async(s); },
-            algorithm_word},
-    KeyRule{"/training/sync_s", kNotAsync, [](const Scenario& s) { return !is_async(s); },
-            algorithm_word},
-    KeyRule{"/training/host_copy_Bps", kNotAsync, [](const Scenario& s) { return !is_async(s); },
-            algorithm_word},
+    KeyRule{"/training/exchange_s", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/training/sync_s", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/training/host_copy_Bps", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/training/input_s", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/input_pipelined", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/server_mode", "the mode is async",
@@ -126,6 +124,13 @@ constexpr std::array kRules{
             [](const Scenario&) { return std::string("mode sync"); }},
     KeyRule{"/communication/collective", "the algorithm is not parameter_server",
             [](const Scenario& s) { return !is_server(s); }, training_word},
+    KeyRule{"/communication/plan_cost",
+            "the buckets of the schedule depend on the cost of messages",
+            [](const Scenario& s) { return plan::planner(s.communication.schedule).reads_cost; },
+            [](const Scenario& s) {
+              return "schedule " + std::string(plan::planner(s.communication.schedule).name);
+            }},
+    KeyRule{"/communication/plan_cost", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
     KeyRule{"/communication/library/name", kOfLibrary, is_library, asked_collective},
@@ -224,8 +229,7 @@ constexpr std::array kRules{
             [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
     KeyRule{"/cluster/network/cost", "gradients are not compressed",
             [](const Scenario& s) { return !is_compressed(s); }, method_word},
-    KeyRule{"/cluster/network/cost", kNotAsync, [](const Scenario& s) { return !is_async(s); },
-            algorithm_word},
+    KeyRule{"/cluster/network/cost", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/cluster/network/cost", "exchange_s is not given",
             [](const Scenario& s) { return !s.training.exchange; }, curve_word},
     KeyRule{"/training/exchange_s", "gradients are not compressed",
@@ -283,17 +287,14 @@ constexpr std::array kRules{
             model_word},
     KeyRule{"/communication/next_forward", "the algorithm is neither pipe_sgd nor asynchronous",
             [](const Scenario& s) { return !is_pipe(s) && !is_async(s); }, algorithm_word},
-    KeyRule{"/communication/overlap_backward", kNotAsync,
-            [](const Scenario& s) { return !is_async(s); }, algorithm_word},
-    KeyRule{"/communication/copy_bandwidth_Bps", kNotAsync,
-            [](const Scenario& s) { return !is_async(s); }, algorithm_word},
+    KeyRule{"/communication/overlap_backward", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/communication/copy_bandwidth_Bps", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/candidates", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/communication/block_bytes", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/communication/reduction_mode", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/communication/chunking", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/communication/cost_form", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/cost_form", kNotAsync, [](const Scenario& s) { return !is_async(s); },
-            algorithm_word},
+    KeyRule{"/communication/cost_form", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/cost_form",
             "it is exact, the collective has two levels or a node has one GPU",
             [](const Scenario& s) {
@@ -315,10 +316,8 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return is_simulated(s) ? model_word(s) : std::string("nodes with several GPUs");
             }},
-    KeyRule{"/communication/compression/baseline", kNotAsync,
-            [](const Scenario& s) { return !is_async(s); }, algorithm_word},
-    KeyRule{"/communication/compression/scale_agreement", kNotAsync,
-            [](const Scenario& s) { return !is_async(s); }, algorithm_word},
+    KeyRule{"/communication/compression/baseline", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/communication/compression/scale_agreement", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/compression/index_bytes", "the method is not omnireduce",
             [](const Scenario& s) {
               return s.communication.compression.method != CompressionMethod::omnireduce;

@@ -18,6 +18,7 @@
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_jobs.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_training.hpp"
@@ -192,6 +193,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   resolve_contention(tree, scenario);
   add_profile_warnings(scenario);
   check_meaning(tree, context, scenario);
+  check_overlap(tree, context, scenario);
   problems.throw_if_any();
   check_schedule(tree, problems, scenario);
   check_sharding(tree, problems, scenario);

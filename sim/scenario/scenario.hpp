@@ -16,6 +16,7 @@
 #include "net/fabric/rank_fabric.hpp"
 #include "plan/planner_options.hpp"
 #include "plan/planners.hpp"
+#include "program/training_program.hpp"
 #include "scenario/files.hpp"
 #include "scenario/node_source.hpp"
 #include "scenario/packet/packet_settings.hpp"
@@ -121,7 +122,7 @@ struct Training {
   std::optional<Seconds> exchange; // stands for every dense exchange
   Seconds sync;                    // added to every exchange
   double host_copy_Bps = 0;        // 0 = no staging through host memory
-  double compute_slowdown = 1;     // of computing while the channel is busy; pipe_sgd
+  program::Interference overlap;   // slowdown of what overlaps
   std::int64_t micro_batches = 1;  // per update; the workload is one of them
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
@@ -148,8 +149,9 @@ struct Communication {
   coll::Options options;                            // chunking real by default here
   plan::Schedule schedule = plan::Schedule::ddp;
   plan::ScheduleOptions schedule_options;
-  double copy_bandwidth_Bps = 0; // 0 = no copies
-  bool reduce_broadcast = false; // `exchange`
+  double copy_bandwidth_Bps = 0;             // 0 = no copies
+  std::optional<plan::LinearCost> plan_cost; // that the planner sees, if not that of the run
+  bool reduce_broadcast = false;             // `exchange`
   bool overlap_backward = true;
   train::NextForward next_forward = train::NextForward::per_layer;
   coll::Compression compression;

@@ -198,6 +198,12 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.overlap_backward = fields.boolean("overlap_backward");
   out.next_forward = fields.word("next_forward", train::kNextForwards);
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
+  if (fields.has("plan_cost")) {
+    io::Fields cost(*fields.any("plan_cost"), context.problems, fields.row("plan_cost"));
+    out.plan_cost = {cost.number("startup_s"), cost.number("per_byte_s")};
+    cost.no_more();
+  }
+  (void)fields.any("plan_cost");
   parse_compressed(fields, context, scenario);
   if (const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
       !coll::takes_ranks(out.collective, ranks)) {

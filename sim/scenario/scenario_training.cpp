@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -44,7 +45,7 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
       "warmup_iterations", io::between(0, static_cast<double>(training.iterations)), 0);
   training.warmup_switch = fields.word("warmup_switch", train::kWarmupSwitches);
   training.drain = fields.boolean("drain");
-  training.compute_slowdown = fields.number("compute_slowdown");
+  parse_overlap(fields, context, scenario);
   if (training.algorithm != Algorithm::pipe_sgd) {
     return;
   }
@@ -221,7 +222,6 @@ io::Json training_tree(const Scenario& scenario) {
     tree.set("warmup_switch",
              training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
     tree.set("drain", training.drain);
-    tree.set("compute_slowdown", training.compute_slowdown);
     break;
   case Algorithm::parameter_server: {
     const coll::Options& options = scenario.communication.options;
@@ -236,6 +236,7 @@ io::Json training_tree(const Scenario& scenario) {
     break;
   }
   }
+  add_overlap(training, tree);
   if (const auto& convergence = training.convergence) {
     tree.set("convergence", io::Object{{"epochs_lossless", convergence->epochs_lossless},
                                        {"iterations_per_epoch", convergence->iterations_per_epoch},

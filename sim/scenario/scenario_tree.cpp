@@ -233,6 +233,13 @@ io::Json communication_tree(const Scenario& scenario) {
   if (communication.copy_bandwidth_Bps > 0) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
   }
+  const bool async =
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  if (const auto& cost = communication.plan_cost;
+      cost && plan::planner(communication.schedule).reads_cost && !async) {
+    tree.set("plan_cost",
+             io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
+  }
   if (io::Json library = library_tree(communication); !library.is_null()) {
     tree.set("library", std::move(library));
   }

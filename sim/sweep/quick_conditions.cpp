@@ -38,8 +38,9 @@ bool is_plain_training(const Scenario& scenario) {
   const plan::LinearCost extra = extra_cost(scenario);
   return scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
          !accumulates_or_shards(scenario) && !scenario.training.exchange &&
-         !scenario.training.convergence && extra.startup_s == 0 && extra.per_byte_s == 0 &&
-         !is_compressed(scenario) && !scenario.variability.varies();
+         !scenario.training.overlap.any() && !scenario.training.convergence &&
+         extra.startup_s == 0 && extra.per_byte_s == 0 && !is_compressed(scenario) &&
+         !scenario.variability.varies();
 }
 
 } // namespace
@@ -59,8 +60,9 @@ bool takes_quick_way(const Scenario& scenario) {
   return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
          method_fits && gradients_fit && !network.curve && network.calibration.empty() &&
          !communication.calibrated && !communication.reduce_broadcast &&
-         communication.copy_bandwidth_Bps <= 0 && is_known_schedule(communication.schedule) &&
-         is_plain_ring(scenario) && is_plain_training(scenario);
+         communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
+         is_known_schedule(communication.schedule) && is_plain_ring(scenario) &&
+         is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

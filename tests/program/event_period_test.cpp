@@ -59,12 +59,14 @@ TEST_CASE("event period: the mean of a long run under interference tends to it")
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 62, .point = seed});
-    const double before = random.uniform(0, 4);
-    const std::vector<PipePiece> pieces{
-        {{random.uniform(1, 5)}, {{random.uniform(0, 0.5)}, {random.uniform(1, 5)}}},
-        {{random.uniform(1, 5)}, {{random.uniform(0, 0.5)}, {random.uniform(1, 5)}}}};
-    Program program =
-        pipe_sgd_program(Seconds{before}, pieces, static_cast<std::int32_t>(random.integer(1, 3)));
+    const auto seconds = [&](double low, double high) { return Seconds{random.uniform(low, high)}; };
+    const std::vector<LayerTimes> layers{{seconds(0, 4), seconds(1, 5), 1},
+                                         {seconds(0, 4), seconds(1, 5), 1}};
+    const std::vector<BucketTimes> buckets{
+        {.layers = {1}, .reduce = {seconds(0, 0.5), seconds(1, 5)}, .gather = {}},
+        {.layers = {0}, .reduce = {seconds(0, 0.5), seconds(1, 5)}, .gather = {}}};
+    Program program = pipe_sgd_program(layers, buckets, Seconds{0},
+                                       static_cast<std::int32_t>(random.integer(1, 3)));
     program.interference.compute.fill(random.uniform(1, 3));
     program.interference.exchange = random.uniform(1, 2);
     const EventPeriod found = event_period(program);

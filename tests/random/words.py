@@ -77,6 +77,8 @@ APPLIES = {
     "/communication/dear_layers": lambda d: d["schedule"] == "dear",
     "/communication/prefetch": lambda d: d["schedule"] == "dear",
     "/communication/copy_bandwidth_Bps": lambda d: d["algorithm"] == "sync_sgd",
+    "/communication/plan_cost": lambda d: d["schedule"] in ("horovod", "mg_wfbp", "mg_wfbp_small_tensors",
+                                                            "optimal", "eager", "asc_wfbp"),
     "/communication/next_forward": lambda d: d["algorithm"] == "sync_sgd",
     "/training": lambda d: True,
     "/training/algorithm": lambda d: False,
@@ -91,7 +93,10 @@ APPLIES = {
     "/training/warmup_iterations": lambda d: pipe(d),
     "/training/warmup_switch": lambda d: pipe(d),
     "/training/drain": lambda d: pipe(d),
-    "/training/compute_slowdown": lambda d: pipe(d),
+    "/training/compute_slowdown": lambda d: pipe(d) or (
+        d["algorithm"] == "sync_sgd" and d["level"] == "alpha_beta" and d["variability"] == "none"
+        and d["compression"] in ("-", "none") and d["schedule"] != "dear"),
+    "/training/overlap": lambda d: False,
     "/training/host_copy_Bps": lambda d: not server(d),
     "/training/exchange_s": lambda d: not server(d) and d["level"] == "alpha_beta",
     "/training/convergence": lambda d: False,

@@ -14,6 +14,7 @@
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -63,6 +64,24 @@ std::pair<double, std::size_t> step(const std::string& model, double compute_s, 
   return {found.period.value, buckets.size()};
 }
 
+// The same as a scenario with overlap and, for the buckets, a cost of their own.
+double run_step(const std::string& model, double compute_s, int value_bytes, const Link& link,
+                const std::string& schedule) {
+  const auto cost = [](const plan::LinearCost& linear) {
+    return io::compact(
+        io::Object{{"startup_s", linear.startup_s}, {"per_byte_s", linear.per_byte_s}});
+  };
+  const std::string planned =
+      schedule == "mg_wfbp" ? R"(, "plan_cost": )" + cost(link.published) : std::string();
+  const Result result = run_text(
+      R"({"workload": {"model": ")" + model + R"(", "batch_size": 1, "value_bytes": )" +
+      std::to_string(value_bytes) + R"(, "measured": {"compute_s": )" + std::to_string(compute_s) +
+      R"(}}, "cluster": {"nodes": 16, "network": {"cost": )" + cost(link.running) +
+      R"(}}, "training": {"update_s": 0, "overlap": {"compute": )" + std::to_string(link.slowdown) +
+      R"(}}, "communication": {"schedule": ")" + schedule + "\"" + planned + "}}");
+  return *result.summary.iteration_time_s;
+}
+
 struct Row {
   const char* model;
   const Link& link;
@@ -99,5 +118,11 @@ TEST_CASE("overlap: step times of three networks on 16 V100 (TRN 11.2)") {
     const auto [period, groups] = at(plan::Schedule::mg_wfbp);
     CHECK(period == plus_minus(row.mg_wfbp, 1e-6));
     CHECK(groups == row.groups);
+    const auto by_run = [&](const std::string& schedule) {
+      return run_step(row.model, row.compute_s, row.value_bytes, row.link, schedule);
+    };
+    CHECK(by_run("wfbp") == plus_minus(row.wfbp, 1e-6));
+    CHECK(by_run("single") == plus_minus(row.single, 1e-6));
+    CHECK(by_run("mg_wfbp") == plus_minus(row.mg_wfbp, 1e-6));
   }
 }

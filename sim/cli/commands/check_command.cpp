@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "ask/measured_steps.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
@@ -21,6 +22,7 @@
 #include "files/measured_file.hpp"
 #include "files/model_file.hpp"
 #include "files/node_file.hpp"
+#include "files/overlap_file.hpp"
 #include "files/profile_file.hpp"
 #include "files/samples_file.hpp"
 #include "files/topology_file.hpp"
@@ -176,6 +178,16 @@ constexpr std::array kKinds{
     Kind{"samples", "sets",
          [](const io::Json& tree, study::Files&) {
            return Warnings(io::parse_samples(tree).warnings);
+         }},
+    Kind{"measured_steps", "rows",
+         [](const io::Json& tree, study::Files& files) -> Warnings {
+           (void)study::read_measured_steps(tree, files, "");
+           return {};
+         }},
+    Kind{"overlap", "compute",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)io::parse_overlap(tree);
+           return {};
          }},
     Kind{"measured_training", "",
          [](const io::Json& tree, study::Files&) -> Warnings {

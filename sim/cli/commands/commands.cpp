@@ -10,6 +10,7 @@
 #include "cli/commands/compare_command.hpp"
 #include "cli/commands/converge_command.hpp"
 #include "cli/commands/explain_command.hpp"
+#include "cli/commands/fit_overlap_command.hpp"
 #include "cli/commands/flows_command.hpp"
 #include "cli/commands/import_command.hpp"
 #include "cli/commands/keys_command.hpp"
@@ -39,6 +40,8 @@ constexpr std::array kCommands{
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
+    Command{"Training steps", "fit-overlap", "the slowdown of overlap, from measured steps",
+            fit_overlap_command},
     Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
     Command{"Parts of a step", "program", "a step as operations on streams", program},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},

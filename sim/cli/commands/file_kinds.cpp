@@ -1,6 +1,7 @@
 // All kinds of files in the order of their words, so that a list of them reads like an index.
 #include "cli/commands/file_kinds.hpp"
 
+#include "ask/measured_steps_keys.hpp"
 #include "collective/collective_keys.hpp"
 #include "files/keys/cost_keys.hpp"
 #include "files/keys/library_keys.hpp"
@@ -8,6 +9,7 @@
 #include "files/keys/measured_keys.hpp"
 #include "files/keys/model_keys.hpp"
 #include "files/keys/node_keys.hpp"
+#include "files/keys/overlap_keys.hpp"
 #include "files/keys/profile_keys.hpp"
 #include "files/keys/samples_keys.hpp"
 #include "files/keys/topology_keys.hpp"
@@ -32,9 +34,10 @@ std::vector<io::FileKind> file_kinds() {
           study::breakeven_result_kind(), io::keys::cost_file(),
           study::explanation_kind(),      study::keys::flows_file(),
           study::flows_result_kind(),     io::keys::library_calibration_file(),
-          io::keys::links_file(),         io::keys::measured_file(),
-          io::keys::model_file(),         io::keys::profile_file(),
-          io::keys::node_preset_file(),   study::keys::sweep_record(),
+          io::keys::links_file(),         study::keys::measured_steps_file(),
+          io::keys::measured_file(),      io::keys::model_file(),
+          io::keys::profile_file(),       io::keys::node_preset_file(),
+          io::keys::overlap_file(),       study::keys::sweep_record(),
           study::keys::problem_file(),    study::keys::program_file(),
           study::result_kind(),           io::keys::samples_file(),
           study::keys::scenario_file(),   study::keys::semantics_file(),

@@ -44,6 +44,14 @@ inline constexpr std::array kChunkForms{
         .example("4"),
     word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
+// What planners of buckets take for the cost of a message where that is not the one that it has.
+inline constexpr std::array kPlanCost{
+    number("startup_s", "Time of an empty message, s.")
+        .in(io::at_least(0))
+        .example("0.000908")
+        .required(),
+    number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10").required()};
+
 // The keys of /communication but those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,
@@ -104,6 +112,11 @@ inline constexpr std::array kCollectiveKeys{
         .in(io::above(0))
         .nullable()
         .example("1e11"),
+    object("plan_cost", kPlanCost,
+           "Time of a message that the planner of buckets counts with. The default is the time that "
+           "messages take.")
+        .nullable()
+        .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
     either("compression", kCompressionForms, "Compression of gradients.")
         .by_default("none")
         .example(R"({"method": "gtopk_tree", "density": 0.001})")};

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "json/fields/key.hpp"
@@ -103,11 +104,13 @@ inline constexpr std::array kTraining{
         .by_default("skip"),
     boolean("drain", "Gradients that are still under way at the end are applied.")
         .by_default(false),
-    number("compute_slowdown", "Factor on the time of computing while an exchange runs.")
+    number("compute_slowdown",
+           "Factor on the time of computing while an exchange runs: short for overlap/compute.")
         .in(io::at_least(1))
         .by_default(1)
         .example("1.1")
         .because("computing does not feel the exchange"),
+    kOverlapKey,
     word("mode", kServerSteps, "Whether all workers train in step, or nobody waits.")
         .by_default("sync")
         .because("workers wait for each other"),

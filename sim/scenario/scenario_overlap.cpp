@@ -1,0 +1,106 @@
+#include "scenario/scenario_overlap.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/number_text.hpp"
+#include "files/overlap_file.hpp"
+#include "plan/planners.hpp"
+#include "scenario/overlap_table.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::string slowdown_words(const program::Interference& overlap) {
+  const double most = *std::ranges::max_element(overlap.compute);
+  return "overlap: computing is slowed by " +
+         std::string(most == overlap.compute.front() ? "" : "up to ") + base::significant(most) +
+         " next to an exchange: ";
+}
+
+} // namespace
+
+void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& scenario) {
+  program::Interference& overlap = scenario.training.overlap;
+  const bool shortly = training.has("compute_slowdown");
+  overlap.compute.fill(training.number("compute_slowdown"));
+  const io::Json* json = training.any("overlap");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields fields(*json, context.problems, training.row("overlap"));
+  const io::Slowdowns given = io::read_slowdowns(fields);
+  if (shortly && given.compute) {
+    context.problems.add(*json, "compute", "give either compute or /training/compute_slowdown");
+  }
+  if (given.compute) {
+    overlap.compute = *given.compute;
+  }
+  bool has_compute = shortly || given.compute.has_value();
+  if (fields.has("file")) {
+    const io::OverlapFile& file = context.files.overlap(*fields.any("file"));
+    overlap.exchange = file.interference.exchange;
+    if (!has_compute) {
+      has_compute = true;
+      overlap.compute = file.interference.compute;
+      scenario.warnings.push_back(
+          slowdown_words(overlap) + "calibrated" +
+          (file.rows ? " by " + std::to_string(*file.rows) + " measured steps" : std::string()) +
+          (file.source.empty() ? "" : "; " + file.source));
+    }
+  }
+  (void)fields.any("file");
+  if (const auto name = fields.optional_word("table"); name && !has_compute) {
+    const auto row = std::ranges::find(overlap_rows(), *name, &OverlapRow::name);
+    if (row != overlap_rows().end()) {
+      overlap.compute.fill(row->compute);
+      scenario.warnings.push_back(slowdown_words(overlap) + std::string(row->name) + ", " +
+                                  std::string(row->label) + "; " + std::string(row->source));
+    }
+  }
+  overlap.exchange = given.exchange.value_or(overlap.exchange);
+  fields.no_more();
+}
+
+std::optional<double> one_slowdown(const program::Interference& overlap) {
+  const double first = overlap.compute.front();
+  const bool one = std::ranges::all_of(overlap.compute, [&](double f) { return f == first; });
+  return one && overlap.exchange == 1 ? std::optional(first) : std::nullopt;
+}
+
+void check_overlap(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
+  const program::Interference& overlap = scenario.training.overlap;
+  if (!overlap.any()) {
+    return;
+  }
+  const bool whole = io::resolve(tree, "/training/overlap") != nullptr;
+  const std::string_view key = whole ? "overlap" : "compute_slowdown";
+  const auto report = [&](const std::string& message) {
+    context.problems.add(*tree.find("training"), key, message);
+  };
+  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  if (overlap.exchange > 1 && !planner.one_channel() && !planner.gathers_back()) {
+    context.problems.add(*io::resolve(tree, "/training/overlap"), "exchange",
+                         "is defined for fifo streams only");
+  }
+  if (scenario.training.algorithm == TrainingAlgorithm::parameter_server) {
+    report(std::string(key) + " has no meaning for parameter_server");
+  } else if (simulates_messages(scenario)) {
+    report(std::string(key) +
+           " has no meaning where messages go through a simulated network one by one");
+  }
+}
+
+void add_overlap(const Training& training, io::Json& tree) {
+  const auto one = one_slowdown(training.overlap);
+  if (one && (*one > 1 || training.algorithm == TrainingAlgorithm::pipe_sgd)) {
+    tree.set("compute_slowdown", *one);
+  } else if (training.overlap.any()) {
+    tree.set("overlap", io::slowdown_tree(training.overlap));
+  }
+}
+
+} // namespace stepsim::study
