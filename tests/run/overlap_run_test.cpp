@@ -116,6 +116,31 @@ TEST_CASE("overlap: compute_slowdown is short for one number, and 1 changes noth
             run_text(g3(pipe + slowed(R"("compute": 1.7)"), schedule("wfbp"))).summary)));
 }
 
+TEST_CASE("overlap: slowed exchanges of pipe_sgd, and workers that differ, by events") {
+  // Computing 100 s, an exchange of 6 s start-up and 54 s data: row I3 with the start-up that it
+  // needs.
+  const auto pipe = [](const std::string& overlap) {
+    return R"({"workload": {"layers": [{"name": "1", "forward_s": 40, "backward_s": 60,
+        "gradient_bytes": 54}]}, "cluster": {"nodes": 2, "network": {"cost":
+        {"startup_s": 6, "per_byte_s": 1}}}, "training": {"iterations": 5, "algorithm": "pipe_sgd",
+        "overlap": {)" +
+           overlap + "}}}";
+  };
+  CHECK(*run_text(pipe(R"("compute": 1.5, "exchange": 1.25)")).summary.iteration_time_s ==
+        within(124.5, 1e-9));
+  CHECK(*run_text(pipe(R"("compute": 1.5, "exchange": 1.25)")).summary.interference_s ==
+        within(24.5, 1e-9));
+  CHECK(*run_text(pipe(R"("compute": {"*": 1.5}, "exchange": 1.0000000000001)"))
+             .summary.iteration_time_s == within(120, 1e-9));
+  const std::string varied = g3(slowed(R"("compute": 2)"), schedule("wfbp"));
+  const std::string stragglers =
+      R"(, "variability": {"stragglers": [{"worker": 1, "factor": 1}]}})";
+  const Result equal = run_text(varied);
+  const Result one = run_text(varied.substr(0, varied.size() - 1) + stragglers);
+  CHECK(*one.summary.iteration_time_s == within(*equal.summary.iteration_time_s, 1e-9));
+  CHECK(*one.summary.interference_s == within(*equal.summary.interference_s, 1e-9));
+}
+
 TEST_CASE("overlap: the resolved scenario gives the same run") {
   for (const std::string overlap :
        {R"("compute": 2)", R"("compute": {"backward": 2}, "exchange": 1.5)",
