@@ -8,7 +8,7 @@
 // are those of the scenarios' network: 160 steps of Nelder and Mead.
 #include <string>
 
-#include "ask/measured_steps.hpp"
+#include "ask/overlap_rows.hpp"
 #include "files/overlap_file.hpp"
 
 namespace stepsim::study {

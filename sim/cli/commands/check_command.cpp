@@ -9,7 +9,7 @@
 #include <array>
 #include <optional>
 
-#include "ask/measured_steps.hpp"
+#include "ask/overlap_rows.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
