@@ -277,8 +277,9 @@ Result run_program(const Scenario& scenario) {
   if (program.interference.any()) {
     Program free = program;
     free.interference = {};
-    const double free_period = varies ? mean_of(evaluate(scenario, free, factors), discard)
-                                      : program::event_period(one_rank(free)).period.value;
+    const double free_period =
+        varies ? mean_of(scenario, free, factors, evaluate(scenario, free, factors, iterations))
+               : program::event_period(one_rank(free)).period.value;
     summary.interference_s = std::max(0.0, period - free_period);
   }
   constexpr double kRounding = 1e-12;
