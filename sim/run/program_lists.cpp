@@ -42,9 +42,7 @@ double iteration_start_s(const Program& program, const OperationTimes& times,
                          std::int64_t iteration) {
   double start = std::numeric_limits<double>::infinity();
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-    if (program.operations[o].type == OperationType::compute) {
-      start = std::min(start, span_of(times, iteration, o).first);
-    }
+    start = std::min(start, span_of(times, iteration, o).first);
   }
   return start;
 }

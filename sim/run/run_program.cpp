@@ -47,7 +47,7 @@ program::Factors factors_of(const Scenario& scenario, const Program& made) {
     return factors;
   }
   const train::Jitter jitter(scenario.variability, made.ranks);
-  for (std::int64_t n = 1; n <= scenario.training.iterations; ++n) {
+  for (std::int64_t n = 1; n <= scenario.training.iterations + 1; ++n) {
     for (std::uint32_t rank = 0; rank < made.ranks; ++rank) {
       factors.compute.push_back(jitter.compute(rank, n));
     }
@@ -63,8 +63,7 @@ Program one_rank(Program made) {
 }
 
 OperationTimes evaluate(const Scenario& scenario, const Program& made,
-                        const program::Factors& factors) {
-  const std::int64_t iterations = scenario.training.iterations;
+                        const program::Factors& factors, std::int64_t iterations) {
   const bool varies = scenario.variability.varies();
   const std::uint64_t ranks = varies ? made.ranks : 1;
   const std::uint64_t instances =
@@ -219,10 +218,15 @@ void fill_workers(const Scenario& scenario, const Program& made, const program::
   result.summary.straggler_wait_s = waits / static_cast<double>(made.ranks);
 }
 
-double mean_of(const OperationTimes& times, std::int64_t discard) {
-  return discard > 0
-             ? program::mean_period(times, discard).value
-             : *std::ranges::max_element(times.marker_end) / static_cast<double>(times.iterations);
+// The mean of the iterations that are not discarded. The first one waits for no exchange of an
+// iteration before it: where it counts, one iteration more follows and takes its place.
+double mean_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
+               const OperationTimes& times) {
+  const std::int64_t discard = discarded_iterations(scenario);
+  if (discard > 0) {
+    return program::mean_period(times, discard).value;
+  }
+  return program::mean_period(evaluate(scenario, made, factors, times.iterations + 1), 1).value;
 }
 
 void add_warnings(const Scenario& scenario, const ScenarioProgram& made, Result& result) {
@@ -245,8 +249,9 @@ Result run_program(const Scenario& scenario) {
   const program::Factors factors = factors_of(scenario, program);
   const bool varies = scenario.variability.varies();
   const Program no_exchanges = program::without_exchanges(program);
-  OperationTimes times = evaluate(scenario, program, factors);
-  const OperationTimes alone = evaluate(scenario, no_exchanges, factors);
+  const std::int64_t iterations = scenario.training.iterations;
+  OperationTimes times = evaluate(scenario, program, factors, iterations);
+  const OperationTimes alone = evaluate(scenario, no_exchanges, factors, iterations);
   const std::int64_t discard = discarded_iterations(scenario);
 
   Result result;
@@ -256,10 +261,11 @@ Result run_program(const Scenario& scenario) {
   double alone_period = 0;
   if (varies || !program::recurrence_applies(program)) {
     const auto period_of = [&](const Program& each, const OperationTimes& simulated) {
-      return varies ? mean_of(simulated, discard) : program::event_period(each).period.value;
+      return varies ? mean_of(scenario, each, factors, simulated)
+                    : program::event_period(one_rank(each)).period.value;
     };
-    period = period_of(one_rank(program), times);
-    alone_period = period_of(one_rank(no_exchanges), alone);
+    period = period_of(program, times);
+    alone_period = period_of(no_exchanges, alone);
     result.method = coll::name(std::max(made.method, program::recurrence_applies(program)
                                                          ? coll::Method::max_plus
                                                          : coll::Method::events));
@@ -271,8 +277,9 @@ Result run_program(const Scenario& scenario) {
   if (program.interference.any()) {
     Program free = program;
     free.interference = {};
-    const double free_period = varies ? mean_of(evaluate(scenario, free, factors), discard)
-                                      : program::event_period(one_rank(free)).period.value;
+    const double free_period =
+        varies ? mean_of(scenario, free, factors, evaluate(scenario, free, factors, iterations))
+               : program::event_period(one_rank(free)).period.value;
     summary.interference_s = std::max(0.0, period - free_period);
   }
   constexpr double kRounding = 1e-12;

@@ -9,7 +9,7 @@
 #include "program/builders/fsdp_program.hpp"
 #include "run/group_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "train/workload/sharding_units.hpp"
+#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,7 @@
 #include "base/words.hpp"
 #include "program/builders/fsdp_program.hpp"
 #include "program/builders/step_parts.hpp"
-#include "train/workload/sharding_units.hpp"
+#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 

@@ -1,4 +1,4 @@
-#include "train/workload/sharding_units.hpp"
+#include "train/workload/layer_units.hpp"
 
 #include <algorithm>
 #include <cstddef>
