@@ -307,6 +307,7 @@ Result run_program(const Scenario& scenario) {
   }
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
+    summary.certified = made.certified;
   }
   summary.bottleneck = bottleneck_of(program, summary);
   result.events = made.events;

@@ -5,6 +5,7 @@
 //
 //     workload --plan--> buckets --costs--> exchange times --builder--> program
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ struct ProgramUnit {
 struct ScenarioProgram {
   program::Program program; // layers of operations are those of the workload
   std::vector<ProgramUnit> units;
-  plan::Plan plan;      // its groups are the units; empty with sharding units
-  bool sharded = false; // the units are sharding units
+  plan::Plan plan;               // its groups are the units; empty with sharding units
+  bool sharded = false;          // the units are sharding units
+  std::optional<bool> certified; // optimal sharding units: none are better
   coll::Method method = coll::Method::closed_form; // the most faithful evaluator of exchanges
   std::uint64_t events{};                          // that it simulated
 };

@@ -8,6 +8,7 @@
 
 #include "program/builders/fsdp_program.hpp"
 #include "run/group_exchange.hpp"
+#include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "train/workload/layer_units.hpp"
 
@@ -19,15 +20,9 @@ std::optional<std::uint32_t> limit_of(const std::optional<std::int64_t>& limit) 
   return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
 }
 
-// Every rank of the group has an equal part, so that parameters are padded.
-std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
-  return (parameters + shards - 1) / shards * shards;
-}
-
-std::vector<ProgramUnit> units_of(const Scenario& scenario) {
+std::vector<ProgramUnit> units_of(const Scenario& scenario, const train::Wrapping& wrapping) {
   const train::Workload& workload = scenario.workload;
-  const std::vector<std::uint32_t> begins =
-      train::unit_begins(workload, scenario.training.sharding.wrapping);
+  const std::vector<std::uint32_t> begins = train::unit_begins(workload, wrapping);
   const std::vector<std::int64_t> parameters = train::layer_parameters(workload);
   std::vector<double> bytes(workload.layers.size());
   for (const train::Gradient& gradient : workload.gradients) {
@@ -80,7 +75,9 @@ void add_groups(const Scenario& scenario, program::Program& program) {
   }
 }
 
-program::FsdpOptions options_of(const Scenario& scenario) {
+} // namespace
+
+program::FsdpOptions fsdp_options(const Scenario& scenario) {
   const Training& training = scenario.training;
   const Sharding& sharding = training.sharding;
   std::optional<std::uint32_t> ahead = limit_of(sharding.ahead_forward);
@@ -102,11 +99,13 @@ program::FsdpOptions options_of(const Scenario& scenario) {
           .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
 }
 
-} // namespace
+std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
+  return (parameters + shards - 1) / shards * shards;
+}
 
 program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
   const Sharding& sharding = scenario.training.sharding;
-  const program::FsdpOptions options = options_of(scenario);
+  const program::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
   GroupExchanges gathers(scenario, group, coll::Op::allgather);
   GroupExchanges reduces(scenario, group, coll::Op::reduce_scatter);
@@ -115,7 +114,13 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
     replicas.emplace(scenario, RankGroup::replica, coll::Op::allreduce);
   }
   out.sharded = true;
-  out.units = units_of(scenario);
+  train::Wrapping wrapping = sharding.wrapping;
+  if (wrapping.policy == train::WrappingPolicy::optimal) {
+    const plan::UnitPlan best = best_units(scenario);
+    wrapping = wrapping_of(best.cuts);
+    out.certified = best.certified;
+  }
+  out.units = units_of(scenario, wrapping);
   std::vector<program::UnitTimes> times;
   for (ProgramUnit& unit : out.units) {
     program::UnitTimes& each = times.emplace_back();

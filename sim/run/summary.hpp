@@ -39,6 +39,7 @@ struct Summary {
   std::optional<double> memory_parameters_bytes, memory_gradients_bytes, memory_optimizer_bytes,
       memory_live_bytes, memory_activation_bytes, memory_total_bytes, memory_limit_bytes;
   std::optional<bool> memory_fits;
+  std::optional<bool> certified;                 // optimal sharding units: none are better
   std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
   // compute, latency, bandwidth, reduction, straggler, compression, server
   std::string bottleneck;

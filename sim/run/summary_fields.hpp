@@ -208,6 +208,9 @@ inline constexpr std::array kAll{
         .only(kPrograms),
     row("units", &Summary::units, "Sharding units, whose parameters are gathered together.")
         .only(kSharded),
+    row("certified", &Summary::certified,
+        "Whether no other units have a shorter period; wrapping optimal only.")
+        .only(kSharded),
     row("memory_parameters_bytes", &Summary::memory_parameters_bytes,
         "Parameters of a rank, bytes, without gathered units.")
         .below("memory")

@@ -108,6 +108,8 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.communicators = fields.integer("communicators");
   out.gather = fields.word("gather", kParameterGathers);
   read_memory(fields, out);
+  out.max_unit_parameters = fields.optional_integer("max_unit_parameters");
+  out.label_limit = fields.integer("label_limit");
   return out;
 }
 
@@ -213,6 +215,10 @@ void add_sharding(const Training& training, io::Json& tree) {
     part.set("reshard_after_backward", sharding.reshard_after_backward);
     part.set("keep_last", sharding.keep_last);
     part.set("communicators", sharding.communicators);
+    if (sharding.max_unit_parameters) {
+      part.set("max_unit_parameters", *sharding.max_unit_parameters);
+    }
+    part.set("label_limit", sharding.label_limit);
   }
   tree.set("sharding", std::move(part));
 }

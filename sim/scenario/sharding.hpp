@@ -63,6 +63,9 @@ struct Sharding {
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;
   double activation_bytes = 0;                // of a rank
   std::optional<std::int64_t> memory_bytes{}; // of a device
+  // For units that are planned: wrapping optimal, plan-units.
+  std::optional<std::int64_t> max_unit_parameters{};
+  std::int64_t label_limit = 200'000;
 };
 
 // Parameters are gathered unit by unit: the plan of buckets has no say.

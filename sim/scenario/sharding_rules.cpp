@@ -44,7 +44,9 @@ constexpr std::array<std::string_view, 6> kShardedKeys{
     "/training/sharding/parameter_bytes",  "/training/sharding/reduce_bytes",
     "/training/sharding/stored_bytes",     "/training/sharding/optimizer_bytes",
     "/training/sharding/activation_bytes", "/training/sharding/memory_bytes"};
-constexpr std::array<std::string_view, 12> kUnitKeys{"/training/sharding/preset",
+constexpr std::array<std::string_view, 14> kUnitKeys{"/training/sharding/preset",
+                                                     "/training/sharding/max_unit_parameters",
+                                                     "/training/sharding/label_limit",
                                                      "/training/sharding/wrapping",
                                                      "/training/sharding/ahead_forward",
                                                      "/training/sharding/ahead_backward",

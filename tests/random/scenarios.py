@@ -114,7 +114,7 @@ class Maker:
                 keys += ["backward_prefetch", "keep_last"]
         out = {"strategy": strategy, **self.some(keys, "/training/sharding", 0.25)}
         if not strategy.startswith("zero") and rng.random() < 0.5:
-            out["wrapping"] = {"policy": rng.choice(["layer", "block", "all"])}
+            out["wrapping"] = {"policy": rng.choice(["layer", "block", "all", "optimal"])}
         return out
 
     def cluster(self):

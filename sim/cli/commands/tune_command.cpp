@@ -1,6 +1,6 @@
 // stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
 // With --emit the scenario becomes settings of another program instead (emit_ddp.hpp,
-// emit_tuner.hpp).
+// plan_units_command.hpp, emit_tuner.hpp).
 // What is tried is decided by ask/tune_values.hpp and shown by --dry-run; here the curve, the
 // references and the best value become a text or a tree.
 #include "cli/commands/tune_command.hpp"
@@ -16,6 +16,7 @@
 #include "base/number_text.hpp"
 #include "cli/commands/emit_ddp.hpp"
 #include "cli/commands/emit_tuner.hpp"
+#include "cli/commands/plan_units_command.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flat_records.hpp"
@@ -35,8 +36,8 @@ constexpr CommandText kTuneText{
     "SCENARIO",
     "Finds the value of one knob with the shortest iteration, draws the curve, and says how much\n"
     "the present value, the default and the best possible merge differ from it. With --emit\n"
-    "ddp: writes the best bucket sizes for PyTorch's DistributedDataParallel; nccl-tuner: writes\n"
-    "the table that NCCL's example tuner plug-in reads, with its gains.",
+    "ddp: writes the best bucket sizes for PyTorch's DistributedDataParallel; fsdp: the best\n"
+    "sharding units; nccl-tuner: the table that NCCL's example tuner plug-in reads.",
     "stepsim tune scenario.json --knob bucket_bytes\n"
     "stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes "
     "--dry-run\n"
@@ -58,7 +59,7 @@ struct TuneFlags {
 };
 
 constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
-constexpr std::array<std::string_view, 2> kEmitted{"ddp", "nccl-tuner"};
+constexpr std::array<std::string_view, 3> kEmitted{"ddp", "fsdp", "nccl-tuner"};
 
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
@@ -69,8 +70,8 @@ void add_flags(CLI::App& app, TuneFlags& flags) {
                  "default) or behind it (overlapped: /communication/compression/baseline)")
       ->type_name("WORD");
   app.add_option("--emit", flags.emit,
-                 "in place of a knob: ddp, bucket sizes for PyTorch; nccl-tuner, a table of "
-                 "algorithms and protocols by size")
+                 "in place of a knob: ddp, bucket sizes for PyTorch; fsdp, its sharding units; "
+                 "nccl-tuner, a table of algorithms and protocols by size")
       ->type_name("WORD");
   add_tuner_flags(app, flags.tuner);
   app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
@@ -307,6 +308,9 @@ int emit(const Invocation& invocation, const TuneFlags& flags, const Common& com
     options.max_seconds = max_seconds(flags.scenario);
     options.progress = counting(common);
     return emit_ddp(tree, files, options, common);
+  }
+  if (flags.emit == "fsdp") {
+    return emit_fsdp(scenario, tree, common);
   }
   return emit_nccl_tuner(scenario, flags.tuner, common);
 }

@@ -18,7 +18,8 @@ inline constexpr std::array kWrapping{
     word(
         "policy", train::kWrappingPolicies,
         "Which layers are a unit: each one, the blocks of the model by the numbers in the names of "
-        "layers, as many as have so many parameters, all, a fixed number, or a list.")
+        "layers, as many as have so many parameters, all, a fixed number, a list, or those with "
+        "the shortest iteration.")
         .example(R"("block")"),
     integer("parameters", "A unit closes when it has at least so many parameters.")
         .in(io::at_least(1))
@@ -105,7 +106,17 @@ inline constexpr std::array kSharding{
         .example("2e10"),
     integer("memory_bytes", "Memory of a device, bytes; a run that needs more has a warning.")
         .in(io::at_least(1))
-        .example("80000000000")};
+        .example("80000000000"),
+    integer("max_unit_parameters",
+            "Most parameters of a unit of several layers where units are planned (wrapping "
+            "optimal, plan-units). memory_bytes limits them as well.")
+        .in(io::at_least(1))
+        .example("500000000"),
+    integer("label_limit",
+            "How many partial divisions the planner of units keeps; with more, the units are good "
+            "but not certified to be the best.")
+        .in(io::between(1, 1e7))
+        .by_default(200000)};
 
 inline constexpr std::array kShardingForms{
     word("sharding", kShardingStrategies, "A strategy with its defaults."),

@@ -61,6 +61,7 @@ std::vector<std::uint32_t> unit_begins(const Workload& workload, const Wrapping&
     case WrappingPolicy::count:
       closes = l % wrapping.layers == 0;
       break;
+    case WrappingPolicy::optimal: // planned by the run
     case WrappingPolicy::list:
       closes = std::ranges::binary_search(wrapping.cuts, static_cast<std::int64_t>(l));
       break;

@@ -16,14 +16,16 @@ namespace stepsim::train {
 // layer: every layer; block: the repeated blocks of the model, by the number in the names of their
 // layers, and what lies between them; size: a unit closes when it has `parameters`; all: one unit;
 // count: so many `layers`; list: a unit ends after each layer of `cuts`.
-enum class WrappingPolicy { layer, block, size, all, count, list };
+// optimal: the units with the shortest period, which only a run knows.
+enum class WrappingPolicy { layer, block, size, all, count, list, optimal };
 inline constexpr auto kWrappingPolicies =
     base::words<WrappingPolicy>({{WrappingPolicy::layer, "layer"},
                                  {WrappingPolicy::block, "block"},
                                  {WrappingPolicy::size, "size"},
                                  {WrappingPolicy::all, "all"},
                                  {WrappingPolicy::count, "count"},
-                                 {WrappingPolicy::list, "list"}});
+                                 {WrappingPolicy::list, "list"},
+                                 {WrappingPolicy::optimal, "optimal"}});
 
 inline constexpr std::int64_t kWrappingParameters = 100'000'000;
 
@@ -37,7 +39,8 @@ struct Wrapping {
 // Values of the gradients of every layer, in forward order.
 [[nodiscard]] std::vector<std::int64_t> layer_parameters(const Workload& workload);
 
-// The first layer of every unit, from 0. Cuts must be ascending and inside the model.
+// The first layer of every unit, from 0. Cuts must be ascending and inside the model; the policy is
+// not optimal.
 [[nodiscard]] std::vector<std::uint32_t> unit_begins(const Workload& workload,
                                                      const Wrapping& wrapping);
 

@@ -1,0 +1,16 @@
+#pragma once
+// stepsim plan-units SCENARIO: the sharding units with the shortest iteration, next to those of the
+// framework; and `tune --emit fsdp`, the same as settings of PyTorch (TRN 6, 8.3).
+#include "cli/shell/app.hpp"
+#include "scenario/scenario.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+[[nodiscard]] int plan_units(const Invocation& invocation);
+
+// Writes the settings to -o and prints the table beside them. Throws UsageError for a format other
+// than json and for a scenario that does not shard parameters.
+int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Common& common);
+
+} // namespace stepsim::cli

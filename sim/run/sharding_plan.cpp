@@ -1,0 +1,164 @@
+// The planner asks for the times of every run of layers: O(layers^2) sizes, each evaluated once.
+#include "run/sharding_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "plan/unit_labels.hpp"
+#include "plan/unit_search.hpp"
+#include "program/recurrence.hpp"
+#include "run/group_exchange.hpp"
+#include "run/sharded_units.hpp"
+#include "scenario/scenario_sharding.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+double all_parameters(const Scenario& scenario) {
+  const std::vector<std::int64_t> layers = train::layer_parameters(scenario.workload);
+  return static_cast<double>(std::accumulate(layers.begin(), layers.end(), std::int64_t{0}));
+}
+
+// Seconds of an exchange by the parameters of a unit, `bytes` each after padding.
+class UnitSecondsCache {
+public:
+  UnitSecondsCache(const Scenario& scenario, RankGroup group, coll::Op op, double bytes)
+      : exchanges_(scenario, group, op), bytes_(bytes), shards_(shard_ranks(scenario)) {}
+  [[nodiscard]] double operator()(std::int64_t parameters) {
+    const auto [place, is_new] = seconds_.try_emplace(parameters);
+    if (is_new) {
+      place->second =
+          exchanges_(bytes_ * static_cast<double>(padded(parameters, shards_))).seconds();
+    }
+    return place->second;
+  }
+
+private:
+  GroupExchanges exchanges_;
+  double bytes_;
+  std::int64_t shards_;
+  std::map<std::int64_t, double> seconds_;
+};
+
+plan::UnitCost unit_cost(const Scenario& scenario, RankGroup group, coll::Op op, double bytes) {
+  const auto cache = std::make_shared<UnitSecondsCache>(scenario, group, op, bytes);
+  return [cache](std::int64_t parameters) { return (*cache)(parameters); };
+}
+
+// The period of one division by the program itself. Everything of an iteration waits for the update
+// before it, so that the first iteration lasts a period.
+double program_period(const plan::UnitProblem& problem, const plan::UnitCost& replicate,
+                      const program::FsdpOptions& options, const plan::Cuts& cuts) {
+  std::vector<program::UnitTimes> units;
+  std::size_t layer = 0;
+  for (std::size_t u = 0; u <= cuts.size(); ++u) {
+    program::UnitTimes& unit = units.emplace_back();
+    const std::size_t end = u < cuts.size() ? cuts[u] : problem.layers.size();
+    std::int64_t parameters = 0;
+    for (; layer < end; ++layer) {
+      unit.forward += problem.layers[layer].forward;
+      unit.backward += problem.layers[layer].backward;
+      parameters += problem.layers[layer].parameters;
+    }
+    if (parameters > 0) {
+      unit.gather.data = Seconds{problem.gather(parameters)};
+      unit.reduce.data = Seconds{problem.reduce(parameters)};
+      unit.replicate.data = Seconds{replicate ? replicate(parameters) : 0};
+    }
+  }
+  return program::recurrence(program::fsdp_program(units, options), 1).makespan_s;
+}
+
+} // namespace
+
+plan::UnitMemory unit_memory(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  const program::FsdpOptions options = fsdp_options(scenario);
+  const double all = all_parameters(scenario);
+  const double shard = (sharding.stored_bytes + sharding.reduce_bytes + sharding.optimizer_bytes) *
+                       all / static_cast<double>(shard_ranks(scenario));
+  return {.limit_bytes = sharding.memory_bytes ? static_cast<double>(*sharding.memory_bytes)
+                                               : std::numeric_limits<double>::infinity(),
+          .fixed_bytes = shard + sharding.activation_bytes,
+          .parameter_bytes = sharding.parameter_bytes,
+          .reduce_bytes = sharding.reduce_bytes,
+          .parameters = static_cast<std::int64_t>(all),
+          .ahead_forward = options.ahead_forward,
+          .reduces_in_flight = options.reduces_in_flight};
+}
+
+std::string too_small(const plan::UnitMemory& memory) {
+  const auto whole = [](double bytes) {
+    return std::to_string(static_cast<std::int64_t>(std::ceil(bytes)));
+  };
+  return whole(memory.limit_bytes) + " bytes do not hold the " + whole(memory.fixed_bytes) +
+         " bytes that no wrapping changes";
+}
+
+std::optional<std::int64_t> largest_unit_of(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  std::optional<std::int64_t> most = sharding.max_unit_parameters;
+  if (sharding.memory_bytes) {
+    const plan::UnitMemory memory = unit_memory(scenario);
+    if (memory.fixed_bytes > memory.limit_bytes) {
+      throw SimulationError(too_small(memory));
+    }
+    const std::int64_t fits = plan::largest_unit(memory).value_or(0);
+    most = std::min(most.value_or(fits), fits);
+  }
+  return most;
+}
+
+plan::UnitPlan best_units(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  const program::FsdpOptions options = fsdp_options(scenario);
+  const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
+  plan::UnitProblem problem;
+  const std::vector<std::int64_t> parameters = train::layer_parameters(scenario.workload);
+  for (std::size_t l = 0; l < parameters.size(); ++l) {
+    const train::WorkLayer& layer = scenario.workload.layers[l];
+    problem.layers.push_back({layer.forward, layer.backward, parameters[l]});
+  }
+  problem.gather = unit_cost(scenario, group, coll::Op::allgather, sharding.parameter_bytes);
+  problem.reduce = unit_cost(scenario, group, coll::Op::reduce_scatter, sharding.reduce_bytes);
+  problem.update = options.update / options.shards;
+  problem.reshard_after_forward = options.reshard_after_forward;
+  problem.keep_last = options.keep_last;
+  problem.ahead_forward = options.ahead_forward;
+  problem.ahead_backward = options.ahead_backward;
+  problem.reduces_in_flight = options.reduces_in_flight;
+  problem.communicators = options.communicators;
+  problem.max_unit_parameters = largest_unit_of(scenario);
+  const bool exact = options.micro_batches == 1 &&
+                     options.prefetch == program::BackwardPrefetch::pre && !options.hybrid;
+  plan::UnitPlan best = plan::plan_units(problem, sharding.label_limit);
+  if (exact) {
+    return best;
+  }
+  plan::UnitCost replicate;
+  if (options.hybrid) {
+    replicate = unit_cost(scenario, RankGroup::replica, coll::Op::allreduce,
+                          sharding.reduce_bytes / static_cast<double>(options.shards));
+  }
+  return plan::search_units(
+      problem,
+      [&](const plan::Cuts& cuts) { return program_period(problem, replicate, options, cuts); },
+      {best.cuts}, options.micro_batches);
+}
+
+train::Wrapping wrapping_of(const plan::Cuts& cuts) {
+  train::Wrapping wrapping{.policy = train::WrappingPolicy::list};
+  wrapping.cuts.assign(cuts.begin(), cuts.end());
+  return wrapping;
+}
+
+} // namespace stepsim::study

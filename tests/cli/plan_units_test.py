@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""`stepsim plan-units`, wrapping optimal and `tune --emit fsdp` on Llama-3.1-8B, against the table of TRN 6 and runs.
+
+    plan_units_test.py STEPSIM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+STEPSIM = None
+BLOCK_FLOP, OUTPUT_FLOP = 503_316_480, 1_050_673_152  # of a token, forward
+ALL_FLOP = 32 * BLOCK_FLOP + OUTPUT_FLOP
+PARAMETERS = [525_336_576] + 32 * [218_112_000] + [525_340_672]
+RANKS = 16
+
+
+def llama(rate, startup, parameters=PARAMETERS, **sharding):
+    """Times of TRN 6: a ring of 16 ranks moves 15/16 of the bytes in 15 steps."""
+    flops = [0] + 32 * [BLOCK_FLOP] + [OUTPUT_FLOP]
+    names = ["tok_embeddings"] + [f"layers.{i}" for i in range(32)] + ["output"]
+    layers = [{"name": name, "forward_s": 2.8 / 3 * flop / ALL_FLOP, "backward_s": 5.6 / 3 * flop / ALL_FLOP,
+               "gradient_bytes": 4 * count, "dtype": "float32"}
+              for name, flop, count in zip(names, flops, parameters)]
+    return {"kind": "scenario", "workload": {"layers": layers},
+            "cluster": {"nodes": RANKS, "network": {"latency_s": startup / 15, "bandwidth_Bps": rate}},
+            "training": {"sharding": {"strategy": "full_shard", "preset": "torchtitan", **sharding}}}
+
+
+class PlanUnits(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def write(self, scenario):
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+
+    def stepsim(self, *words, code=0):
+        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def plan(self, *words):
+        return json.loads(self.stepsim("plan-units", "s.json", "--json", *words).stdout)
+
+    def run_with(self, wrapping):
+        words = [word for key, value in wrapping.items()
+                 for word in ("--set", f"/training/sharding/wrapping/{key}={json.dumps(value)}")]
+        return json.loads(self.stepsim("run", "s.json", "--json", *words).stdout)["summary"]
+
+    def near(self, value, expected, part=1e-6):
+        self.assertLess(abs(value - expected), part * expected, (value, expected))
+
+    def test_the_table_of_links(self):
+        rows = [(8 * 45e9, 1e-4, 1, 2.812016384, 2.811816384, 3), (25e9, 1e-4, 1, 3.025830410, 3.012462909, 33),
+                (25e9, 1e-4, 2, 2.991815999, 2.978248498, 8), (12.5e9, 1e-3, 1, 4.978109328, 4.837016175, 8)]
+        for rate, startup, communicators, per_block, best, units in rows:
+            self.write(llama(rate, startup, communicators=communicators))
+            plan = self.plan()
+            self.near(plan["predicted_step_s"], best)
+            self.near(plan["default_step_s"], per_block)
+            self.assertEqual((plan["certified"], plan["gap"], len(plan["units"])), (True, 0, units))
+            self.assertLessEqual(plan["lower_bound_s"], best * (1 + 1e-9))
+            self.near(plan["gain"], 1 - plan["predicted_step_s"] / plan["default_step_s"], 1e-9)
+            self.assertEqual(self.run_with({"policy": "list", "cuts": plan["cuts"]})["iteration_time_s"],
+                             plan["predicted_step_s"])
+            summary = self.run_with({"policy": "optimal"})
+            self.assertEqual((summary["iteration_time_s"], summary["units"], summary["certified"]),
+                             (plan["predicted_step_s"], units, True))
+
+    def test_memory_limits_the_units(self):
+        self.write(llama(12.5e9, 1e-3))
+        psi = sum(PARAMETERS)
+        fixed = (4 + 4 + 8) * psi / RANKS
+        # 2 + 2 gathered units of 2 bytes and 1 + 1 gradients of 4: 16 bytes per parameter.
+        limit = int(fixed) + 16 * 700_000_000
+        plan = self.plan("--memory", str(limit))
+        self.assertLess(abs(plan["largest_unit_parameters"] - 700_000_000), 2)
+        for first, last, _ in plan["units"]:
+            self.assertTrue(first == last or sum(PARAMETERS[first - 1:last]) <= 700_000_000)
+        best = plan["alternatives"][0]
+        self.assertTrue(best["fits"])
+        self.assertLessEqual(best["memory_bytes"], limit)
+        self.assertGreater(plan["predicted_step_s"], self.plan()["predicted_step_s"])
+        self.assertEqual(self.plan("--set", f"/training/sharding/memory_bytes={limit}")["cuts"], plan["cuts"])
+        error = self.stepsim("plan-units", "s.json", "--memory", "1GB", code=2).stderr
+        self.assertIn("--memory: 1000000000 bytes do not hold the", error)
+        error = self.stepsim("plan-units", "s.json", "--set", "/training/sharding/memory_bytes=1000", code=3).stderr
+        self.assertIn("/training/sharding/memory_bytes: 1000 bytes do not hold the", error)
+        error = self.stepsim("run", "s.json", "--set", "/training/sharding/memory_bytes=1000", "--set",
+                             "/training/sharding/wrapping/policy=optimal", code=1).stderr
+        self.assertIn("1000 bytes do not hold the", error)
+
+    def test_few_labels_give_a_gap(self):
+        self.write(llama(12.5e9, 1e-3, label_limit=1000))
+        plan = self.plan()
+        self.assertFalse(plan["certified"])
+        self.near(plan["gap"], plan["predicted_step_s"] / plan["lower_bound_s"] - 1, 1e-9)
+        self.assertIn("other units may be shorter by", self.stepsim("plan-units", "s.json").stdout)
+
+    def test_other_programs_are_searched(self):
+        for keys in ({"backward_prefetch": "post"}, {"backward_prefetch": "none"}):
+            self.write(llama(12.5e9, 1e-3, **keys))
+            plan = self.plan()
+            self.assertFalse(plan["certified"])
+            for row in plan["alternatives"]:
+                self.assertLessEqual(plan["predicted_step_s"], row["step_s"] * (1 + 1e-12))
+            self.assertLessEqual(plan["lower_bound_s"], plan["predicted_step_s"])
+
+    def test_the_snippet_shards_the_units(self):
+        self.write(llama(25e9, 1e-4, communicators=2))
+        self.stepsim("tune", "s.json", "--emit", "fsdp", "-o", "u.json")
+        emitted = json.loads((self.folder / "u.json").read_text())
+        plan = self.plan()
+        for key in ("units", "predicted_step_s", "default_step_s", "gain"):
+            self.assertEqual(emitted[key], plan[key])
+        calls = []
+        module = types.ModuleType("torch.distributed.fsdp")
+        module.fully_shard = lambda modules, **settings: calls.append((modules, settings))
+        names = {"torch": types.ModuleType("torch"), "torch.distributed": types.ModuleType("torch.distributed"),
+                 "torch.distributed.fsdp": module}
+        before = {name: sys.modules.get(name) for name in names}
+        sys.modules.update(names)
+        model = types.SimpleNamespace(get_submodule=lambda name: name)
+        try:
+            exec(emitted["python"], {"model": model})
+        finally:
+            for name, old in before.items():
+                if old is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = old
+        kept = [{"reshard_after_forward": index + 1 < len(plan["units"])} for index in range(len(plan["units"]))]
+        self.assertEqual(calls[:-1], [(unit[2], keys) for unit, keys in zip(plan["units"], kept)])
+        self.assertEqual(calls[-1], (model, {}))
+
+    def test_what_does_not_fit_is_refused(self):
+        self.write(llama(25e9, 1e-4))
+        for words in (["plan-units", "s.json"], ["tune", "s.json", "--emit", "fsdp"]):
+            error = self.stepsim(*words, "--set", "/training/sharding=zero1", code=2).stderr
+            self.assertIn("needs sharded parameters", error)
+        self.assertIn("writes json only", self.stepsim("tune", "s.json", "--emit", "fsdp", "--format", "csv",
+                                                       code=2).stderr)
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
