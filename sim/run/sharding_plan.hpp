@@ -7,7 +7,7 @@
 
 #include "plan/unit_planner.hpp"
 #include "scenario/scenario.hpp"
-#include "train/workload/sharding_units.hpp"
+#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 
