@@ -1,8 +1,8 @@
 #pragma once
-// The period of a synchronous step under interference in one pass over its messages: the shortcut of
-// sync_sgd_program() for equal workers, one fifo channel, exchanges that computing does not slow, and
-// a forward that waits for all messages (TRN 2.10, 3.1). Where a message is under way, computing
-// advances at 1 / slowdown; where none is ready, at full speed.
+// The period of a synchronous step under interference in one pass over its messages: the shortcut
+// of sync_sgd_program() for equal workers, one fifo channel, exchanges that computing does not
+// slow, and a forward that waits for all messages (TRN 2.10, 3.1). Where a message is under way,
+// computing advances at 1 / slowdown; where none is ready, at full speed.
 //
 //     backward  |--3--|--2-----|-1-|         message 3 is under way while 2 is computed,
 //     channel         |==3==|       |=2,1=|  messages 2 and 1 wait for all of backward

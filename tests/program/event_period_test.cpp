@@ -59,7 +59,9 @@ TEST_CASE("event period: the mean of a long run under interference tends to it")
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 62, .point = seed});
-    const auto seconds = [&](double low, double high) { return Seconds{random.uniform(low, high)}; };
+    const auto seconds = [&](double low, double high) {
+      return Seconds{random.uniform(low, high)};
+    };
     const std::vector<LayerTimes> layers{{seconds(0, 4), seconds(1, 5), 1},
                                          {seconds(0, 4), seconds(1, 5), 1}};
     const std::vector<BucketTimes> buckets{

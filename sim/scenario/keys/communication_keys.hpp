@@ -112,9 +112,10 @@ inline constexpr std::array kCollectiveKeys{
         .in(io::above(0))
         .nullable()
         .example("1e11"),
-    object("plan_cost", kPlanCost,
-           "Time of a message that the planner of buckets counts with. The default is the time that "
-           "messages take.")
+    object(
+        "plan_cost", kPlanCost,
+        "Time of a message that the planner of buckets counts with. The default is the time that "
+        "messages take.")
         .nullable()
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
     either("compression", kCompressionForms, "Compression of gradients.")
