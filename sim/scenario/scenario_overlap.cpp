@@ -40,8 +40,9 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
     overlap.compute = *given.compute;
   }
   bool has_compute = shortly || given.compute.has_value();
-  if (fields.has("file")) {
-    const io::OverlapFile& file = context.files.overlap(*fields.any("file"));
+  if (const io::Json* name = fields.any("file");
+      fields.optional_text("file") && name->is_string()) {
+    const io::OverlapFile& file = context.files.overlap(*name);
     overlap.exchange = file.interference.exchange;
     if (!has_compute) {
       has_compute = true;
@@ -52,7 +53,6 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
           (file.source.empty() ? "" : "; " + file.source));
     }
   }
-  (void)fields.any("file");
   if (const auto name = fields.optional_word("table"); name && !has_compute) {
     const auto row = std::ranges::find(overlap_rows(), *name, &OverlapRow::name);
     if (row != overlap_rows().end()) {

@@ -8,6 +8,7 @@
 
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
+#include "program/program_check.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "json/checked.hpp"
 #include "json/json_pointer.hpp"
@@ -241,6 +242,23 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   }
   if (communication.reduce_broadcast) {
     problems.add(place, key, what + " is not defined for exchange reduce_broadcast");
+  }
+  const coll::Compression& compression = communication.compression;
+  if (!compression.density_warmup.empty()) {
+    problems.add(place, key, what + " is not defined for a density_warmup");
+  }
+  if (compression.method == coll::CompressionMethod::ok_topk &&
+      compression.dense_warmup_iterations > 0) {
+    problems.add(place, key, what + " is not defined for dense_warmup_iterations above 0");
+  }
+  // What a program holds at most (program_check.hpp); an estimate, because nothing is planned yet.
+  const double passes = 2.0 * static_cast<double>(training.micro_batches) *
+                        static_cast<double>(scenario.workload.layers.size());
+  if (passes > static_cast<double>(program::kMaxOperations)) {
+    problems.add(place, "micro_batches",
+                 "forward and backward passes of " + std::to_string(training.micro_batches) +
+                     " micro-batches are more than " + std::to_string(program::kMaxOperations) +
+                     " operations per iteration");
   }
   const plan::Planner& planner = plan::planner(communication.schedule);
   if (planner.gathers_back() ||

@@ -27,7 +27,9 @@ TEST_CASE("an input error says its first problem and keeps all") {
 
 TEST_CASE("a shown value is cut outside of UTF-8 sequences and has no control characters") {
   CHECK(shown_value("abc") == "abc");
-  CHECK(shown_value(std::string(50, 'x')) == std::string(40, 'x') + "...");
+  const std::string shown = shown_value(std::string(50, 'x'));
+  CHECK(shown.substr(0, 40) == std::string(40, 'x'));
+  CHECK(shown.substr(40) == "...");
   CHECK(shown_value("a\nb") == "a\\nb");
   CHECK(shown_value("\xC3\xA4\xC3\xA4", 3) == "\xC3\xA4...");
 }
