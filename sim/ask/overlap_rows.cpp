@@ -95,7 +95,7 @@ MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
   io::Problems problems;
   io::Fields fields(tree, problems, keys::kMeasuredSteps);
   fields.header("measured_steps");
-  MeasuredSteps all{.name = fields.text("name"), .source = fields.text("source")};
+  MeasuredSteps all{.name = fields.string("name", ""), .source = fields.text("source")};
   (void)fields.text("note");
   for (const io::Json& json : fields.list("rows", "row")) {
     io::Fields row(json, problems, keys::kMeasuredStep.front());
