@@ -312,6 +312,14 @@ Result run_program(const Scenario& scenario) {
   summary.bottleneck = bottleneck_of(program, summary);
   result.events = made.events;
   result.iterations = program_iterations(program, times, alone);
+  // Synchronous iterations begin with their update, the first one too: with that of the tail there
+  // would be one more than iterations.
+  if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd && program.tail_operations > 0) {
+    summary.makespan_s = 0;
+    for (const Iteration& each : result.iterations) {
+      summary.makespan_s = std::max({*summary.makespan_s, each.compute_end_s, each.exchange_end_s});
+    }
+  }
   result.buckets = program_buckets(scenario, made, times);
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);
