@@ -2,8 +2,8 @@
 // Values in b bits with a scale per bucket of kBucket values (codec_math.hpp), on the host
 // (SPA 11): what the kernels must give, bit by bit. Rounding is to the nearest instead of random,
 // so that there is one right answer. The error of a value is at most scale (1/(2L) + 4u), with
-// L = 2^(b-1) - 1 and u = 2^-24; zero and +-scale come back exactly. Codes of 8 bits are those of
-// coll::quantize8, bucket by bucket.
+// L = 2^(b-1) - 1 and u = 2^-24; 0, scale and -scale come back exactly. Codes of 8 bits are those
+// of coll::quantize8, bucket by bucket.
 #include <cstdint>
 #include <span>
 #include <vector>

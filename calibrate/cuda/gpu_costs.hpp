@@ -7,8 +7,9 @@ namespace stepsim::calibrate::gpu {
 
 // The costs under the names of `compression.costs`: `any` for what all methods do (residual, merge,
 // scatter), and per method its selection or encoding, and its decoding if it has a kernel of its
-// own. powersgd has the costs of rank 4, the codec of buckets (kBucketCodec) those of 8 bits. A
-// cost whose kernels were not all measured, or of which one has the grade fail, is left out.
+// own. The costs of powersgd are those measured at rank 4, the costs of the bucket codec
+// (kBucketCodec) those measured at 8 bits. A cost is left out if one of its kernels was not
+// measured or has the grade fail.
 [[nodiscard]] io::Json compression_costs(const GpuFit& fit);
 
 } // namespace stepsim::calibrate::gpu

@@ -18,10 +18,10 @@ struct LibraryRun {
   std::vector<std::string> warnings;      // unsteady passes
 };
 
-// All ranks take part and get the same. Sizes are those of collective_sizes: from 4 bytes to
-// `most_bytes` by factors of 2 (`dense`: sqrt 2). `bytes` of an all-gather and a reduce-scatter are
-// those of the whole buffer, rounded down to equal parts of whole elements. Ends about
-// `max_seconds` after the start.
+// Every rank calls this, and all get the same result. Sizes run from 4 bytes to `most_bytes` by
+// factors of 2, or of sqrt 2 if `dense` (collective_sizes). The size of an all-gather or a
+// reduce-scatter is that of the whole buffer, rounded down so that all ranks have equally many
+// elements. Returns about `max_seconds` after the start.
 [[nodiscard]] LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds,
                                      Wire& wire, Watchdog& watchdog);
 

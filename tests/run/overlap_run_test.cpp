@@ -53,6 +53,23 @@ TEST_CASE("overlap: rows I6 to I10 as scenarios") {
   CHECK(period(R"("compute": 1.5, "exchange": 2)", schedule("wfbp")) == within(23, 1e-9));
 }
 
+// Five iterations have five updates, whichever way evaluates them.
+TEST_CASE("overlap: the makespan counts one update per iteration") {
+  const auto makespan = [](const std::string& training, const std::string& variability) {
+    std::string text = g3(training, schedule("single"));
+    text.back() = ',';
+    return *run_text(text + R"("variability": {)" + variability + "}}").summary.makespan_s;
+  };
+  const std::string nearly_equal = R"("stragglers": [{"worker": 0, "factor": 1.0000000001}])";
+  const std::string update = R"(, "update_s": 1)";
+  // 5 x (1 + 5 + 8 + 0.5 + 0.25 x 40 s), and 13 s more for a second micro-batch.
+  for (const std::string& variability : {std::string(), nearly_equal}) {
+    CHECK(makespan(update, variability) == within(5 * 24.5, 1e-8));
+    CHECK(makespan(update + slowed(R"("compute": 2)"), variability) == within(5 * 24.5, 1e-8));
+    CHECK(makespan(update + R"(, "micro_batches": 2)", variability) == within(5 * 37.5, 1e-8));
+  }
+}
+
 TEST_CASE("overlap: every schedule has the period of its program") {
   for (const std::string name : {"wfbp", "single", "ddp", "horovod", "mg_wfbp", "optimal", "eager",
                                  "asc_wfbp", "priority", "dear"}) {
