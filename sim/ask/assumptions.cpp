@@ -151,6 +151,13 @@ void add_servers(const Scenario& scenario, const io::Json& record, Parts& parts)
   }
 }
 
+void add_rounds(const LocalTraining& local, Parts& parts) {
+  add(parts, "parameters are synchronised every " + base::counted(local.local_steps, "step"));
+  if (local.overlap_steps > 0) {
+    add(parts, "outer gradients are " + base::counted(local.overlap_steps, "step") + " old");
+  }
+}
+
 } // namespace
 
 std::string assumptions(const Scenario& scenario, const io::Json& record,
@@ -165,6 +172,10 @@ std::string assumptions(const Scenario& scenario, const io::Json& record,
     break;
   case TrainingAlgorithm::parameter_server:
     add_servers(scenario, record, parts);
+    break;
+  case TrainingAlgorithm::local_sgd:
+  case TrainingAlgorithm::diloco:
+    add_rounds(scenario.training.local, parts);
     break;
   }
   add_compression(scenario, filled_in, parts);

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "run/run.hpp"
 #include "run/run_async_server.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -43,6 +44,10 @@ Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
 
 // Refused before the run, which may take long.
 void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
+  if (trains_in_rounds(scenario.training)) {
+    throw SimulationError("converge: no learning rule for training algorithm " +
+                          std::string(kTrainingAlgorithms[scenario.training.algorithm]));
+  }
   const coll::CompressionMethod method = scenario.communication.compression.method;
   const std::string name(coll::row(method).name);
   if (!has_operator(method)) {

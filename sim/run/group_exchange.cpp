@@ -65,6 +65,24 @@ library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, 
 
 } // namespace
 
+program::Group rank_group(const Cluster& cluster, RankGroup group) {
+  const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
+  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
+  const bool node = group == RankGroup::node;
+  program::Group parts{
+      .name = node                          ? "node"
+              : group == RankGroup::replica ? "replica"
+                                            : "all",
+      .parts = std::vector<std::vector<std::uint32_t>>(node                          ? nodes
+                                                       : group == RankGroup::replica ? gpus
+                                                                                     : 1)};
+  for (std::uint32_t rank = 0; rank < nodes * gpus; ++rank) {
+    const std::uint32_t part = node ? rank / gpus : group == RankGroup::replica ? rank % gpus : 0;
+    parts.parts[part].push_back(rank);
+  }
+  return parts;
+}
+
 GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, coll::Op op)
     : scenario_(scenario), group_(group), op_(op), collective_(collective_of(scenario, group)) {
   const bool library = scenario.communication.question.has_value();

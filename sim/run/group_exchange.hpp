@@ -19,6 +19,10 @@ namespace stepsim::study {
 // Of the G ranks of a node each has a replica group; they share its cards.
 enum class RankGroup { all, node, replica };
 
+// The parts of a group: the ranks of every node, or those with the same place in every node; one
+// part with RankGroup::all.
+[[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
+
 struct GroupExchange {
   program::ExchangeTime time; // with sync_s, and copies through host memory and buffers
   double bytes_sent{};        // by the rank that sends most

@@ -63,6 +63,9 @@ Result run_algorithm(const Scenario& scenario) {
     return run_program(scenario);
   }
   switch (scenario.training.algorithm) {
+  case TrainingAlgorithm::local_sgd:
+  case TrainingAlgorithm::diloco:
+    return run_program(scenario);
   case TrainingAlgorithm::sync_sgd:
     return run_sync(scenario);
   case TrainingAlgorithm::pipe_sgd:
@@ -253,7 +256,9 @@ void average(const std::vector<Summary>& all, Summary& summary) {
        {&Summary::iteration_time_s, &Summary::forward_s, &Summary::backward_s, &Summary::update_s,
         &Summary::codec_compute_s, &Summary::compute_s, &Summary::select_s, &Summary::residual_s,
         &Summary::compress_s, &Summary::input_wait_s, &Summary::straggler_wait_s,
-        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s}) {
+        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s,
+        &Summary::period_s, &Summary::utilization, &Summary::interference_s,
+        &Summary::outer_communication_s}) {
     summary.*number = mean(number);
   }
   fill_communication(*mean(&Summary::communication_s), *mean(&Summary::exposed_communication_s),

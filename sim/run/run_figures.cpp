@@ -157,6 +157,8 @@ void fill_interval(const Scenario& scenario, Result& result) {
   if (batches < 2) {
     return;
   }
+  // An iteration of a program may have several steps.
+  const double steps = result.summary.steps.value_or(1);
   std::vector<double> means;
   for (std::size_t b = 0; b < batches; ++b) {
     const std::size_t begin = skip + b * count / batches;
@@ -165,7 +167,7 @@ void fill_interval(const Scenario& scenario, Result& result) {
     for (std::size_t i = begin; i < end; ++i) {
       sum += result.iterations[i].iteration_time_s;
     }
-    means.push_back(sum / static_cast<double>(end - begin));
+    means.push_back(sum / (static_cast<double>(end - begin) * steps));
   }
   set_interval(scenario, base::mean_interval_95(means), result.summary);
 }

@@ -25,6 +25,7 @@
 #include "run/sharded_memory.hpp"
 #include "run/step_summary.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "train/step/alone.hpp"
 
@@ -47,7 +48,7 @@ program::Factors factors_of(const Scenario& scenario, const Program& made) {
     return factors;
   }
   const train::Jitter jitter(scenario.variability, made.ranks);
-  for (std::int64_t n = 1; n <= scenario.training.iterations + 1; ++n) {
+  for (std::int64_t n = 1; n <= (scenario.training.iterations + 1) * made.steps; ++n) {
     for (std::uint32_t rank = 0; rank < made.ranks; ++rank) {
       factors.compute.push_back(jitter.compute(rank, n));
     }
@@ -56,16 +57,19 @@ program::Factors factors_of(const Scenario& scenario, const Program& made) {
   return factors;
 }
 
-// Equal ranks need one of them.
+// Equal ranks need one of them, and every group is that one.
 Program one_rank(Program made) {
   made.ranks = 1;
+  made.groups.clear();
+  for (Operation& each : made.operations) {
+    each.group = program::kAllRanks;
+  }
   return made;
 }
 
-OperationTimes evaluate(const Scenario& scenario, const Program& made,
-                        const program::Factors& factors, std::int64_t iterations) {
-  const bool varies = scenario.variability.varies();
-  const std::uint64_t ranks = varies ? made.ranks : 1;
+void check_instances(const Scenario& scenario, const Program& made) {
+  const std::uint64_t ranks = scenario.variability.varies() ? made.ranks : 1;
+  const std::int64_t iterations = scenario.training.iterations;
   const std::uint64_t instances =
       ranks * made.iteration_size() * static_cast<std::uint64_t>(iterations);
   if (instances > kMostInstances) {
@@ -74,6 +78,11 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
                           std::to_string(iterations) + " iterations: more than " +
                           std::to_string(kMostInstances) + "; lower iterations");
   }
+}
+
+OperationTimes evaluate(const Scenario& scenario, const Program& made,
+                        const program::Factors& factors, std::int64_t iterations) {
+  const bool varies = scenario.variability.varies();
   if (!varies && program::recurrence_applies(made)) {
     return program::recurrence(made, iterations, factors, program::Record::all);
   }
@@ -84,6 +93,7 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
                              program::Record::all);
 }
 
+// Per optimizer step.
 double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
   double sum = 0;
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
@@ -92,10 +102,10 @@ double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
       sum += each.seconds.value;
     }
   }
-  return sum;
+  return sum / made.steps;
 }
 
-// What a rank sends in an iteration.
+// What a rank sends in a step.
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
@@ -115,7 +125,7 @@ double bytes_sent(const ScenarioProgram& made) {
       sum += made.sharded ? unit.replicate.bytes_sent : unit.exchange.bytes_sent;
     }
   }
-  return sum;
+  return sum / made.program.steps;
 }
 
 // Start-up or data, whichever is more of all exchanges.
@@ -145,8 +155,11 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
     costs.push_back(unit.cost);
   }
   fill_compression(scenario, costs, summary);
-  summary.forward_s = seconds_of(program, {Kind::forward});
-  summary.backward_s = seconds_of(program, {Kind::backward});
+  const bool rounds = trains_in_rounds(scenario.training);
+  summary.forward_s =
+      rounds ? scenario.workload.forward().value : seconds_of(program, {Kind::forward});
+  summary.backward_s =
+      rounds ? scenario.workload.backward().value : seconds_of(program, {Kind::backward});
   const double select = seconds_of(program, {Kind::select});
   const double encode = seconds_of(program, {Kind::encode});
   double decode = 0; // done where the update happens
@@ -156,8 +169,13 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   const Training& training = scenario.training;
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double exchanges = each ? static_cast<double>(training.micro_batches) : 1;
-  summary.codec_compute_s = encode + exchanges * decode;
-  summary.update_s = seconds_of(program, {Kind::update}) - exchanges * decode;
+  if (rounds) {
+    summary.codec_compute_s = encode + seconds_of(program, {Kind::decode});
+    summary.update_s = training.update.value + seconds_of(program, {Kind::outer_update});
+  } else {
+    summary.codec_compute_s = encode + exchanges * decode;
+    summary.update_s = seconds_of(program, {Kind::update}) - exchanges * decode;
+  }
   if (summary.compress_s) {
     for (const SummaryNumber part :
          {&Summary::select_s, &Summary::residual_s, &Summary::compress_s, &Summary::staging_s,
@@ -181,33 +199,35 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   }
 }
 
-// One worker alone trains with all micro-batches and updates all parameters.
-double alone_seconds_of(const Scenario& scenario, std::int64_t discard) {
+// A step of one worker alone: it trains with all micro-batches and updates all parameters.
+double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int64_t steps) {
   const Training& training = scenario.training;
   const auto batches = static_cast<double>(training.micro_batches);
   return train::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
                                .backward_s = batches * scenario.workload.backward().value,
                                .update_s = training.update.value},
                               scenario.variability,
-                              static_cast<std::uint32_t>(scenario.cluster.ranks()), discard + 1,
-                              training.iterations);
+                              static_cast<std::uint32_t>(scenario.cluster.ranks()),
+                              discard * steps + 1, training.iterations * steps);
 }
 
-// Where ranks differ: the mean time that each of them computes.
+// Where ranks differ: the mean time that each of them computes in a step.
 void fill_workers(const Scenario& scenario, const Program& made, const program::Factors& factors,
                   std::int64_t discard, double alone_s, Result& result) {
-  double nominal = 0;
+  const auto steps = static_cast<std::size_t>(made.steps);
+  std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    nominal += made.operations[o].seconds.value;
+    nominal[static_cast<std::size_t>(made.operations[o].step)] += made.operations[o].seconds.value;
   }
-  const auto counted = static_cast<double>(scenario.training.iterations - discard);
+  const auto first = static_cast<std::size_t>(discard) * steps;
+  const auto end = static_cast<std::size_t>(scenario.training.iterations) * steps;
   double waits = 0;
   for (std::uint32_t rank = 0; rank < made.ranks; ++rank) {
-    double factor = 0;
-    for (std::int64_t n = discard; n < scenario.training.iterations; ++n) {
-      factor += factors.compute[static_cast<std::size_t>(n) * made.ranks + rank];
+    double sum = 0;
+    for (std::size_t n = first; n < end; ++n) {
+      sum += nominal[n % steps] * factors.compute[n * made.ranks + rank];
     }
-    const double compute = nominal * factor / counted;
+    const double compute = sum / static_cast<double>(end - first);
     const double wait = std::max(0.0, alone_s - compute);
     result.workers.push_back({.worker = rank,
                               .compute_s = compute,
@@ -229,6 +249,15 @@ double mean_of(const Scenario& scenario, const Program& made, const program::Fac
   return program::mean_period(evaluate(scenario, made, factors, times.iterations + 1), 1).value;
 }
 
+void fill_rounds(const Scenario& scenario, const Program& made, const OperationTimes& times,
+                 Summary& summary) {
+  const LocalTraining& local = scenario.training.local;
+  summary.outer_communication_s = exchange_seconds(made, times, times.iterations / 2, "outer");
+  summary.local_steps = static_cast<double>(local.local_steps);
+  summary.overlap_steps = static_cast<double>(local.overlap_steps);
+  summary.outer_staleness_steps = summary.overlap_steps;
+}
+
 void add_warnings(const Scenario& scenario, const ScenarioProgram& made, Result& result) {
   add_common_warnings(scenario, made.plan, result);
   const bool empty =
@@ -246,6 +275,7 @@ void add_warnings(const Scenario& scenario, const ScenarioProgram& made, Result&
 Result run_program(const Scenario& scenario) {
   ScenarioProgram made = scenario_program(scenario);
   const Program& program = made.program;
+  check_instances(scenario, program);
   const program::Factors factors = factors_of(scenario, program);
   const bool varies = scenario.variability.varies();
   const Program no_exchanges = program::without_exchanges(program);
@@ -289,21 +319,26 @@ Result run_program(const Scenario& scenario) {
   summary.period_s = period;
   summary.steps = steps;
   summary.utilization = period > 0 ? (period - exposed) / period : 1;
-  fill_computing(scenario, made, period - exposed, summary);
-  fill_communication(exchange_seconds(program, times, times.iterations / 2), exposed, summary);
+  fill_computing(scenario, made, (period - exposed) / steps, summary);
+  fill_communication(exchange_seconds(program, times, times.iterations / 2) / steps,
+                     exposed / steps, summary);
   summary.input_wait_s = 0;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
   summary.wire_bytes = bytes_sent(made);
   if (varies) {
-    fill_workers(scenario, program, factors, discard, period - exposed, result);
+    fill_workers(scenario, program, factors, discard, (period - exposed) / steps, result);
   }
-  fill_speedup(scenario, alone_seconds_of(scenario, discard), period, summary);
+  fill_speedup(scenario, alone_seconds_of(scenario, discard, program.steps), period / steps,
+               summary);
   if (summary.samples_per_s) {
     *summary.samples_per_s *= static_cast<double>(scenario.training.micro_batches);
   }
   if (scenario.training.sharding.strategy != ShardingStrategy::none) {
     fill_memory(scenario, made, times, summary);
+  }
+  if (trains_in_rounds(scenario.training)) {
+    fill_rounds(scenario, program, times, summary);
   }
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
@@ -312,9 +347,9 @@ Result run_program(const Scenario& scenario) {
   summary.bottleneck = bottleneck_of(program, summary);
   result.events = made.events;
   result.iterations = program_iterations(program, times, alone);
-  // Synchronous iterations begin with their update, the first one too: with that of the tail there
+  // Iterations begin with their update or merge, the first one too: with that of the tail there
   // would be one more than iterations.
-  if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd && program.tail_operations > 0) {
+  if (program.tail_operations > 0) {
     summary.makespan_s = 0;
     for (const Iteration& each : result.iterations) {
       summary.makespan_s = std::max({*summary.makespan_s, each.compute_end_s, each.exchange_end_s});

@@ -15,6 +15,7 @@
 #include "program/builders/sync_sgd_program.hpp"
 #include "program/builders/zero_program.hpp"
 #include "program/program_check.hpp"
+#include "run/local_rounds.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharded_units.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -130,6 +131,8 @@ std::string no_sharded_program(const Scenario& scenario) {
   return scenario.training.input.value > 0 ? "a program has no input_s yet" : "";
 }
 
+std::string no_obstacle(const Scenario&) { return ""; }
+
 std::string no_server_program(const Scenario&) { return "parameter servers have no program yet"; }
 
 bool is_none(const Scenario& scenario) {
@@ -150,7 +153,9 @@ constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; },
                no_sharded_program, make_zero},
     ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe},
-    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr}};
+    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr},
+    ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds},
+    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds}};
 
 const ProgramRow& row_of(const Scenario& scenario) {
   return *std::ranges::find_if(kPrograms, [&](const ProgramRow& row) {

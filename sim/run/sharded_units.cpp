@@ -49,25 +49,10 @@ UnitExchange sent(const GroupExchange& exchange) {
   return {exchange.seconds(), exchange.bytes_sent};
 }
 
-// The ranks of every node, and those with the same place in every node.
+// Shards are those of a node, replicas one rank of every node.
 void add_groups(const Scenario& scenario, program::Program& program) {
-  const auto nodes = static_cast<std::uint32_t>(scenario.cluster.nodes);
-  const auto gpus = static_cast<std::uint32_t>(scenario.cluster.gpus_per_node);
-  program::Group node{.name = "node", .parts = {}};
-  program::Group replica{.name = "replica", .parts = {}};
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    std::vector<std::uint32_t>& part = node.parts.emplace_back();
-    for (std::uint32_t g = 0; g < gpus; ++g) {
-      part.push_back(n * gpus + g);
-    }
-  }
-  for (std::uint32_t g = 0; g < gpus; ++g) {
-    std::vector<std::uint32_t>& part = replica.parts.emplace_back();
-    for (std::uint32_t n = 0; n < nodes; ++n) {
-      part.push_back(n * gpus + g);
-    }
-  }
-  program.groups = {std::move(node), std::move(replica)};
+  program.groups = {rank_group(scenario.cluster, RankGroup::node),
+                    rank_group(scenario.cluster, RankGroup::replica)};
   for (program::Operation& operation : program.operations) {
     if (operation.type == program::OperationType::exchange) {
       operation.group = operation.kind == program::Kind::allreduce ? 1 : 0;

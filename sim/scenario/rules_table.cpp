@@ -5,6 +5,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/schedule/in_switch.hpp"
+#include "scenario/local_rules.hpp"
 #include "scenario/node_rules.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/sharding_rules.hpp"
@@ -367,6 +368,7 @@ std::vector<KeyRule> key_rules() {
   const std::span<const KeyRule> nodes = node_rules();
   all.insert(all.end(), nodes.begin(), nodes.end());
   add_sharding_rules(all);
+  add_local_rules(all);
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -154,6 +155,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
   parse_sharding(fields, context, scenario);
+  parse_local(fields, context, scenario);
   parse_convergence(fields, context, training);
 }
 
@@ -222,6 +224,10 @@ io::Json training_tree(const Scenario& scenario) {
     tree.set("warmup_switch",
              training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
     tree.set("drain", training.drain);
+    break;
+  case Algorithm::local_sgd:
+  case Algorithm::diloco:
+    add_local(training, tree);
     break;
   case Algorithm::parameter_server: {
     const coll::Options& options = scenario.communication.options;

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "scenario/keys/local_training_keys.hpp"
 #include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
 #include "scenario/scenario.hpp"
@@ -51,10 +52,15 @@ inline constexpr std::array kConvergence{
 // Keys of all training algorithms stand here; which of them count for which is in rules.cpp.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
-         "Training algorithm: synchronous, pipelined (Pipe-SGD), or with parameter servers.")
+         "Training algorithm: synchronous, pipelined (Pipe-SGD), with parameter servers, or in "
+         "rounds of several steps whose parameters are averaged (local_sgd) or whose changes are "
+         "applied by an outer optimizer (diloco).")
         .by_default("sync_sgd")
         .because("synchronous training"),
-    integer("iterations", "Iterations to simulate.").in(io::between(1, 1e6)).by_default(10),
+    integer("iterations",
+            "Iterations to simulate; with local_sgd and diloco rounds of local_steps steps.")
+        .in(io::between(1, 1e6))
+        .by_default(10),
     integer(
         "discard_iterations",
         "First iterations that the means leave out. The default is 1 where periods differ, else 0.")
