@@ -145,7 +145,7 @@ void add_servers(const Scenario& scenario, const io::Json& record, Parts& parts)
     add(parts, "a server on every worker");
     break;
   }
-  if (scenario.training.async) {
+  if (scenario.training.async()) {
     add(parts, "gradients are " + short_text(number_in(record, "staleness_mean").value_or(0)) +
                    " updates old on average");
   }

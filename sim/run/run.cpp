@@ -71,7 +71,7 @@ Result run_algorithm(const Scenario& scenario) {
   case TrainingAlgorithm::pipe_sgd:
     return run_pipeline(scenario);
   case TrainingAlgorithm::parameter_server:
-    return scenario.training.async         ? run_async_server(scenario)
+    return scenario.training.async()       ? run_async_server(scenario)
            : needs_server_rounds(scenario) ? run_server_rounds(scenario)
                                            : run_sync(scenario);
   }

@@ -178,7 +178,7 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
   // In step, the period is that of the slowest worker; an asynchronous period may be that of the
   // fastest.
   const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
-                     !scenario.training.async;
+                     !scenario.training.async();
   const double least = (waits ? jitter.slowest() : jitter.fastest()) *
                        train::least_factor(variability, variability.compute_cv) *
                        (scenario.workload.forward().value + scenario.workload.backward().value +

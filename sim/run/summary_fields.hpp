@@ -111,7 +111,8 @@ inline constexpr std::array kAll{
         .only(kPipelined),
     row("straggler_wait_s", &Summary::straggler_wait_s,
         "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
-        "worker computes; part of compute_s, not communication."),
+        "worker computes; part of compute_s, not communication. With mode ssp: what the bound on "
+        "staleness holds workers up, part of exposed_communication_s."),
     row("interference_s", &Summary::interference_s,
         "How much longer the period is than without the slowdown of /training/overlap, s; part of "
         "exposed_communication_s.")

@@ -115,6 +115,12 @@ inline constexpr auto kTrainingAlgorithms =
                                     {TrainingAlgorithm::local_sgd, "local_sgd"},
                                     {TrainingAlgorithm::diloco, "diloco"}});
 
+// Workers of parameter servers train in step, nobody waits, or nobody runs further ahead than a
+// bound (stale synchronous, TRN 4.7).
+enum class ServerMode { sync, async, ssp };
+inline constexpr auto kServerModes = base::words<ServerMode>(
+    {{ServerMode::sync, "sync"}, {ServerMode::async, "async"}, {ServerMode::ssp, "ssp"}});
+
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
   std::int64_t iterations = 10;                   // rounds with local_sgd and diloco
@@ -138,7 +144,9 @@ struct Training {
   train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
   bool drain = false;
   // parameter_server; servers and placement are in the options of the collective
-  bool async = false;
+  ServerMode mode{};
+  std::optional<std::int64_t> staleness_bound; // ssp; empty: none
+  [[nodiscard]] bool async() const { return mode != ServerMode::sync; }
   bool serial_server = false;
   bool whole_split = false; // whole tensors on servers in turn (PKT 7.2)
   std::optional<Convergence> convergence;

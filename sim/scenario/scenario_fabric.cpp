@@ -177,8 +177,8 @@ void check_use(const io::Json& tree, const ParseContext& context, const Scenario
   if (scenario.method && *scenario.method != coll::Method::events) {
     refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
   }
-  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async) {
-    refuse("/training/mode", "mode async" + on);
+  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async()) {
+    refuse("/training/mode", "mode " + std::string(kServerModes[training.mode]) + on);
   }
   if (training.exchange) {
     refuse("/training/exchange_s", "exchange_s" + on);

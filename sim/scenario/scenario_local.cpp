@@ -138,7 +138,7 @@ bool has_buckets(const Training& training) {
   return trains_in_rounds(training)
              ? has_islands(training)
              : !has_units(training.sharding) &&
-                   !(training.algorithm == TrainingAlgorithm::parameter_server && training.async);
+                   !(training.algorithm == TrainingAlgorithm::parameter_server && training.async());
 }
 
 void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scenario) {

@@ -73,7 +73,7 @@ std::string bucketless(const Training& training) {
              ? std::string(kTrainingAlgorithms[training.algorithm]) + " with inner step"
          : has_units(training.sharding)
              ? "sharding " + std::string(kShardingStrategies[training.sharding.strategy])
-             : std::string("mode async");
+             : "mode " + std::string(kServerModes[training.mode]);
 }
 
 // Asynchronous workers send everything at once: an axis may ask for another schedule there and gets
@@ -103,10 +103,12 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json* found = io::resolve(tree, "/communication");
   const io::Json& where = found != nullptr ? *found : tree;
   const std::string schedule = "schedule " + std::string(planner.name);
-  const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async();
   if (async && planner.schedule != plan::Schedule::single) {
-    problems.add(where, "schedule", schedule + " is not defined for mode async");
+    problems.add(where, "schedule",
+                 schedule + " is not defined for mode " +
+                     std::string(kServerModes[scenario.training.mode]));
   }
   if (planner.needs == plan::Needs::buckets && !has_measured_buckets(scenario)) {
     problems.add(where, "schedule",

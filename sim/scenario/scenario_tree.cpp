@@ -234,8 +234,8 @@ io::Json communication_tree(const Scenario& scenario) {
   if (communication.copy_bandwidth_Bps > 0) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
   }
-  const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async();
   if (const auto& cost = communication.plan_cost;
       cost && plan::planner(communication.schedule).reads_cost && !async) {
     tree.set("plan_cost",

@@ -72,7 +72,10 @@ std::string training_text(const study::Result& result) {
   const coll::Options& options = result.scenario.communication.options;
   const bool sharded = options.placement == coll::Placement::sharded;
   const bool colocated = options.placement == coll::Placement::colocated;
-  return std::string("parameter_server, ") + (training.async ? "async, " : "sync, ") +
+  return std::string("parameter_server, ") + std::string(study::kServerModes[training.mode]) +
+         (training.staleness_bound
+              ? " with bound " + std::to_string(*training.staleness_bound) + ", "
+              : ", ") +
          std::to_string(options.servers) +
          (sharded     ? " sharded"
           : colocated ? " colocated"
