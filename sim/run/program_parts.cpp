@@ -134,7 +134,9 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
     ProgramUnit unit = unit_of(scenario, out.plan.groups[g], {});
     const auto parameters = static_cast<double>(unit.parameters);
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    const GroupExchange gather = gathers(sharding.parameter_bytes * parameters);
+    const double gathered = sharding.parameter_bytes * parameters;
+    const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
+    parts.buckets[g].decode = {sharding.parameter_compression.decode_s(gathered)};
     parts.buckets[g].reduce = reduce.time;
     parts.buckets[g].gather = gather.time;
     unit.reduce = {reduce.seconds(), reduce.bytes_sent};

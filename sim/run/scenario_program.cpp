@@ -99,6 +99,7 @@ program::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
        .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
        .update = parts.update,
        .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
+       .encode = encode_seconds(scenario, out.units),
        .gather = sharding.gather});
 }
 

@@ -84,13 +84,23 @@ program::FsdpOptions fsdp_options(const Scenario& scenario) {
           .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
 }
 
+Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
+  const Sharding& sharding = scenario.training.sharding;
+  double parameters = 0;
+  for (const ProgramUnit& unit : units) {
+    parameters += static_cast<double>(unit.parameters);
+  }
+  const auto shards = static_cast<double>(shard_ranks(scenario));
+  return {sharding.parameter_compression.encode_s(sharding.parameter_bytes * parameters / shards)};
+}
+
 std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards * shards;
 }
 
 program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
   const Sharding& sharding = scenario.training.sharding;
-  const program::FsdpOptions options = fsdp_options(scenario);
+  program::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
   GroupExchanges gathers(scenario, group, coll::Op::allgather);
   GroupExchanges reduces(scenario, group, coll::Op::reduce_scatter);
@@ -114,7 +124,9 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
       each.backward += scenario.workload.layers[layer].backward;
     }
     const auto parameters = static_cast<double>(unit.parameters);
-    const GroupExchange gather = gathers(sharding.parameter_bytes * parameters);
+    const double gathered = sharding.parameter_bytes * parameters;
+    const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
+    each.decode = {sharding.parameter_compression.decode_s(gathered)};
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
     each.gather = gather.time;
     each.reduce = reduce.time;
@@ -134,6 +146,7 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
     out.method = std::max(out.method, replicas->method());
     out.events += replicas->events();
   }
+  options.encode = encode_seconds(scenario, out.units);
   program::Program made = program::fsdp_program(times, options);
   if (options.hybrid) {
     add_groups(scenario, made);

@@ -142,7 +142,8 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   for (const std::string_view place :
        {"/cluster/network", "/cluster/intra_network", "/communication/library",
-        "/training/sharding", "/training/outer_compression"}) {
+        "/training/sharding", "/training/sharding/parameter_compression",
+        "/training/outer_compression"}) {
     if (const io::Json* word = io::resolve(tree, place); word != nullptr && word->is_string()) {
       return parse_scenario(with_short_forms_expanded(tree), files, leftovers);
     }

@@ -34,6 +34,7 @@ struct BucketTimes {
   // On the compute stream after that backward: selecting and encoding what is sent.
   Seconds select{};
   Seconds encode{};
+  Seconds decode{};       // of what `gather` brought, before the forward that needs it
   Seconds delay{};        // from then to the exchange, on no stream: the cycle of Horovod
   std::int64_t bytes = 0; // counted by the credit of a priority stream
 };
