@@ -19,7 +19,7 @@ namespace {
 using program::FragmentTimes;
 using program::LayeredRound;
 
-// How long an outer exchange takes by the bytes of what it carries.
+// Times of outer exchanges by their bytes.
 class OuterExchanges {
 public:
   explicit OuterExchanges(const Scenario& scenario)
@@ -27,7 +27,7 @@ public:
         exchanges_(cluster_, replicas_ ? RankGroup::replica : RankGroup::all, coll::Op::allreduce) {
   }
 
-  // In an island without a link of its own every rank sends its share.
+  // Without a link for islands every rank of a node exchanges its share with its replicas.
   [[nodiscard]] GroupExchange operator()(double bytes) {
     const double shares = replicas_ ? static_cast<double>(cluster_.cluster.gpus_per_node) : 1;
     return exchanges_(bytes / shares);
@@ -46,7 +46,8 @@ private:
   GroupExchanges exchanges_;
 };
 
-// The outer messages of a round, as units of the program behind those that it has.
+// Times of the outer messages, one for each set of layers. Adds a unit and a group of the plan for
+// each message.
 std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
                                           const std::vector<std::vector<std::uint32_t>>& layers,
                                           ScenarioProgram& out) {
@@ -91,7 +92,7 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   return messages;
 }
 
-// Buckets of an island are exchanged by the ranks of every node on their own.
+// The first `buckets` units are exchanged inside every node.
 void keep_in_islands(const Scenario& scenario, std::size_t buckets, program::Program& made) {
   made.groups = {rank_group(scenario.cluster, RankGroup::node)};
   for (program::Operation& operation : made.operations) {

@@ -170,8 +170,9 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double exchanges = each ? static_cast<double>(training.micro_batches) : 1;
   summary.codec_compute_s = encode + seconds_of(program, {Kind::decode}) + exchanges * decode;
-  summary.update_s = rounds ? training.update.value + seconds_of(program, {Kind::outer_update})
-                            : std::max(0.0, seconds_of(program, {Kind::update}) - exchanges * decode);
+  summary.update_s = rounds
+                         ? training.update.value + seconds_of(program, {Kind::outer_update})
+                         : std::max(0.0, seconds_of(program, {Kind::update}) - exchanges * decode);
   if (summary.compress_s) {
     for (const SummaryNumber part :
          {&Summary::select_s, &Summary::residual_s, &Summary::compress_s, &Summary::staging_s,

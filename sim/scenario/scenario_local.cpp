@@ -41,7 +41,8 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseC
   return network;
 }
 
-// What a program holds at most (program_check.hpp); an estimate, because nothing is planned yet.
+// Operations of a round, for the limit of program_check.hpp. The count is an estimate, because no
+// buckets are planned yet.
 double operations_of(const LocalTraining& local, std::size_t layers) {
   const bool layered =
       local.inner == InnerTraining::sync_sgd || local.outer_gate == program::OuterGate::layer;
@@ -76,7 +77,7 @@ void check_counts(io::Fields& fields, const ParseContext& context, const LocalTr
   }
 }
 
-// Links of a flat cluster of `ranks`.
+// The cluster gets `ranks` nodes of one GPU, and no links inside a node.
 void make_flat(Cluster& cluster, std::int64_t ranks) {
   cluster.nodes = ranks;
   cluster.gpus_per_node = 1;
@@ -87,7 +88,7 @@ void make_flat(Cluster& cluster, std::int64_t ranks) {
   cluster.switch_latency_s.reset();
 }
 
-// Evaluated and not measured.
+// Exchanges are timed by latency and bandwidth instead of a curve, a topology or a library.
 void use_links(Scenario& scenario) {
   scenario.cluster.network.curve.reset();
   scenario.cluster.network.model = NetworkModel::alpha_beta;
@@ -96,7 +97,7 @@ void use_links(Scenario& scenario) {
   scenario.communication.library = scenario.communication.calibrated = false;
 }
 
-// An algorithm that needs what a cluster of one level does not have becomes a ring.
+// A ring replaces algorithms that need two levels of links or another number of ranks.
 void fit_collective(Scenario& scenario) {
   Communication& communication = scenario.communication;
   const coll::AlgorithmId id = communication.collective;
@@ -108,7 +109,7 @@ void fit_collective(Scenario& scenario) {
   }
 }
 
-// The same library among other ranks.
+// A collective library answers for the nodes and GPUs of `shape`.
 void ask_library(Scenario& scenario, library::Shape shape) {
   auto& question = scenario.communication.question;
   auto& curve = scenario.cluster.network.curve;
@@ -162,7 +163,7 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
     local.outer_update = {};
     local.outer_compression = {};
   }
-  if (local.inner == InnerTraining::sync_sgd) { // which the rules refuse next to it
+  if (local.inner == InnerTraining::sync_sgd) { // the rules refuse both keys in a file
     scenario.training.exchange.reset();
     if (local.outer_network) {
       local.outer_network->ranks.reset();

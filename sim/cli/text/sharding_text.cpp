@@ -32,9 +32,8 @@ std::string sharded_exchange_text(const study::Result& result) {
   const study::CodecMethod codec = sharding.parameter_compression.method;
   const std::string gather =
       "all-gather of " + base::shortest(sharding.parameter_bytes) + "-byte parameters" +
-      (codec == study::CodecMethod::none
-           ? ""
-           : " (" + std::string(study::kCodecMethods[codec]) + ")");
+      (codec == study::CodecMethod::none ? ""
+                                         : " (" + std::string(study::kCodecMethods[codec]) + ")");
   const std::string reduce =
       "reduce-scatter of " + base::shortest(sharding.reduce_bytes) + "-byte gradients";
   return result.units.empty() ? reduce + ", " + gather : gather + ", " + reduce;

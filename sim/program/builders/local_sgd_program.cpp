@@ -35,8 +35,8 @@ std::vector<FragmentSteps> fragment_steps(std::size_t fragments, const RoundOpti
   return result;
 }
 
-// The outer messages of a round: each is encoded, sent, decoded and merged. `unit` of the first is
-// `first_unit`.
+// Adds the operations of outer messages: encode, exchange, decode, merge. Message m has the label
+// unit = first_unit + m.
 class OuterMessages {
 public:
   OuterMessages(ProgramDraft& draft, std::uint32_t compute, std::uint32_t stream,
@@ -77,7 +77,7 @@ public:
       add("M", m, Kind::outer_update, times_[m].merge, suffix);
     }
   }
-  // What stands for the merge of message m where there is none.
+  // `operation` waits for message m where nothing decodes or merges it.
   void merge_at(std::size_t m, std::uint32_t operation) {
     if (!waiting_[m]) {
       waiting_[m] = operation;
@@ -134,7 +134,8 @@ private:
   std::vector<std::optional<std::uint32_t>> waiting_; // what waits for the exchange
 };
 
-// Labels the operations from `first` on with their inner step; micro-batches are none of them.
+// Sets the inner step of the operations from `first` on. add_backward numbers them as
+// micro-batches, of which a round has one.
 void label_step(ProgramDraft& draft, std::uint32_t first, std::uint32_t step) {
   for (std::uint32_t o = first; o < draft.size(); ++o) {
     Operation& operation = draft.settings().operations[o];
@@ -201,13 +202,11 @@ private:
     return {.compute = draft_.stream("compute")};
   }
 
-  // `operation` begins step h for layer l.
+  // `operation` is the first one of layer l in a step.
   void wait_for_island(std::size_t l, std::uint32_t operation, std::int32_t distance) {
-    if (barrier()) {
-      for (const std::uint32_t exchange : exchanges_) {
-        if (l == 0) {
-          draft_.wait(operation, exchange, distance);
-        }
+    if (barrier()) { // the first layer waits for everything
+      for (std::size_t g = 0; l == 0 && g < exchanges_.size(); ++g) {
+        draft_.wait(operation, exchanges_[g], distance);
       }
       return;
     }
