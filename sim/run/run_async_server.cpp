@@ -3,7 +3,6 @@
 #include "run/run_async_server.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "coll/formula/uniform.hpp"
@@ -90,9 +89,7 @@ Result run_async_server(const Scenario& scenario) {
   const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
                             input.link.add_s / input.servers;
   fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
-  const auto workers = static_cast<double>(input.workers);
-  summary.straggler_wait_s =
-      std::accumulate(times.worker_held_s.begin(), times.worker_held_s.end(), 0.0) / workers;
+  summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
   if (!scenario.variability.varies() && !input.staleness_bound) {
     summary.closed_form_s = train::async_period(input);

@@ -172,6 +172,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   }
   double complete = 0;    // workers with an iteration
   double share = 0;       // of computing in the cycles of all workers
+  double held = 0;        // the same of what the bound holds up
   double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     const ServerClient& worker = workers[w];
@@ -190,11 +191,13 @@ AsyncTimes run_async(const AsyncInput& input) {
     times.worker_held_s.push_back(worker.mean_of(worker.held_s));
     times.throughput_per_s += 1 / cycle;
     share += cycle > 0 ? computed / cycle : 0;
+    held += cycle > 0 ? times.worker_held_s.back() / cycle : 0;
     alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
     ++complete;
   }
   times.period_s = input.workers / times.throughput_per_s;
   times.compute_s = times.period_s * share / complete;
+  times.held_s = times.period_s * held / complete;
   times.alone_compute_s = complete / alone_per_s;
   return times;
 }

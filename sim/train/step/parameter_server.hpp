@@ -61,6 +61,7 @@ struct AsyncTimes {
   // Computing in the mean of the same iterations, the rest of the period being the exchange; and
   // the iteration of one worker alone, with the same random factors, as fast as the fastest worker.
   double compute_s{};
+  double held_s{}; // by the bound on staleness, in the mean of the same iterations
   double alone_compute_s{};
   StalenessCounts staleness;
   std::vector<double> worker_compute_s; // [worker] mean per iteration
