@@ -16,8 +16,7 @@
 
 namespace stepsim::io::keys {
 
-// Rates and latencies of links. Within these bounds a packet crosses a link in less than the 9e6 s
-// that the packet level can count.
+// Rates and latencies of links. Networks of packets have narrower bounds (check_packet_links).
 [[nodiscard]] constexpr Key link_rate(std::string_view name, std::string_view sentence) {
   return number(name, sentence).in(between(1, 1e18)).example("1.25e9");
 }
