@@ -62,7 +62,8 @@ struct KinetoRecording {
   }
 };
 
-// Our word for a type name of PyTorch ("Float", "float", "c10::Half", ...) and its size.
+// Our word for a type name of PyTorch ("Float", "float", "c10::Half", ...) and its size; empty for
+// other names.
 struct DtypeWord {
   std::string_view word; // "float32"
   std::int64_t bytes{};

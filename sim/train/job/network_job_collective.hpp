@@ -1,14 +1,15 @@
 #pragma once
 // A job whose pieces are collectives (PKT 7.3), one at a time on the channel; the next begins when
-// every rank has done the one before.
-//   FIFO       pieces in the order in which they become ready; every rank enters when its own
-//              gradient is ready
-//   by layer   of the pieces that are ready at all ranks the smallest (first layer, ready time,
-//              piece); all ranks enter at once
-// Transfers between hosts are messages, those inside a host take the time of the inner link. A
-// message of a reduction sums the gradients of its sender and of the workers in the last sum that
-// the sender received from each other rank; the two trees of a double binary tree are counted
-// separately.
+// every rank has done the one before. Times are seconds from the start of the run.
+//   FIFO       pieces in the order of JobWorkers; a piece begins when its gradient is ready at one
+//              rank, and every other rank enters when its own gradient is ready
+//   by layer   of the pieces that are ready at all ranks the smallest (first layer, time at which
+//              the last rank was ready, piece); all ranks enter at once
+// Transfers between hosts are messages, those inside a host take the time of the inner link.
+//
+// JobMessage::contributions of a message of a reduction is the number of workers whose gradients it
+// sums: its sender, and the workers in the last sum that the sender received from each other rank.
+// The two trees of a double binary tree are counted separately.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,14 +29,15 @@ namespace stepsim::train {
 
 class CollectiveJob {
 public:
-  // Both outlive this. Throws SimulationError where the algorithm has no schedule.
+  // Both outlive this. Throws SimulationError for the algorithms auto and parameter_server; advance
+  // and delivered throw it when a piece begins whose algorithm has no schedule (make_schedule).
   CollectiveJob(const NetworkJob& job, const JobNetwork& network);
   CollectiveJob(const CollectiveJob&) = delete;
   CollectiveJob& operator=(const CollectiveJob&) = delete;
 
   [[nodiscard]] double next_time() const;
   void advance(double now);
-  // A message of `send` has arrived.
+  // A message that `send` handed over has arrived.
   void delivered(double now, const JobMessage& message);
   // Appends the messages that are handed over now.
   void send(double now, std::vector<JobMessage>& messages);
