@@ -42,31 +42,9 @@ Nanoseconds compute_sum(const StepTimes& times) {
 bool same_buckets(const StepSample& a, const StepSample& b) {
   return std::ranges::equal(
       a.buckets, b.buckets, [](const CollectiveSample& x, const CollectiveSample& y) {
-        return x.elements == y.elements && x.dtype == y.dtype && x.gradients == y.gradients;
+        return x.call.elements == y.call.elements && x.call.dtype == y.call.dtype &&
+               x.gradients == y.gradients;
       });
-}
-
-// "_allgather_base" -> "allgather": the words of this project.
-std::string operation_word(std::string_view recorded) {
-  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"allreduce_coalesced", "allreduce"},
-      {"_allgather_base", "allgather"},
-      {"all_gather", "allgather"},
-      {"_all_gather_base", "allgather"},
-      {"allgather_into_tensor_coalesced", "allgather"},
-      {"_reduce_scatter_base", "reduce_scatter"},
-      {"reduce_scatter_tensor_coalesced", "reduce_scatter"},
-      {"all_to_all", "alltoall"},
-      {"all_to_allv", "alltoall"},
-      {"send", "sendrecv"},
-      {"recv", "sendrecv"},
-  };
-  for (const auto& [name, word] : kWords) {
-    if (name == recorded) {
-      return std::string(word);
-    }
-  }
-  return std::string(recorded);
 }
 
 struct Payload {
@@ -75,9 +53,27 @@ struct Payload {
 };
 
 // Bytes are known only with the type.
-Payload payload(const CollectiveSample& sample) {
-  const auto word = dtype_of_pytorch(sample.dtype);
-  return word ? Payload{std::string(word->word), {sample.elements * word->bytes}} : Payload{};
+Payload payload(std::string_view dtype, std::int64_t elements) {
+  const auto word = dtype_of_pytorch(dtype);
+  return word ? Payload{std::string(word->word), {elements * word->bytes}} : Payload{};
+}
+
+// Sums over the used steps of all ranks: a step without a gap has no share of launches.
+void add_idle(std::span<const KinetoRank> ranks, train::Checks& checks) {
+  double idle = 0;
+  double launch = 0;
+  double wall = 0;
+  for (const KinetoRank& rank : ranks) {
+    for (const std::size_t i : rank.used) {
+      idle += number(rank.idle[i].idle);
+      launch += number(rank.idle[i].launch);
+      wall += number(rank.steps[i].times.wall);
+    }
+  }
+  if (wall > 0) {
+    checks.idle_fraction = idle / wall;
+    checks.launch_idle_fraction = idle > 0 ? launch / idle : 0;
+  }
 }
 
 } // namespace
@@ -159,7 +155,7 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
         continue;
       }
       for (std::size_t b = 0; b < times.size(); ++b) {
-        if (const auto time = rank.steps[i].buckets[b].time) {
+        if (const auto time = rank.steps[i].buckets[b].time()) {
           times[b].push_back(number(*time));
         }
       }
@@ -171,9 +167,9 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
   std::vector<train::MeasuredBucket> buckets;
   for (std::size_t b = 0; b < times.size(); ++b) {
     const CollectiveSample& sample = last.buckets[b];
-    const Payload data = payload(sample);
+    const Payload data = payload(sample.call.dtype, sample.call.elements);
     train::MeasuredBucket bucket{
-        sample.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
+        sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
     if (!times[b].empty()) {
       bucket.min = seconds(std::ranges::min(times[b]));
       bucket.median = seconds(base::median(times[b]));
@@ -196,14 +192,18 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
   const StepSample& reference = ranks.front().first();
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
-      for (const CollectiveSample& call : rank.steps[i].collectives) {
-        Group& group = groups
-                           .try_emplace({operation_word(call.op), call.dtype, call.elements},
-                                        Group{groups.size(), 0, {}})
-                           .first->second;
+      for (const CollectiveSample& sample : rank.steps[i].collectives) {
+        if (sample.call.elements < 0) {
+          continue; // nothing says how much it carried
+        }
+        Group& group =
+            groups
+                .try_emplace({sample.call.op, sample.call.dtype, sample.call.elements},
+                             Group{groups.size(), 0, {}})
+                .first->second;
         group.count += &rank.steps[i] == &reference ? 1 : 0;
-        if (call.time) {
-          group.min = std::min(group.min.value_or(*call.time), *call.time);
+        if (const auto time = sample.time()) {
+          group.min = std::min(group.min.value_or(*time), *time);
         }
       }
     }
@@ -211,7 +211,7 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
   std::vector<train::MeasuredCollective> result(groups.size());
   for (const auto& [key, group] : groups) {
     const auto& [op, dtype, elements] = key;
-    const Payload data = payload({op, dtype, elements, 0, {}});
+    const Payload data = payload(dtype, elements);
     train::MeasuredCollective& collective = result[group.first];
     collective = {op, elements, data.bytes, data.dtype, group.count, {}};
     if (group.min) {
@@ -236,7 +236,21 @@ train::Checks measured_checks(std::span<const KinetoRank> ranks) {
   const StepSample& first = ranks.front().first();
   checks.backward_nodes = first.backward_nodes;
   checks.backward_matched = first.backward_matched;
-  checks.gradient_nodes = std::ssize(first.gradients);
+  checks.gradient_nodes = std::ssize(first.gradients) + first.undefined;
+  add_idle(ranks, checks);
+  const double repeated = number(first.times.sum(WorkClass::forward)) / number(first.repeats);
+  if (first.recomputes && repeated > 0) {
+    checks.recompute_fraction = number(first.recomputed) / repeated;
+  }
+  if (first.graph_launches > 0) {
+    checks.graph_fraction = median_over_steps(ranks, [](const StepSample& step) {
+      double all = 0;
+      for (const Nanoseconds work : step.times.work) {
+        all += number(work);
+      }
+      return all > 0 ? number(step.graph_time) / all : 0.0;
+    });
+  }
   checks.gpu_busy_fraction = median_over_steps(ranks, [](const StepSample& step) {
     return step.times.wall > 0 ? number(step.times.busy) / number(step.times.wall) : 1.0;
   });
