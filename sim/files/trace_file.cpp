@@ -76,10 +76,9 @@ train::Layer parse_trace_layer(const Json& json, Problems& problems) {
     layer.tensors.push_back(parse_trace_tensor(tensor, problems));
     known = known && layer.tensors.back().bytes;
     // Saturates above every legal total.
-    sum =
-        std::min(sum + layer.tensors.back().bytes.value_or(Bytes{0}).value +
-                     layer.tensors.back().extra_bytes.value,
-                 std::int64_t{1} << 54);
+    sum = std::min(sum + layer.tensors.back().bytes.value_or(Bytes{0}).value +
+                       layer.tensors.back().extra_bytes.value,
+                   std::int64_t{1} << 54);
   }
   if (known && !layer.tensors.empty() && layer.gradient_bytes &&
       layer.gradient_bytes->value != sum) {

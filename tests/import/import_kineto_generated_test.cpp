@@ -225,8 +225,8 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   KinetoOptions import;
   import.models = {&generated.table, 1};
   const train::Trace one = import_kineto({file}, import);
-  CHECK_THROWS_WITH_AS(import_kineto({file, file}, import), (file + ": rank 0 is there twice").c_str(),
-                       InputError);
+  CHECK_THROWS_WITH_AS(import_kineto({file, file}, import),
+                       (file + ": rank 0 is there twice").c_str(), InputError);
   options.rank = 1;
   const std::string same = folder.put("rank1.json", generate_kineto(options).text);
   const train::Trace two = import_kineto({file, same}, import);

@@ -285,7 +285,7 @@ TEST_CASE("kineto: recorded shapes beyond 2^50 elements are no sizes") {
   CHECK(with_shape("[[30, 4]]") == Bytes{4 * 30 * 4});
   CHECK(with_shape("[[], [7]]") == Bytes{4 * 7}); // empty entries are skipped
   CHECK(with_shape("[null, [7]]") == Bytes{4 * 7});
-  CHECK(with_shape("[[]]") == Bytes{4}); // a scalar
+  CHECK(with_shape("[[]]") == Bytes{4});                             // a scalar
   CHECK_FALSE(with_shape("[[1099511627776, 1048577]]").has_value()); // 2^60 + 2^40
   CHECK_FALSE(with_shape("[[-3, 4]]").has_value());
   CHECK_FALSE(with_shape("\"text\"").has_value());

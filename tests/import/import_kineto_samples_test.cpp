@@ -223,8 +223,7 @@ TEST_CASE("K1: without tables the elements of the buckets are spread over their 
   for (const train::Tensor* tensor : in_ready_order(trace)) {
     sums.at(static_cast<std::size_t>(*tensor->bucket)) += *tensor->elements;
   }
-  CHECK(sums ==
-        std::vector<std::int64_t>{2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040});
+  CHECK(sums == std::vector<std::int64_t>{2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040});
   CHECK(trace.layers[2].gradient_bytes == Bytes{0}); // relu
   CHECK(trace.provenance == train::Provenance::assumed);
   CHECK(warned(trace, "spread within measured buckets: about 1 %"));
@@ -312,7 +311,7 @@ TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
   CHECK(in_us(step.compute_busy) == us(43950));
   CHECK(warned(trace, "not data-parallel only"));
   REQUIRE(trace.buckets.size() == 2); // from the annotations of the calls
-  double update = 0; // all launches outside of operators lie in Optimizer.step#
+  double update = 0;                  // all launches outside of operators lie in Optimizer.step#
   for (const train::MeasuredStep& each : trace.steps) {
     update += in_us(each.update);
   }

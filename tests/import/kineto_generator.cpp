@@ -433,9 +433,13 @@ private:
             events_[static_cast<std::size_t>(noise_.integer(0, static_cast<std::int64_t>(i) - 1))]);
       }
     }
-    std::string text = options_.bare_array ? std::string("[") : R"({"schemaVersion": 1,
+    std::string text = options_.bare_array
+                           ? std::string("[")
+                           : R"({"schemaVersion": 1,
   "deviceProperties": [{"id": 0, "name": "Generated GPU", "totalGlobalMem": 1}, {"name": "second"}],
-  "distributedInfo": {"backend": "nccl", "rank": )" + std::to_string(options_.rank) + R"(, "world_size": 2, "pg_config": [{"ranks": [0, 1]}]},
+  "distributedInfo": {"backend": "nccl", "rank": )" +
+                                 std::to_string(options_.rank) +
+                                 R"(, "world_size": 2, "pg_config": [{"ranks": [0, 1]}]},
   "host_name": "secret-host", "username": "secret-user",
   "traceEvents": [)";
     for (std::size_t i = 0; i < events_.size(); ++i) {

@@ -29,7 +29,10 @@
 #include "import/import_osu.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
+#include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -41,7 +44,8 @@ constexpr CommandText kImportText{
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
     "layer-table (CSV) into a trace; nccl-tests and osu into samples for stepsim-calibrate fit,\n"
     "osu into a cost file where OUT ends in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE) into\n"
-    "a topology; auto detects the format. Prints a summary and warnings.",
+    "a topology; pytorch-et (execution trace) into sizes without times; auto detects the format.\n"
+    "Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
@@ -51,12 +55,14 @@ constexpr CommandText kImportText{
     "  import csv\n"
     "  rows = [(n, p.numel(), str(p.dtype).split(\".\")[-1])\n"
     "          for n, p in model.named_parameters() if p.requires_grad]\n"
-    "  csv.writer(open(\"sizes.csv\", \"w\")).writerows([(\"name\", \"elements\", \"dtype\"), *rows])",
+    "  csv.writer(open(\"sizes.csv\", \"w\")).writerows([(\"name\", \"elements\", \"dtype\"), "
+    "*rows])",
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 7> kFormats{
-    "kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"};
+constexpr std::array<std::string_view, 8> kFormats{"kineto",     "caffe-log",  "layer-table",
+                                                   "osu",        "nccl-tests", "nccl-topology",
+                                                   "pytorch-et", "auto"};
 
 struct ImportFlags { // as typed
   std::string format;
@@ -64,7 +70,7 @@ struct ImportFlags { // as typed
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
-  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype;
+  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability;
   std::string op, ranks, value, column;
   TopologyFlags topology;
   bool allow_unknown_sizes = false;
@@ -93,6 +99,7 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--pytorch-et", flags.pytorch_et, "kineto"},
       Row{"--parameters", flags.parameters, "kineto"},
       Row{"--dtype", flags.dtype, "kineto"},
+      Row{"--variability", flags.variability, "kineto"},
       Row{"--op", flags.op, "osu nccl-tests"},
       Row{"--ranks", flags.ranks, "osu nccl-tests"},
       Row{"--value", flags.value, "osu"},
@@ -153,8 +160,9 @@ std::int64_t parameter_count(const std::string& text) {
     }
   }
   const auto whole = exponent == 0 ? io::parse_whole(digits) : std::nullopt;
-  const auto value = whole ? std::optional(static_cast<double>(*whole))
-                           : exponent > 0 ? io::parse_scaled(digits, exponent) : std::nullopt;
+  const auto value = whole          ? std::optional(static_cast<double>(*whole))
+                     : exponent > 0 ? io::parse_scaled(digits, exponent)
+                                    : std::nullopt;
   if (!value || *value < 1 || *value > 1e15 || std::round(*value) != *value) {
     throw UsageError("--parameters: must be a whole number from 1 to 1e15, as in 25557032, 110M or "
                      "7B, got " +
@@ -303,6 +311,23 @@ Imported imported_topology(const ImportFlags& flags) {
   return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
 }
 
+// The block `variability` of a scenario.
+io::Json variability_block(const train::Variability& measured) {
+  io::Json block;
+  block.set("compute_cv", measured.compute_cv);
+  block.set("distribution", train::kJitterLaws[measured.law]);
+  block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
+  io::Array stragglers;
+  for (const train::Straggler& straggler : measured.stragglers) {
+    io::Json each;
+    each.set("worker", static_cast<std::int64_t>(straggler.worker));
+    each.set("factor", straggler.factor);
+    stragglers.push_back(std::move(each));
+  }
+  block.set("stragglers", std::move(stragglers));
+  return block;
+}
+
 // A trace whose gradients have no sizes cannot be run: it is refused here, with what would help.
 Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options) {
   const io::KinetoImport imported = io::import_kineto_job(flags.files, options);
@@ -310,6 +335,14 @@ Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& opti
     throw InputError(flags.files.front(), "", imported.remedy);
   }
   Imported result = imported_trace(imported.trace);
+  if (!flags.variability.empty()) {
+    const io::MeasuredVariability& measured = imported.variability;
+    if (flags.variability == "-") {
+      throw UsageError("--variability: needs a file, got -");
+    }
+    io::write_file(flags.variability, io::pretty(variability_block(measured.block)));
+    std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
+  }
   if (!imported.sizes.empty()) {
     result.last_line = "sizes: " + imported.sizes + "\n";
   }
@@ -329,6 +362,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
       options.model = flags.model;
     }
     return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
+  }
+  if (flags.format == "pytorch-et") {
+    return imported_trace(io::trace_of_sizes(single_file(flags), common_options(flags)));
   }
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
@@ -382,7 +418,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
-                 "nccl-topology or auto")
+                 "nccl-topology, pytorch-et or auto")
       ->required();
   app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
   const auto add = [&app](const char* name, std::string& value, const char* type,
@@ -418,6 +454,9 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "PyTorch execution trace of the same job, with the sizes", kKineto);
   add("--ddp-log", flags.ddp_log, "FILE",
       "values of model._get_ddp_logging_data(), with the sizes of the buckets", kKineto);
+  add("--variability", flags.variability, "FILE",
+      "also writes how ranks and steps differ in computing, the block variability of a scenario",
+      kKineto);
   app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
                "writes a trace without gradient sizes, for its times alone; run refuses it")
       ->group("kineto, layer-table");

@@ -50,8 +50,9 @@ inline constexpr std::array kTraceTensor{
     text("name", "Name of the parameter.").example(R"("conv1.weight")"),
     list("shape", kTraceShape, "Shape of the parameter, where it is known.")
         .example("[64, 3, 7, 7]"),
-    integer("extra_bytes",
-            "Bytes that its bucket carries beside the gradients, for parameters without a gradient.")
+    integer(
+        "extra_bytes",
+        "Bytes that its bucket carries beside the gradients, for parameters without a gradient.")
         .in(kCounts)
         .by_default(0)
         .example("4096")};
@@ -81,7 +82,7 @@ inline constexpr std::array kTraceLayers{object("layers", kTraceLayer, "One laye
 
 // A collective without the waiting for the last rank, from the files of several ranks: INP 1.7.
 inline constexpr std::array kTraceWait{
-    number("wait_s", "Mean time that the rank waits in a call, s.").in(at_least(0))};
+    number("wait_s", "Median time that the rank waits in a call, s.").in(at_least(0))};
 inline constexpr std::array kTransferTimes{
     number("transfer_s",
            "Median time from the last rank's entry to the end, s; of several profiles only.")
@@ -96,7 +97,7 @@ inline constexpr std::array kTransferTimes{
         .in(at_least(0))
         .nullable()
         .example("0.001"),
-    list("wait_s", kTraceWait, "Mean time that each rank waits for the last one in a call, s.")
+    list("wait_s", kTraceWait, "Median time that each rank waits for the last one in a call, s.")
         .example("[0.0001, 0]")};
 
 // What the framework really sent while the profile was taken: the buckets of the gradients, which
@@ -161,7 +162,10 @@ inline constexpr std::array kTraceUnit{
     list("layers", kTraceUnitLayer, "First and last layer of the unit.").example("[0, 4]")};
 inline constexpr std::array kTraceUnits{object("units", kTraceUnit, "One unit.")};
 inline constexpr std::array kTraceSharding{
-    integer("group_size", "Ranks that hold one shard each.").in(at_least(1)).example("8").required(),
+    integer("group_size", "Ranks that hold one shard each.")
+        .in(at_least(1))
+        .example("8")
+        .required(),
     integer("world_size", "Ranks of the job.").in(at_least(1)).nullable().example("8"),
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
         .by_default(false)};
@@ -243,7 +247,9 @@ inline constexpr std::array kTraceChecks{
         .in(at_least(0))
         .nullable()
         .example("0.01"),
-    number("idle_fraction", "Part of the steps in which the device runs nothing.")
+    number("idle_fraction",
+           "Part of the time from the first to the last item of the steps in which the device runs "
+           "nothing.")
         .in(between(0, 1))
         .nullable()
         .example("0.77"),

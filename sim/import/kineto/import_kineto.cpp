@@ -2,6 +2,8 @@
 // the trace says how it was made.
 #include "import/kineto/import_kineto.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
@@ -140,6 +142,10 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
     KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
     source.files.push_back(source_file(file, bytes.file_bytes(), bytes.digest()));
     ranks.push_back(reduce_rank(recording, options.step_annotation, options.skip_steps));
+  }
+  // Files come in any order; what is told by rank is in the order of ranks.
+  if (std::ranges::all_of(ranks, [](const KinetoRank& rank) { return rank.rank.has_value(); })) {
+    std::ranges::stable_sort(ranks, {}, [](const KinetoRank& rank) { return *rank.rank; });
   }
   KinetoOptions asked = options;
   SizeSources sources;

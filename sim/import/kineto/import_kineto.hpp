@@ -12,8 +12,8 @@
 
 namespace stepsim::io {
 
-// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17). Gradient sizes may
-// stay unknown: `remedy` then says what to give.
+// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17). Gradient sizes
+// may stay unknown: `remedy` then says what to give.
 [[nodiscard]] KinetoImport import_kineto_job(const std::vector<std::string>& files,
                                              const KinetoOptions& options);
 

@@ -83,8 +83,7 @@ bool contains_any_case(std::string_view text, std::string_view lower) {
 // libraries it is enough that their name occurs.
 bool is_communication(std::string_view kernel) {
   static constexpr std::array<std::string_view, 7> kLibraries{
-      "nccl",    "nvshmem", "deep_ep", "::ep::internode", "::ep::intranode",
-      "mscclpp", "oneccl"};
+      "nccl", "nvshmem", "deep_ep", "::ep::internode", "::ep::intranode", "mscclpp", "oneccl"};
   return std::ranges::any_of(kLibraries, [kernel](std::string_view library) {
     return contains_any_case(kernel, library);
   });
@@ -207,8 +206,7 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
     if (interval_at(updates, launch.thread, launch.begin) >= 0) {
       return WorkClass::update;
     }
-    if (item.top >= 0 &&
-        result.tops[static_cast<std::size_t>(item.top)].kind != NodeKind::none) {
+    if (item.top >= 0 && result.tops[static_cast<std::size_t>(item.top)].kind != NodeKind::none) {
       return WorkClass::backward;
     }
     if (op.starts_with("torch.distributed.ddp") || op.starts_with("c10d::")) {

@@ -57,10 +57,10 @@ struct Operator {
 struct DeviceItem {
   Nanoseconds begin{};
   Nanoseconds end{};
-  Nanoseconds launched{};    // start of the launch; 0 where it is missing
-  Nanoseconds launch_end{};  // when the launch returned
-  std::int32_t thread = -1;  // of the launch
-  std::int32_t event{};   // index into the events of the recording
+  Nanoseconds launched{};   // start of the launch; 0 where it is missing
+  Nanoseconds launch_end{}; // when the launch returned
+  std::int32_t thread = -1; // of the launch
+  std::int32_t event{};     // index into the events of the recording
   std::int32_t top = -1;  // index into tops; -1: launched outside all operators, or launch missing
   std::int32_t step = -1; // index into the steps; -1: outside all of them, or launch missing
   WorkClass work = WorkClass::other;

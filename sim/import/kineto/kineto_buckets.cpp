@@ -59,8 +59,8 @@ public:
     std::size_t next = 0;
     const auto& gradients = step_.gradients;
     for (std::size_t b = 0; b < step_.buckets.size(); ++b) {
-      for (; next < gradients.size() &&
-             gradients[next].bucket >= 0 && gradients[next].bucket <= static_cast<std::int32_t>(b);
+      for (; next < gradients.size() && gradients[next].bucket >= 0 &&
+             gradients[next].bucket <= static_cast<std::int32_t>(b);
            ++next) {
         candidates.push_back(next);
       }
@@ -131,10 +131,10 @@ private:
         result_.members[unknown[i]].elements =
             missing / count + (static_cast<std::int64_t>(i) < missing % count ? 1 : 0);
       }
-      result_.notes.push_back(fmt::format(
-          "bucket {}: {} without a recorded shape share its other {}{}", bucket,
-          count == 1 ? "one gradient" : fmt::format("{} gradients", count), elements_text(missing),
-          count == 1 ? "" : " in equal parts"));
+      result_.notes.push_back(
+          fmt::format("bucket {}: {} without a recorded shape share its other {}{}", bucket,
+                      count == 1 ? "one gradient" : fmt::format("{} gradients", count),
+                      elements_text(missing), count == 1 ? "" : " in equal parts"));
     } else if (!members.empty()) {
       result_.members[members.back()].extra_elements = missing;
       result_.notes.push_back(fmt::format(
@@ -153,10 +153,10 @@ private:
       }
     }
     if (!candidates.empty()) {
-      result_.notes.push_back(fmt::format(
-          "{} {} never reduced and left out{}", candidates.size(),
-          candidates.size() == 1 ? "gradient is" : "gradients are",
-          list.empty() || candidates.size() > 10 ? "" : " (" + list + " elements)"));
+      result_.notes.push_back(
+          fmt::format("{} {} never reduced and left out{}", candidates.size(),
+                      candidates.size() == 1 ? "gradient is" : "gradients are",
+                      list.empty() || candidates.size() > 10 ? "" : " (" + list + " elements)"));
     }
   }
 

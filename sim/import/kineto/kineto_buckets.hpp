@@ -1,10 +1,10 @@
 #pragma once
 // Which gradient travels in which measured bucket (INP 1.4.1). A bucket is launched in the node of
-// its last gradient, so its candidates are the gradients since the launch before. DDP launches in an
-// order of its own: a gradient may be ready early and wait for a later bucket. Where the candidates
-// sum up to more than the bucket, the fewest and latest of them that make up the difference go on to
-// the next bucket; where they sum up to less, gradients without a size fill it, or DDP sent
-// parameters that have no gradient in this step.
+// its last gradient, so its candidates are the gradients since the launch before. DDP launches in
+// an order of its own: a gradient may be ready early and wait for a later bucket. Where the
+// candidates sum up to more than the bucket, the fewest and latest of them that make up the
+// difference go on to the next bucket; where they sum up to less, gradients without a size fill it,
+// or DDP sent parameters that have no gradient in this step.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,8 +34,8 @@ struct BucketMembers {
 
 // `elements`: one per gradient of the step; empty = unknown. Without buckets every gradient counts
 // and none has a bucket.
-[[nodiscard]] BucketMembers assign_buckets(const StepSample& step,
-                                           const std::vector<std::optional<std::int64_t>>& elements);
+[[nodiscard]] BucketMembers
+assign_buckets(const StepSample& step, const std::vector<std::optional<std::int64_t>>& elements);
 
 // Positions of the fewest values that sum up to `sum`, the latest ones of several such sets; empty
 // if none was found. One or two are looked for among all values, more only among the last 24.

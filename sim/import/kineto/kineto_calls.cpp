@@ -39,11 +39,11 @@ constexpr std::array kOperationWords{
 
 // Kernels of NCCL until 2.18 have the operation in their name.
 constexpr std::array kKernelWords{OperationWord{"AllReduce", "allreduce"},
-                              OperationWord{"AllGather", "allgather"},
-                              OperationWord{"ReduceScatter", "reduce_scatter"},
-                              OperationWord{"Broadcast", "broadcast"},
-                              OperationWord{"SendRecv", "sendrecv"},
-                              OperationWord{"Reduce", "reduce"}};
+                                  OperationWord{"AllGather", "allgather"},
+                                  OperationWord{"ReduceScatter", "reduce_scatter"},
+                                  OperationWord{"Broadcast", "broadcast"},
+                                  OperationWord{"SendRecv", "sendrecv"},
+                                  OperationWord{"Reduce", "reduce"}};
 
 // These calls carry no data.
 bool is_silent(std::string_view op) {
@@ -183,14 +183,13 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
     if (item.work != WorkClass::communication) {
       continue;
     }
-    const auto after = std::upper_bound(
-        pending.begin(), pending.end(), std::tuple(item.thread, item.launched),
-        [](const auto& key, const PendingCall& call) {
-          return key < std::tuple(call.call.thread, call.call.begin);
-        });
+    const auto after =
+        std::upper_bound(pending.begin(), pending.end(), std::tuple(item.thread, item.launched),
+                         [](const auto& key, const PendingCall& call) {
+                           return key < std::tuple(call.call.thread, call.call.begin);
+                         });
     const bool inside = item.thread >= 0 && after != pending.begin() &&
-                        (after - 1)->call.thread == item.thread &&
-                        item.launched < (after - 1)->end;
+                        (after - 1)->call.thread == item.thread && item.launched < (after - 1)->end;
     if (inside) {
       take(*(after - 1), item);
     } else {

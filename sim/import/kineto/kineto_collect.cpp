@@ -163,7 +163,8 @@ KinetoInputs RawEvent::inputs() const {
       tensor.elements = 1; // a scalar has no dimensions
     }
   }
-  while (type_count > 0 && !tensors.empty() && tensors.back().elements == 0 && tensors.back().dtype.empty()) {
+  while (type_count > 0 && !tensors.empty() && tensors.back().elements == 0 &&
+         tensors.back().dtype.empty()) {
     tensors.pop_back();
   }
   return tensors;
@@ -192,7 +193,8 @@ std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
 std::int32_t KinetoCollector::detail_number(const RawEvent& raw, KinetoCategory category) {
   const bool call = raw.name == "record_param_comms" || raw.name.starts_with("nccl:");
   if (call || (category == KinetoCategory::kernel && !raw.collective.empty())) {
-    KinetoCollective collective{raw.collective, raw.dtype, -1, -1, raw.group_size, raw.group, -1, ""};
+    KinetoCollective collective{raw.collective, raw.dtype, -1, -1,
+                                raw.group_size, raw.group, -1, ""};
     collective.elements = raw.elements <= kMostElements ? raw.elements : -1;
     collective.out_elements = raw.out_elements <= kMostElements ? raw.out_elements : -1;
     for (const KinetoTensor& tensor : call ? raw.inputs() : KinetoInputs()) {

@@ -38,7 +38,7 @@ struct KinetoEvent {
   std::int64_t external_id = kNone; // joins a collective and its kernel
   std::int64_t sequence = kNone;    // joins a forward operator and its backward node
   std::int32_t thread{};
-  std::int32_t name{};   // index into names
+  std::int32_t name{};         // index into names
   std::int32_t detail = kNone; // index into collectives or inputs
   KinetoCategory category = KinetoCategory::annotation;
 

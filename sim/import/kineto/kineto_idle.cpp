@@ -1,4 +1,5 @@
-// Gaps of the device are found in one pass over all items; each is cut to the steps it lies in.
+// Items of one step in order of start; a gap is where the next one begins behind the end of all
+// before.
 #include "import/kineto/kineto_idle.hpp"
 
 #include <algorithm>
@@ -10,47 +11,34 @@ namespace {
 
 constexpr Nanoseconds kLate = 2000; // a launch that began this long before the gap was in time
 
-// The part of a gap [begin, end) in each step. Steps are sorted by start; overlapping steps each
-// get their part.
-void add_gap(Nanoseconds begin, Nanoseconds end, bool launch, std::span<const KinetoStep> steps,
-             std::size_t& first, std::vector<IdleTime>& idle) {
-  while (first < steps.size() && steps[first].end <= begin) {
-    ++first;
-  }
-  for (std::size_t i = first; i < steps.size() && steps[i].begin < end; ++i) {
-    const Nanoseconds part = std::min(end, steps[i].end) - std::max(begin, steps[i].begin);
-    if (part > 0) {
-      idle[i].idle += part;
-      idle[i].launch += launch ? part : 0;
-    }
-  }
-}
-
 } // namespace
 
-std::vector<IdleTime> idle_times(std::span<const DeviceItem> items,
-                                 std::span<const KinetoStep> steps) {
-  std::vector<IdleTime> idle(steps.size());
-  if (items.empty() || steps.empty()) {
-    return idle;
-  }
+std::vector<IdleTime> idle_times(std::span<const DeviceItem> items, std::size_t steps) {
+  std::vector<IdleTime> idle(steps);
   std::vector<const DeviceItem*> order;
-  for (const DeviceItem& item : items) {
-    order.push_back(&item);
-  }
-  std::ranges::sort(order, {}, [](const DeviceItem* i) { return std::tuple(i->begin, i->launched); });
-  Nanoseconds until = std::min(steps.front().begin, order.front()->begin); // end of the union
-  std::size_t first = 0;
-  for (const DeviceItem* item : order) {
-    if (item->begin > until) {
-      const bool known = item->thread >= 0;
-      const bool launch = known && (item->launched > until - kLate || item->launch_end > until);
-      add_gap(until, item->begin, launch, steps, first, idle);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].step >= 0) {
+      order.push_back(&items[i]);
     }
-    until = std::max(until, item->end);
-  }
-  if (steps.back().end > until) { // nothing was launched any more
-    add_gap(until, steps.back().end, true, steps, first, idle);
+    const bool last = i + 1 == items.size() || items[i + 1].step != items[i].step;
+    if (!last || order.empty()) {
+      continue;
+    }
+    IdleTime& time = idle[static_cast<std::size_t>(items[i].step)];
+    std::ranges::sort(
+        order, {}, [](const DeviceItem* item) { return std::tuple(item->begin, item->launched); });
+    Nanoseconds until = order.front()->begin; // end of all items so far
+    for (const DeviceItem* item : order) {
+      if (item->begin > until) {
+        time.idle += item->begin - until;
+        if (item->launched > until - kLate || item->launch_end > until) {
+          time.launch += item->begin - until;
+        }
+      }
+      until = std::max(until, item->end);
+    }
+    time.span = until - order.front()->begin;
+    order.clear();
   }
   return idle;
 }

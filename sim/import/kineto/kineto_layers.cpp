@@ -96,7 +96,8 @@ RecordedInput recorded_input(const StepReader& reader, std::int32_t node) {
       continue;
     }
     const KinetoInputs& inputs = reader.recording.inputs[static_cast<std::size_t>(event.detail)];
-    auto found = std::ranges::find_if(inputs, [](const KinetoTensor& t) { return !t.shape.empty(); });
+    auto found =
+        std::ranges::find_if(inputs, [](const KinetoTensor& t) { return !t.shape.empty(); });
     if (found == inputs.end()) { // a scalar
       found = std::ranges::find_if(inputs, [](const KinetoTensor& t) { return t.elements > 0; });
     }

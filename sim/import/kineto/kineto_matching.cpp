@@ -93,8 +93,8 @@ std::vector<NodeMatch> match_nodes(const KinetoRecording& recording, const Attri
   for (const std::int32_t node : index.nodes(step)) {
     if (index.kind(node) == NodeKind::backward) {
       const TopOperator& top = attribution.tops[static_cast<std::size_t>(node)];
-      const std::int32_t layer = index.forward_of(
-          step, recording.events[static_cast<std::size_t>(top.event)].sequence);
+      const std::int32_t layer =
+          index.forward_of(step, recording.events[static_cast<std::size_t>(top.event)].sequence);
       matches.push_back({node, layer});
       matched += layer >= 0 ? 1 : 0;
     }

@@ -49,9 +49,8 @@ LayerNames::LayerNames(const KinetoRecording& recording) : recording_(recording)
 }
 
 void LayerNames::nest(std::vector<Range>& ranges) {
-  std::ranges::sort(ranges, {}, [](const Range& r) {
-    return std::tuple(r.thread, r.begin, -r.end, r.name);
-  });
+  std::ranges::sort(ranges, {},
+                    [](const Range& r) { return std::tuple(r.thread, r.begin, -r.end, r.name); });
   std::vector<std::int32_t> open;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     Range& range = ranges[i];
@@ -69,9 +68,9 @@ void LayerNames::nest(std::vector<Range>& ranges) {
 
 std::int32_t LayerNames::innermost(const std::vector<Range>& ranges, std::int32_t thread,
                                    Nanoseconds moment) const {
-  const auto after = std::ranges::upper_bound(
-      ranges, std::tuple(thread, moment), {},
-      [](const Range& r) { return std::tuple(r.thread, r.begin); });
+  const auto after =
+      std::ranges::upper_bound(ranges, std::tuple(thread, moment), {},
+                               [](const Range& r) { return std::tuple(r.thread, r.begin); });
   auto at = static_cast<std::int32_t>(after - ranges.begin()) - 1;
   while (at >= 0) {
     const Range& range = ranges[static_cast<std::size_t>(at)];
@@ -91,9 +90,9 @@ std::string LayerNames::at(std::int32_t thread, Nanoseconds moment) const {
     return recording_.names[static_cast<std::size_t>(module)].substr(kModuleName.size());
   }
   const std::int32_t annotation = innermost(annotations_, thread, moment);
-  return annotation < 0 ? ""
-                        : std::string(without_marks(
-                              recording_.names[static_cast<std::size_t>(annotation)]));
+  return annotation < 0
+             ? ""
+             : std::string(without_marks(recording_.names[static_cast<std::size_t>(annotation)]));
 }
 
 } // namespace stepsim::io

@@ -1,7 +1,7 @@
 #pragma once
-// Names of layers from what a trace says of the program around an operator (INP 1.11): the innermost
-// module that contains it, "nn.Module: Conv2d_3" (with_stack or with_modules), else the innermost
-// annotation "## name ##" that does not name a phase of the step.
+// Names of layers from what a trace says of the program around an operator (INP 1.11): the
+// innermost module that contains it, "nn.Module: Conv2d_3" (with_stack or with_modules), else the
+// innermost annotation "## name ##" that does not name a phase of the step.
 #include <string>
 #include <vector>
 

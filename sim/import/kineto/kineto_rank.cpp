@@ -161,8 +161,7 @@ void require_matches(const KinetoRank& rank) {
     throw InputError(rank.file, "",
                      fmt::format("{} of {} backward nodes match no forward operator: the trace is "
                                  "incomplete (sampled or cut)",
-                                 step.backward_nodes - step.backward_matched,
-                                 step.backward_nodes));
+                                 step.backward_nodes - step.backward_matched, step.backward_nodes));
   }
 }
 
@@ -247,7 +246,7 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   rank.record_shapes = recording.record_shapes;
   rank.steps = sample_steps(recording, steps, attribution);
   std::ranges::for_each(rank.steps, join_repeats);
-  rank.idle = idle_times(attribution.items, steps);
+  rank.idle = idle_times(attribution.items, steps.size());
   rank.calls = collective_calls(recording, steps, attribution);
   for (const KinetoStep& step : steps) {
     rank.step_names.push_back(step.name);

@@ -1,8 +1,9 @@
 #pragma once
 // One profiler file reduced to what the trace needs: a sample per step and the choice of steps
-// (IO 4.2, 4.5 rule 5; INP 1.3). Used are the steps with device work, less the first `skip_steps` of
-// them (at least one stays) and the following ones whose device time exceeds the median of the rest
-// by more than a fifth (at least two stay), and of these the largest group with the same layers.
+// (IO 4.2, 4.5 rule 5; INP 1.3). Used are the steps with device work, less the first `skip_steps`
+// of them (at least one stays) and the following ones whose device time exceeds the median of the
+// rest by more than a fifth (at least two stay), and of these the largest group with the same
+// layers.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,10 +24,10 @@ struct KinetoRank {
   bool record_shapes = false; // what the file says of its own recording
   std::vector<std::string> step_names;
   std::vector<StepSample> steps;
-  std::vector<std::size_t> used;  // ascending positions in steps, at least one
-  double unattributed_fraction{}; // of the device time: launched outside the steps, or unknown
-  bool forward_only = false;      // no backward nodes
-  std::vector<IdleTime> idle;     // by step
+  std::vector<std::size_t> used;     // ascending positions in steps, at least one
+  double unattributed_fraction{};    // of the device time: launched outside the steps, or unknown
+  bool forward_only = false;         // no backward nodes
+  std::vector<IdleTime> idle;        // by step
   std::vector<CollectiveCall> calls; // all of the file, by start
   std::vector<std::string> warnings;
 

@@ -76,7 +76,8 @@ private:
   [[nodiscard]] bool at_top() const { return depth_ == 1 && !in_events_; }
   [[nodiscard]] bool in_event() const { return in_events_ && depth_ == event_depth_; }
   [[nodiscard]] bool in_args() const { return in_args_ && depth_ == event_depth_ + 1; }
-  // In "Input Dims" (level 0), in an entry of it (1), or in a tensor of an entry that is a list (2).
+  // In "Input Dims" (level 0), in an entry of it (1), or in a tensor of an entry that is a list
+  // (2).
   [[nodiscard]] bool in_shapes(std::size_t level) const {
     return in_args_ && depth_ == event_depth_ + 2 + level && key_ == KinetoKey::input_dims;
   }

@@ -103,7 +103,8 @@ std::optional<Found> from_gradient_shapes(const StepSample& step) {
       set_tensor(size, *gradient.shape);
     }
   }
-  const bool any = std::ranges::any_of(found.sizes, [](const auto& s) { return s.elements.has_value(); });
+  const bool any =
+      std::ranges::any_of(found.sizes, [](const auto& s) { return s.elements.has_value(); });
   return any ? std::optional(std::move(found)) : std::nullopt;
 }
 
@@ -146,8 +147,7 @@ std::optional<Found> from_named_model(const StepSample& step, const SizeSources&
   if (fit.sizes.empty()) {
     throw InputError(file, "", "model " + *sources.model + " does not fit: " + fit.difference);
   }
-  return of_table(std::move(fit.sizes), "model table " + *sources.model,
-                  "model " + *sources.model);
+  return of_table(std::move(fit.sizes), "model table " + *sources.model, "model " + *sources.model);
 }
 
 std::vector<std::optional<std::int64_t>> elements_of(const std::vector<GradientSize>& sizes) {
@@ -230,7 +230,8 @@ std::optional<Found> from_buckets(const StepSample& step) {
 // Source 8.
 Found from_total(const StepSample& step, std::int64_t total) {
   Found found;
-  found.words = fmt::format("--parameters {}, spread over the backward pass: up to about 10 %", total);
+  found.words =
+      fmt::format("--parameters {}, spread over the backward pass: up to about 10 %", total);
   found.is_estimate = true;
   for (const std::int64_t part : spread_elements(total, size_weights(step))) {
     found.sizes.emplace_back().elements = part;
@@ -242,9 +243,10 @@ Found from_total(const StepSample& step, std::int64_t total) {
 bool agrees(std::int64_t total, std::int64_t found, const std::string& file,
             const std::string& words) {
   if (std::abs(static_cast<double>(total - found)) >= 0.01 * static_cast<double>(found)) {
-    throw InputError(file, "",
-                     fmt::format("--parameters {} differs by 1 % or more from the {} elements of {}",
-                                 total, found, words));
+    throw InputError(
+        file, "",
+        fmt::format("--parameters {} differs by 1 % or more from the {} elements of {}", total,
+                    found, words));
   }
   return total == found;
 }
@@ -350,7 +352,8 @@ bool settle_by_list(const StepSample& step, const SizeSources& sources,
 // What to give, the most helpful first.
 std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   if (step.gradients.empty()) {
-    return "no gradient nodes (torch::autograd::AccumulateGrad) in the backward pass: not a step of "
+    return "no gradient nodes (torch::autograd::AccumulateGrad) in the backward pass: not a step "
+           "of "
            "training";
   }
   std::string fitting;
@@ -369,8 +372,7 @@ std::string remedy_of(const StepSample& step, const SizeSources& sources) {
     return counted(std::ssize(step.buckets), "measured all-reduce") +
            " without sizes: give --sizes sizes.csv (see import --help)";
   }
-  return count +
-         ", no sizes: give --parameters N (the model's parameter count; assumed spread)" +
+  return count + ", no sizes: give --parameters N (the model's parameter count; assumed spread)" +
          (sources.record_shapes ? "" : ", or profile again with record_shapes=True");
 }
 
@@ -412,8 +414,8 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
     }
   }
   if (known < sent) {
-    result.notes.push_back(fmt::format("{} of {} gradients have no recorded size and count 0",
-                                       sent - known, sent));
+    result.notes.push_back(
+        fmt::format("{} of {} gradients have no recorded size and count 0", sent - known, sent));
   }
   result.source = found->words;
   if (!found->is_estimate) {

@@ -2,7 +2,8 @@
 // Where gradient sizes come from (INP 1.4). A profiler trace shows which layer produced how many
 // gradients and what the buckets sum to; the size of each gradient comes from the first of these
 // sources that has an answer:
-//   1. --sizes FILE              2. --pytorch-et FILE            3. recorded inputs of gradient nodes
+//   1. --sizes FILE              2. --pytorch-et FILE            3. recorded inputs of gradient
+//   nodes
 //   4. recorded parameters of the forward operators              5. the model table that is named
 //   6. the one model table that fits layers and buckets
 //   7. measured buckets, whose elements are spread over their gradients (assumed)
@@ -52,8 +53,8 @@ struct GradientSizes {
   bool assumed = false; // spread over gradients
 };
 
-// Throws InputError where a source that the user gave does not fit (naming the trace, `file`, or the
-// source's own file), UsageError if the model's name is unknown.
+// Throws InputError where a source that the user gave does not fit (naming the trace, `file`, or
+// the source's own file), UsageError if the model's name is unknown.
 [[nodiscard]] GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
                                        const std::string& file);
 

@@ -40,11 +40,11 @@ Nanoseconds compute_sum(const StepTimes& times) {
 
 // Equal in sizes, types and numbers of gradients; times may differ.
 bool same_buckets(const StepSample& a, const StepSample& b) {
-  return std::ranges::equal(
-      a.buckets, b.buckets, [](const CollectiveSample& x, const CollectiveSample& y) {
-        return x.call.elements == y.call.elements && x.call.dtype == y.call.dtype &&
-               x.gradients == y.gradients;
-      });
+  return std::ranges::equal(a.buckets, b.buckets,
+                            [](const CollectiveSample& x, const CollectiveSample& y) {
+                              return x.call.elements == y.call.elements &&
+                                     x.call.dtype == y.call.dtype && x.gradients == y.gradients;
+                            });
 }
 
 struct Payload {
@@ -62,16 +62,16 @@ Payload payload(std::string_view dtype, std::int64_t elements) {
 void add_idle(std::span<const KinetoRank> ranks, train::Checks& checks) {
   double idle = 0;
   double launch = 0;
-  double wall = 0;
+  double span = 0;
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
       idle += number(rank.idle[i].idle);
       launch += number(rank.idle[i].launch);
-      wall += number(rank.steps[i].times.wall);
+      span += number(rank.idle[i].span);
     }
   }
-  if (wall > 0) {
-    checks.idle_fraction = idle / wall;
+  if (span > 0) {
+    checks.idle_fraction = idle / span;
     checks.launch_idle_fraction = idle > 0 ? launch / idle : 0;
   }
 }
@@ -144,9 +144,11 @@ std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> rank
 // DDP rebuilds its buckets after the first iterations: steps with other buckets than the last do
 // not count.
 std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
+                                                    const Waiting& waiting,
                                                     std::vector<std::string>& notes) {
   const StepSample& last = ranks.front().steps[ranks.front().used.back()];
   std::vector<std::vector<double>> times(last.buckets.size());
+  std::vector<std::vector<const CollectiveCall*>> calls(last.buckets.size()); // of the first rank
   bool differ = false;
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
@@ -157,6 +159,9 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
       for (std::size_t b = 0; b < times.size(); ++b) {
         if (const auto time = rank.steps[i].buckets[b].time()) {
           times[b].push_back(number(*time));
+        }
+        if (&rank == &ranks.front()) {
+          calls[b].push_back(&rank.steps[i].buckets[b].call);
         }
       }
     }
@@ -175,6 +180,7 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
       bucket.median = seconds(base::median(times[b]));
       bucket.max = seconds(std::ranges::max(times[b]));
     }
+    bucket.transfer = transfer_of(waiting, calls[b]);
     buckets.push_back(std::move(bucket));
   }
   return buckets;
@@ -182,11 +188,13 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
 
 // Calls with the same operation, type and size are one row, counted in the first used step of the
 // first rank.
-std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks) {
+std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks,
+                                                            const Waiting& waiting) {
   struct Group {
     std::size_t first{}; // order of appearance
     std::int64_t count{};
     std::optional<Nanoseconds> min;
+    std::vector<const CollectiveCall*> calls; // of the first rank
   };
   std::map<std::tuple<std::string, std::string, std::int64_t>, Group> groups;
   const StepSample& reference = ranks.front().first();
@@ -196,12 +204,14 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
         if (sample.call.elements < 0) {
           continue; // nothing says how much it carried
         }
-        Group& group =
-            groups
-                .try_emplace({sample.call.op, sample.call.dtype, sample.call.elements},
-                             Group{groups.size(), 0, {}})
-                .first->second;
+        Group& group = groups
+                           .try_emplace({sample.call.op, sample.call.dtype, sample.call.elements},
+                                        Group{groups.size(), 0, {}, {}})
+                           .first->second;
         group.count += &rank.steps[i] == &reference ? 1 : 0;
+        if (&rank == &ranks.front()) {
+          group.calls.push_back(&sample.call);
+        }
         if (const auto time = sample.time()) {
           group.min = std::min(group.min.value_or(*time), *time);
         }
@@ -214,6 +224,7 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
     const Payload data = payload(dtype, elements);
     train::MeasuredCollective& collective = result[group.first];
     collective = {op, elements, data.bytes, data.dtype, group.count, {}};
+    collective.transfer = transfer_of(waiting, group.calls);
     if (group.min) {
       collective.min = seconds(*group.min);
     }
@@ -223,7 +234,7 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
 }
 
 // Numbers by which a user sees whether the import can be trusted.
-train::Checks measured_checks(std::span<const KinetoRank> ranks) {
+train::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting& waiting) {
   train::Checks checks;
   std::vector<double> compute;
   for (const KinetoRank& rank : ranks) {
@@ -238,6 +249,7 @@ train::Checks measured_checks(std::span<const KinetoRank> ranks) {
   checks.backward_matched = first.backward_matched;
   checks.gradient_nodes = std::ssize(first.gradients) + first.undefined;
   add_idle(ranks, checks);
+  add_wait_checks(waiting, checks);
   const double repeated = number(first.times.sum(WorkClass::forward)) / number(first.repeats);
   if (first.recomputes && repeated > 0) {
     checks.recompute_fraction = number(first.recomputed) / repeated;

@@ -58,9 +58,9 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
   }
 }
 
-// A module that is one layer gives it its name; where a module holds several, the operator is added,
-// and a running number to names that are still equal. Without modules a layer is named by its
-// operator and a running number: "conv2d_3".
+// A module that is one layer gives it its name; where a module holds several, the operator is
+// added, and a running number to names that are still equal. Without modules a layer is named by
+// its operator and a running number: "conv2d_3".
 std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
   std::map<std::string_view, int> modules;
   for (const LayerSample& sample : samples) {
@@ -344,7 +344,11 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   trace.input = median_of(ranks, WorkClass::input);
   trace.framework = median_of(ranks, WorkClass::framework);
   trace.other = median_of(ranks, WorkClass::other);
-  trace.buckets = measured_buckets(ranks, trace.warnings);
+  Waiting waiting = separate_waiting(ranks);
+  std::ranges::move(waiting.notes, std::back_inserter(trace.warnings));
+  result.clock_offsets = waiting.offset;
+  result.variability = measured_variability(ranks);
+  trace.buckets = measured_buckets(ranks, waiting, trace.warnings);
   if (first.forward_only) {
     assume_backward(first, options, result);
   } else {
@@ -366,9 +370,9 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   if (wall) {
     scale_times(trace, wall_factor(ranks, options.measured_step));
   }
-  trace.collectives = measured_collectives(ranks);
+  trace.collectives = measured_collectives(ranks, waiting);
   trace.steps = measured_steps(ranks);
-  trace.checks = measured_checks(ranks);
+  trace.checks = measured_checks(ranks, waiting);
   warn_if_idle(trace, wall);
   return result;
 }

@@ -1,5 +1,5 @@
-// The log is a text of keys and lists, whose quotes and brackets differ between a printed dictionary
-// and JSON: values are the digits, blanks and commas behind a key.
+// The log is a text of keys and lists, whose quotes and brackets differ between a printed
+// dictionary and JSON: values are the digits, blanks and commas behind a key.
 #include "import/sizes/ddp_log.hpp"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ std::vector<std::vector<std::int64_t>> lists_of(const ImportedText& input, std::
     return lists;
   }
   std::size_t i = at + key.size();
-  while (i < input.text.size() && std::string_view("\"' :=\t").find(input.text[i]) !=
-                                      std::string_view::npos) {
+  while (i < input.text.size() &&
+         std::string_view("\"' :=\t").find(input.text[i]) != std::string_view::npos) {
     ++i;
   }
   int depth = 0;
@@ -81,8 +81,8 @@ std::vector<std::vector<std::int64_t>> lists_of(const ImportedText& input, std::
   return lists;
 }
 
-std::vector<std::vector<std::int64_t>> first_of(const ImportedText& input,
-                                                std::string_view rebuilt, std::string_view first) {
+std::vector<std::vector<std::int64_t>> first_of(const ImportedText& input, std::string_view rebuilt,
+                                                std::string_view first) {
   auto lists = lists_of(input, rebuilt);
   return lists.empty() ? lists_of(input, first) : lists;
 }

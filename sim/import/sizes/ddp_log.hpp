@@ -1,7 +1,7 @@
 #pragma once
-// The buckets of DistributedDataParallel as `model._get_ddp_logging_data()` reports them, printed as
-// a Python dictionary or written as JSON (INP 1.5): sizes in bytes in launch order, and the positions
-// of the parameters in each bucket.
+// The buckets of DistributedDataParallel as `model._get_ddp_logging_data()` reports them, printed
+// as a Python dictionary or written as JSON (INP 1.5): sizes in bytes in launch order, and the
+// positions of the parameters in each bucket.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -97,8 +97,8 @@ bool same_gradients(const std::vector<KinetoTensor>& a, const std::vector<Kineto
 
 // Cut behind each mark: the gradients of an iteration come before its update.
 std::vector<std::vector<KinetoTensor>> cut_iterations(const std::vector<ListedNode>& gradients,
-                                           const std::vector<KinetoTensor>& tensors,
-                                           const std::vector<ListedNode>& marks) {
+                                                      const std::vector<KinetoTensor>& tensors,
+                                                      const std::vector<ListedNode>& marks) {
   std::vector<std::vector<KinetoTensor>> iterations(1);
   std::size_t mark = 0;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -116,8 +116,7 @@ std::vector<std::vector<KinetoTensor>> cut_iterations(const std::vector<ListedNo
 
 } // namespace
 
-std::vector<KinetoTensor>
-ExecutionTrace::one_iteration(std::optional<std::size_t> nodes) const {
+std::vector<KinetoTensor> ExecutionTrace::one_iteration(std::optional<std::size_t> nodes) const {
   const bool equal = std::ranges::all_of(
       iterations, [&](const auto& each) { return same_gradients(each, iterations.front()); });
   if (equal && (iterations.size() > 1 || !nodes)) {
@@ -143,8 +142,7 @@ ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_b
   ExecutionTrace trace;
   {
     ByteSource bytes(path, max_bytes, true); // for its digest
-    while (!bytes.next().empty()) {
-    }
+    while (!bytes.next().empty()) {}
     trace.file = bytes.name();
     trace.source = source_file(path, bytes.file_bytes(), bytes.digest());
   }
@@ -177,6 +175,48 @@ ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_b
       break;
     }
   }
+  return trace;
+}
+
+train::Trace trace_of_sizes(const std::string& path, const ImportOptions& options) {
+  const ExecutionTrace nodes = read_execution_trace(path, options.max_bytes);
+  train::Trace trace;
+  trace.name = result_name(options, path);
+  trace.source = make_source("pytorch-et", options);
+  trace.source->files.push_back(nodes.source);
+  trace.granularity = train::Granularity::tensor;
+  std::int64_t undefined = 0;
+  std::int64_t untyped = 0;
+  for (const KinetoTensor& gradient : nodes.one_iteration(std::nullopt)) {
+    if (gradient.elements == 0) {
+      ++undefined;
+      continue;
+    }
+    const auto dtype = dtype_of_pytorch(gradient.dtype);
+    untyped += dtype ? 0 : 1;
+    const DtypeWord word = dtype.value_or(DtypeWord{"float32", 4});
+    train::Tensor tensor;
+    tensor.elements = gradient.elements;
+    tensor.dtype = word.word;
+    tensor.bytes = Bytes{gradient.elements * word.bytes};
+    tensor.shape = gradient.shape;
+    train::Layer layer;
+    layer.name = "gradient_" + std::to_string(trace.layers.size() + 1);
+    layer.gradient_bytes = tensor.bytes;
+    layer.tensors.push_back(std::move(tensor));
+    trace.layers.push_back(std::move(layer));
+  }
+  if (trace.layers.empty()) {
+    throw InputError(nodes.file, "", "no gradient has a shape");
+  }
+  std::ranges::reverse(trace.layers); // forward order
+  if (undefined > 0) {
+    trace.warnings.push_back(counted(undefined, "gradient") + " without a value left out");
+  }
+  if (untyped > 0) {
+    trace.warnings.emplace_back("dtype assumed: float32");
+  }
+  trace.warnings.emplace_back("an execution trace has no times: layers hold sizes alone");
   return trace;
 }
 

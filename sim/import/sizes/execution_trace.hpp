@@ -27,4 +27,8 @@ struct ExecutionTrace {
 // Throws InputError: no JSON, no `nodes`, a schema of another major version, no gradient nodes.
 [[nodiscard]] ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_bytes);
 
+// The gradients of one iteration as a trace without times, one layer per gradient: the k-th one
+// that becomes ready is `gradient_k`. Gradients that are not defined are left out with a warning.
+[[nodiscard]] train::Trace trace_of_sizes(const std::string& path, const ImportOptions& options);
+
 } // namespace stepsim::io

@@ -56,8 +56,8 @@ SizeTable read_size_table(const std::string& path, std::uint64_t max_bytes) {
     const std::string_view elements = trimmed(row.fields[*place[1]]);
     const auto count = parse_whole(elements);
     if (!count || *count < 1 || *count > kMostTableElements) {
-      refuse(row, "elements: must be a whole number from 1 to 2^50, got " +
-                      base::shown_value(elements));
+      refuse(row,
+             "elements: must be a whole number from 1 to 2^50, got " + base::shown_value(elements));
     }
     NamedSize size{std::string(trimmed(row.fields[*place[0]])), *count, ""};
     const std::string_view dtype = place[2] ? trimmed(row.fields[*place[2]]) : std::string_view();

@@ -22,8 +22,8 @@ struct SizeTable {
   std::vector<NamedSize> rows; // at least one
 };
 
-// Throws InputError `sizes.csv:3: elements: must be a whole number >= 1, got 12x`: unknown or missing
-// columns, bad counts, unknown types, no rows.
+// Throws InputError `sizes.csv:3: elements: must be a whole number >= 1, got 12x`: unknown or
+// missing columns, bad counts, unknown types, no rows.
 [[nodiscard]] SizeTable read_size_table(const std::string& path, std::uint64_t max_bytes);
 
 } // namespace stepsim::io

@@ -60,7 +60,7 @@ struct Layer {
 // that moment to its end, over the steps. Known only where the files of several ranks were read.
 struct MeasuredTransfer {
   std::optional<Seconds> median, low, high; // 5 % and 95 % quantiles from five steps on
-  std::vector<Seconds> wait;                // by rank, mean of a call; empty = unknown
+  std::vector<Seconds> wait;                // by rank, median of a call; empty = unknown
 };
 
 // What a framework sent as one message during the trace: its size, and the time of its exchange
@@ -72,7 +72,8 @@ struct MeasuredBucket {
   std::int64_t tensors{};
   std::optional<Seconds> min, median, max; // empty: launched without a kernel (one GPU)
   MeasuredTransfer transfer{};
-  std::string group{}; // "replica": shards, over the ranks that hold the same one; empty = all ranks
+  std::string
+      group{}; // "replica": shards, over the ranks that hold the same one; empty = all ranks
 };
 
 struct MeasuredCollective { // outside the buckets: broadcasts of buffers and the like
