@@ -152,7 +152,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
                                     : message_seconds(problem, cost, schedule));
     decode += cost.decode_s;
     out.units.push_back(unit_of(scenario, group, cost));
-    set_exchanges(scenario, out.simulated, out.units.back());
+    set_exchanges(scenario, out.simulated && exchanges(scenario), out.units.back());
   }
   out.method = costs.method();
   out.events = costs.events();

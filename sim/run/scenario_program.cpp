@@ -229,7 +229,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated) {
     throw SimulationError(reason);
   }
   ScenarioProgram out;
-  out.simulated = simulated && exchanges(scenario);
+  out.simulated = simulated;
   out.program = row_of(scenario).make(scenario, out);
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());

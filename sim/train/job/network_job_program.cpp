@@ -24,17 +24,20 @@ std::vector<bool> sent_operations(const JobProgram& spec) {
 } // namespace
 
 ExchangeStreams exchange_streams(const program::Program& program) {
-  ExchangeStreams streams{.number = std::vector<std::uint32_t>(program.streams.size(), 0)};
-  std::vector<bool> exchanges(program.streams.size(), false);
+  ExchangeStreams streams{.first = std::vector<std::uint32_t>(program.streams.size(), 0),
+                          .slots = std::vector<std::uint32_t>(program.streams.size(), 0)};
   for (const program::Operation& operation : program.operations) {
     if (operation.type == program::OperationType::exchange) {
-      exchanges[operation.stream] = true;
+      const program::Stream& stream = program.streams[operation.stream];
+      const bool at_once = stream.discipline == program::Discipline::at_once;
+      const std::uint32_t most = at_once ? static_cast<std::uint32_t>(stream.concurrency) : 1;
+      std::uint32_t& slots = streams.slots[operation.stream];
+      slots = std::min(slots + 1, most); // more than there are exchanges are never in use
     }
   }
-  for (std::size_t stream = 0; stream < exchanges.size(); ++stream) {
-    if (exchanges[stream]) {
-      streams.number[stream] = streams.count++;
-    }
+  for (std::size_t stream = 0; stream < streams.slots.size(); ++stream) {
+    streams.first[stream] = streams.count;
+    streams.count += streams.slots[stream];
   }
   return streams;
 }
@@ -43,6 +46,7 @@ ProgramJob::ProgramJob(const NetworkJob& job, const JobNetwork& network)
     : job_(job), spec_(*job.program), network_(network), streams_(exchange_streams(spec_.program)),
       program_(spec_.program, job.iterations, spec_.factors, program::Record::all,
                sent_operations(spec_)) {
+  busy_.assign(streams_.count, false);
   assert(spec_.program.ranks == job.workers && "every worker follows the program");
   assert(spec_.exchange_of.size() == spec_.program.operations.size() && "one per operation");
 }
@@ -136,10 +140,25 @@ std::uint32_t ProgramJob::start(const program::ProgramEvents::Entered& entered,
   const std::uint32_t place = free_.back();
   free_.pop_back();
   place_of_[{entered.operation, entered.iteration, first_rank}] = place;
-  running_[place] = {
-      .operation = entered.operation, .iteration = entered.iteration, .first_rank = first_rank};
+  const std::uint32_t stream = spec_.program.operations[entered.operation].stream;
+  running_[place] = {.operation = entered.operation,
+                     .iteration = entered.iteration,
+                     .first_rank = first_rank,
+                     .communicator = free_communicator(stream)};
+  busy_[running_[place].communicator] = true;
   begin_stage(place);
   return place;
+}
+
+// Parts of a group have different ranks and share the only slot of their stream.
+std::uint32_t ProgramJob::free_communicator(std::uint32_t stream) const {
+  const std::uint32_t first = streams_.first[stream];
+  for (std::uint32_t slot = 0; slot < streams_.slots[stream]; ++slot) {
+    if (!busy_[first + slot]) {
+      return first + slot;
+    }
+  }
+  return first;
 }
 
 // What the tail sends counts in the last iteration.
@@ -151,7 +170,7 @@ void ProgramJob::begin_stage(std::uint32_t place) {
   JobMessage label;
   label.iteration = std::min(running.iteration, job_.iterations - 1);
   label.piece = static_cast<std::uint32_t>(std::max(operation.unit, 0));
-  label.communicator = streams_.number[operation.stream];
+  label.communicator = running.communicator;
   label.run = place;
   running.collective = &collective(running.operation, running.stage,
                                    program_.part_of(running.operation, running.first_rank));
@@ -189,6 +208,7 @@ void ProgramJob::end(double now, std::uint32_t place) {
   const Running& running = running_[place];
   place_of_.erase({running.operation, running.iteration, running.first_rank});
   program_.exchange_ended(now, running.operation, running.first_rank, running.iteration);
+  busy_[running.communicator] = false;
   free_.push_back(place);
   changed_ = true;
 }

@@ -22,9 +22,11 @@
 
 namespace stepsim::train {
 
-// Streams that have exchanges, numbered in the order of streams.
+// Communicators, which have connections of their own: one for every stream with exchanges, or one
+// for every slot of a stream `at_once`; in the order of streams.
 struct ExchangeStreams {
-  std::vector<std::uint32_t> number; // [stream]
+  std::vector<std::uint32_t> first; // [stream]
+  std::vector<std::uint32_t> slots; // [stream]
   std::uint32_t count = 0;
 };
 [[nodiscard]] ExchangeStreams exchange_streams(const program::Program& program);
@@ -55,6 +57,7 @@ private:
     std::uint32_t operation{};
     std::int64_t iteration{};
     std::uint32_t first_rank{}; // of its part
+    std::uint32_t communicator{};
     std::size_t stage = 0;
     JobCollective* collective = nullptr;            // of the stage
     std::unique_ptr<CollectiveMessages> messages{}; // none while the operation's seconds pass
@@ -67,6 +70,7 @@ private:
   void take_entered(double now);
   [[nodiscard]] std::uint32_t start(const program::ProgramEvents::Entered& entered,
                                     std::uint32_t first_rank);
+  [[nodiscard]] std::uint32_t free_communicator(std::uint32_t stream) const;
   void begin_stage(std::uint32_t place);
   void end_stage_if_done(double now, std::uint32_t place);
   void end(double now, std::uint32_t place);
@@ -78,7 +82,8 @@ private:
   program::ProgramEvents program_;
   std::map<std::tuple<std::uint32_t, std::size_t, std::uint32_t, std::uint32_t>,
            std::unique_ptr<JobCollective>>
-      collectives_; // by exchange, stage, group, first rank
+      collectives_;        // by exchange, stage, group, first rank
+  std::vector<bool> busy_; // [communicator] of streams at_once
   std::vector<Running> running_;
   std::vector<std::uint32_t> free_;       // places in running_
   std::vector<std::uint32_t> active_;     // places with messages
