@@ -27,6 +27,10 @@ inline constexpr std::string_view kBeyondNumbers =
 // Throws SimulationError where gradients or messages take longer than numbers can say.
 void check_range(const plan::Problem& problem);
 
+// The merge problem of the scenario. On a simulated network a planner that cuts into chunks needs
+// no cost, and gets none.
+[[nodiscard]] plan::Problem planned_problem(const Scenario& scenario);
+
 // The plan of the scenario's schedule, by the cost of `problem` or, if given, by
 // /communication/plan_cost. Throws as check_range and plan::make_plan do.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
