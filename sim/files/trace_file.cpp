@@ -45,6 +45,7 @@ train::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
     tensor.shape.push_back(checked.value_or(1));
     count *= static_cast<double>(tensor.shape.back());
   }
+  tensor.extra_bytes = {fields.integer("extra_bytes")};
   fields.no_more();
   if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
     problems.add(json, "shape", fmt::format("does not make {} elements", *tensor.elements));
@@ -75,8 +76,9 @@ train::Layer parse_trace_layer(const Json& json, Problems& problems) {
     layer.tensors.push_back(parse_trace_tensor(tensor, problems));
     known = known && layer.tensors.back().bytes;
     // Saturates above every legal total.
-    sum =
-        std::min(sum + layer.tensors.back().bytes.value_or(Bytes{0}).value, std::int64_t{1} << 54);
+    sum = std::min(sum + layer.tensors.back().bytes.value_or(Bytes{0}).value +
+                       layer.tensors.back().extra_bytes.value,
+                   std::int64_t{1} << 54);
   }
   if (known && !layer.tensors.empty() && layer.gradient_bytes &&
       layer.gradient_bytes->value != sum) {
@@ -85,6 +87,60 @@ train::Layer parse_trace_layer(const Json& json, Problems& problems) {
   }
   fields.no_more();
   return layer;
+}
+
+// Numbers of a list whose element has a row of its own.
+std::vector<double> numbers(Fields& fields, std::string_view key, const Key& element,
+                            Problems& problems) {
+  std::vector<double> values;
+  for (const Json& value : fields.list(key)) {
+    values.push_back(checked_number(value, element.range, problems).value_or(0));
+  }
+  return values;
+}
+
+train::MeasuredTransfer parse_transfer(Fields& fields, Problems& problems) {
+  train::MeasuredTransfer transfer;
+  transfer.median = optional_seconds(fields, "transfer_s");
+  transfer.low = optional_seconds(fields, "transfer_low_s");
+  transfer.high = optional_seconds(fields, "transfer_high_s");
+  for (const double wait : numbers(fields, "wait_s", keys::kTraceWait.front(), problems)) {
+    transfer.wait.push_back({wait});
+  }
+  return transfer;
+}
+
+train::MeasuredUnit parse_unit(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kTraceUnits.front());
+  train::MeasuredUnit unit;
+  unit.elements = fields.integer("elements");
+  unit.gather_dtype = std::string(fields.optional_word("gather_dtype").value_or(""));
+  unit.reduce_dtype = std::string(fields.optional_word("reduce_dtype").value_or(""));
+  unit.gathers_forward = fields.integer("gathers_forward");
+  unit.gathers_backward = fields.integer("gathers_backward");
+  const auto range = fields.list("layers");
+  if (!range.empty()) {
+    const auto bound = [&](const Json& value) {
+      return checked_integer(value, keys::kTraceUnitLayer.front().range, problems).value_or(0);
+    };
+    unit.first_layer = bound(range.front());
+    unit.last_layer = bound(range.back());
+    if (range.size() != 2 || unit.last_layer < unit.first_layer) {
+      problems.add(json, "layers", "must be the first and the last layer");
+    }
+  }
+  fields.no_more();
+  return unit;
+}
+
+train::MeasuredSharding parse_sharding(const Json& json, Problems& problems) {
+  Fields fields(json, problems, *find_key(keys::kTrace, "sharding"));
+  train::MeasuredSharding sharding;
+  sharding.group_size = fields.integer("group_size");
+  sharding.world_size = fields.optional_integer("world_size");
+  sharding.reshard_after_forward = fields.boolean("reshard_after_forward");
+  fields.no_more();
+  return sharding;
 }
 
 // `index` may be left out. Where it is given it must be the position, because launch order is what
@@ -104,6 +160,8 @@ train::MeasuredBucket parse_bucket(const Json& json, std::size_t position, Probl
   bucket.min = optional_seconds(fields, "min_s");
   bucket.median = optional_seconds(fields, "median_s");
   bucket.max = optional_seconds(fields, "max_s");
+  bucket.group = fields.text("group");
+  bucket.transfer = parse_transfer(fields, problems);
   fields.no_more();
   return bucket;
 }
@@ -117,6 +175,7 @@ train::MeasuredCollective parse_collective(const Json& json, Problems& problems)
   collective.dtype = dtype(fields);
   collective.per_step = fields.integer("per_step");
   collective.min = optional_seconds(fields, "min_s");
+  collective.transfer = parse_transfer(fields, problems);
   fields.no_more();
   return collective;
 }
@@ -146,6 +205,13 @@ train::Checks parse_checks(const Json& json, Problems& problems) {
   checks.unattributed_fraction = fields.number("unattributed_fraction");
   checks.gpu_busy_fraction = fields.optional_number("gpu_busy_fraction");
   checks.rank_spread = fields.optional_number("rank_spread");
+  checks.idle_fraction = fields.optional_number("idle_fraction");
+  checks.launch_idle_fraction = fields.optional_number("launch_idle_fraction");
+  checks.recompute_fraction = fields.optional_number("recompute_fraction");
+  checks.graph_fraction = fields.optional_number("graph_fraction");
+  checks.wait_fraction =
+      numbers(fields, "wait_fraction", keys::kTraceWaitFraction.front(), problems);
+  checks.last_rank = numbers(fields, "last_rank", keys::kTraceLastRank.front(), problems);
   fields.no_more();
   return checks;
 }
@@ -168,6 +234,7 @@ train::Trace parse_trace(const Json& json) {
   trace.time_basis = fields.optional_word("time_basis");
   trace.granularity = fields.optional_word("granularity", train::kGranularities);
   trace.time_scale = fields.number("time_scale");
+  trace.accumulation = fields.optional_integer("accumulation");
   for (const Json& layer : fields.list("layers", "layer")) {
     trace.layers.push_back(parse_trace_layer(layer, problems));
   }
@@ -180,6 +247,12 @@ train::Trace parse_trace(const Json& json) {
   }
   for (const Json& collective : fields.list("collectives")) {
     trace.collectives.push_back(parse_collective(collective, problems));
+  }
+  for (const Json& unit : fields.list("units")) {
+    trace.units.push_back(parse_unit(unit, problems));
+  }
+  if (const Json* sharding = fields.any("sharding"); fields.has("sharding")) {
+    trace.sharding = parse_sharding(*sharding, problems);
   }
   for (const Json& step : fields.list("steps")) {
     trace.steps.push_back(parse_step(step, problems));

@@ -33,6 +33,9 @@ Json to_json(const train::Tensor& tensor) {
   if (!tensor.shape.empty()) {
     json.set("shape", Array(tensor.shape.begin(), tensor.shape.end()));
   }
+  if (tensor.extra_bytes.value > 0) {
+    json.set("extra_bytes", tensor.extra_bytes.value);
+  }
   return json;
 }
 
@@ -51,6 +54,42 @@ Json to_json(const train::Layer& layer) {
   return json;
 }
 
+Array list_of(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+// Only what several profiles have shown.
+void set_transfer(Json& json, const train::MeasuredTransfer& transfer) {
+  if (!transfer.median) {
+    return;
+  }
+  json.set("transfer_s", or_null(transfer.median));
+  json.set("transfer_low_s", or_null(transfer.low));
+  json.set("transfer_high_s", or_null(transfer.high));
+  Array wait;
+  for (const Seconds& time : transfer.wait) {
+    wait.push_back(time.value);
+  }
+  json.set("wait_s", std::move(wait));
+}
+
+Json to_json(const train::MeasuredUnit& unit) {
+  Json json;
+  json.set("elements", unit.elements);
+  set_text(json, "gather_dtype", unit.gather_dtype);
+  set_text(json, "reduce_dtype", unit.reduce_dtype);
+  json.set("gathers_forward", unit.gathers_forward);
+  json.set("gathers_backward", unit.gathers_backward);
+  json.set("layers", Array{unit.first_layer, unit.last_layer});
+  return json;
+}
+
+Json to_json(const train::MeasuredSharding& sharding) {
+  Json json;
+  json.set("group_size", sharding.group_size);
+  json.set("world_size", or_null(sharding.world_size));
+  json.set("reshard_after_forward", sharding.reshard_after_forward);
+  return json;
+}
+
 Json to_json(const train::MeasuredBucket& bucket, std::size_t index) {
   Json json;
   json.set("index", index);
@@ -61,6 +100,8 @@ Json to_json(const train::MeasuredBucket& bucket, std::size_t index) {
   json.set("min_s", or_null(bucket.min));
   json.set("median_s", or_null(bucket.median));
   json.set("max_s", or_null(bucket.max));
+  set_text(json, "group", bucket.group);
+  set_transfer(json, bucket.transfer);
   return json;
 }
 
@@ -72,6 +113,7 @@ Json to_json(const train::MeasuredCollective& collective) {
   set_text(json, "dtype", collective.dtype);
   json.set("per_step", collective.per_step);
   json.set("min_s", or_null(collective.min));
+  set_transfer(json, collective.transfer);
   return json;
 }
 
@@ -95,6 +137,19 @@ Json to_json(const train::Checks& checks) {
   json.set("gpu_busy_fraction", or_null(checks.gpu_busy_fraction));
   if (checks.rank_spread) {
     json.set("rank_spread", *checks.rank_spread);
+  }
+  const auto set_fraction = [&](std::string_view key, const std::optional<double>& value) {
+    if (value) {
+      json.set(key, *value);
+    }
+  };
+  set_fraction("idle_fraction", checks.idle_fraction);
+  set_fraction("launch_idle_fraction", checks.launch_idle_fraction);
+  set_fraction("recompute_fraction", checks.recompute_fraction);
+  set_fraction("graph_fraction", checks.graph_fraction);
+  if (!checks.wait_fraction.empty()) {
+    json.set("wait_fraction", list_of(checks.wait_fraction));
+    json.set("last_rank", list_of(checks.last_rank));
   }
   return json;
 }
@@ -131,6 +186,9 @@ Json to_json(const train::Trace& trace) {
     json.set("granularity", train::kGranularities[*trace.granularity]);
   }
   json.set("time_scale", trace.time_scale);
+  if (trace.accumulation) {
+    json.set("accumulation", *trace.accumulation);
+  }
   set_list(json, "layers", trace.layers);
   json.set("update_s", trace.update.value);
   json.set("input_s", trace.input.value);
@@ -144,6 +202,10 @@ Json to_json(const train::Trace& trace) {
     json.set("buckets", std::move(buckets));
   }
   set_list(json, "collectives", trace.collectives);
+  set_list(json, "units", trace.units);
+  if (trace.sharding) {
+    json.set("sharding", to_json(*trace.sharding));
+  }
   set_list(json, "steps", trace.steps);
   if (trace.checks) {
     json.set("checks", to_json(*trace.checks));

@@ -20,13 +20,14 @@ namespace {
 
 constexpr std::size_t kHead = std::size_t{1} << 20;
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 6> kNames{{
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 7> kNames{{
     {"kineto", ImportFormat::kineto},
     {"nccl-tests", ImportFormat::nccl_tests},
     {"osu", ImportFormat::osu},
     {"nccl-topology", ImportFormat::nccl_topology},
     {"layer-table", ImportFormat::layer_table},
     {"caffe-log", ImportFormat::caffe_log},
+    {"pytorch-et", ImportFormat::pytorch_et},
 }};
 
 bool contains(std::string_view text, std::string_view part) {
@@ -42,9 +43,7 @@ DetectedFormat detect_json(std::string_view head) {
     return not_supported("Horovod timelines are not supported; export a PyTorch profiler trace");
   }
   if (contains(head, "\"nodes\"") && contains(head, "\"schema\"")) {
-    return not_supported(
-        "PyTorch execution traces are not supported; export a trace of the PyTorch "
-        "profiler");
+    return {ImportFormat::pytorch_et, ""};
   }
   if (contains(head, "\"average_bus_bandwidth\"") || contains(head, "\"out_of_place\"")) {
     return {ImportFormat::nccl_tests, ""};

@@ -6,7 +6,15 @@
 
 namespace stepsim::io {
 
-enum class ImportFormat { kineto, nccl_tests, osu, nccl_topology, layer_table, caffe_log };
+enum class ImportFormat {
+  kineto,
+  nccl_tests,
+  osu,
+  nccl_topology,
+  layer_table,
+  caffe_log,
+  pytorch_et
+};
 
 // "kineto", "nccl-tests", ...: the words of the command line.
 [[nodiscard]] std::string_view name(ImportFormat format);

@@ -12,19 +12,6 @@ namespace stepsim::study {
 
 namespace {
 
-program::Factors factors_of(const Scenario& scenario, const program::Program& program,
-                            std::int64_t iterations) {
-  program::Factors factors;
-  const train::Jitter jitter(scenario.variability, program.ranks);
-  for (std::int64_t n = 1; n <= iterations * program.steps; ++n) {
-    for (std::uint32_t worker = 0; worker < program.ranks; ++worker) {
-      factors.compute.push_back(jitter.compute(worker, n));
-    }
-    factors.exchange.push_back(jitter.exchange(n));
-  }
-  return factors;
-}
-
 program::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgram& made) {
   program::ProgramLabels labels;
   const bool plain_rounds = trains_in_rounds(scenario.training) && !has_islands(scenario.training);

@@ -24,8 +24,10 @@ enum class RankGroup { all, node, replica };
 [[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
 
 struct GroupExchange {
-  program::ExchangeTime time; // with sync_s, and copies through host memory and buffers
-  double bytes_sent{};        // by the rank that sends most
+  program::ExchangeTime time;           // with sync_s, and copies through host memory and buffers
+  program::ExchangeTime beside;         // of it, what is not on the wire
+  std::optional<coll::Collective> sent; // on a simulated network: what is on the wire
+  double bytes_sent{};                  // by the rank that sends most
   std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
 };
@@ -44,6 +46,7 @@ public:
 private:
   [[nodiscard]] std::optional<plan::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
+  [[nodiscard]] coll::Collective sent(double bytes, coll::AlgorithmId algorithm) const;
 
   const Scenario& scenario_;
   RankGroup group_;

@@ -25,6 +25,7 @@
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/network_use.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -57,7 +58,7 @@ bool needs_events(const Scenario& scenario) {
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
   if (simulates_messages(scenario)) {
-    return run_network(scenario);
+    return sends_by_program(scenario) ? run_program(scenario) : run_network(scenario);
   }
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {
     return run_program(scenario);

@@ -8,6 +8,7 @@
 
 #include "program/builders/fsdp_program.hpp"
 #include "run/group_exchange.hpp"
+#include "run/program_parts.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "train/workload/layer_units.hpp"
@@ -43,10 +44,6 @@ std::vector<ProgramUnit> units_of(const Scenario& scenario, const train::Wrappin
     unit.bytes = Bytes{static_cast<std::int64_t>(sum)};
   }
   return units;
-}
-
-UnitExchange sent(const GroupExchange& exchange) {
-  return {exchange.seconds(), exchange.bytes_sent};
 }
 
 // Shards are those of a node, replicas one rank of every node.
@@ -128,16 +125,13 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
     const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
     each.decode = {sharding.parameter_compression.decode_s(gathered)};
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    each.gather = gather.time;
-    each.reduce = reduce.time;
-    unit.gather = sent(gather);
-    unit.reduce = sent(reduce);
+    each.gather = taken(gather, out.simulated, unit.gather);
+    each.reduce = taken(reduce, out.simulated, unit.reduce);
     unit.cost.algorithm = gather.algorithm;
     if (replicas) {
       const GroupExchange replicate =
           (*replicas)(sharding.reduce_bytes * parameters / static_cast<double>(options.shards));
-      each.replicate = replicate.time;
-      unit.replicate = sent(replicate);
+      each.replicate = taken(replicate, out.simulated, unit.replicate);
     }
   }
   out.method = std::max(gathers.method(), reduces.method());

@@ -131,6 +131,9 @@ constexpr std::array kRules{
               return "schedule " + std::string(plan::planner(s.communication.schedule).name);
             }},
     KeyRule{"/communication/plan_cost", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/communication/contention", "the network model is alpha_beta",
+            [](const Scenario& s) { return !is_simulated(s); },
+            [](const Scenario& s) { return model_word(s) + ", whose links are shared"; }},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
     KeyRule{"/communication/library/name", kOfLibrary, is_library, asked_collective},

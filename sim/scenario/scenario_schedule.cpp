@@ -114,8 +114,7 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     problems.add(where, "schedule",
                  schedule + " needs a trace whose measured buckets hold all gradients");
   }
-  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets ||
-      simulates_messages(scenario)) {
+  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets) {
     return;
   }
   const coll::CompressionMethod method = communication.compression.method;
@@ -123,8 +122,9 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     if (coll::row(method).kind != coll::CompressionKind::sparse) {
       problems.add(where, "schedule", schedule + " needs a sparse compression");
     }
-  } else if (planner.needs_linear_cost() ? !merge_problem(scenario).cost.is_linear()
-                                         : !is_summed(method)) {
+  } else if (planner.needs_linear_cost() && !(simulates_messages(scenario) && is_summed(method))
+                 ? !merge_problem(scenario).cost.is_linear()
+                 : !is_summed(method)) {
     problems.add(where, "schedule",
                  planner.needs_linear_cost()
                      ? schedule + " needs a linear cost (startup_s, per_byte_s)"

@@ -240,9 +240,6 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json& place = *tree.find("training");
   const std::string what = shards ? "sharding " + word_of(training.sharding) : "micro_batches";
   const std::string_view key = shards ? "sharding" : "micro_batches";
-  if (simulates_messages(scenario)) {
-    problems.add(place, key, what + " is not defined where every message is simulated");
-  }
   if (training.input.value > 0) {
     problems.add(place, "input_s", "is not defined with " + what);
   }
@@ -293,8 +290,6 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   if (training.sharding.strategy == ShardingStrategy::hybrid_shard) {
     if (scenario.cluster.nodes < 2 || scenario.cluster.gpus_per_node < 2) {
       problems.add(place, key, "hybrid_shard needs at least 2 nodes and 2 ranks in each");
-    } else if (is_simulated(scenario)) {
-      problems.add(place, key, "hybrid_shard is not defined for a simulated network");
     } else if (!scenario.cluster.intra) {
       problems.add(place, key, "hybrid_shard needs /cluster/intra_network");
     }

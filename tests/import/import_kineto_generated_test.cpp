@@ -225,7 +225,11 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   KinetoOptions import;
   import.models = {&generated.table, 1};
   const train::Trace one = import_kineto({file}, import);
-  const train::Trace two = import_kineto({file, file}, import);
+  CHECK_THROWS_WITH_AS(import_kineto({file, file}, import),
+                       (file + ": rank 0 is there twice").c_str(), InputError);
+  options.rank = 1;
+  const std::string same = folder.put("rank1.json", generate_kineto(options).text);
+  const train::Trace two = import_kineto({file, same}, import);
   // Equal ranks: the same medians and minima, no spread, twice the steps.
   CHECK(two.layers[0].forward->value == one.layers[0].forward->value);
   CHECK(two.buckets[0].min->value == one.buckets[0].min->value);
@@ -235,7 +239,7 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   CHECK(two.source->files.size() == 2);
 
   options.seed = 2; // other layers
-  const std::string other = folder.put("rank1.json", generate_kineto(options).text);
+  const std::string other = folder.put("rank2.json", generate_kineto(options).text);
   CHECK_THROWS_WITH_AS(import_kineto({file, other}, import),
                        (other + ": layers differ from those of " + file).c_str(), InputError);
 }

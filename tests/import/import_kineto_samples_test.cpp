@@ -94,11 +94,10 @@ TEST_CASE("K1: steps of ResNet-50 on two A100") {
   CHECK(trace.checks->unattributed_fraction == 0);
   CHECK(*trace.checks->gpu_busy_fraction ==
         us((49728.926 / 219726.905 + 58332.167 / 224936.243) / 2));
-  CHECK(warned(trace, "the GPU was idle 76 % of the step"));
+  CHECK(warned(trace, "host-bound: the GPU idles 75."));
   CHECK(trace.device == "NVIDIA A100-PG509-200");
   CHECK(trace.ranks == 2);
   CHECK(trace.time_scale == 1.0);
-  CHECK(trace.provenance == train::Provenance::imported);
 }
 
 TEST_CASE("K1: layers, medians of two steps") {
@@ -178,12 +177,12 @@ TEST_CASE("K1: the automatic match and --model resnet50 give the same 161 tensor
   const std::vector<train::ModelTable> models = shipped_models();
   KinetoOptions options;
   options.models = models;
-  std::vector<std::string> remarks;
-  const train::Trace automatic = import_kineto({kResnet}, options, &remarks);
+  const KinetoImport imported = import_kineto_job({kResnet}, options);
+  const train::Trace& automatic = imported.trace;
   // Said once, at the import: the trace does not warn of it whenever it is used.
-  REQUIRE(remarks.size() == 1);
-  CHECK(remarks[0].starts_with("gradient sizes from model table resnet50"));
-  CHECK_FALSE(warned(automatic, "gradient sizes from model table"));
+  CHECK(imported.sizes ==
+        "model table resnet50 (161 of 161 tensors), float32, checked against 5 measured buckets");
+  CHECK_FALSE(warned(automatic, "model table"));
   options.model = "resnet50";
   const train::Trace named = import_kineto({kResnet}, options);
   const auto tensors = in_ready_order(automatic);
@@ -215,14 +214,19 @@ TEST_CASE("K1: the automatic match and --model resnet50 give the same 161 tensor
   CHECK_THROWS_AS(import_kineto({kResnet}, options), UsageError);
 }
 
-TEST_CASE("K1: without tables the sizes are unknown and the trace says so") {
+TEST_CASE("K1: without tables the elements of the buckets are spread over their gradients") {
   if (absent(kResnet)) {
     return;
   }
   const train::Trace trace = import_kineto({kResnet}, {});
-  CHECK_FALSE(trace.layers[0].gradient_bytes.has_value());
+  std::vector<std::int64_t> sums(5);
+  for (const train::Tensor* tensor : in_ready_order(trace)) {
+    sums.at(static_cast<std::size_t>(*tensor->bucket)) += *tensor->elements;
+  }
+  CHECK(sums == std::vector<std::int64_t>{2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040});
   CHECK(trace.layers[2].gradient_bytes == Bytes{0}); // relu
-  CHECK(warned(trace, "gradient sizes are unknown"));
+  CHECK(trace.provenance == train::Provenance::assumed);
+  CHECK(warned(trace, "spread within measured buckets: about 1 %"));
 }
 
 TEST_CASE("K1: --time wall and --measured-step scale the compute times") {
@@ -306,8 +310,8 @@ TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
   CHECK(in_us(step.gpu_busy) == us(79470));
   CHECK(in_us(step.compute_busy) == us(43950));
   CHECK(warned(trace, "not data-parallel only"));
-  CHECK(warned(trace, "NCCL kernels without size arguments"));
-  double update = 0; // all launches outside of operators lie in Optimizer.step#
+  REQUIRE(trace.buckets.size() == 2); // from the annotations of the calls
+  double update = 0;                  // all launches outside of operators lie in Optimizer.step#
   for (const train::MeasuredStep& each : trace.steps) {
     update += in_us(each.update);
   }

@@ -433,9 +433,13 @@ private:
             events_[static_cast<std::size_t>(noise_.integer(0, static_cast<std::int64_t>(i) - 1))]);
       }
     }
-    std::string text = options_.bare_array ? "[" : R"({"schemaVersion": 1,
+    std::string text = options_.bare_array
+                           ? std::string("[")
+                           : R"({"schemaVersion": 1,
   "deviceProperties": [{"id": 0, "name": "Generated GPU", "totalGlobalMem": 1}, {"name": "second"}],
-  "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 2, "pg_config": [{"ranks": [0, 1]}]},
+  "distributedInfo": {"backend": "nccl", "rank": )" +
+                                 std::to_string(options_.rank) +
+                                 R"(, "world_size": 2, "pg_config": [{"ranks": [0, 1]}]},
   "host_name": "secret-host", "username": "secret-user",
   "traceEvents": [)";
     for (std::size_t i = 0; i < events_.size(); ++i) {
@@ -455,7 +459,28 @@ private:
     }
     return {middle(std::move(values)) / 1e9};
   }
-  [[nodiscard]] std::size_t first_used() const { return records_.size() > 1 ? 1 : 0; }
+  // The first step is warm-up, and so are the next ones that take more than 1.2 times the median of
+  // those behind them, as long as two stay.
+  [[nodiscard]] std::size_t first_used() const {
+    std::size_t first = records_.size() > 1 ? 1 : 0;
+    const auto device_time = [this](std::size_t k) {
+      double sum = 0;
+      for (const Nanoseconds work : records_[k].work) {
+        sum += static_cast<double>(work);
+      }
+      return sum;
+    };
+    for (; records_.size() - first > 2; ++first) {
+      std::vector<double> others;
+      for (std::size_t k = first + 1; k < records_.size(); ++k) {
+        others.push_back(device_time(k));
+      }
+      if (device_time(first) <= 1.2 * middle(std::move(others))) {
+        break;
+      }
+    }
+    return first;
+  }
 
   train::Trace expectation() const {
     train::Trace trace;

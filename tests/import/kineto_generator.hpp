@@ -17,6 +17,7 @@ struct KinetoGeneratorOptions {
   std::uint64_t seed = 1;
   int steps = 3;
   int layers = 5;
+  int rank = 0;
   bool integer_stamps = false; // whole microseconds, as older profilers write
   bool string_ids = false;     // pid and tid as strings
   bool old_categories = false; // "Kernel", "Runtime", "Operator", ...

@@ -72,7 +72,7 @@ APPLIES = {
     "/communication/phase_s": lambda d: d["schedule"] == "horovod",
     "/communication/blocking": lambda d: d["schedule"] == "horovod",
     "/communication/concurrency": lambda d: d["schedule"] == "asc_wfbp",
-    "/communication/contention": lambda d: d["schedule"] == "asc_wfbp",
+    "/communication/contention": lambda d: d["schedule"] == "asc_wfbp" and d["level"] not in NETWORKS,
     "/communication/preset": lambda d: d["schedule"] == "priority",
     "/communication/partition_bytes": lambda d: d["schedule"] == "priority",
     "/communication/credit_bytes": lambda d: d["schedule"] == "priority",
@@ -103,13 +103,14 @@ APPLIES = {
     "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta"
                                                 and d["algorithm"] != ISLANDS),
     "/training/pipeline_width": lambda d: pipe(d),
-    "/training/max_width": lambda d: pipe(d),
-    "/training/width_tolerance": lambda d: pipe(d),
-    "/training/warmup_iterations": lambda d: pipe(d),
-    "/training/warmup_switch": lambda d: pipe(d),
-    "/training/drain": lambda d: pipe(d),
+    "/training/max_width": lambda d: pipe(d) and timed(d),
+    "/training/width_tolerance": lambda d: pipe(d) and timed(d),
+    "/training/warmup_iterations": lambda d: pipe(d) and timed(d),
+    "/training/warmup_switch": lambda d: pipe(d) and timed(d),
+    "/training/drain": lambda d: pipe(d) and timed(d),
     "/training/compute_slowdown": lambda d: pipe(d) or (
-        (d["algorithm"] == "sync_sgd" or rounds(d)) and d["level"] == "alpha_beta" and d["variability"] == "none"
+        (d["algorithm"] == "sync_sgd" and d["level"] in NETWORKS | {"alpha_beta"}
+         or rounds(d) and d["level"] == "alpha_beta") and d["variability"] == "none"
         and d["compression"] in ("-", "none") and d["schedule"] != "dear"),
     "/training/overlap": lambda d: False,
     "/training/host_copy_Bps": lambda d: not server(d),
@@ -181,8 +182,13 @@ def rounds(d):
 
 def program(d):
     """True where micro-batches and sharding may stand."""
-    return (d["algorithm"] == "sync_sgd" and d["level"] not in NETWORKS and d["schedule"] != "dear"
-            and d["workload"] != "jobs")
+    return (d["algorithm"] == "sync_sgd" and d["schedule"] != "dear"
+            and not (d["collective"] == "parameter_server" and d["level"] in NETWORKS))
+
+
+def timed(d):
+    """True where exchanges have times of their own: no message is simulated by itself."""
+    return d["level"] != "packet" and d["workload"] != "jobs" and d["collective"] != "parameter_server"
 
 
 def collective(d):

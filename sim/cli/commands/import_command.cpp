@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -18,6 +19,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
+#include "files/import_number.hpp"
 #include "files/import_source.hpp"
 #include "files/trace_file.hpp"
 #include "files/trace_text.hpp"
@@ -27,7 +29,10 @@
 #include "import/import_osu.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
+#include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
+#include "json/file_write.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -39,17 +44,25 @@ constexpr CommandText kImportText{
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
     "layer-table (CSV) into a trace; nccl-tests and osu into samples for stepsim-calibrate fit,\n"
     "osu into a cost file where OUT ends in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE) into\n"
-    "a topology; auto detects the format. Prints a summary and warnings.",
+    "a topology; pytorch-et (execution trace) into sizes without times; auto detects the format.\n"
+    "Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
     "stepsim import auto layers.csv -o traces/layers.json",
-    "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.",
+    "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.\n"
+    "A table for --sizes is written inside the training program, before it wraps the model:\n"
+    "  import csv\n"
+    "  rows = [(n, p.numel(), str(p.dtype).split(\".\")[-1])\n"
+    "          for n, p in model.named_parameters() if p.requires_grad]\n"
+    "  csv.writer(open(\"sizes.csv\", \"w\")).writerows([(\"name\", \"elements\", \"dtype\"), "
+    "*rows])",
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 7> kFormats{
-    "kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"};
+constexpr std::array<std::string_view, 8> kFormats{"kineto",     "caffe-log",  "layer-table",
+                                                   "osu",        "nccl-tests", "nccl-topology",
+                                                   "pytorch-et", "auto"};
 
 struct ImportFlags { // as typed
   std::string format;
@@ -57,6 +70,7 @@ struct ImportFlags { // as typed
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
+  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability;
   std::string op, ranks, value, column;
   TopologyFlags topology;
   bool allow_unknown_sizes = false;
@@ -79,6 +93,13 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--time", flags.time, "kineto"},
       Row{"--measured-step", flags.measured_step, "kineto"},
       Row{"--backward-ratio", flags.backward_ratio, "kineto"},
+      Row{"--sizes", flags.sizes, "kineto"},
+      Row{"--sizes-order", flags.sizes_order, "kineto"},
+      Row{"--ddp-log", flags.ddp_log, "kineto"},
+      Row{"--pytorch-et", flags.pytorch_et, "kineto"},
+      Row{"--parameters", flags.parameters, "kineto"},
+      Row{"--dtype", flags.dtype, "kineto"},
+      Row{"--variability", flags.variability, "kineto"},
       Row{"--op", flags.op, "osu nccl-tests"},
       Row{"--ranks", flags.ranks, "osu nccl-tests"},
       Row{"--value", flags.value, "osu"},
@@ -126,6 +147,60 @@ std::vector<train::ModelTable> known_models(ImportFlags& flags, study::Files& fi
   return tables;
 }
 
+// A number of parameters: 110M, 7B, 1.5B or all its digits. Suffixes are powers of a thousand.
+std::int64_t parameter_count(const std::string& text) {
+  constexpr std::array<std::pair<char, int>, 8> kSuffixes{
+      {{'k', 3}, {'K', 3}, {'m', 6}, {'M', 6}, {'g', 9}, {'G', 9}, {'b', 9}, {'B', 9}}};
+  std::string_view digits = text;
+  int exponent = 0;
+  for (const auto& [suffix, power] : kSuffixes) {
+    if (!digits.empty() && digits.back() == suffix && exponent == 0) {
+      digits.remove_suffix(1);
+      exponent = power;
+    }
+  }
+  const auto whole = exponent == 0 ? io::parse_whole(digits) : std::nullopt;
+  const auto value = whole          ? std::optional(static_cast<double>(*whole))
+                     : exponent > 0 ? io::parse_scaled(digits, exponent)
+                                    : std::nullopt;
+  if (!value || *value < 1 || *value > 1e15 || std::round(*value) != *value) {
+    throw UsageError("--parameters: must be a whole number from 1 to 1e15, as in 25557032, 110M or "
+                     "7B, got " +
+                     base::shown_value(text));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+// Where gradient sizes come from besides the trace itself.
+void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
+  const auto set = [](std::optional<std::string>& option, const std::string& value) {
+    if (!value.empty()) {
+      option = value;
+    }
+  };
+  set(options.sizes, flags.sizes);
+  set(options.ddp_log, flags.ddp_log);
+  set(options.pytorch_et, flags.pytorch_et);
+  if (!flags.sizes_order.empty()) {
+    constexpr std::array<std::string_view, 2> kOrders{"registration", "gradient"};
+    require_word("--sizes-order", flags.sizes_order, kOrders);
+    if (flags.sizes.empty()) {
+      throw UsageError("--sizes-order needs --sizes");
+    }
+    options.sizes_in_ready_order = flags.sizes_order == kOrders[1];
+  }
+  if (!flags.parameters.empty()) {
+    options.parameters = parameter_count(flags.parameters);
+  }
+  if (!flags.dtype.empty()) {
+    const auto word = io::dtype_of_pytorch(flags.dtype);
+    if (!word) {
+      require_word("--dtype", flags.dtype, train::dtype_words());
+    }
+    options.dtype = word->word;
+  }
+}
+
 // Absent flags keep the defaults of the importer.
 io::KinetoOptions kineto_options(const ImportFlags& flags) {
   io::KinetoOptions options;
@@ -155,6 +230,7 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
     options.backward_ratio =
         quantity("--backward-ratio", flags.backward_ratio, base::QuantityKind::ratio);
   }
+  size_options(flags, options);
   return options;
 }
 
@@ -180,8 +256,8 @@ std::string first_without_size(const train::Trace& trace) {
   return names + (seen > kShown ? ", ..." : "");
 }
 
-// A trace whose gradients have no sizes cannot be run: it is refused here, where something can be
-// done about it, and not when it is used.
+// A table whose layers have no sizes cannot be run: it is refused here, where something can be done
+// about it, and not when it is used.
 void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
   const auto unknown = std::ranges::count_if(
       trace.layers, [](const train::Layer& layer) { return !layer.gradient_bytes; });
@@ -196,13 +272,9 @@ void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
                                       std::to_string(trace.layers.size()) +
                                       " layers are unknown (" + first_without_size(trace) + ")"
                                 : "no layer has a gradient";
-  const std::string remedy =
-      flags.format != "kineto" ? "; a column with the parameters of each layer gives them"
-      : flags.model.empty()
-          ? "; record the trace with record_shapes=True, or give the table of its model: --model"
-          : "";
   throw InputError(flags.files.front(), "",
-                   which + remedy + " (--allow-unknown-sizes writes the times alone)");
+                   which + "; a column with the parameters of each layer gives them"
+                           " (--allow-unknown-sizes writes the times alone)");
 }
 
 // A trace is only of use with the sizes of its gradients.
@@ -239,6 +311,44 @@ Imported imported_topology(const ImportFlags& flags) {
   return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
 }
 
+// The block `variability` of a scenario.
+io::Json variability_block(const train::Variability& measured) {
+  io::Json block;
+  block.set("compute_cv", measured.compute_cv);
+  block.set("distribution", train::kJitterLaws[measured.law]);
+  block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
+  io::Array stragglers;
+  for (const train::Straggler& straggler : measured.stragglers) {
+    io::Json each;
+    each.set("worker", static_cast<std::int64_t>(straggler.worker));
+    each.set("factor", straggler.factor);
+    stragglers.push_back(std::move(each));
+  }
+  block.set("stragglers", std::move(stragglers));
+  return block;
+}
+
+// A trace whose gradients have no sizes cannot be run: it is refused here, with what would help.
+Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options) {
+  const io::KinetoImport imported = io::import_kineto_job(flags.files, options);
+  if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
+    throw InputError(flags.files.front(), "", imported.remedy);
+  }
+  Imported result = imported_trace(imported.trace);
+  if (!flags.variability.empty()) {
+    const io::MeasuredVariability& measured = imported.variability;
+    if (flags.variability == "-") {
+      throw UsageError("--variability: needs a file, got -");
+    }
+    io::write_file(flags.variability, io::pretty(variability_block(measured.block)));
+    std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
+  }
+  if (!imported.sizes.empty()) {
+    result.last_line = "sizes: " + imported.sizes + "\n";
+  }
+  return result;
+}
+
 // Runs the importer of the format, which is known by now; kineto is what remains after all others.
 // `target` decides between a cost file and samples for osu alone.
 Imported import_as(ImportFlags& flags, const std::string& target, study::Files& files) {
@@ -252,6 +362,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
       options.model = flags.model;
     }
     return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
+  }
+  if (flags.format == "pytorch-et") {
+    return imported_trace(io::trace_of_sizes(single_file(flags), common_options(flags)));
   }
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
@@ -282,12 +395,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   const std::vector<train::ModelTable> tables = known_models(flags, files);
   io::KinetoOptions options = kineto_options(flags);
   options.models = tables;
-  std::vector<std::string> remarks;
-  Imported imported = imported_sized(io::import_kineto(flags.files, options, &remarks), flags);
-  for (const std::string& remark : remarks) {
-    imported.summary += remark + "\n";
-  }
-  return imported;
+  return imported_kineto(flags, options);
 }
 
 // The detected format is printed as a note: a wrong guess should be seen before its errors are
@@ -310,7 +418,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
-                 "nccl-topology or auto")
+                 "nccl-topology, pytorch-et or auto")
       ->required();
   app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
   const auto add = [&app](const char* name, std::string& value, const char* type,
@@ -333,6 +441,22 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "scale to this unprofiled step time, e.g. 90ms", kKineto);
   add("--backward-ratio", flags.backward_ratio, "R",
       "backward = R x forward, for forward-only traces; marks the result assumed", kKineto);
+  add("--sizes", flags.sizes, "FILE.csv",
+      "name,elements[,dtype] of every parameter; see the snippet below", kKineto);
+  add("--sizes-order", flags.sizes_order, "WORD",
+      "of its rows: registration, or gradient (as they become ready); default registration",
+      kKineto);
+  add("--parameters", flags.parameters, "N",
+      "elements of all gradients, e.g. 110M, spread over the backward pass (assumed)", kKineto);
+  add("--dtype", flags.dtype, "TYPE", "of gradients where no record says; default float32",
+      kKineto);
+  add("--pytorch-et", flags.pytorch_et, "FILE",
+      "PyTorch execution trace of the same job, with the sizes", kKineto);
+  add("--ddp-log", flags.ddp_log, "FILE",
+      "values of model._get_ddp_logging_data(), with the sizes of the buckets", kKineto);
+  add("--variability", flags.variability, "FILE",
+      "also writes how ranks and steps differ in computing, the block variability of a scenario",
+      kKineto);
   app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
                "writes a trace without gradient sizes, for its times alone; run refuses it")
       ->group("kineto, layer-table");
@@ -382,6 +506,7 @@ int import_files(const Invocation& invocation) {
   write_tree(common, imported.tree);
   print_beside(imported.summary, common);
   print_warnings(imported.warnings, common);
+  print_beside(imported.last_line, common);
   return kOk;
 }
 

@@ -15,6 +15,7 @@ struct Imported {
   io::Json tree;
   std::string summary;
   std::vector<std::string> warnings;
+  std::string last_line{}; // printed behind them
 };
 
 // A trace without any gradient size, which only --allow-unknown-sizes lets through, gets a warning:

@@ -48,8 +48,14 @@ inline constexpr std::array kTraceTensor{
         .nullable()
         .example("4"),
     text("name", "Name of the parameter.").example(R"("conv1.weight")"),
-    list("shape", kTraceShape, "Shape of the parameter, where a model table gives it.")
-        .example("[64, 3, 7, 7]")};
+    list("shape", kTraceShape, "Shape of the parameter, where it is known.")
+        .example("[64, 3, 7, 7]"),
+    integer(
+        "extra_bytes",
+        "Bytes that its bucket carries beside the gradients, for parameters without a gradient.")
+        .in(kCounts)
+        .by_default(0)
+        .example("4096")};
 inline constexpr std::array kTraceTensors{object("tensors", kTraceTensor, "One gradient tensor.")};
 
 // A layer of a trace that holds sizes only has no times, and a layer without parameters has
@@ -74,6 +80,26 @@ inline constexpr std::array kTraceLayer{
         .example(R"("aten::conv2d")")};
 inline constexpr std::array kTraceLayers{object("layers", kTraceLayer, "One layer.")};
 
+// A collective without the waiting for the last rank, from the files of several ranks: INP 1.7.
+inline constexpr std::array kTraceWait{
+    number("wait_s", "Median time that the rank waits in a call, s.").in(at_least(0))};
+inline constexpr std::array kTransferTimes{
+    number("transfer_s",
+           "Median time from the last rank's entry to the end, s; of several profiles only.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.0009"),
+    number("transfer_low_s", "5 % quantile of the transfer times, s; null below five steps.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.0008"),
+    number("transfer_high_s", "95 % quantile of the transfer times, s; null below five steps.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.001"),
+    list("wait_s", kTraceWait, "Median time that each rank waits for the last one in a call, s.")
+        .example("[0.0001, 0]")};
+
 // What the framework really sent while the profile was taken: the buckets of the gradients, which
 // schedule `trace` sends again, ...
 inline constexpr std::array kTraceBucket{
@@ -95,8 +121,13 @@ inline constexpr std::array kTraceBucket{
         .in(at_least(0))
         .nullable()
         .example("0.001"),
-    number("max_s", "Longest measured all-reduce, s.").in(at_least(0)).nullable().example("0.001")};
-inline constexpr std::array kTraceBuckets{object("buckets", kTraceBucket, "One bucket.")};
+    number("max_s", "Longest measured all-reduce, s.").in(at_least(0)).nullable().example("0.001"),
+    text("group",
+         "replica where the bucket is the shard of a rank, reduced over the ranks with the same "
+         "shard.")
+        .example(R"("replica")")};
+inline constexpr std::array kTraceBuckets{
+    object("buckets", kTraceBucket, "One bucket.").and_also(kTransferTimes)};
 
 // ... and everything else, such as broadcasts of the buffers of batch normalization.
 inline constexpr std::array kTraceCollective{
@@ -107,7 +138,37 @@ inline constexpr std::array kTraceCollective{
     integer("per_step", "Calls in each step.").in(at_least(0)).by_default(1),
     number("min_s", "Shortest measured call, s.").in(at_least(0)).nullable().example("0.001")};
 inline constexpr std::array kTraceCollectives{
-    object("collectives", kTraceCollective, "One kind of call.")};
+    object("collectives", kTraceCollective, "One kind of call.").and_also(kTransferTimes)};
+
+// What a sharded job (FSDP, ZeRO-3) gathers and reduces as one: INP 1.6.
+inline constexpr std::array kTraceUnitLayer{
+    integer("layers", "Position of a layer, from 0.").in(at_least(0))};
+inline constexpr std::array kTraceUnit{
+    integer("elements", "Elements of the whole unit, padded to the group.")
+        .in(kCounts)
+        .example("855654400")
+        .required(),
+    word("gather_dtype", dtypes, "Element type in which parameters are gathered.")
+        .example(R"("bfloat16")"),
+    word("reduce_dtype", dtypes, "Element type in which gradients are reduced.")
+        .example(R"("float32")"),
+    integer("gathers_forward", "Gathers in the forward pass of a step.")
+        .in(at_least(0))
+        .by_default(1),
+    integer("gathers_backward", "Gathers in the backward pass of a step.")
+        .in(at_least(0))
+        .by_default(0)
+        .example("1"),
+    list("layers", kTraceUnitLayer, "First and last layer of the unit.").example("[0, 4]")};
+inline constexpr std::array kTraceUnits{object("units", kTraceUnit, "One unit.")};
+inline constexpr std::array kTraceSharding{
+    integer("group_size", "Ranks that hold one shard each.")
+        .in(at_least(1))
+        .example("8")
+        .required(),
+    integer("world_size", "Ranks of the job.").in(at_least(1)).nullable().example("8"),
+    boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
+        .by_default(false)};
 
 // A time of a measured step: its row and its place in train::MeasuredStep. The reader and the
 // writer go through the table in this order.
@@ -150,6 +211,11 @@ inline constexpr std::array kTraceStep{
 inline constexpr std::array kTraceSteps{
     object("steps", kTraceStep, "One measured step.").and_also(kStepTimeRows)};
 
+inline constexpr std::array kTraceWaitFraction{
+    number("wait_fraction", "Part of the rank's time in collectives.").in(between(0, 1))};
+inline constexpr std::array kTraceLastRank{
+    number("last_rank", "Part of the collectives.").in(between(0, 1))};
+
 // Written for the user, who sees whether the import can be trusted; no prediction depends on it.
 inline constexpr std::array kTraceChecks{
     integer("steps_used", "Number of steps in the medians.")
@@ -180,7 +246,33 @@ inline constexpr std::array kTraceChecks{
            "several profiles only.")
         .in(at_least(0))
         .nullable()
-        .example("0.01")};
+        .example("0.01"),
+    number("idle_fraction",
+           "Part of the time from the first to the last item of the steps in which the device runs "
+           "nothing.")
+        .in(between(0, 1))
+        .nullable()
+        .example("0.77"),
+    number("launch_idle_fraction",
+           "Part of the idle time in which the device waits for the host's next launch.")
+        .in(between(0, 1))
+        .nullable()
+        .example("0.997"),
+    number("recompute_fraction",
+           "Time of forward operators that run again in the backward pass, divided by the time of "
+           "the forward pass.")
+        .in(at_least(0))
+        .nullable()
+        .example("0.9"),
+    number("graph_fraction", "Part of the device time that lies in CUDA graphs.")
+        .in(between(0, 1))
+        .nullable()
+        .example("0.4"),
+    list("wait_fraction", kTraceWaitFraction,
+         "Part of the time in collectives that each rank waits for the last one.")
+        .example("[0.9, 0.1]"),
+    list("last_rank", kTraceLastRank, "Part of the collectives that each rank enters last.")
+        .example("[0.25, 0.75]")};
 
 inline constexpr std::array kTraceKeys{
     word("provenance", train::kProvenances, "Where the times come from.").required(),
@@ -203,6 +295,11 @@ inline constexpr std::array kTraceKeys{
     number("time_scale", "Factor by which the compute times were multiplied.")
         .in(above(0))
         .by_default(1),
+    integer("accumulation",
+            "Micro-steps between two updates of the weights; the layers describe one of them.")
+        .in(at_least(1))
+        .nullable()
+        .example("4"),
     list("layers", kTraceLayers, "Layers in forward order.")
         .sizes(1)
         .example(
@@ -222,6 +319,10 @@ inline constexpr std::array kTraceKeys{
         .example(R"([{"index": 0, "elements": 9408, "bytes": 37632}])"),
     list("collectives", kTraceCollectives, "Measured collectives that send no bucket.")
         .example(R"([{"op": "broadcast", "bytes": 212480}])"),
+    list("units", kTraceUnits, "Units of a sharded job in forward order.")
+        .example(R"([{"elements": 855654400}])"),
+    object("sharding", kTraceSharding, "How the job shards its units.")
+        .example(R"({"group_size": 8})"),
     list("steps", kTraceSteps, "Measured steps.")
         .example(R"([{"name": "ProfilerStep#5", "used": true}])"),
     object("checks", kTraceChecks, "How well the profile could be split into layers.")

@@ -2,12 +2,14 @@
 // the trace says how it was made.
 #include "import/kineto/import_kineto.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_sizes.hpp"
-#include "import/kineto/kineto_trace.hpp"
+#include "import/sizes/ddp_log.hpp"
 #include "json/file.hpp"
 
 namespace stepsim::io {
@@ -36,6 +38,9 @@ void check_options(const std::vector<std::string>& files, const KinetoOptions& o
   if (options.skip_steps < 0) {
     throw UsageError("--skip-steps: must be >= 0, got " + std::to_string(options.skip_steps));
   }
+  if (options.parameters) {
+    positive("--parameters", static_cast<double>(*options.parameters));
+  }
   if (options.model) {
     (void)table_named(options.models, *options.model);
   }
@@ -50,11 +55,20 @@ std::vector<std::pair<std::string, std::string>> options_given(const KinetoOptio
   if (options.batch_size) {
     given.emplace_back("batch_size", std::to_string(*options.batch_size));
   }
+  if (options.dtype) {
+    given.emplace_back("dtype", *options.dtype);
+  }
   if (options.measured_step) {
     given.emplace_back("measured_step_s", base::shortest(options.measured_step->value));
   }
   if (options.model) {
     given.emplace_back("model", *options.model);
+  }
+  if (options.parameters) {
+    given.emplace_back("parameters", std::to_string(*options.parameters));
+  }
+  if (options.sizes_in_ready_order) {
+    given.emplace_back("sizes_order", "gradient");
   }
   if (options.skip_steps != KinetoOptions().skip_steps) {
     given.emplace_back("skip_steps", std::to_string(options.skip_steps));
@@ -68,25 +82,99 @@ std::vector<std::pair<std::string, std::string>> options_given(const KinetoOptio
   return given;
 }
 
+// Buckets without sizes in the trace get those that DDP logged.
+void add_logged_sizes(const DdpLog& log, const std::optional<std::string>& dtype,
+                      KinetoRank& rank) {
+  const std::int64_t bytes = dtype_of_pytorch(dtype.value_or("float32"))->bytes;
+  for (StepSample& step : rank.steps) {
+    if (step.buckets.empty()) {
+      continue;
+    }
+    if (step.buckets.size() != log.bucket_bytes.size()) {
+      throw InputError(log.file, "",
+                       std::to_string(log.bucket_bytes.size()) + " buckets, but a step of " +
+                           rank.file + " has " + std::to_string(step.buckets.size()) +
+                           " all-reduces");
+    }
+    for (std::size_t b = 0; b < step.buckets.size(); ++b) {
+      CollectiveCall& call = step.buckets[b].call;
+      const auto recorded = dtype_of_pytorch(call.dtype);
+      if (call.elements < 0) {
+        call.elements = log.bucket_bytes[b] / (recorded ? recorded->bytes : bytes);
+        call.dtype = recorded ? call.dtype : dtype.value_or("float32");
+      }
+    }
+  }
+}
+
+// Without all-reduces in the trace the buckets at least sum up to the model.
+std::int64_t logged_elements(const DdpLog& log, const std::optional<std::string>& dtype) {
+  std::int64_t bytes = 0;
+  for (const std::int64_t bucket : log.bucket_bytes) {
+    bytes += bucket;
+  }
+  return bytes / dtype_of_pytorch(dtype.value_or("float32"))->bytes;
+}
+
 } // namespace
 
-train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options,
-                           std::vector<std::string>* remarks) {
+KinetoImport import_kineto_job(const std::vector<std::string>& files,
+                               const KinetoOptions& options) {
   check_options(files, options);
   train::Source source = make_source("kineto", options.common);
   source.options = options_given(options);
+  std::optional<SizeTable> table;
+  std::optional<DdpLog> log;
+  std::optional<ExecutionTrace> execution;
+  if (options.sizes) {
+    table = read_size_table(*options.sizes, options.common.max_bytes);
+  }
+  if (options.ddp_log) {
+    log = read_ddp_log(*options.ddp_log, options.common.max_bytes);
+  }
+  if (options.pytorch_et) {
+    execution = read_execution_trace(*options.pytorch_et, options.common.max_bytes);
+  }
   std::vector<KinetoRank> ranks;
   for (const std::string& file : files) {
     ByteSource bytes(file, options.common.max_bytes, true);
     // One recording at a time is in memory; what is kept of it is a few numbers per layer and step.
-    const KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
+    KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
     source.files.push_back(source_file(file, bytes.file_bytes(), bytes.digest()));
     ranks.push_back(reduce_rank(recording, options.step_annotation, options.skip_steps));
   }
-  train::Trace trace = trace_of_ranks(ranks, options, remarks);
-  trace.name = result_name(options.common, files.front());
-  trace.source = std::move(source);
-  return trace;
+  // Files come in any order; what is told by rank is in the order of ranks.
+  if (std::ranges::all_of(ranks, [](const KinetoRank& rank) { return rank.rank.has_value(); })) {
+    std::ranges::stable_sort(ranks, {}, [](const KinetoRank& rank) { return *rank.rank; });
+  }
+  KinetoOptions asked = options;
+  SizeSources sources;
+  if (table) {
+    sources.table = &*table;
+    sources.table_in_ready_order = options.sizes_in_ready_order;
+    source.files.push_back(table->source);
+  }
+  if (log) {
+    source.files.push_back(log->source);
+    sources.bucket_parameters = log->parameters;
+    std::ranges::for_each(ranks,
+                          [&](KinetoRank& rank) { add_logged_sizes(*log, options.dtype, rank); });
+    if (ranks.front().first().buckets.empty() && !options.parameters) {
+      asked.parameters = logged_elements(*log, options.dtype);
+    }
+  }
+  if (execution) {
+    sources.execution_trace = &*execution;
+    source.files.push_back(execution->source);
+  }
+  KinetoImport result = trace_of_ranks(ranks, asked, sources);
+  result.trace.name = result_name(options.common, files.front());
+  result.trace.source = std::move(source);
+  return result;
+}
+
+train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options) {
+  return import_kineto_job(files, options).trace;
 }
 
 } // namespace stepsim::io

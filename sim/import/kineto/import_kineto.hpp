@@ -8,16 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "import/kineto/kineto_options.hpp"
-#include "train/workload/trace.hpp"
+#include "import/kineto/kineto_trace.hpp"
 
 namespace stepsim::io {
 
-// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17). `remarks` gets
-// what is good to know once, at the import, and is no warning of the trace: where its sizes come
-// from.
+// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17). Gradient sizes
+// may stay unknown: `remedy` then says what to give.
+[[nodiscard]] KinetoImport import_kineto_job(const std::vector<std::string>& files,
+                                             const KinetoOptions& options);
+
+// The trace alone.
 [[nodiscard]] train::Trace import_kineto(const std::vector<std::string>& files,
-                                         const KinetoOptions& options,
-                                         std::vector<std::string>* remarks = nullptr);
+                                         const KinetoOptions& options);
 
 } // namespace stepsim::io

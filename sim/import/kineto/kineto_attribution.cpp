@@ -4,56 +4,13 @@
 #include "import/kineto/kineto_attribution.hpp"
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <tuple>
 
 namespace stepsim::io {
 
 namespace {
-
-struct Interval {
-  std::int32_t thread{};
-  Nanoseconds begin{};
-  Nanoseconds end{};
-};
-
-// Index of the last interval of `thread` that begins at or before `moment` and ends after it;
-// intervals are sorted by (thread, begin) and do not overlap on a thread. -1 if none.
-template <class Intervals>
-std::int32_t interval_at(const Intervals& intervals, std::int32_t thread, Nanoseconds moment) {
-  const auto after = std::upper_bound(intervals.begin(), intervals.end(), std::tie(thread, moment),
-                                      [](const auto& key, const auto& interval) {
-                                        return key < std::tie(interval.thread, interval.begin);
-                                      });
-  if (after == intervals.begin()) {
-    return -1;
-  }
-  const auto& candidate = *(after - 1);
-  if (candidate.thread != thread || moment >= candidate.end) {
-    return -1;
-  }
-  return static_cast<std::int32_t>(after - intervals.begin() - 1);
-}
-
-// Annotations whose name starts with `prefix`, overlapping ones of a thread joined.
-std::vector<Interval> annotated(const KinetoRecording& recording, std::string_view prefix) {
-  std::vector<Interval> found;
-  for (const KinetoEvent& event : recording.events) {
-    if (event.category == KinetoCategory::annotation && recording.name(event).starts_with(prefix)) {
-      found.push_back({event.thread, event.begin, event.end()});
-    }
-  }
-  std::ranges::sort(found, {}, [](const Interval& i) { return std::tuple(i.thread, i.begin); });
-  std::vector<Interval> joined;
-  for (const Interval& interval : found) {
-    if (!joined.empty() && joined.back().thread == interval.thread &&
-        interval.begin < joined.back().end) {
-      joined.back().end = std::max(joined.back().end, interval.end);
-    } else {
-      joined.push_back(interval);
-    }
-  }
-  return joined;
-}
 
 std::int32_t index_of(std::size_t i) { return static_cast<std::int32_t>(i); }
 
@@ -96,8 +53,9 @@ void find_tops(const KinetoRecording& recording, Attribution& result) {
 
 struct Launch {
   std::int64_t correlation{};
-  Nanoseconds begin{};
+  Nanoseconds begin{}, end{};
   std::int32_t thread{};
+  bool graph = false; // of a whole CUDA graph
 };
 
 // Of several launches with one number the first counts.
@@ -105,7 +63,8 @@ std::vector<Launch> launches_by_correlation(const KinetoRecording& recording) {
   std::vector<Launch> launches;
   for (const KinetoEvent& event : recording.events) {
     if (event.category == KinetoCategory::launch) {
-      launches.push_back({event.correlation, event.begin, event.thread});
+      launches.push_back({event.correlation, event.begin, event.end(), event.thread,
+                          recording.name(event).ends_with("GraphLaunch")});
     }
   }
   std::ranges::sort(launches, {},
@@ -113,7 +72,6 @@ std::vector<Launch> launches_by_correlation(const KinetoRecording& recording) {
   return launches;
 }
 
-// Kernels of NCCL are called ncclKernel.., ncclDevKernel.. or NCCL.., by version.
 bool contains_any_case(std::string_view text, std::string_view lower) {
   const auto same = [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b;
@@ -121,17 +79,119 @@ bool contains_any_case(std::string_view text, std::string_view lower) {
   return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 
+// Kernels of NCCL are called ncclKernel.., ncclDevKernel.. or NCCL.., by version; of the other
+// libraries it is enough that their name occurs.
+bool is_communication(std::string_view kernel) {
+  static constexpr std::array<std::string_view, 7> kLibraries{
+      "nccl", "nvshmem", "deep_ep", "::ep::internode", "::ep::intranode", "mscclpp", "oneccl"};
+  return std::ranges::any_of(kLibraries, [kernel](std::string_view library) {
+    return contains_any_case(kernel, library);
+  });
+}
+
+constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
+
+// The nodes of a step are operators of autograd's engine. Profilers until 2021 do not have those;
+// then they are what other threads than that of the forward pass run and autograd names.
+void find_nodes(const KinetoRecording& recording, std::span<const KinetoStep> steps,
+                std::vector<TopOperator>& tops) {
+  const auto name = [&](const TopOperator& top) {
+    return recording.name(recording.events[static_cast<std::size_t>(top.event)]);
+  };
+  std::vector<char> has_engine(steps.size());
+  for (const TopOperator& top : tops) {
+    if (name(top).starts_with(kBackwardPrefix)) {
+      if (const std::int32_t step = step_at(steps, top.begin); step >= 0) {
+        has_engine[static_cast<std::size_t>(step)] = 1;
+      }
+    }
+  }
+  for (TopOperator& top : tops) {
+    const std::string_view text = name(top);
+    const std::int32_t step = step_at(steps, top.begin);
+    const bool engine = text.starts_with(kBackwardPrefix);
+    const bool gradient = text.find(kAccumulate) != std::string_view::npos;
+    const bool older = step >= 0 && has_engine[static_cast<std::size_t>(step)] == 0 &&
+                       top.thread != steps[static_cast<std::size_t>(step)].thread &&
+                       (is_backward_name(text) || text == kAccumulate);
+    if (engine || older) {
+      top.kind = gradient ? NodeKind::gradient : NodeKind::backward;
+    }
+  }
+}
+
 } // namespace
+
+std::vector<HostInterval> annotated(const KinetoRecording& recording, std::string_view prefix) {
+  std::vector<HostInterval> found;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation && recording.name(event).starts_with(prefix)) {
+      found.push_back({event.thread, event.begin, event.end()});
+    }
+  }
+  std::ranges::sort(found, {}, [](const HostInterval& i) { return std::tuple(i.thread, i.begin); });
+  std::vector<HostInterval> joined;
+  for (const HostInterval& interval : found) {
+    if (!joined.empty() && joined.back().thread == interval.thread &&
+        interval.begin < joined.back().end) {
+      joined.back().end = std::max(joined.back().end, interval.end);
+    } else {
+      joined.push_back(interval);
+    }
+  }
+  return joined;
+}
+
+bool is_backward_name(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') {
+    name.remove_suffix(1);
+  }
+  return name.ends_with("Backward");
+}
+
+// A range has no sequence number, no namespace in its name and no backward node, and some operator
+// lies in it.
+void demote_ranges(KinetoRecording& recording) {
+  std::vector<Operator> operators;
+  std::set<std::string_view> backward;
+  for (const std::string& name : recording.names) {
+    if (is_backward_name(name)) {
+      const std::string_view plain = std::string_view(name).substr(0, name.rfind("Backward"));
+      backward.insert(plain.starts_with(kBackwardPrefix) ? plain.substr(kBackwardPrefix.size())
+                                                         : plain);
+    }
+  }
+  for (std::size_t i = 0; i < recording.events.size(); ++i) {
+    if (recording.events[i].category == KinetoCategory::cpu_operator) {
+      operators.push_back({index_of(i), 0});
+    }
+  }
+  sort_operators(recording, operators);
+  for (std::size_t i = 0; i + 1 < operators.size(); ++i) {
+    KinetoEvent& event = recording.events[static_cast<std::size_t>(operators[i].event)];
+    const std::string_view name = recording.name(event);
+    if (event.sequence >= 0 || event.detail >= 0 || name.find("::") != std::string_view::npos ||
+        is_backward_name(name) || name == "record_param_comms" || backward.contains(name)) {
+      continue;
+    }
+    const KinetoEvent& next = recording.events[static_cast<std::size_t>(operators[i + 1].event)];
+    if (next.thread == event.thread && next.begin < event.end() &&
+        recording.name(next).find("::") != std::string_view::npos) {
+      event.category = KinetoCategory::annotation;
+    }
+  }
+}
 
 Attribution attribute(const KinetoRecording& recording, std::span<const KinetoStep> steps) {
   Attribution result;
   find_tops(recording, result);
+  find_nodes(recording, steps, result.tops);
   const std::vector<Launch> launches = launches_by_correlation(recording);
-  const std::vector<Interval> updates = annotated(recording, "Optimizer.step#");
-  const std::vector<Interval> zeroings = annotated(recording, "Optimizer.zero_grad#");
-  std::vector<char> is_nccl(recording.names.size());
-  std::ranges::transform(recording.names, is_nccl.begin(),
-                         [](const std::string& name) { return contains_any_case(name, "nccl"); });
+  const std::vector<HostInterval> updates = annotated(recording, "Optimizer.step#");
+  const std::vector<HostInterval> zeroings = annotated(recording, "Optimizer.zero_grad#");
+  const std::vector<HostInterval> calls = annotated(recording, "nccl:");
+  std::vector<char> communicates(recording.names.size());
+  std::ranges::transform(recording.names, communicates.begin(), is_communication);
 
   // The table of IO 4.4, first rule that fits.
   const auto work_class = [&](const KinetoEvent& event, const DeviceItem& item,
@@ -146,7 +206,7 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
     if (interval_at(updates, launch.thread, launch.begin) >= 0) {
       return WorkClass::update;
     }
-    if (op.starts_with(kBackwardPrefix)) {
+    if (item.top >= 0 && result.tops[static_cast<std::size_t>(item.top)].kind != NodeKind::none) {
       return WorkClass::backward;
     }
     if (op.starts_with("torch.distributed.ddp") || op.starts_with("c10d::")) {
@@ -178,12 +238,16 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
         launch->correlation == event.correlation) {
       // Work belongs to the step in which it was launched, also where the device comes to it later.
       item.launched = launch->begin;
+      item.launch_end = launch->end;
+      item.thread = launch->thread;
+      item.in_graph = launch->graph;
       item.step = step_at(steps, launch->begin);
       item.top = interval_at(result.tops, launch->thread, launch->begin);
     }
-    // Communication is told by the kernel, all other work by who launched it.
+    // Communication is told by the kernel or by the call, all other work by who launched it.
     if (event.category == KinetoCategory::kernel &&
-        is_nccl[static_cast<std::size_t>(event.name)] != 0) {
+        (communicates[static_cast<std::size_t>(event.name)] != 0 ||
+         (item.thread >= 0 && interval_at(calls, item.thread, item.launched) >= 0))) {
       item.work = WorkClass::communication;
     } else if (item.step >= 0) {
       item.work = work_class(event, item, *launch);

@@ -30,7 +30,8 @@ std::optional<KinetoCategory> category_of(std::string_view text) {
       Row{"gpu_memset", KinetoCategory::fill},
       Row{"cuda_driver", KinetoCategory::launch},
       Row{"user_annotation", KinetoCategory::annotation},
-      Row{"Operator", KinetoCategory::cpu_operator}, // the last five: older profilers
+      Row{"python_function", KinetoCategory::module},
+      Row{"Operator", KinetoCategory::cpu_operator}, // this and the next four: older profilers
       Row{"Runtime", KinetoCategory::launch},
       Row{"Kernel", KinetoCategory::kernel},
       Row{"Memcpy", KinetoCategory::copy},
@@ -52,9 +53,23 @@ std::string time_message(const RawTime& time) {
   return std::string(rule) + ", got " + base::shown_value(time.shown);
 }
 
-// Profilers of 2021 mark steps by operators of these names and not by annotations.
-bool marks_step(std::string_view name) {
-  return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.step#");
+// Profilers of 2021 mark steps and collectives by operators of these names and not by annotations.
+bool marks_range(std::string_view name) {
+  return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.step#") ||
+         name.starts_with("Optimizer.zero_grad#") || name.starts_with("nccl:");
+}
+
+// Of Python's calls only those of modules are kept: they name layers.
+constexpr std::string_view kModule = "nn.Module: ";
+
+constexpr std::string_view kGradientOperator = "torch::autograd::AccumulateGrad";
+constexpr std::size_t kMostInputs = 8; // no operator has its parameters behind these
+constexpr std::size_t kMostDimensions = 16;
+
+// Products and sums of sizes without overflow; 0 stands for no usable size.
+std::int64_t product(std::int64_t count, std::int64_t size) {
+  const bool fits = size >= 0 && (size == 0 || count <= kMostElements / size);
+  return fits ? count * size : 0;
 }
 
 } // namespace
@@ -79,23 +94,80 @@ void RawTime::set_integer(std::int64_t microseconds) {
   }
 }
 
+void RawShape::clear() {
+  dims.clear();
+  elements = listed = -1;
+  list = false;
+}
+
+void RawShape::add_dimension(std::int64_t size) {
+  elements = product(elements < 0 ? 1 : elements, size);
+  if (dims.size() == kMostDimensions) {
+    elements = 0;
+  } else {
+    dims.push_back(size);
+  }
+}
+
+void RawShape::add_listed_dimension(std::int64_t size) { listed = product(listed, size); }
+
+void RawShape::end_listed() {
+  elements = std::min(std::max<std::int64_t>(elements, 0) + listed, kMostElements);
+}
+
 void RawEvent::clear() {
   complete = false;
   event = {};
   ts.state = dur.state = RawTime::State::missing;
-  for (std::string* text : {&category, &name, &pid, &tid, &collective, &dtype, &input_type}) {
+  for (std::string* text : {&category, &name, &pid, &tid, &collective, &dtype, &group}) {
     text->clear();
   }
-  elements = -1;
-  shape = Shape::missing;
-  shape_elements = -1;
+  elements = out_elements = group_size = -1;
+  shape_count = type_count = 0;
+  has_shapes = false;
 }
 
-// The product of dimensions, without overflow.
-void RawEvent::add_dimension(std::int64_t size) {
-  const std::int64_t before = shape_elements < 0 ? 1 : shape_elements;
-  const bool fits = size >= 0 && (size == 0 || before <= kMostElements / size);
-  shape_elements = fits ? before * size : 0; // 0 elements: no usable shape
+// Null behind the last entry that is kept.
+RawShape* RawEvent::add_shape() {
+  if (shape_count == kMostInputs) {
+    return nullptr;
+  }
+  if (shape_count == shapes.size()) {
+    shapes.emplace_back();
+  }
+  shapes[shape_count].clear();
+  return &shapes[shape_count++];
+}
+
+void RawEvent::add_type(std::string& type) {
+  if (type_count == kMostInputs) {
+    return;
+  }
+  if (type_count == types.size()) {
+    types.emplace_back();
+  }
+  types[type_count++].swap(type);
+}
+
+KinetoInputs RawEvent::inputs() const {
+  KinetoInputs tensors;
+  for (std::size_t i = 0; i < std::max(shape_count, type_count); ++i) {
+    KinetoTensor& tensor = tensors.emplace_back();
+    if (i < type_count) {
+      tensor.dtype = types[i];
+    }
+    if (i < shape_count && shapes[i].elements > 0) {
+      tensor.elements = shapes[i].elements;
+      tensor.shape = shapes[i].list ? std::vector<std::int64_t>() : shapes[i].dims;
+    } else if (i < shape_count && shapes[i].elements < 0 && dtype_of_pytorch(tensor.dtype)) {
+      tensor.elements = 1; // a scalar has no dimensions
+    }
+  }
+  while (type_count > 0 && !tensors.empty() && tensors.back().elements == 0 &&
+         tensors.back().dtype.empty()) {
+    tensors.pop_back();
+  }
+  return tensors;
 }
 
 // A recording has millions of events and a few thousand names.
@@ -116,17 +188,29 @@ std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
   return threads_.try_emplace(thread_key_, next).first->second;
 }
 
-// The position of what only collectives and gradients have; -1 for other events.
-std::int32_t KinetoCollector::detail_number(const RawEvent& raw) {
-  if (!raw.collective.empty() && raw.elements <= kMostElements &&
-      raw.name == "record_param_comms") {
-    recording_.collectives.push_back({raw.collective, raw.dtype, raw.elements});
+// The position of what only collectives, gradients and operators with parameters have; -1 for other
+// events.
+std::int32_t KinetoCollector::detail_number(const RawEvent& raw, KinetoCategory category) {
+  const bool call = raw.name == "record_param_comms" || raw.name.starts_with("nccl:");
+  if (call || (category == KinetoCategory::kernel && !raw.collective.empty())) {
+    KinetoCollective collective{raw.collective, raw.dtype, -1, -1,
+                                raw.group_size, raw.group, -1, ""};
+    collective.elements = raw.elements <= kMostElements ? raw.elements : -1;
+    collective.out_elements = raw.out_elements <= kMostElements ? raw.out_elements : -1;
+    for (const KinetoTensor& tensor : call ? raw.inputs() : KinetoInputs()) {
+      if (tensor.elements > 0) {
+        collective.input_elements = tensor.elements;
+        collective.input_dtype = tensor.dtype;
+        break;
+      }
+    }
+    recording_.collectives.push_back(std::move(collective));
     return static_cast<std::int32_t>(recording_.collectives.size()) - 1;
   }
-  if (raw.shape == RawEvent::Shape::done && raw.shape_elements > 0 &&
-      raw.name == "torch::autograd::AccumulateGrad") {
-    recording_.gradients.push_back({raw.shape_elements, raw.input_type});
-    return static_cast<std::int32_t>(recording_.gradients.size()) - 1;
+  const bool with_inputs = raw.name == kGradientOperator || !parameter_inputs(raw.name).empty();
+  if (raw.has_shapes && with_inputs && category == KinetoCategory::cpu_operator) {
+    recording_.inputs.push_back(raw.inputs());
+    return static_cast<std::int32_t>(recording_.inputs.size()) - 1;
   }
   return -1;
 }
@@ -134,11 +218,11 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw) {
 // Events of other phases and categories are dropped without looking at their times.
 KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
   const auto category = raw.complete ? category_of(raw.category) : std::nullopt;
-  if (!category) {
+  if (!category || (*category == KinetoCategory::module && !raw.name.starts_with(kModule))) {
     return {};
   }
   KinetoEvent event = raw.event;
-  event.category = *category == KinetoCategory::cpu_operator && marks_step(raw.name)
+  event.category = *category == KinetoCategory::cpu_operator && marks_range(raw.name)
                        ? KinetoCategory::annotation
                        : *category;
   if (raw.ts.state != RawTime::State::good) {
@@ -159,7 +243,7 @@ KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
   }
   event.name = name_number(raw.name);
   event.thread = thread_number(raw);
-  event.detail = event.category == KinetoCategory::cpu_operator ? detail_number(raw) : -1;
+  event.detail = detail_number(raw, event.category);
   recording_.events.push_back(event);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "import/kineto/kineto_events.hpp"
 
@@ -22,20 +23,42 @@ struct RawTime {
   void set_bad(std::string_view text) { *this = {State::bad, 0, std::string(text)}; }
 };
 
+// One entry of "Input Dims": [64, 3, 7, 7], or [[10], [20, 2]] for a list of tensors.
+struct RawShape {
+  std::vector<std::int64_t> dims; // of a tensor
+  std::int64_t elements = -1;     // -1: no dimension yet; 0: no usable shape
+  std::int64_t listed = -1;       // product of the tensor of a list that is being read
+  bool list = false;
+
+  void clear();
+  void add_dimension(std::int64_t size);
+  void begin_listed() { list = true, listed = 1; }
+  void add_listed_dimension(std::int64_t size);
+  void end_listed();
+};
+
 // The members of one event that any category needs, as texts.
 struct RawEvent {
-  enum class Shape : std::uint8_t { missing, open, done };
-
   bool complete = false; // ph is X
   KinetoEvent event;     // correlation, external id, sequence
   RawTime ts, dur;
-  std::string category, name, pid, tid, collective, dtype, input_type;
-  std::int64_t elements = -1;       // "In msg nelems"
-  Shape shape = Shape::missing;     // of the first non-empty entry of "Input Dims"
-  std::int64_t shape_elements = -1; // its product so far; -1: no number yet
+  std::string category, name, pid, tid, collective, dtype, group;
+  std::int64_t elements = -1;     // "In msg nelems"
+  std::int64_t out_elements = -1; // "Out msg nelems"
+  std::int64_t group_size = -1;
+  // Entries of "Input Dims" and of "Input type", the first few; the sizes of a list of tensors are
+  // summed up.
+  std::vector<RawShape> shapes;
+  std::vector<std::string> types;
+  std::size_t shape_count{}, type_count{}; // used entries of the two lists
+  bool has_shapes = false;                 // the key was there
 
-  void clear(); // keeps the memory of the strings
-  void add_dimension(std::int64_t size);
+  void clear(); // keeps the memory of the strings and lists
+  RawShape* add_shape();
+  void add_type(std::string& type);
+  // The inputs as tensors; where types were recorded, without those after the last that has a size
+  // or a type.
+  [[nodiscard]] KinetoInputs inputs() const;
 };
 
 // Adds events to a recording, which outlives it. Events that are not complete, of other categories,
@@ -60,7 +83,7 @@ private:
   [[noreturn]] void refuse(const std::string& where, const std::string& message) const;
   std::int32_t name_number(const std::string& name);
   std::int32_t thread_number(const RawEvent& raw);
-  std::int32_t detail_number(const RawEvent& raw);
+  std::int32_t detail_number(const RawEvent& raw, KinetoCategory category);
 
   KinetoRecording& recording_;
   Nanoseconds durations_{}; // of all events kept

@@ -10,15 +10,6 @@ namespace {
 
 std::int32_t number(std::size_t i) { return static_cast<std::int32_t>(i); }
 
-// Autograd's names: a node that accumulates a gradient is the last one of its parameter.
-NodeKind kind_of(std::string_view name) {
-  if (!name.starts_with(kBackwardPrefix)) {
-    return NodeKind::none;
-  }
-  return name.find("AccumulateGrad") == std::string_view::npos ? NodeKind::backward
-                                                               : NodeKind::gradient;
-}
-
 } // namespace
 
 KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
@@ -29,8 +20,7 @@ KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const Kinet
   };
   for (std::size_t i = 0; i < attribution.tops.size(); ++i) {
     const TopOperator& top = attribution.tops[i];
-    kinds_.push_back(kind_of(recording.name(event(top.event))));
-    const std::int32_t step = kinds_.back() == NodeKind::none ? -1 : step_at(steps, top.begin);
+    const std::int32_t step = top.kind == NodeKind::none ? -1 : step_at(steps, top.begin);
     if (step >= 0) {
       nodes_[static_cast<std::size_t>(step)].push_back(number(i));
     }
@@ -57,36 +47,30 @@ KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const Kinet
     forward_.push_back({position(step.thread, step.begin), position(step.thread, step.end)});
   }
 
-  // Operators with a number that are not in backward nodes are forward's; the collectives' calls
-  // are operators too.
+  // Operators with a number that are not in backward nodes are forward's.
   for (std::size_t i = 0; i < attribution.operators.size(); ++i) {
     const Operator& op = attribution.operators[i];
-    const KinetoEvent& e = event(op.event);
-    if (e.sequence >= 0 && kind(op.top) == NodeKind::none) {
-      numbered_.push_back({e.sequence, number(i)});
-    }
-    const bool collective =
-        e.detail >= 0 && recording.name(e) == std::string_view("record_param_comms");
-    const std::int32_t step = collective ? step_at(steps, e.begin) : -1;
-    if (step >= 0) {
-      collectives_[static_cast<std::size_t>(step)].push_back(number(i));
+    if (event(op.event).sequence >= 0 && kind(op.top) == NodeKind::none) {
+      numbered_.push_back({event(op.event).sequence, number(i)});
     }
   }
   std::ranges::sort(numbered_, {},
                     [](const Numbered& n) { return std::tuple(n.sequence, n.position); });
-  for (auto& collectives : collectives_) {
-    std::ranges::sort(collectives, {}, [&](std::int32_t at) {
-      return order(attribution.operators[static_cast<std::size_t>(at)].event);
-    });
-  }
-
-  for (const DeviceItem& item : attribution.items) {
-    if (item.work == WorkClass::communication && event(item.event).external_id >= 0) {
-      kernels_.push_back({event(item.event).external_id, item.duration()});
+  for (CollectiveCall& call : collective_calls(recording, steps, attribution)) {
+    if (call.step >= 0) {
+      collectives_[static_cast<std::size_t>(call.step)].push_back(std::move(call));
     }
   }
-  std::ranges::sort(kernels_, {},
-                    [](const KernelTime& k) { return std::tuple(k.external_id, k.time); });
+}
+
+std::vector<std::int32_t> KinetoIndex::forward_operators(std::size_t step) const {
+  std::vector<std::int32_t> positions;
+  for (std::int32_t i = forward_[step].first; i < forward_[step].last; ++i) {
+    if (kind(attribution_.operators[static_cast<std::size_t>(i)].top) == NodeKind::none) {
+      positions.push_back(i);
+    }
+  }
+  return positions;
 }
 
 std::span<const DeviceItem> KinetoIndex::items(std::size_t step) const {
@@ -117,19 +101,6 @@ std::int32_t KinetoIndex::forward_of(std::size_t step, std::int64_t sequence) co
     return -1;
   }
   return attribution_.operators[static_cast<std::size_t>(last.position)].top;
-}
-
-// A collective may launch several kernels.
-std::optional<Nanoseconds> KinetoIndex::kernel_time(std::int64_t external_id) const {
-  const auto range = std::ranges::equal_range(kernels_, external_id, {}, &KernelTime::external_id);
-  if (external_id < 0 || range.empty()) {
-    return std::nullopt;
-  }
-  Nanoseconds sum = 0;
-  for (const KernelTime& kernel : range) {
-    sum += kernel.time;
-  }
-  return sum;
 }
 
 } // namespace stepsim::io

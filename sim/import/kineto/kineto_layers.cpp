@@ -1,12 +1,15 @@
-// One step to layers: a layer is an operator of the forward thread that some backward node matches,
-// by its sequence number. Device time is charged to the layer whose operator launched it; what lies
-// between layers goes to the next one.
+// One step to layers: a layer is an operator of the forward thread that some backward node matches.
+// Device time is charged to the layer whose operator launched it; what lies between layers goes to
+// the next one.
 #include "import/kineto/kineto_layers.hpp"
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
-#include "import/kineto/kineto_index.hpp"
+#include "import/kineto/kineto_matching.hpp"
+#include "import/kineto/kineto_names.hpp"
 
 namespace stepsim::io {
 
@@ -77,60 +80,73 @@ std::size_t forward_layer(const StepReader& reader, const std::vector<std::int32
       std::min<std::ptrdiff_t>(next - layers.begin(), std::ssize(layers) - 1));
 }
 
-// With record_shapes=True the operator that accumulates a gradient has its dimensions.
-std::optional<KinetoGradient> recorded_shape(const StepReader& reader, std::int32_t node) {
+// What the operator inside a gradient's node says of its input.
+enum class Recorded { nothing, undefined, shape };
+struct RecordedInput {
+  Recorded state = Recorded::nothing;
+  std::optional<KinetoTensor> shape;
+};
+
+// Where types were recorded, an input without a type was no tensor: there was no gradient.
+RecordedInput recorded_input(const StepReader& reader, std::int32_t node) {
   for (const Operator& op : reader.index.inside(node)) {
     const KinetoEvent& event = reader.event(op.event);
-    if (event.detail >= 0 &&
-        reader.recording.name(event) == std::string_view("torch::autograd::AccumulateGrad")) {
-      return reader.recording.gradients[static_cast<std::size_t>(event.detail)];
+    if (event.detail < 0 ||
+        reader.recording.name(event) != std::string_view("torch::autograd::AccumulateGrad")) {
+      continue;
     }
+    const KinetoInputs& inputs = reader.recording.inputs[static_cast<std::size_t>(event.detail)];
+    auto found =
+        std::ranges::find_if(inputs, [](const KinetoTensor& t) { return !t.shape.empty(); });
+    if (found == inputs.end()) { // a scalar
+      found = std::ranges::find_if(inputs, [](const KinetoTensor& t) { return t.elements > 0; });
+    }
+    return found != inputs.end() ? RecordedInput{Recorded::shape, *found}
+           : inputs.empty()      ? RecordedInput{Recorded::undefined, std::nullopt}
+                                 : RecordedInput{};
   }
-  return std::nullopt;
+  return {};
 }
 
 // An all-reduce inside a gradient's node closes a bucket: it was launched when its last gradient
-// was ready, so that all gradients since the last bucket are in it.
-void read_collectives(const StepReader& reader, const std::map<std::int32_t, std::size_t>& gradient,
-                      StepSample& sample) {
-  std::size_t first = 0; // gradient not yet in a bucket
-  for (const std::int32_t at : reader.index.collectives(reader.step)) {
-    const Operator& op = reader.attribution.operators[static_cast<std::size_t>(at)];
-    const KinetoEvent& event = reader.event(op.event);
-    const KinetoCollective& call =
-        reader.recording.collectives[static_cast<std::size_t>(event.detail)];
-    // These calls carry no data.
-    if (call.op == "wait" || call.op == "init" || call.elements < 0) {
-      continue;
+// was ready. So does one inside a compiled graph, whose gradients are ready all at once; those
+// inside other backward nodes belong to the node (batch normalization over all ranks).
+void read_collectives(const StepReader& reader, StepSample& sample) {
+  for (const CollectiveCall& call : reader.index.collectives(reader.step)) {
+    const NodeKind kind = call.top < 0 ? NodeKind::none : reader.index.kind(call.top);
+    const bool compiled =
+        kind == NodeKind::backward &&
+        reader.recording.name(reader.event(reader.top(call.top).event)).find("Compiled") !=
+            std::string_view::npos;
+    if (call.op == "allreduce" && (kind == NodeKind::gradient || compiled)) {
+      sample.buckets.push_back({call, 0});
+    } else {
+      sample.collectives.push_back({call, 0});
     }
-    CollectiveSample collective{call.op, call.dtype, call.elements, 0,
-                                reader.index.kernel_time(event.external_id)};
-    const auto node = gradient.find(op.top);
-    if (call.op != "allreduce" || node == gradient.end()) {
-      sample.collectives.push_back(std::move(collective));
-      continue;
+  }
+  // A gradient's bucket is the first one that was launched in its node or later.
+  for (GradientSample& gradient : sample.gradients) {
+    for (std::size_t b = 0; b < sample.buckets.size(); ++b) {
+      const CollectiveCall& call = sample.buckets[b].call;
+      const Nanoseconds node = call.top < 0 ? call.begin : reader.top(call.top).begin;
+      if (gradient.begin <= node) {
+        gradient.bucket = static_cast<std::int32_t>(b);
+        ++sample.buckets[b].gradients;
+        break;
+      }
     }
-    // All gradients up to this one that no earlier bucket has.
-    for (; first <= node->second; ++first) {
-      sample.gradients[first].bucket = static_cast<std::int32_t>(sample.buckets.size());
-      ++collective.gradients;
-    }
-    sample.buckets.push_back(std::move(collective));
   }
 }
 
 // Operators of the forward thread that a backward node matches, in start order.
-std::vector<std::int32_t> matched_operators(const StepReader& reader, StepSample& sample) {
+std::vector<std::int32_t> matched_operators(const std::vector<NodeMatch>& matches,
+                                            StepSample& sample) {
   std::vector<std::int32_t> layers;
-  for (const std::int32_t node : reader.index.nodes(reader.step)) {
-    if (reader.index.kind(node) == NodeKind::backward) {
-      const std::int32_t layer =
-          reader.index.forward_of(reader.step, reader.event(reader.top(node).event).sequence);
-      ++sample.backward_nodes;
-      if (layer >= 0) {
-        ++sample.backward_matched;
-        layers.push_back(layer);
-      }
+  for (const NodeMatch& match : matches) {
+    ++sample.backward_nodes;
+    if (match.layer >= 0) {
+      ++sample.backward_matched;
+      layers.push_back(match.layer);
     }
   }
   std::ranges::sort(layers);
@@ -140,27 +156,43 @@ std::vector<std::int32_t> matched_operators(const StepReader& reader, StepSample
 
 // Backward nodes of a thread in their order: one that matches no forward operator belongs to the
 // layer of the node before, and so does a gradient, which becomes ready behind its layer's node.
-void read_backward(const StepReader& reader, const std::vector<std::int32_t>& layers,
-                   StepSample& sample) {
+void read_backward(const StepReader& reader, const std::vector<NodeMatch>& matches,
+                   const std::vector<std::int32_t>& layers, StepSample& sample) {
   const auto last = static_cast<std::int32_t>(layers.size()) - 1;
   std::map<std::int32_t, std::int32_t> previous; // layer of the node before, by thread
   std::map<std::int32_t, std::int32_t> layer_of; // by node
-  std::map<std::int32_t, std::size_t> gradient;  // position in sample.gradients, by node
+  std::size_t next = 0;                          // match
+  struct Node {
+    std::int32_t thread{};
+    RecordedInput input;
+    GradientSample gradient;
+  };
+  std::vector<Node> gradients;
   for (const std::int32_t node : reader.index.nodes(reader.step)) {
     const TopOperator& top = reader.top(node);
     std::int32_t& layer = previous.try_emplace(top.thread, last).first->second;
     if (reader.index.kind(node) == NodeKind::backward) {
-      const std::int32_t match =
-          reader.index.forward_of(reader.step, reader.event(top.event).sequence);
-      if (match >= 0) {
+      if (const std::int32_t match = matches[next++].layer; match >= 0) {
         layer = static_cast<std::int32_t>(std::ranges::lower_bound(layers, match) - layers.begin());
       }
     } else {
-      gradient.emplace(node, sample.gradients.size());
-      sample.gradients.push_back({layer, -1, recorded_shape(reader, node)});
-      ++sample.layers[static_cast<std::size_t>(layer)].gradients;
+      RecordedInput input = recorded_input(reader, node);
+      const GradientSample gradient{layer, -1, input.shape, top.begin};
+      gradients.push_back({top.thread, std::move(input), gradient});
     }
     layer_of.emplace(node, layer);
+  }
+  const bool elsewhere =
+      std::ranges::any_of(gradients, [&](const Node& n) { return n.thread != reader.thread; });
+  for (Node& node : gradients) {
+    const bool calling_thread = elsewhere && node.thread == reader.thread;
+    if (node.input.state == Recorded::undefined ||
+        (node.input.state == Recorded::nothing && calling_thread)) {
+      ++sample.undefined;
+      continue;
+    }
+    ++sample.layers[static_cast<std::size_t>(node.gradient.layer)].gradients;
+    sample.gradients.push_back(std::move(node.gradient));
   }
   for (const DeviceItem& item : reader.index.items(reader.step)) {
     if (item.work == WorkClass::backward) {
@@ -169,7 +201,75 @@ void read_backward(const StepReader& reader, const std::vector<std::int32_t>& la
       sample.layers[static_cast<std::size_t>(layer)].backward += item.duration();
     }
   }
-  read_collectives(reader, gradient, sample);
+  read_collectives(reader, sample);
+}
+
+// The operator of a layer that takes parameters: the outermost one inside it.
+std::vector<KinetoTensor> parameters_of(const StepReader& reader, std::int32_t layer) {
+  std::vector<KinetoTensor> parameters;
+  for (const Operator& op : reader.index.inside(layer)) {
+    const KinetoEvent& event = reader.event(op.event);
+    const std::span<const int> positions = parameter_inputs(reader.recording.name(event));
+    if (positions.empty() || event.detail < 0) {
+      continue;
+    }
+    const KinetoInputs& inputs = reader.recording.inputs[static_cast<std::size_t>(event.detail)];
+    for (const int position : positions) {
+      if (static_cast<std::size_t>(position) < inputs.size() &&
+          inputs[static_cast<std::size_t>(position)].elements > 0) {
+        parameters.push_back(inputs[static_cast<std::size_t>(position)]);
+      }
+    }
+    break;
+  }
+  return parameters;
+}
+
+// Activation checkpointing runs the forward operators again, inside backward nodes.
+void find_recomputation(const StepReader& reader, StepSample& sample) {
+  std::set<std::string_view> kinds;
+  for (const LayerSample& layer : sample.layers) {
+    kinds.insert(layer.operation);
+  }
+  std::set<std::string_view> again;
+  std::vector<HostInterval> runs;
+  for (const std::int32_t node : reader.index.nodes(reader.step)) {
+    if (reader.index.kind(node) != NodeKind::backward) {
+      continue;
+    }
+    for (const Operator& op : reader.index.inside(node)) {
+      const KinetoEvent& event = reader.event(op.event);
+      const auto kind = kinds.find(reader.recording.name(event));
+      if (kind == kinds.end()) {
+        continue;
+      }
+      again.insert(*kind);
+      if (runs.empty() || runs.back().thread != event.thread || event.begin >= runs.back().end) {
+        runs.push_back({event.thread, event.begin, event.end()});
+      }
+    }
+  }
+  sample.recomputes = 2 * again.size() > kinds.size();
+  if (!sample.recomputes) {
+    return;
+  }
+  std::ranges::sort(runs, {}, [](const HostInterval& i) { return std::tuple(i.thread, i.begin); });
+  for (const DeviceItem& item : reader.index.items(reader.step)) {
+    if (item.work == WorkClass::backward && interval_at(runs, item.thread, item.launched) >= 0) {
+      sample.recomputed += item.duration();
+    }
+  }
+}
+
+// All items of a graph have one launch.
+std::int64_t graph_launches(std::span<const DeviceItem> items) {
+  std::set<std::pair<std::int32_t, Nanoseconds>> launches;
+  for (const DeviceItem& item : items) {
+    if (item.in_graph) {
+      launches.emplace(item.thread, item.launched);
+    }
+  }
+  return std::ssize(launches);
 }
 
 // Without a backward pass every operator with device work is a layer.
@@ -191,22 +291,32 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
                                      std::span<const KinetoStep> steps,
                                      const Attribution& attribution) {
   const KinetoIndex index(recording, steps, attribution);
+  const LayerNames names(recording);
   std::vector<StepSample> samples;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepReader reader{recording, attribution, index, i, steps[i].thread};
     // The step's layers, then the device time of each, then its gradients and buckets.
     StepSample sample;
     sample.times = step_times(reader, steps[i]);
+    for (const DeviceItem& item : index.items(i)) {
+      sample.graph_time += item.in_graph ? item.duration() : 0;
+    }
+    sample.graph_launches = graph_launches(index.items(i));
     // Operators without parameters that backward visits are layers too: their time is real.
-    std::vector<std::int32_t> layers = matched_operators(reader, sample);
+    const std::vector<NodeMatch> matches = match_nodes(recording, attribution, index, i);
+    std::vector<std::int32_t> layers = matched_operators(matches, sample);
     // Inference, or a profile of the forward pass alone.
     const bool forward_only = index.nodes(i).empty();
     if (forward_only) {
       layers = operators_with_work(reader);
     }
     for (const std::int32_t layer : layers) {
-      sample.layers.push_back(
-          {std::string(recording.name(reader.event(reader.top(layer).event))), 0, 0, 0});
+      const KinetoEvent& event = reader.event(reader.top(layer).event);
+      LayerSample& added = sample.layers.emplace_back();
+      added.operation = recording.name(event);
+      added.module = names.at(event.thread, event.begin);
+      added.begin = event.begin;
+      added.parameters = parameters_of(reader, layer);
     }
     if (!layers.empty()) {
       for (const DeviceItem& item : index.items(i)) {
@@ -215,7 +325,8 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
         }
       }
       if (!forward_only) {
-        read_backward(reader, layers, sample);
+        read_backward(reader, matches, layers, sample);
+        find_recomputation(reader, sample);
       }
     }
     samples.push_back(std::move(sample));

@@ -27,6 +27,14 @@ struct KinetoOptions {
   std::optional<Seconds> measured_step;        // the same with this unprofiled step time
   std::optional<double> backward_ratio;        // backward = ratio x forward, forward-only traces
   std::span<const train::ModelTable> models{}; // tables to choose from
+  // Further sources of gradient sizes (kineto_sizes.hpp): files, and what the user knows.
+  std::optional<std::string> sizes;
+  bool sizes_in_ready_order = false; // else in order of registration
+  std::optional<std::string> ddp_log;
+  std::optional<std::string> pytorch_et;
+  std::optional<std::int64_t> parameters; // elements of all gradients
+  std::optional<std::string> dtype;       // a word of traces, where nothing recorded says
+  bool keep_layers = false; // also of traces with more than 400 layers, each as it was recorded
 };
 
 } // namespace stepsim::io

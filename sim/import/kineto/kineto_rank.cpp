@@ -10,6 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/statistics.hpp"
+#include "import/kineto/kineto_repeats.hpp"
 
 namespace stepsim::io {
 
@@ -45,6 +47,34 @@ void choose_steps(KinetoRank& rank, std::int64_t skip_steps) {
     rank.warnings.push_back(fmt::format("{} skipped as warm-up, asked for {}: one must remain",
                                         skip == 0 ? "no step" : "only " + counted(skip, "step"),
                                         skip_steps));
+  }
+}
+
+// The first steps after the profiler started, or after a compilation, may still be slow.
+void drop_warm_up(KinetoRank& rank) {
+  const auto device_time = [&](std::size_t i) {
+    Nanoseconds sum = 0;
+    for (const Nanoseconds work : rank.steps[i].times.work) {
+      sum += work;
+    }
+    return static_cast<double>(sum);
+  };
+  std::size_t dropped = 0;
+  while (rank.used.size() - dropped > 2) {
+    std::vector<double> others;
+    for (std::size_t i = dropped + 1; i < rank.used.size(); ++i) {
+      others.push_back(device_time(rank.used[i]));
+    }
+    if (device_time(rank.used[dropped]) <= 1.2 * base::median(others)) {
+      break;
+    }
+    ++dropped;
+  }
+  if (dropped > 0) {
+    rank.warnings.push_back(
+        fmt::format("{} more at the beginning dropped: slower than the others by more than 20 %",
+                    counted(dropped, "step")));
+    rank.used.erase(rank.used.begin(), rank.used.begin() + static_cast<std::ptrdiff_t>(dropped));
   }
 }
 
@@ -103,11 +133,16 @@ void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank
   const bool communicates = std::ranges::any_of(rank.used, [&](std::size_t i) {
     return rank.steps[i].times.sum(WorkClass::communication) > 0;
   });
+  const auto sized = [](const CollectiveSample& sample) { return sample.call.elements >= 0; };
   const bool with_sizes = std::ranges::any_of(rank.used, [&](std::size_t i) {
-    return !rank.steps[i].buckets.empty() || !rank.steps[i].collectives.empty();
+    return std::ranges::any_of(rank.steps[i].buckets, sized) ||
+           std::ranges::any_of(rank.steps[i].collectives, sized);
   });
   if (communicates && !with_sizes) {
     rank.warnings.emplace_back("NCCL kernels without size arguments (older profiler): no buckets");
+  }
+  if (!communicates && rank.calls.empty() && !rank.forward_only) {
+    rank.warnings.emplace_back("no collectives: the trace says nothing about communication");
   }
   const bool all_to_all = std::ranges::any_of(recording.names, [](const std::string& name) {
     return name.starts_with("nccl") && (name.find("SendRecv") != std::string::npos ||
@@ -119,20 +154,69 @@ void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank
   }
 }
 
-// Without them no backward operator has a forward one, and kernels of backward would count as
-// forward.
-void require_sequence_numbers(const KinetoRecording& recording) {
-  const bool numbered = std::ranges::any_of(recording.events, [](const KinetoEvent& event) {
-    return event.sequence != KinetoEvent::kNone;
-  });
-  const bool has_backward = std::ranges::any_of(recording.names, [](const std::string& name) {
-    return name.find("Backward") != std::string::npos;
-  });
-  if (has_backward && !numbered) {
-    throw InputError(recording.file, "",
-                     "the operators have no sequence numbers, by which backward is matched to "
-                     "forward: record the trace again with a newer PyTorch");
+// A trace whose events were sampled, or cut off, has backward nodes without their operators.
+void require_matches(const KinetoRank& rank) {
+  const StepSample& step = rank.first();
+  if (2 * step.backward_matched < step.backward_nodes) {
+    throw InputError(rank.file, "",
+                     fmt::format("{} of {} backward nodes match no forward operator: the trace is "
+                                 "incomplete (sampled or cut)",
+                                 step.backward_nodes - step.backward_matched, step.backward_nodes));
   }
+}
+
+// What the steps show of the way in which the model is run.
+void note_execution(KinetoRank& rank) {
+  const StepSample& step = rank.first();
+  if (step.repeats > 1) {
+    rank.warnings.push_back(fmt::format(
+        "gradients are accumulated over {} micro-steps: layer times are those of one of them",
+        step.repeats));
+  }
+  if (step.undefined > 0) {
+    rank.warnings.push_back(
+        counted(static_cast<std::size_t>(step.undefined), "parameter") +
+        " without a gradient in the step (unused, or updated by a fused operator) left out");
+  }
+  if (step.recomputes) {
+    rank.warnings.push_back(
+        "recomputation found: the backward pass runs forward operators again, " +
+        percent(static_cast<double>(step.recomputed) /
+                std::max(1.0, static_cast<double>(step.times.sum(WorkClass::forward)) /
+                                  static_cast<double>(step.repeats))) +
+        " of the time of the forward pass");
+  }
+  std::int64_t graphs = 0;
+  std::int64_t held = 0;
+  for (const LayerSample& layer : step.layers) {
+    if (layer.operation.find("CompiledFunction") != std::string::npos && layer.gradients > 0) {
+      ++graphs;
+      held += layer.gradients;
+    }
+  }
+  if (graphs == 1 && held > 1) {
+    rank.warnings.push_back(fmt::format("one compiled graph holds {} gradients: without "
+                                        "DDPOptimizer no communication overlaps it",
+                                        held));
+  }
+}
+
+// Layers inside CUDA graphs have no operators of their own.
+void note_graphs(KinetoRank& rank) {
+  const StepSample& step = rank.first();
+  if (step.graph_launches == 0) {
+    return;
+  }
+  Nanoseconds all = 0;
+  for (const Nanoseconds work : step.times.work) {
+    all += work;
+  }
+  const double share = static_cast<double>(step.graph_time) / std::max(1.0, double(all));
+  rank.warnings.push_back(
+      fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in CUDA graphs, whose "
+                  "layers cannot be told apart{}",
+                  step.graph_launches, percent(share),
+                  share > 0.5 ? "; profile one run with CUDA graphs off" : ""));
 }
 
 } // namespace
@@ -144,21 +228,26 @@ bool same_layers(const StepSample& a, const StepSample& b) {
   });
 }
 
-KinetoRank reduce_rank(const KinetoRecording& recording,
+KinetoRank reduce_rank(KinetoRecording& recording,
                        const std::optional<std::string>& step_annotation, std::int64_t skip_steps) {
   if (std::ranges::none_of(recording.events,
                            [](const KinetoEvent& e) { return on_device(e.category); })) {
     throw InputError(recording.file, "",
                      "no GPU activity recorded: profile with ProfilerActivity.CUDA");
   }
-  require_sequence_numbers(recording);
+  demote_ranges(recording);
   const std::vector<KinetoStep> steps = find_steps(recording, step_annotation);
   const Attribution attribution = attribute(recording, steps);
   KinetoRank rank;
   rank.file = recording.file;
   rank.device = recording.device;
   rank.world_size = recording.world_size;
+  rank.rank = recording.rank;
+  rank.record_shapes = recording.record_shapes;
   rank.steps = sample_steps(recording, steps, attribution);
+  std::ranges::for_each(rank.steps, join_repeats);
+  rank.idle = idle_times(attribution.items, steps.size());
+  rank.calls = collective_calls(recording, steps, attribution);
   for (const KinetoStep& step : steps) {
     rank.step_names.push_back(step.name);
   }
@@ -168,11 +257,15 @@ KinetoRank reduce_rank(const KinetoRecording& recording,
   }
   // First the steps that can be used, then of these the largest group of equal ones.
   choose_steps(rank, skip_steps);
+  drop_warm_up(rank);
   keep_largest_group(rank);
   if (rank.first().layers.empty()) {
     throw InputError(recording.file, "", "no forward operators");
   }
   rank.forward_only = rank.first().backward_nodes == 0;
+  require_matches(rank);
+  note_execution(rank);
+  note_graphs(rank);
   warn_about_times(rank);
   warn_about_communication(recording, rank);
   return rank;

@@ -31,7 +31,8 @@ KinetoKey look_up(const std::array<KeyName, N>& table, std::string_view text) {
 
 constexpr std::array kFileKeys{KeyName{"traceEvents", KinetoKey::trace_events},
                                KeyName{"deviceProperties", KinetoKey::device_properties},
-                               KeyName{"distributedInfo", KinetoKey::distributed_info}};
+                               KeyName{"distributedInfo", KinetoKey::distributed_info},
+                               KeyName{"record_shapes", KinetoKey::record_shapes}};
 constexpr std::array kEventKeys{KeyName{"ph", KinetoKey::ph},     KeyName{"cat", KinetoKey::cat},
                                 KeyName{"name", KinetoKey::name}, KeyName{"pid", KinetoKey::pid},
                                 KeyName{"tid", KinetoKey::tid},   KeyName{"ts", KinetoKey::ts},
@@ -40,9 +41,13 @@ constexpr std::array kArgumentKeys{KeyName{"External id", KinetoKey::external_id
                                    KeyName{"correlation", KinetoKey::correlation},
                                    KeyName{"Sequence number", KinetoKey::sequence},
                                    KeyName{"Input Dims", KinetoKey::input_dims},
+                                   KeyName{"Input dims", KinetoKey::input_dims}, // until 2021
                                    KeyName{"Input type", KinetoKey::input_type},
                                    KeyName{"Collective name", KinetoKey::collective},
                                    KeyName{"In msg nelems", KinetoKey::elements},
+                                   KeyName{"Out msg nelems", KinetoKey::out_elements},
+                                   KeyName{"Process Group Name", KinetoKey::group},
+                                   KeyName{"Group size", KinetoKey::group_size},
                                    KeyName{"dtype", KinetoKey::dtype}};
 
 } // namespace
@@ -95,9 +100,12 @@ bool KinetoSax::start_array(std::size_t) {
     event_index_ = -1;
   } else if (file_key && key_ == KinetoKey::device_properties) {
     in_devices_ = true;
-  } else if (in_shape() && raw_.shape == RawEvent::Shape::missing) {
-    raw_.shape = RawEvent::Shape::open; // done when it held a number
-    raw_.shape_elements = -1;
+  } else if (in_shapes(0)) {
+    raw_.has_shapes = true;
+  } else if (in_shapes(1)) {
+    shape_ = raw_.add_shape();
+  } else if (in_shapes(2) && shape_ != nullptr) {
+    shape_->begin_listed();
   }
   return true;
 }
@@ -108,8 +116,10 @@ bool KinetoSax::close() {
     collector_.add(raw_, [this] { return event_pointer(); });
   } else if (in_args()) {
     in_args_ = false;
-  } else if (in_shape() && raw_.shape == RawEvent::Shape::open) {
-    raw_.shape = raw_.shape_elements < 0 ? RawEvent::Shape::missing : RawEvent::Shape::done;
+  } else if (in_shapes(1)) {
+    shape_ = nullptr;
+  } else if (in_shapes(2) && shape_ != nullptr) {
+    shape_->end_listed();
   } else if (in_events_ && depth_ + 1 == event_depth_) {
     in_events_ = false;
   }
@@ -131,8 +141,10 @@ bool KinetoSax::key(std::string& name) {
     key_ = look_up(kFileKeys, name);
   } else if (in_devices_ && depth_ == 3 && name == "name") {
     key_ = KinetoKey::name;
-  } else if (in_distributed_ && depth_ == 2 && name == "world_size") {
-    key_ = KinetoKey::world_size;
+  } else if (in_distributed_ && depth_ == 2) {
+    key_ = name == "world_size" ? KinetoKey::world_size
+           : name == "rank"     ? KinetoKey::rank
+                                : KinetoKey::other;
   }
   return true;
 }
@@ -153,6 +165,8 @@ bool KinetoSax::scalar(std::string_view shown) {
   count_element();
   if (RawTime* time = time_field()) {
     time->set_bad(shown);
+  } else if (in_shapes(0)) {
+    (void)raw_.add_shape();
   }
   return true;
 }
@@ -184,12 +198,27 @@ bool KinetoSax::number_integer(std::int64_t value) {
     (key_ == KinetoKey::pid ? raw_.pid : raw_.tid) = std::to_string(value);
   } else if (in_args()) {
     set_argument(value);
-  } else if (in_shape() && raw_.shape == RawEvent::Shape::open) {
-    raw_.add_dimension(value);
-  } else if (in_distributed_ && key_ == KinetoKey::world_size && value >= 1) {
-    recording_.world_size = value;
+  } else if (in_shapes(1) && shape_ != nullptr) {
+    shape_->add_dimension(value);
+  } else if (in_shapes(2) && shape_ != nullptr) {
+    shape_->add_listed_dimension(value);
+  } else if (in_shapes(0)) {
+    (void)raw_.add_shape(); // no tensor, but it counts as an input
+  } else {
+    set_job(value);
   }
   return true;
+}
+
+// What the file says about its job and its recording.
+void KinetoSax::set_job(std::int64_t value) {
+  if (in_distributed_ && depth_ == 2 && key_ == KinetoKey::world_size && value >= 1) {
+    recording_.world_size = value;
+  } else if (in_distributed_ && depth_ == 2 && key_ == KinetoKey::rank && value >= 0) {
+    recording_.rank = value;
+  } else if (at_top() && key_ == KinetoKey::record_shapes) {
+    recording_.record_shapes = value != 0;
+  }
 }
 
 // Numbers in "args" that tie events to each other, or say how much a collective carries.
@@ -202,6 +231,10 @@ void KinetoSax::set_argument(std::int64_t value) {
     raw_.event.sequence = value;
   } else if (key_ == KinetoKey::elements) {
     raw_.elements = value;
+  } else if (key_ == KinetoKey::out_elements) {
+    raw_.out_elements = value;
+  } else if (key_ == KinetoKey::group_size) {
+    raw_.group_size = value;
   }
 }
 
@@ -217,10 +250,10 @@ std::string* KinetoSax::text_field() {
   if (in_args()) {
     return key_ == KinetoKey::collective ? &raw_.collective
            : key_ == KinetoKey::dtype    ? &raw_.dtype
+           : key_ == KinetoKey::group    ? &raw_.group
                                          : nullptr;
   }
-  const bool input_type = in_args_ && key_ == KinetoKey::input_type && depth_ == event_depth_ + 2;
-  return input_type && raw_.input_type.empty() ? &raw_.input_type : nullptr;
+  return nullptr;
 }
 
 bool KinetoSax::string(std::string& value) {
@@ -230,6 +263,8 @@ bool KinetoSax::string(std::string& value) {
     text->swap(value); // the parser does not need it any more
   } else if (RawTime* time = time_field()) {
     time->set_bad('"' + value + '"');
+  } else if (in_args_ && key_ == KinetoKey::input_type && depth_ == event_depth_ + 2) {
+    raw_.add_type(value);
   } else if (in_event() && key_ == KinetoKey::ph) {
     raw_.complete = value == "X";
   } else if (in_devices_ && key_ == KinetoKey::name && !recording_.device) {

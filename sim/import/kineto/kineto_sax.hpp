@@ -15,7 +15,9 @@ enum class KinetoKey : std::uint8_t {
   trace_events,
   device_properties,
   distributed_info,
+  record_shapes,
   world_size,
+  rank,
   ph,
   cat,
   name,
@@ -31,6 +33,9 @@ enum class KinetoKey : std::uint8_t {
   input_type,
   collective,
   elements,
+  out_elements,
+  group,
+  group_size,
   dtype
 };
 
@@ -42,7 +47,10 @@ public:
 
   // The interface that nlohmann's parser calls.
   bool null() { return scalar("null"); }
-  bool boolean(bool value) { return scalar(value ? "true" : "false"); }
+  bool boolean(bool value) {
+    recording_.record_shapes |= value && at_top() && key_ == KinetoKey::record_shapes;
+    return scalar(value ? "true" : "false");
+  }
   bool number_integer(std::int64_t value); // negative
   bool number_unsigned(std::uint64_t value);
   bool number_float(double, const std::string& literal);
@@ -65,10 +73,13 @@ public:
   [[nodiscard]] std::uint64_t values() const { return values_; }
 
 private:
+  [[nodiscard]] bool at_top() const { return depth_ == 1 && !in_events_; }
   [[nodiscard]] bool in_event() const { return in_events_ && depth_ == event_depth_; }
   [[nodiscard]] bool in_args() const { return in_args_ && depth_ == event_depth_ + 1; }
-  [[nodiscard]] bool in_shape() const { // in an entry of "Input Dims"
-    return in_args_ && depth_ == event_depth_ + 3 && key_ == KinetoKey::input_dims;
+  // In "Input Dims" (level 0), in an entry of it (1), or in a tensor of an entry that is a list
+  // (2).
+  [[nodiscard]] bool in_shapes(std::size_t level) const {
+    return in_args_ && depth_ == event_depth_ + 2 + level && key_ == KinetoKey::input_dims;
   }
   bool scalar(std::string_view shown);
   void open();
@@ -77,6 +88,7 @@ private:
   [[nodiscard]] RawTime* time_field();
   [[nodiscard]] std::string* text_field();
   void set_argument(std::int64_t value);
+  void set_job(std::int64_t value);
   void count_element(); // before a value directly inside the array of events
   [[noreturn]] void syntax_error(std::string_view text) const;
   // "/traceEvents/17", for errors.
@@ -85,6 +97,7 @@ private:
   KinetoRecording& recording_;
   KinetoCollector collector_;
   RawEvent raw_;
+  RawShape* shape_ = nullptr; // the entry of "Input Dims" that is being read
   KinetoKey key_ = KinetoKey::other;
   std::size_t depth_{};
   std::size_t event_depth_{}; // depth inside an event object

@@ -45,6 +45,37 @@ std::vector<KinetoStep> between_optimizer_steps(const std::vector<KinetoStep>& u
   return steps;
 }
 
+// "ProfilerStep#4" and "ProfilerStep#7" -> "ProfilerStep#4..#7".
+std::string joined_name(const std::string& first, const std::string& last) {
+  return first + ".." + last.substr(std::min(last.find('#'), last.size()));
+}
+
+// Steps up to and with the one that updates the weights become one. Where no step without an update
+// is followed by one with it, steps stay as they are: a profile may end before the update.
+std::vector<KinetoStep> joined_by_updates(std::vector<KinetoStep> steps,
+                                          const std::vector<KinetoStep>& updates) {
+  const auto has_update = [&](const KinetoStep& step) {
+    const auto first = std::ranges::lower_bound(updates, step.begin, {}, &KinetoStep::begin);
+    return first != updates.end() && first->begin < step.end;
+  };
+  std::vector<KinetoStep> joined;
+  std::size_t first = 0; // of the steps since the last update
+  bool several = false;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!has_update(steps[i])) {
+      continue;
+    }
+    KinetoStep& step = joined.emplace_back(steps[i]);
+    if (first < i) {
+      several = true;
+      step.name = joined_name(steps[first].name, steps[i].name);
+      step.begin = steps[first].begin;
+    }
+    first = i + 1;
+  }
+  return several ? joined : steps;
+}
+
 // Without those that contain another one on their thread.
 std::vector<KinetoStep> innermost(const std::vector<KinetoStep>& matches) {
   std::vector<KinetoStep> steps;
@@ -111,9 +142,10 @@ std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
   if (annotation) {
     steps = matching(recording, *annotation);
   } else {
-    steps = starts_with("ProfilerStep#");
+    const std::vector<KinetoStep> updates = starts_with("Optimizer.step#");
+    steps = joined_by_updates(starts_with("ProfilerStep#"), updates);
     if (steps.empty()) {
-      steps = between_optimizer_steps(starts_with("Optimizer.step#"));
+      steps = between_optimizer_steps(updates);
     }
   }
   if (steps.empty()) {

@@ -4,6 +4,8 @@
 //   with a regular expression   the annotations that match it, the innermost of nested ones
 //   without                     the ProfilerStep#N annotations; without any of them the stretches
 //                               between the ends of two successive Optimizer.step# annotations
+// Where a job updates its weights once in several ProfilerStep#N, those up to the update are one
+// step, and those behind the last update are left out (INP 1.3, rule 8).
 #include <optional>
 #include <span>
 #include <string>

@@ -40,33 +40,11 @@ Nanoseconds compute_sum(const StepTimes& times) {
 
 // Equal in sizes, types and numbers of gradients; times may differ.
 bool same_buckets(const StepSample& a, const StepSample& b) {
-  return std::ranges::equal(
-      a.buckets, b.buckets, [](const CollectiveSample& x, const CollectiveSample& y) {
-        return x.elements == y.elements && x.dtype == y.dtype && x.gradients == y.gradients;
-      });
-}
-
-// "_allgather_base" -> "allgather": the words of this project.
-std::string operation_word(std::string_view recorded) {
-  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"allreduce_coalesced", "allreduce"},
-      {"_allgather_base", "allgather"},
-      {"all_gather", "allgather"},
-      {"_all_gather_base", "allgather"},
-      {"allgather_into_tensor_coalesced", "allgather"},
-      {"_reduce_scatter_base", "reduce_scatter"},
-      {"reduce_scatter_tensor_coalesced", "reduce_scatter"},
-      {"all_to_all", "alltoall"},
-      {"all_to_allv", "alltoall"},
-      {"send", "sendrecv"},
-      {"recv", "sendrecv"},
-  };
-  for (const auto& [name, word] : kWords) {
-    if (name == recorded) {
-      return std::string(word);
-    }
-  }
-  return std::string(recorded);
+  return std::ranges::equal(a.buckets, b.buckets,
+                            [](const CollectiveSample& x, const CollectiveSample& y) {
+                              return x.call.elements == y.call.elements &&
+                                     x.call.dtype == y.call.dtype && x.gradients == y.gradients;
+                            });
 }
 
 struct Payload {
@@ -75,9 +53,27 @@ struct Payload {
 };
 
 // Bytes are known only with the type.
-Payload payload(const CollectiveSample& sample) {
-  const auto word = dtype_of_pytorch(sample.dtype);
-  return word ? Payload{std::string(word->word), {sample.elements * word->bytes}} : Payload{};
+Payload payload(std::string_view dtype, std::int64_t elements) {
+  const auto word = dtype_of_pytorch(dtype);
+  return word ? Payload{std::string(word->word), {elements * word->bytes}} : Payload{};
+}
+
+// Sums over the used steps of all ranks: a step without a gap has no share of launches.
+void add_idle(std::span<const KinetoRank> ranks, train::Checks& checks) {
+  double idle = 0;
+  double launch = 0;
+  double span = 0;
+  for (const KinetoRank& rank : ranks) {
+    for (const std::size_t i : rank.used) {
+      idle += number(rank.idle[i].idle);
+      launch += number(rank.idle[i].launch);
+      span += number(rank.idle[i].span);
+    }
+  }
+  if (span > 0) {
+    checks.idle_fraction = idle / span;
+    checks.launch_idle_fraction = idle > 0 ? launch / idle : 0;
+  }
 }
 
 } // namespace
@@ -148,9 +144,11 @@ std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> rank
 // DDP rebuilds its buckets after the first iterations: steps with other buckets than the last do
 // not count.
 std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
+                                                    const Waiting& waiting,
                                                     std::vector<std::string>& notes) {
   const StepSample& last = ranks.front().steps[ranks.front().used.back()];
   std::vector<std::vector<double>> times(last.buckets.size());
+  std::vector<std::vector<const CollectiveCall*>> calls(last.buckets.size()); // of the first rank
   bool differ = false;
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
@@ -159,8 +157,11 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
         continue;
       }
       for (std::size_t b = 0; b < times.size(); ++b) {
-        if (const auto time = rank.steps[i].buckets[b].time) {
+        if (const auto time = rank.steps[i].buckets[b].time()) {
           times[b].push_back(number(*time));
+        }
+        if (&rank == &ranks.front()) {
+          calls[b].push_back(&rank.steps[i].buckets[b].call);
         }
       }
     }
@@ -171,14 +172,15 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
   std::vector<train::MeasuredBucket> buckets;
   for (std::size_t b = 0; b < times.size(); ++b) {
     const CollectiveSample& sample = last.buckets[b];
-    const Payload data = payload(sample);
+    const Payload data = payload(sample.call.dtype, sample.call.elements);
     train::MeasuredBucket bucket{
-        sample.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
+        sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
     if (!times[b].empty()) {
       bucket.min = seconds(std::ranges::min(times[b]));
       bucket.median = seconds(base::median(times[b]));
       bucket.max = seconds(std::ranges::max(times[b]));
     }
+    bucket.transfer = transfer_of(waiting, calls[b]);
     buckets.push_back(std::move(bucket));
   }
   return buckets;
@@ -186,24 +188,32 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
 
 // Calls with the same operation, type and size are one row, counted in the first used step of the
 // first rank.
-std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks) {
+std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks,
+                                                            const Waiting& waiting) {
   struct Group {
     std::size_t first{}; // order of appearance
     std::int64_t count{};
     std::optional<Nanoseconds> min;
+    std::vector<const CollectiveCall*> calls; // of the first rank
   };
   std::map<std::tuple<std::string, std::string, std::int64_t>, Group> groups;
   const StepSample& reference = ranks.front().first();
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
-      for (const CollectiveSample& call : rank.steps[i].collectives) {
+      for (const CollectiveSample& sample : rank.steps[i].collectives) {
+        if (sample.call.elements < 0) {
+          continue; // nothing says how much it carried
+        }
         Group& group = groups
-                           .try_emplace({operation_word(call.op), call.dtype, call.elements},
-                                        Group{groups.size(), 0, {}})
+                           .try_emplace({sample.call.op, sample.call.dtype, sample.call.elements},
+                                        Group{groups.size(), 0, {}, {}})
                            .first->second;
         group.count += &rank.steps[i] == &reference ? 1 : 0;
-        if (call.time) {
-          group.min = std::min(group.min.value_or(*call.time), *call.time);
+        if (&rank == &ranks.front()) {
+          group.calls.push_back(&sample.call);
+        }
+        if (const auto time = sample.time()) {
+          group.min = std::min(group.min.value_or(*time), *time);
         }
       }
     }
@@ -211,9 +221,10 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
   std::vector<train::MeasuredCollective> result(groups.size());
   for (const auto& [key, group] : groups) {
     const auto& [op, dtype, elements] = key;
-    const Payload data = payload({op, dtype, elements, 0, {}});
+    const Payload data = payload(dtype, elements);
     train::MeasuredCollective& collective = result[group.first];
     collective = {op, elements, data.bytes, data.dtype, group.count, {}};
+    collective.transfer = transfer_of(waiting, group.calls);
     if (group.min) {
       collective.min = seconds(*group.min);
     }
@@ -223,7 +234,7 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
 }
 
 // Numbers by which a user sees whether the import can be trusted.
-train::Checks measured_checks(std::span<const KinetoRank> ranks) {
+train::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting& waiting) {
   train::Checks checks;
   std::vector<double> compute;
   for (const KinetoRank& rank : ranks) {
@@ -236,7 +247,22 @@ train::Checks measured_checks(std::span<const KinetoRank> ranks) {
   const StepSample& first = ranks.front().first();
   checks.backward_nodes = first.backward_nodes;
   checks.backward_matched = first.backward_matched;
-  checks.gradient_nodes = std::ssize(first.gradients);
+  checks.gradient_nodes = std::ssize(first.gradients) + first.undefined;
+  add_idle(ranks, checks);
+  add_wait_checks(waiting, checks);
+  const double repeated = number(first.times.sum(WorkClass::forward)) / number(first.repeats);
+  if (first.recomputes && repeated > 0) {
+    checks.recompute_fraction = number(first.recomputed) / repeated;
+  }
+  if (first.graph_launches > 0) {
+    checks.graph_fraction = median_over_steps(ranks, [](const StepSample& step) {
+      double all = 0;
+      for (const Nanoseconds work : step.times.work) {
+        all += number(work);
+      }
+      return all > 0 ? number(step.graph_time) / all : 0.0;
+    });
+  }
   checks.gpu_busy_fraction = median_over_steps(ranks, [](const StepSample& step) {
     return step.times.wall > 0 ? number(step.times.busy) / number(step.times.wall) : 1.0;
   });

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "import/kineto/kineto_rank.hpp"
+#include "import/kineto/kineto_waiting.hpp"
 #include "train/workload/trace.hpp"
 
 namespace stepsim::io {
@@ -30,15 +30,17 @@ using StepValue = std::function<double(const StepSample&)>;
 // The bucket list of the last used step of the first rank, with the times of all used steps that
 // have the same list (none where no kernel was recorded); a note if some have not.
 [[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
+                                                                  const Waiting& waiting,
                                                                   std::vector<std::string>& notes);
 
 // One row per operation, type and size of the other collectives, in the order of appearance, with
 // the number of calls in the first used step of the first rank and the shortest time over all used
 // steps; kinds without a call there are left out.
 [[nodiscard]] std::vector<train::MeasuredCollective>
-measured_collectives(std::span<const KinetoRank> ranks);
+measured_collectives(std::span<const KinetoRank> ranks, const Waiting& waiting);
 
 // How much of the device time was understood, and how far ranks differ.
-[[nodiscard]] train::Checks measured_checks(std::span<const KinetoRank> ranks);
+[[nodiscard]] train::Checks measured_checks(std::span<const KinetoRank> ranks,
+                                            const Waiting& waiting);
 
 } // namespace stepsim::io

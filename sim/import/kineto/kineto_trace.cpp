@@ -2,8 +2,11 @@
 // first rank, whose buckets are those that DDP has settled on.
 #include "import/kineto/kineto_trace.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -27,6 +30,25 @@ std::string_view plain_operation(std::string_view operation) {
   return operation;
 }
 
+// Files of several jobs, or twice the same rank, say nothing together.
+void require_one_job(std::span<const KinetoRank> ranks, std::vector<std::string>& notes) {
+  std::set<std::int64_t> seen;
+  const std::optional<std::int64_t> world = ranks.front().world_size;
+  for (const KinetoRank& rank : ranks) {
+    if (rank.world_size && world && rank.world_size != world) {
+      throw InputError(
+          rank.file, "",
+          fmt::format("ranks of different jobs: world size {} and {}", *world, *rank.world_size));
+    }
+    if (rank.rank && !seen.insert(*rank.rank).second) {
+      throw InputError(rank.file, "", fmt::format("rank {} is there twice", *rank.rank));
+    }
+  }
+  if (ranks.size() > 1 && world && std::ssize(ranks) < *world) {
+    notes.push_back(fmt::format("{} of the {} ranks of the job are there", ranks.size(), *world));
+  }
+}
+
 // Ranks of data-parallel training run the same model: medians over ranks need equal layers.
 void require_equal_layers(std::span<const KinetoRank> ranks) {
   for (const KinetoRank& rank : ranks.subspan(1)) {
@@ -36,13 +58,38 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
   }
 }
 
-// Layers are named by their operator and a running number: "conv2d_3".
+// A module that is one layer gives it its name; where a module holds several, the operator is
+// added, and a running number to names that are still equal. Without modules a layer is named by
+// its operator and a running number: "conv2d_3".
+std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
+  std::map<std::string_view, int> modules;
+  for (const LayerSample& sample : samples) {
+    ++modules[sample.module];
+  }
+  std::vector<std::string> names;
+  std::map<std::string, int> count;
+  for (const LayerSample& sample : samples) {
+    const std::string operation(plain_operation(sample.operation));
+    names.push_back(sample.module.empty()         ? operation
+                    : modules[sample.module] == 1 ? sample.module
+                                                  : sample.module + "." + operation);
+    ++count[names.back()];
+  }
+  std::map<std::string, int> numbers;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (samples[i].module.empty() || count[names[i]] > 1) {
+      const int number = ++numbers[names[i]];
+      names[i] += "_" + std::to_string(number);
+    }
+  }
+  return names;
+}
+
 std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
   std::vector<train::Layer> layers;
-  std::map<std::string_view, int> numbers;
   const std::vector<LayerSample>& samples = ranks.front().first().layers;
+  const std::vector<std::string> names = layer_names(samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::string_view plain = plain_operation(samples[i].operation);
     const auto median = [&](Nanoseconds LayerSample::*time) {
       return Seconds{median_over_ranks(ranks,
                                        [&](const StepSample& step) {
@@ -52,7 +99,7 @@ std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
     };
     train::Layer layer;
     layer.operation = samples[i].operation;
-    layer.name = std::string(plain) + "_" + std::to_string(++numbers[plain]);
+    layer.name = names[i];
     layer.forward = median(&LayerSample::forward);
     layer.backward = median(&LayerSample::backward);
     layer.gradient_bytes = Bytes{0};
@@ -73,8 +120,12 @@ train::Tensor tensor_of(const GradientSize& size) {
   tensor.elements = size.elements;
   tensor.dtype = size.dtype;
   tensor.bytes = Bytes{size.bytes};
+  tensor.extra_bytes = Bytes{size.extra_bytes};
   tensor.name = size.name;
   tensor.shape = size.shape;
+  if (size.bucket >= 0) {
+    tensor.bucket = size.bucket;
+  }
   return tensor;
 }
 
@@ -83,35 +134,77 @@ void add_tensor(train::Layer& layer, train::Tensor tensor) {
   if (!tensor.bytes) {
     layer.gradient_bytes.reset();
   } else if (layer.gradient_bytes) {
-    *layer.gradient_bytes += *tensor.bytes;
+    *layer.gradient_bytes += *tensor.bytes + tensor.extra_bytes;
   }
   layer.tensors.push_back(std::move(tensor));
 }
 
 // The gradients of one step in the order in which they were ready, with sizes where these are
-// known.
-void add_gradients(const KinetoRank& rank, const KinetoOptions& options, train::Trace& trace,
-                   std::vector<std::string>* remarks) {
+// known. What is never reduced does not travel and is left out.
+void add_gradients(const KinetoRank& rank, const SizeSources& sources, KinetoImport& result) {
   const StepSample& step = rank.steps[rank.used.back()];
-  SizeSources sources;
-  sources.model = options.model;
-  sources.tables = options.models;
-  const GradientSizes sizes = find_sizes(step, sources, rank.file);
-  std::ranges::copy(sizes.notes, std::back_inserter(trace.warnings));
-  if (remarks != nullptr && !sizes.fit.empty()) {
-    remarks->push_back(sizes.fit);
+  GradientSizes sizes = find_sizes(step, sources, rank.file);
+  std::ranges::move(sizes.notes, std::back_inserter(result.trace.warnings));
+  result.sizes = std::move(sizes.source);
+  result.remedy = std::move(sizes.remedy);
+  if (sizes.assumed) {
+    result.trace.provenance = train::Provenance::assumed;
   }
   for (std::size_t i = 0; i < step.gradients.size(); ++i) {
-    train::Tensor tensor = sizes.sizes.empty() ? train::Tensor{} : tensor_of(sizes.sizes[i]);
-    if (step.gradients[i].bucket >= 0) {
-      tensor.bucket = step.gradients[i].bucket;
+    train::Layer& layer = result.trace.layers[static_cast<std::size_t>(step.gradients[i].layer)];
+    if (sizes.sizes.empty()) {
+      add_tensor(layer, {});
+    } else if (sizes.sizes[i].bucket != BucketMember::kNever) {
+      add_tensor(layer, tensor_of(sizes.sizes[i]));
     }
-    add_tensor(trace.layers[static_cast<std::size_t>(step.gradients[i].layer)], std::move(tensor));
+  }
+}
+
+// Buckets without a size get that of their gradients. Where one of these is unknown too there are
+// no buckets.
+void complete_buckets(train::Trace& trace) {
+  struct Sum {
+    std::int64_t elements{}, bytes{}, tensors{};
+    std::string dtype;
+  };
+  std::vector<Sum> sums(trace.buckets.size());
+  bool known = true;
+  for (const train::Layer& layer : trace.layers) {
+    for (const train::Tensor& tensor : layer.tensors) {
+      known = known && tensor.elements && tensor.bucket;
+      if (tensor.bucket && tensor.elements) {
+        Sum& sum = sums[static_cast<std::size_t>(*tensor.bucket)];
+        sum.elements += *tensor.elements;
+        sum.bytes += tensor.bytes->value;
+        sum.dtype = tensor.dtype;
+        ++sum.tensors;
+      }
+    }
+  }
+  const bool sized = std::ranges::all_of(
+      trace.buckets, [](const train::MeasuredBucket& bucket) { return bucket.elements >= 0; });
+  for (std::size_t b = 0; b < sums.size(); ++b) {
+    train::MeasuredBucket& bucket = trace.buckets[b];
+    if (bucket.elements < 0) {
+      bucket.elements = sums[b].elements;
+      bucket.bytes = {sums[b].bytes};
+      bucket.dtype = sums[b].dtype;
+    }
+    bucket.tensors = sums[b].tensors > 0 ? sums[b].tensors : bucket.tensors;
+  }
+  if (!sized && !known) {
+    trace.buckets.clear();
+    for (train::Layer& layer : trace.layers) {
+      for (train::Tensor& tensor : layer.tensors) {
+        tensor.bucket.reset();
+      }
+    }
   }
 }
 
 // Forward-only traces: backward by rule, tensors by kind of operator.
-void assume_backward(const KinetoRank& rank, const KinetoOptions& options, train::Trace& trace) {
+void assume_backward(const KinetoRank& rank, const KinetoOptions& options, KinetoImport& result) {
+  train::Trace& trace = result.trace;
   if (!options.backward_ratio) {
     throw InputError(rank.file, "", "no backward nodes; pass --backward-ratio R");
   }
@@ -125,16 +218,24 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, train
     for (train::Layer& layer : trace.layers) {
       layer.gradient_bytes.reset();
     }
-    trace.warnings.emplace_back("gradient sizes are unknown: import with --model");
+    trace.warnings.emplace_back("gradient sizes are unknown");
+    result.remedy = "no backward pass, no sizes: give --model NAME|FILE";
     return;
   }
+  const DtypeWord dtype = *dtype_of_pytorch(options.dtype.value_or("float32"));
   const auto sizes =
       sizes_by_kind(rank.first(), table_named(options.models, *options.model), rank.file);
+  std::size_t tensors = 0;
   for (std::size_t i = 0; i < trace.layers.size(); ++i) {
-    for (const GradientSize& size : sizes[i]) {
-      add_tensor(trace.layers[i], tensor_of(size));
+    for (const TableTensor& size : sizes[i]) {
+      ++tensors;
+      add_tensor(trace.layers[i],
+                 tensor_of({size.elements, size.elements * dtype.bytes, 0, std::string(dtype.word),
+                            size.name, size.shape, BucketMember::kUnknown}));
     }
   }
+  result.sizes = fmt::format("model table {} ({} of {} tensors), {}{}", *options.model, tensors,
+                             tensors, options.dtype ? "" : "dtype assumed: ", dtype.word);
 }
 
 // Factors far from 1 say that the profiler, or something else, took part in the measurement.
@@ -154,14 +255,20 @@ void scale_times(train::Trace& trace, double factor) {
   }
 }
 
-// An idle GPU waits for the host: kernel times then say less about the step.
+// An idle GPU waits for the host, or for something else: kernel times then say less about the step.
 void warn_if_idle(train::Trace& trace, bool wall) {
-  const double busy = trace.checks->gpu_busy_fraction.value_or(1);
-  if (busy < 0.8) {
-    trace.warnings.push_back(
-        "the GPU was idle " + base::significant(100 * (1 - busy), 2) +
-        " % of the step: launch-bound or profiler overhead (about 4 us per operator)" +
-        (wall ? "" : "; check with --measured-step"));
+  const double idle = trace.checks->idle_fraction.value_or(0);
+  const double launches = trace.checks->launch_idle_fraction.value_or(0);
+  const auto percent = [](double fraction) { return base::significant(100 * fraction, 3) + " %"; };
+  if (idle >= 0.2 && launches >= 0.5) {
+    trace.warnings.push_back("host-bound: the GPU idles " + percent(idle) + ", " +
+                             percent(launches) + " of it waiting for launches" +
+                             (wall ? ""
+                                   : "; times from \"kernel\" are what a faster host would give; "
+                                     "--time wall keeps the host"));
+  } else if (idle >= 0.05) {
+    trace.warnings.push_back("the GPU idles " + percent(idle) + " of the step, " +
+                             percent(launches) + " of it waiting for launches");
   }
 }
 
@@ -213,12 +320,14 @@ std::vector<std::string> warnings_of(std::span<const KinetoRank> ranks) {
 
 } // namespace
 
-train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptions& options,
-                            std::vector<std::string>* remarks) {
-  require_equal_layers(ranks);
+KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptions& options,
+                            SizeSources sources) {
+  KinetoImport result;
+  train::Trace& trace = result.trace;
   const KinetoRank& first = ranks.front();
-  train::Trace trace;
   trace.warnings = warnings_of(ranks);
+  require_one_job(ranks, trace.warnings);
+  require_equal_layers(ranks);
   trace.provenance = train::Provenance::imported;
   trace.device = first.device;
   trace.ranks = first.world_size;
@@ -227,19 +336,33 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
     trace.ranks = std::ssize(ranks);
   }
   trace.batch_size = options.batch_size;
+  if (first.first().repeats > 1) {
+    trace.accumulation = first.first().repeats;
+  }
   trace.layers = timed_layers(ranks);
   trace.update = median_of(ranks, WorkClass::update);
   trace.input = median_of(ranks, WorkClass::input);
   trace.framework = median_of(ranks, WorkClass::framework);
   trace.other = median_of(ranks, WorkClass::other);
+  Waiting waiting = separate_waiting(ranks);
+  std::ranges::move(waiting.notes, std::back_inserter(trace.warnings));
+  result.clock_offsets = waiting.offset;
+  result.variability = measured_variability(ranks);
+  trace.buckets = measured_buckets(ranks, waiting, trace.warnings);
   if (first.forward_only) {
-    assume_backward(first, options, trace);
+    assume_backward(first, options, result);
   } else {
-    add_gradients(first, options, trace, remarks);
+    sources.model = options.model;
+    sources.tables = options.models;
+    sources.parameters = options.parameters;
+    sources.dtype = options.dtype;
+    sources.record_shapes = first.record_shapes;
+    add_gradients(first, sources, result);
     if (options.backward_ratio) {
       trace.warnings.emplace_back("--backward-ratio ignored: the file has a backward pass");
     }
   }
+  complete_buckets(trace);
   // A step that was measured without the profiler implies the wall: its time holds the gaps.
   const bool wall = options.time == TimeBasis::wall || options.measured_step;
   trace.time_basis = wall ? "wall" : "kernel";
@@ -247,12 +370,11 @@ train::Trace trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   if (wall) {
     scale_times(trace, wall_factor(ranks, options.measured_step));
   }
-  trace.buckets = measured_buckets(ranks, trace.warnings);
-  trace.collectives = measured_collectives(ranks);
+  trace.collectives = measured_collectives(ranks, waiting);
   trace.steps = measured_steps(ranks);
-  trace.checks = measured_checks(ranks);
+  trace.checks = measured_checks(ranks, waiting);
   warn_if_idle(trace, wall);
-  return trace;
+  return result;
 }
 
 } // namespace stepsim::io

@@ -3,8 +3,7 @@
 // form with synchronous steps inside an island (TRN 4.9). A program is one round of H steps:
 //
 //     compute  S1 S2 |S3 S4 |S5 S6 | ..      H = 6, P = 3 fragments, tau = 1 overlapped step:
-//     outer         =X1==  =X2==  =X3==      merges before S4, before S6, before S2 of the next
-//     round
+//     outer         =X1==  =X2==  =X3==      merges before S4, S6 and S2 of the next round
 //
 // Fragment p = 1 .. P is sent after step floor(p H / P) and merged tau steps later.
 #include <cstdint>

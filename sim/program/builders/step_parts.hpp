@@ -53,7 +53,8 @@ buckets_of_layers(const std::vector<BucketTimes>& buckets, std::size_t layers);
 [[nodiscard]] std::vector<Seconds> update_shares(const std::vector<LayerTimes>& layers,
                                                  Seconds update);
 
-// "F3", "F2_3": names of operations, with numbers from 1.
+// "F3", "F2_3": names of operations. Indices count from 0, the numbers in names from 1: ("F", 2),
+// ("F", 1, 2).
 [[nodiscard]] std::string operation_name(std::string_view kind, std::size_t index);
 [[nodiscard]] std::string operation_name(std::string_view kind, std::size_t outer,
                                          std::size_t index);
@@ -64,8 +65,8 @@ std::uint32_t add_layer(ProgramDraft& draft, std::string id, std::uint32_t strea
 std::uint32_t add_exchange(ProgramDraft& draft, std::string id, std::uint32_t stream, Kind kind,
                            const ExchangeTime& time, std::size_t unit);
 
-// The streams of a synchronous step. `host` carries delays between computing and exchanges, where
-// there are any.
+// The streams of a synchronous step. `host` carries delays between computing and exchanges;
+// kAllRanks where there are none.
 struct StepStreams {
   std::uint32_t compute{};
   std::uint32_t reduce{};

@@ -44,6 +44,7 @@ struct Tensor {
   std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
   std::string name;                   // empty = unknown
   std::vector<std::int64_t> shape{};  // empty = unknown
+  Bytes extra_bytes{};                // that its bucket carries beside the gradients
 };
 
 struct Layer {
@@ -55,6 +56,13 @@ struct Layer {
   std::string operation; // "aten::conv2d"; empty = unknown
 };
 
+// A measured collective without the time that ranks waited in it for the last one to enter: from
+// that moment to its end, over the steps. Known only where the files of several ranks were read.
+struct MeasuredTransfer {
+  std::optional<Seconds> median, low, high; // 5 % and 95 % quantiles from five steps on
+  std::vector<Seconds> wait;                // by rank, median of a call; empty = unknown
+};
+
 // What a framework sent as one message during the trace: its size, and the time of its exchange
 // over the steps.
 struct MeasuredBucket {
@@ -63,6 +71,9 @@ struct MeasuredBucket {
   std::string dtype;
   std::int64_t tensors{};
   std::optional<Seconds> min, median, max; // empty: launched without a kernel (one GPU)
+  MeasuredTransfer transfer{};
+  std::string
+      group{}; // "replica": shards, over the ranks that hold the same one; empty = all ranks
 };
 
 struct MeasuredCollective { // outside the buckets: broadcasts of buffers and the like
@@ -72,6 +83,22 @@ struct MeasuredCollective { // outside the buckets: broadcasts of buffers and th
   std::string dtype;
   std::int64_t per_step{};
   std::optional<Seconds> min;
+  MeasuredTransfer transfer{};
+};
+
+// A part of a sharded model that is gathered and reduced as one message (FSDP): full elements, and
+// the positions of its layers in forward order.
+struct MeasuredUnit {
+  std::int64_t elements{};
+  std::string gather_dtype, reduce_dtype; // empty = unknown
+  std::int64_t gathers_forward{}, gathers_backward{};
+  std::int64_t first_layer{}, last_layer{};
+};
+
+struct MeasuredSharding {
+  std::int64_t group_size{};
+  std::optional<std::int64_t> world_size;
+  bool reshard_after_forward = false;
 };
 
 // One step of the trace; only those with `used` enter the times of the layers.
@@ -91,6 +118,12 @@ struct Checks {
   double unattributed_fraction{};
   std::optional<double> gpu_busy_fraction;
   std::optional<double> rank_spread; // several files only
+  std::optional<double> idle_fraction, launch_idle_fraction;
+  std::optional<double> recompute_fraction; // of the forward time, where the backward repeats it
+  std::optional<double> graph_fraction;     // of the device time, where CUDA graphs were launched
+  // By rank, of several files whose clocks could be aligned: the part of the time of collectives
+  // that was waiting, and the part of collectives that the rank entered last.
+  std::vector<double> wait_fraction, last_rank;
 };
 
 struct SourceFile {
@@ -120,10 +153,14 @@ struct Trace {
   // What the source sends as one message or reports as one gradient; empty = unknown. A workload
   // follows it unless it says otherwise.
   std::optional<Granularity> granularity;
+  // Micro-steps between two updates, of which the layers describe one; empty = one.
+  std::optional<std::int64_t> accumulation;
   std::vector<Layer> layers; // forward order, at least one
   Seconds update, input, other, framework;
   std::vector<MeasuredBucket> buckets;
   std::vector<MeasuredCollective> collectives;
+  std::vector<MeasuredUnit> units; // in forward order; empty = not sharded
+  std::optional<MeasuredSharding> sharding;
   std::vector<MeasuredStep> steps;
   std::optional<Checks> checks;
   std::vector<std::string> warnings;

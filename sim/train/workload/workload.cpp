@@ -213,10 +213,12 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
         });
     if (sized) {
       for (const Tensor& tensor : layer.tensors) {
-        list.push_back({.elements = elements_of(tensor, *tensor.bytes),
-                        .bytes = *tensor.bytes,
-                        .dtype = tensor.dtype,
-                        .bucket = tensor.bucket.value_or(-1)});
+        const std::int64_t size = std::max<std::int64_t>(dtype_bytes(tensor.dtype), 1);
+        list.push_back(
+            {.elements = elements_of(tensor, *tensor.bytes) + tensor.extra_bytes.value / size,
+             .bytes = *tensor.bytes + tensor.extra_bytes,
+             .dtype = tensor.dtype,
+             .bucket = tensor.bucket.value_or(-1)});
         if (!tensor.shape.empty()) {
           list.back().shapes = {matrix_of(tensor.shape)};
         }

@@ -1,0 +1,34 @@
+#pragma once
+// Names of layers from what a trace says of the program around an operator (INP 1.11): the
+// innermost module that contains it, "nn.Module: Conv2d_3" (with_stack or with_modules), else the
+// innermost annotation "## name ##" that does not name a phase of the step.
+#include <string>
+#include <vector>
+
+#include "import/kineto/kineto_events.hpp"
+
+namespace stepsim::io {
+
+class LayerNames {
+public:
+  explicit LayerNames(const KinetoRecording& recording);
+
+  // The name at a moment of a thread; empty where nothing was recorded. O(log ranges).
+  [[nodiscard]] std::string at(std::int32_t thread, Nanoseconds moment) const;
+
+private:
+  struct Range {
+    std::int32_t thread{};
+    Nanoseconds begin{}, end{};
+    std::int32_t name = -1;  // in the recording
+    std::int32_t outer = -1; // the range that contains this one
+  };
+  [[nodiscard]] std::int32_t innermost(const std::vector<Range>& ranges, std::int32_t thread,
+                                       Nanoseconds moment) const;
+  static void nest(std::vector<Range>& ranges);
+
+  const KinetoRecording& recording_;
+  std::vector<Range> modules_, annotations_; // by (thread, begin)
+};
+
+} // namespace stepsim::io

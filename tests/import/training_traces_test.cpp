@@ -1,0 +1,588 @@
+// Public traces of training jobs (INP 1.13, R1 to R12). Times in microseconds as the specification
+// prints them; they are sums of integer nanoseconds.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "import/import_samples.hpp"
+#include "import/kineto/import_kineto.hpp"
+#include "import/kineto/kineto_read.hpp"
+#include "import/sizes/execution_trace.hpp"
+#include "testing/tolerance.hpp"
+#include "json/file.hpp"
+#include "json/temporary_folder.hpp"
+
+using namespace stepsim;
+using namespace stepsim::io;
+using stepsim::testing::plus_minus;
+using stepsim::testing::Tolerance;
+using stepsim::testing::within;
+
+namespace {
+
+const std::string kCheckpoint = sample("traces/resnet18_ddp_mi300x_bf16_checkpoint.json.gz");
+const std::string kOneGpu = sample("traces/resnet18_1gpu_mi300_bf16.json.gz");
+const std::string kOperatorNames = sample("traces/resnet50_v100_2021_operator_names.json.gz");
+const std::string kAutogradApi = sample("traces/resnet50_v100_2021_autograd_api.json.gz");
+const std::string kLinear = sample("traces/linear21_rtx2080ti.json.gz");
+const std::string kLinearNodes = sample("traces/linear21_rtx2080ti_et.json.gz");
+const std::string kDlrm = sample("traces/dlrm_rank3of8_a100.json.gz");
+const std::string kDlrmGraphs = sample("traces/dlrm_rank1of2_v100_compiled_graphs.json.gz");
+const std::string kDlrmCompiled = sample("kineto/dlrm_rank0of16_inputdims.json.gz");
+const std::string kNoNumbers = sample("traces/steps_without_sequence_numbers.json.gz");
+const std::string kResnet = sample("kineto/resnet50_ddp_2xA100_nccl_meta.json.gz");
+
+Tolerance us(double microseconds) { return within(microseconds, 1e-9); }
+double in_us(Seconds time) { return time.value * 1e6; }
+
+const train::MeasuredStep& step_named(const train::Trace& trace, std::string_view name) {
+  const auto step = std::ranges::find(trace.steps, name, &train::MeasuredStep::name);
+  REQUIRE(step != trace.steps.end());
+  return *step;
+}
+
+struct Gradients { // those that travel
+  std::int64_t tensors{}, elements{}, bytes{}, extra{};
+  std::vector<std::int64_t> of_bucket{}; // elements
+};
+
+Gradients gradients_of(const train::Trace& trace) {
+  Gradients sum;
+  std::int64_t layers = 0;
+  for (const train::Layer& layer : trace.layers) {
+    layers += layer.gradient_bytes.value_or(Bytes{-1}).value;
+    for (const train::Tensor& tensor : layer.tensors) {
+      ++sum.tensors;
+      sum.elements += tensor.elements.value_or(0);
+      sum.bytes += tensor.bytes.value_or(Bytes{0}).value;
+      sum.extra += tensor.extra_bytes.value;
+      if (tensor.bucket) {
+        const auto bucket = static_cast<std::size_t>(*tensor.bucket);
+        sum.of_bucket.resize(std::max(sum.of_bucket.size(), bucket + 1));
+        sum.of_bucket[bucket] += tensor.elements.value_or(0);
+      }
+    }
+  }
+  CHECK(layers == sum.bytes + sum.extra);
+  return sum;
+}
+
+bool warned(const train::Trace& trace, std::string_view part) {
+  return std::ranges::any_of(trace.warnings, [=](const std::string& warning) {
+    return warning.find(part) != std::string::npos;
+  });
+}
+
+double median_of(const train::Trace& trace, Seconds train::MeasuredStep::*time) {
+  std::vector<double> values;
+  for (const train::MeasuredStep& step : trace.steps) {
+    if (step.used) {
+      values.push_back(in_us(step.*time));
+    }
+  }
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  REQUIRE(n > 0);
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+std::string refusal(const std::vector<std::string>& files, const KinetoOptions& options = {}) {
+  return import_kineto_job(files, options).remedy;
+}
+
+} // namespace
+
+TEST_CASE("R1: ResNet-18 in bfloat16 on eight MI300X with activation checkpointing") {
+  if (absent(kCheckpoint)) {
+    return;
+  }
+  const KinetoImport imported = import_kineto_job({kCheckpoint}, {});
+  const train::Trace& trace = imported.trace;
+  CHECK(imported.remedy.empty());
+  CHECK(imported.sizes ==
+        "AccumulateGrad shapes (62 of 62 tensors), bfloat16, checked against 2 measured buckets");
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.tensors == 62);
+  CHECK(sum.elements == 11'689'512);
+  CHECK(sum.bytes == 2 * 11'689'512);
+  CHECK(sum.bytes == 23'379'024);
+  CHECK(sum.of_bucket == std::vector<std::int64_t>{2'873'320, 8'816'192});
+  REQUIRE(trace.buckets.size() == 2);
+  CHECK(trace.buckets[0].tensors == 5);
+  CHECK(trace.buckets[1].tensors == 57);
+  CHECK(trace.buckets[1].dtype == "bfloat16");
+  const train::MeasuredStep& step = step_named(trace, "ProfilerStep#16");
+  CHECK(in_us(step.forward) == us(2143.545));
+  CHECK(in_us(step.backward) == us(4564.624));
+  CHECK(in_us(step.update) == us(30.119));
+  CHECK(in_us(step.framework) == us(287.736));
+  CHECK(in_us(step.communication) == us(15909.382));
+  CHECK(in_us(step.gpu_busy) == us(18900.630));
+  CHECK(in_us(step.compute_busy) == us(7026.024));
+  CHECK(trace.checks->backward_nodes == 71);
+  CHECK(trace.checks->backward_matched == 71);
+  CHECK(trace.layers.size() == 70);
+}
+
+TEST_CASE("R2: ResNet-18 on one MI300X, steps from updates") {
+  if (absent(kOneGpu)) {
+    return;
+  }
+  const KinetoImport imported = import_kineto_job({kOneGpu}, {});
+  const train::Trace& trace = imported.trace;
+  REQUIRE(trace.steps.size() >= 2);
+  CHECK(in_us(trace.steps[1].forward) == us(22853.981));
+  CHECK(in_us(trace.steps[1].backward) == us(48458.954));
+  CHECK(in_us(trace.steps[1].update) == us(32.719));
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.tensors == 62);
+  CHECK(sum.bytes == 23'379'024);
+  CHECK(warned(trace, "no collectives"));
+  CHECK(imported.sizes == "AccumulateGrad shapes (62 of 62 tensors), bfloat16");
+}
+
+TEST_CASE("R3: a trace of January 2021, whose steps are operators without sequence numbers") {
+  if (absent(kOperatorNames)) {
+    return;
+  }
+  const KinetoImport imported = import_kineto_job({kOperatorNames}, {});
+  const train::Trace& trace = imported.trace;
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.tensors == 161);
+  CHECK(sum.elements == 25'557'032);
+  CHECK(imported.sizes == "AccumulateGrad shapes (161 of 161 tensors), dtype assumed: float32");
+  CHECK(warned(trace, "dtype assumed: float32"));
+  CHECK(trace.checks->steps_used == 5);
+  CHECK(median_of(trace, &train::MeasuredStep::forward) == us(34043));
+  CHECK(median_of(trace, &train::MeasuredStep::backward) == us(62813));
+  CHECK(median_of(trace, &train::MeasuredStep::update) == us(1292));
+  CHECK(median_of(trace, &train::MeasuredStep::input) == us(2089));
+  CHECK(median_of(trace, &train::MeasuredStep::other) == us(2772));
+  CHECK(trace.checks->backward_nodes == 178);
+  CHECK(trace.checks->backward_matched == 178);
+}
+
+TEST_CASE("R4: the same job without marks of the profiler") {
+  if (absent(kAutogradApi)) {
+    return;
+  }
+  const train::Trace trace = import_kineto({kAutogradApi}, {});
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.tensors == 161);
+  CHECK(sum.elements == 25'557'032);
+  CHECK(trace.checks->steps_used == 4);
+  CHECK(median_of(trace, &train::MeasuredStep::forward) == us(32964));
+  CHECK(median_of(trace, &train::MeasuredStep::backward) == us(63081.5));
+  CHECK(median_of(trace, &train::MeasuredStep::update) == us(1294));
+}
+
+TEST_CASE("R5: 21 linear layers, sizes from the execution trace or from the total") {
+  if (absent(kLinear) || absent(kLinearNodes)) {
+    return;
+  }
+  CHECK(refusal({kLinear}) == "42 gradients, no sizes: give --parameters N (the model's parameter "
+                              "count; assumed spread), or profile again with record_shapes=True");
+  KinetoOptions options;
+  options.pytorch_et = kLinearNodes;
+  const KinetoImport exact = import_kineto_job({kLinear}, options);
+  const Gradients sum = gradients_of(exact.trace);
+  CHECK(exact.remedy.empty());
+  CHECK(exact.sizes == "--pytorch-et (42 of 42 tensors), float32");
+  CHECK(sum.tensors == 42);
+  CHECK(sum.elements == 21 * (1024 * 1024 + 1024));
+  CHECK(sum.bytes == 88'166'400);
+  CHECK(exact.trace.layers.size() == 44);
+  REQUIRE(exact.trace.steps.size() >= 2);
+  CHECK(in_us(exact.trace.steps[1].forward) == us(3106));
+  CHECK(in_us(exact.trace.steps[1].backward) == us(5925));
+  CHECK(in_us(exact.trace.steps[1].update) == us(512));
+  options = {};
+  options.parameters = 22'041'600;
+  const KinetoImport spread = import_kineto_job({kLinear}, options);
+  CHECK(gradients_of(spread.trace).bytes == 88'166'400);
+  CHECK(spread.trace.provenance == train::Provenance::assumed);
+  CHECK(warned(spread.trace, "spread over the backward pass: up to about 10 %"));
+}
+
+TEST_CASE("R6: a rank of DLRM: a gradient that waits for the next bucket, one never reduced") {
+  if (absent(kDlrm)) {
+    return;
+  }
+  const KinetoImport imported = import_kineto_job({kDlrm}, {});
+  const train::Trace& trace = imported.trace;
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.tensors == 256);
+  CHECK(sum.elements == 50'009'301);
+  CHECK(sum.of_bucket == std::vector<std::int64_t>{45'310'188, 267'040, 4'432'073});
+  CHECK(sum.extra == 0);
+  CHECK(warned(trace, "2 parameters without a gradient"));
+  CHECK(warned(trace, "1 gradient is never reduced and left out (50 elements)"));
+  CHECK(warned(trace, "all-to-all"));
+  const train::MeasuredStep& step = step_named(trace, "ProfilerStep#1010");
+  CHECK(in_us(step.forward) == us(17008));
+  CHECK(in_us(step.backward) == us(29488));
+  CHECK(in_us(step.communication) == us(21122));
+}
+
+TEST_CASE("R7: DLRM, compiled, with CUDA graphs") {
+  if (absent(kDlrmGraphs)) {
+    return;
+  }
+  const KinetoImport imported = import_kineto_job({kDlrmGraphs}, {});
+  const train::Trace& trace = imported.trace;
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.of_bucket == std::vector<std::int64_t>{45'310'188, 267'040, 4'432'073});
+  CHECK(warned(trace, "2 parameters without a gradient"));
+  CHECK(
+      warned(trace, "5 gradients are never reduced and left out (50, 200, 50, 100, 44 elements)"));
+  CHECK(warned(trace, "2 cudaGraphLaunch per step"));
+  const train::MeasuredStep& step = step_named(trace, "ProfilerStep#1010");
+  CHECK(in_us(step.forward) == us(37333));
+  CHECK(in_us(step.backward) == us(62195));
+}
+
+TEST_CASE("R8: a bucket that carries parameters without a gradient") {
+  if (absent(kDlrmCompiled)) {
+    return;
+  }
+  const train::Trace trace = import_kineto({kDlrmCompiled}, {});
+  const Gradients sum = gradients_of(trace);
+  CHECK(sum.tensors == 163);
+  CHECK(sum.elements == 333'632'798);
+  CHECK(sum.extra == 458'627'736);
+  CHECK(sum.extra == 4 * 114'656'934);
+  REQUIRE(trace.buckets.size() == 2);
+  CHECK(trace.buckets[0].elements == 366'336);
+  CHECK(trace.buckets[1].elements == 447'923'396);
+  CHECK(warned(trace, "2 parameters without a gradient"));
+  CHECK(warned(trace, "bucket 1 carries 114656934 elements more"));
+}
+
+TEST_CASE("R10: steps without sequence numbers and shapes") {
+  if (absent(kNoNumbers)) {
+    return;
+  }
+  CHECK(refusal({kNoNumbers}).find("--parameters") != std::string::npos);
+  KinetoOptions options;
+  options.parameters = 97;
+  const train::Trace trace = import_kineto({kNoNumbers}, options);
+  CHECK(trace.layers.size() == 4);
+  CHECK(trace.checks->backward_nodes == 11);
+  CHECK(trace.checks->backward_matched == 11);
+  CHECK(gradients_of(trace).bytes == 4 * 97);
+}
+
+TEST_CASE("R11: shapes that were recorded are not asked for again") {
+  // Gradient nodes without an input in a file that says that shapes were recorded.
+  const TemporaryFolder folder;
+  std::string events;
+  int id = 0;
+  const auto event = [&](const std::string& cat, const std::string& name, int begin, int duration,
+                         int thread, const std::string& args) {
+    events += std::string(events.empty() ? "" : ",") + R"({"ph":"X","cat":")" + cat +
+              R"(","name":")" + name + R"(","pid":1,"tid":)" + std::to_string(thread) +
+              R"(,"ts":)" + std::to_string(begin) + R"(,"dur":)" + std::to_string(duration) +
+              R"(,"args":{)" + args + "}}";
+  };
+  const auto work = [&](int begin, int thread) {
+    const std::string correlation = R"("correlation":)" + std::to_string(++id);
+    event("cuda_runtime", "cudaLaunchKernel", begin, 1, thread, correlation);
+    event("kernel", "k", begin + 2, 5, 7, correlation);
+  };
+  event("user_annotation", "ProfilerStep#1", 1000, 500, 1, "");
+  event("cpu_op", "aten::linear", 1010, 20, 1, R"("Sequence number":3)");
+  work(1015, 1);
+  event("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 1100, 20, 2,
+        R"("Sequence number":3)");
+  work(1105, 2);
+  event("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 1130, 20,
+        2, "");
+  const std::string list = R"("traceEvents":[)" + events + "]}";
+  CHECK(refusal({folder.put("a.json", R"({"record_shapes":1,)" + list)}) ==
+        "1 gradient, no sizes: give --parameters N (the model's parameter count; assumed spread)");
+  CHECK(refusal({folder.put("b.json", "{" + list)}).ends_with("record_shapes=True"));
+}
+
+TEST_CASE("R12: files of two jobs") {
+  if (absent(kCheckpoint) || absent(kResnet)) {
+    return;
+  }
+  CHECK_THROWS_WITH_AS(import_kineto({kCheckpoint, kResnet}, {}),
+                       (kResnet + ": ranks of different jobs: world size 8 and 2").c_str(),
+                       InputError);
+}
+
+TEST_CASE("idle time of the second step: waiting for launches or for other streams") {
+  struct Row {
+    std::string file;
+    double idle, launch; // %
+  };
+  const std::vector<Row> rows{{kResnet, 76.7, 99.7},
+                              {kLinear, 52.9, 99.0},
+                              {kOneGpu, 93.0, 100},
+                              {kDlrm, 18.5, 88.8},
+                              {kOperatorNames, 15.0, 88.4},
+                              {kDlrmCompiled, 78.8, 53.2},
+                              {sample("kineto/resnet50_1gpu_5steps_ns.json.gz"), 1.2, 0},
+                              {kCheckpoint, 0.4, 0}};
+  for (const Row& row : rows) {
+    if (absent(row.file)) {
+      continue;
+    }
+    CAPTURE(row.file);
+    ByteSource bytes(row.file, std::uint64_t{1} << 33, true);
+    KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
+    const KinetoRank rank = reduce_rank(recording, std::nullopt, 1);
+    REQUIRE(rank.idle.size() >= 2);
+    const IdleTime& idle = rank.idle[1];
+    CHECK(100.0 * static_cast<double>(idle.idle) / static_cast<double>(idle.span) ==
+          plus_minus(row.idle, 0.051));
+    CHECK(100.0 * static_cast<double>(idle.launch) / static_cast<double>(idle.idle) ==
+          plus_minus(row.launch, 0.051));
+  }
+}
+
+TEST_CASE("R9: eight ranks of DLRM: transfers without waiting, clocks, spread") {
+  const std::string archive = sample("traces/dlrm_8ranks_v100_kineto.tar.gz");
+  if (absent(archive)) {
+    return;
+  }
+  const TemporaryFolder unpacked;
+  if (std::system(("tar -xzf '" + archive + "' -C '" + unpacked.file(".") + "'").c_str()) != 0) {
+    MESSAGE("skipped: no tar");
+    return;
+  }
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(unpacked.file("."))) {
+    if (entry.path().extension() == ".json") {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(files);
+  REQUIRE(files.size() == 8);
+  std::ranges::reverse(files); // their order means nothing
+  const KinetoImport imported = import_kineto_job(files, {});
+  const train::Trace& trace = imported.trace;
+  const Gradients sum = gradients_of(trace);
+  CHECK(trace.checks->gradient_nodes == 16);
+  CHECK(sum.tensors == 15);
+  CHECK(sum.elements == 621'313);
+  CHECK(sum.of_bucket == std::vector<std::int64_t>{394'241, 112, 226'960});
+  // The published values are multiples of 0.256 us, the stamps whole microseconds.
+  const auto about = [](double expected) { return plus_minus(expected, 0.5); };
+  REQUIRE(trace.buckets.size() == 3);
+  CHECK(in_us(*trace.buckets[0].transfer.median) == about(86.016));
+  CHECK(in_us(*trace.buckets[1].transfer.median) == about(23.040));
+  CHECK(in_us(*trace.buckets[2].transfer.median) == about(68.864));
+  double transfers = 0;
+  for (const train::MeasuredBucket& bucket : trace.buckets) {
+    transfers += in_us(*bucket.transfer.median);
+  }
+  for (const train::MeasuredCollective& collective : trace.collectives) {
+    const std::optional<Seconds> each = collective.transfer.median;
+    transfers += each ? static_cast<double>(collective.per_step) * in_us(*each) : 0;
+  }
+  CHECK(transfers == plus_minus(222.976, 3.0));
+  const std::vector<double> offsets{0, 500, 500, 1500, 1000, 1000, 1000, 1000};
+  CHECK(imported.clock_offsets == offsets);
+  REQUIRE(trace.checks->last_rank.size() == 8);
+  CHECK(trace.checks->last_rank[4] == within(1.0 / 8, 1e-12));
+  CHECK(trace.checks->last_rank[5] == within(2.0 / 8, 1e-12));
+  CHECK(trace.checks->last_rank[7] == within(5.0 / 8, 1e-12));
+  CHECK(std::ranges::min(trace.checks->wait_fraction) == plus_minus(0.8786, 0.002));
+  CHECK(std::ranges::max(trace.checks->wait_fraction) == plus_minus(0.9818, 0.002));
+  const std::vector<double> factors{0.9733, 0.9798, 0.9816, 0.9890, 0.9973, 1.0047, 1.0094, 1.0648};
+  REQUIRE(imported.variability.block.factors.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(imported.variability.block.factors[i] == plus_minus(factors[i], 5.1e-5));
+  }
+  CHECK(imported.variability.block.compute_cv == plus_minus(0.02715, 5.1e-6));
+  CHECK(imported.variability.block.stragglers.empty()); // one step only
+}
+
+TEST_CASE("steps of one rank vary, and ranks are not compared") {
+  if (absent(kOperatorNames)) {
+    return;
+  }
+  const MeasuredVariability found = import_kineto_job({kOperatorNames}, {}).variability;
+  CHECK(found.block.compute_cv == plus_minus(0.00138, 5.1e-6));
+  CHECK(found.block.factors.size() == 5);
+  REQUIRE(found.notes.size() == 1);
+  CHECK(found.notes[0].starts_with("one rank"));
+}
+
+namespace {
+
+// Events of generated traces, in nanoseconds of the rank's own clock.
+struct Recording {
+  std::string events;
+  std::int64_t clock = 0; // added to all stamps
+  int correlations = 0;
+
+  static std::string stamp(std::int64_t nanoseconds) {
+    const std::string fraction = std::to_string(1000 + nanoseconds % 1000).substr(1);
+    return std::to_string(nanoseconds / 1000) + "." + fraction;
+  }
+  void event(const std::string& cat, const std::string& name, std::int64_t begin,
+             std::int64_t duration, int thread, const std::string& args) {
+    events += std::string(events.empty() ? "" : ",\n") + R"({"ph":"X","cat":")" + cat +
+              R"(","name":")" + name + R"(","pid":1,"tid":)" + std::to_string(thread) +
+              R"(,"ts":)" + stamp(begin + clock) + R"(,"dur":)" + stamp(duration) + R"(,"args":{)" +
+              args + "}}";
+  }
+  void kernel(const std::string& name, std::int64_t launch, std::int64_t begin,
+              std::int64_t duration, int thread) {
+    const std::string correlation = R"("correlation":)" + std::to_string(++correlations);
+    event("cuda_runtime", "cudaLaunchKernel", launch, 500, thread, correlation);
+    event("kernel", name, begin, duration, 77, correlation);
+  }
+  [[nodiscard]] std::string text(int rank, int world) const {
+    return R"({"distributedInfo":{"rank":)" + std::to_string(rank) + R"(,"world_size":)" +
+           std::to_string(world) + R"(},"traceEvents":[)" + events + "]}";
+  }
+};
+
+std::string sequence(int number) { return R"("Sequence number":)" + std::to_string(number); }
+
+constexpr const char* kNode = "autograd::engine::evaluate_function: ";
+
+} // namespace
+
+TEST_CASE("R14: four ranks with known clocks and arrivals give exact transfers and waits") {
+  const TemporaryFolder folder;
+  const std::vector<std::int64_t> clocks{0, 5'000, -3'000, 250'000};
+  // When each rank enters the collectives of a step, behind their launch, and what they last then.
+  const std::vector<std::vector<std::int64_t>> arrivals{{1'000, 41'000, 7'013, 90'001},
+                                                        {60'000, 2'001, 3'002, 50'000}};
+  const std::vector<std::int64_t> transfers{30'007, 80'000};
+  std::vector<std::string> files;
+  for (std::size_t r = 0; r < clocks.size(); ++r) {
+    Recording recording;
+    recording.clock = clocks[r];
+    for (int k = 0; k < 3; ++k) {
+      const std::int64_t origin = 10'000'000 + 2'000'000 * k;
+      recording.event("user_annotation", "ProfilerStep#" + std::to_string(k), origin, 1'900'000, 1,
+                      "");
+      recording.event("cpu_op", "aten::linear", origin + 10'000, 50'000, 1, sequence(9));
+      recording.kernel("gemm", origin + 11'000, origin + 20'000, 100'000, 1);
+      recording.event("cpu_op", std::string(kNode) + "AddmmBackward0", origin + 200'000, 50'000, 2,
+                      sequence(9));
+      recording.kernel("gemm", origin + 201'000, origin + 210'000, 200'000, 2);
+      for (std::size_t c = 0; c < transfers.size(); ++c) {
+        const std::int64_t at = origin + 500'000 + 400'000 * static_cast<std::int64_t>(c);
+        const auto elements = std::to_string(1000 * (c + 1));
+        recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad", at,
+                        60'000, 2, "");
+        recording.event("cpu_op", "torch::autograd::AccumulateGrad", at + 100, 10'000, 2,
+                        R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
+        recording.event("cpu_op", "record_param_comms", at + 20'000, 10'000, 2,
+                        R"("Collective name":"allreduce","In msg nelems":)" + elements +
+                            R"(,"dtype":"Float","Process Group Name":"0")");
+        const std::int64_t last = std::ranges::max(arrivals[c]);
+        recording.kernel("ncclDevKernel_AllReduce", at + 21'000, at + 30'000 + arrivals[c][r],
+                         last + transfers[c] - arrivals[c][r], 2);
+      }
+    }
+    files.push_back(
+        folder.put("rank" + std::to_string(r) + ".json", recording.text(static_cast<int>(r), 4)));
+  }
+  const KinetoImport imported = import_kineto_job(files, {});
+  CHECK(imported.clock_offsets == std::vector<double>{0, -5'000, 3'000, -250'000});
+  REQUIRE(imported.trace.buckets.size() == 2);
+  for (std::size_t c = 0; c < 2; ++c) {
+    const train::MeasuredTransfer& transfer = imported.trace.buckets[c].transfer;
+    REQUIRE(transfer.median.has_value());
+    CHECK(transfer.median->value * 1e9 == plus_minus(static_cast<double>(transfers[c]), 1e-3));
+    CHECK_FALSE(transfer.low.has_value()); // two used steps
+    REQUIRE(transfer.wait.size() == 4);
+    for (std::size_t r = 0; r < 4; ++r) {
+      const std::int64_t wait = std::ranges::max(arrivals[c]) - arrivals[c][r];
+      CHECK(transfer.wait[r].value * 1e9 == plus_minus(static_cast<double>(wait), 1e-3));
+    }
+  }
+  CHECK(imported.trace.checks->last_rank == std::vector<double>{0.5, 0, 0, 0.5});
+}
+
+TEST_CASE("R15: four micro-steps for each update are one step, its layers those of one") {
+  const TemporaryFolder folder;
+  for (const bool marks_each : {false, true}) { // ProfilerStep#N around every micro-step
+    CAPTURE(marks_each);
+    Recording recording;
+    int number = 0;
+    std::int64_t now = 1'000'000;
+    for (int step = 0; step < 3; ++step) {
+      const std::int64_t begin = now;
+      for (int micro = 0; micro < 4; ++micro) {
+        const std::int64_t origin = now;
+        const int first = number;
+        for (const char* operation : {"aten::conv2d", "aten::linear"}) {
+          recording.event("cpu_op", operation, now + 1'000, 20'000, 1, sequence(number++));
+          recording.kernel("f", now + 2'000, now + 5'000, 10'000 + 1'000 * (number - first), 1);
+          now += 30'000;
+        }
+        for (int layer = 1; layer >= 0; --layer) {
+          recording.event("cpu_op", std::string(kNode) + "Backward0", now + 1'000, 20'000, 2,
+                          sequence(first + layer));
+          recording.kernel("b", now + 2'000, now + 5'000, 15'000 + 2'000 * layer + micro, 2);
+          now += 30'000;
+          const std::string elements = std::to_string(100 * (layer + 1));
+          recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad",
+                          now + 1'000, 20'000, 2, "");
+          recording.event("cpu_op", "torch::autograd::AccumulateGrad", now + 2'000, 5'000, 2,
+                          R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
+          if (micro == 3 && layer == 0) {
+            recording.event("cpu_op", "record_param_comms", now + 8'000, 5'000, 2,
+                            R"("Collective name":"allreduce","In msg nelems":300,"dtype":"Float")");
+          }
+          now += 30'000;
+        }
+        if (micro == 3) {
+          recording.event("user_annotation", "Optimizer.step#SGD.step", now, 10'000, 1, "");
+          recording.kernel("u", now + 1'000, now + 2'000, 3'000, 1);
+          now += 20'000;
+        }
+        if (marks_each) {
+          recording.event("user_annotation", "ProfilerStep#" + std::to_string(4 * step + micro),
+                          origin, now - origin, 1, "");
+        }
+      }
+      if (!marks_each) {
+        recording.event("user_annotation", "ProfilerStep#" + std::to_string(step), begin,
+                        now - begin, 1, "");
+      }
+    }
+    const train::Trace trace = import_kineto({folder.put("t.json", recording.text(0, 2))}, {});
+    CHECK(trace.accumulation == 4);
+    CHECK(trace.steps.size() == 3);
+    REQUIRE(trace.layers.size() == 2);
+    CHECK(in_us(*trace.layers[0].forward) == us(11));
+    CHECK(in_us(*trace.layers[1].forward) == us(12));
+    CHECK(in_us(*trace.layers[0].backward) == us(15.001)); // of 0, 1, 2, 3 ns more: the middle
+    CHECK(in_us(*trace.layers[1].backward) == us(17.001));
+    CHECK(in_us(trace.update) == us(3));
+    const Gradients sum = gradients_of(trace);
+    CHECK(sum.tensors == 2);
+    CHECK(sum.of_bucket == std::vector<std::int64_t>{300});
+    CHECK(warned(trace, "accumulated over 4 micro-steps"));
+  }
+}
+
+TEST_CASE("an execution trace alone gives sizes without times") {
+  if (absent(kLinearNodes)) {
+    return;
+  }
+  const train::Trace trace = trace_of_sizes(kLinearNodes, {});
+  REQUIRE(trace.layers.size() == 42);
+  CHECK(trace.layers[0].name == "gradient_42"); // forward order: the last gradient first
+  CHECK(trace.layers[41].name == "gradient_1");
+  CHECK_FALSE(trace.layers[0].forward.has_value());
+  CHECK_FALSE(trace.layers[0].backward.has_value());
+  std::int64_t bytes = 0;
+  for (const train::Layer& layer : trace.layers) {
+    bytes += layer.gradient_bytes->value;
+  }
+  CHECK(bytes == 88'166'400);
+}
