@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -11,9 +12,15 @@
 namespace stepsim::calibrate {
 
 std::optional<double> largest_allowed(std::string_view flag, const std::string& text) {
-  return text.empty()
-             ? std::nullopt
-             : std::optional(cli::quantity(flag, text, base::QuantityKind::ratio, io::at_least(0)));
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  const double limit = cli::quantity(flag, text, base::QuantityKind::ratio, io::at_least(0));
+  if (limit > 1 && !text.ends_with('%')) { // 10 would be 1000 %, which no fit misses
+    throw UsageError(std::string(flag) + " " + base::shown_value(text) +
+                     ": write an error above 1 with a % sign, such as 10%");
+  }
+  return limit;
 }
 
 bool missed(std::string_view flag, std::string_view name, const std::optional<double>& limit,

@@ -211,8 +211,6 @@ std::string with_flags(std::string_view message) {
   return out;
 }
 
-} // namespace
-
 // "3=1ms": rank 3 enters 1 ms later. The last of several times of a rank counts.
 void set_late(io::Json& tree, std::string_view flag, std::string_view text) {
   const std::size_t equals = text.find('=');
@@ -225,6 +223,8 @@ void set_late(io::Json& tree, std::string_view flag, std::string_view text) {
   io::assign(tree, "/late_s/" + std::string(text.substr(0, equals)),
              io::Json(quantity(flag, text.substr(equals + 1), quantity_of(time), time.range)));
 }
+
+} // namespace
 
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   app.add_option("FILE", flags.file, "file of kind collective; flags change its values");
