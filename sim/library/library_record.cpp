@@ -20,7 +20,7 @@ std::string no_switch(const LibraryQuestion& question, const Layout& layout, Alg
   if (!layout.in_switch_reduction) {
     return "nodes of " + question.node.name + " have no switch that reduces";
   }
-  if (layout.gpus < kLeastNvlsGpus) {
+  if (layout.smallest_gpus < kLeastNvlsGpus) {
     return "a node needs at least 3 GPUs";
   }
   if (asked == Algorithm::nvls && layout.nodes > 1) {
@@ -111,6 +111,11 @@ std::vector<std::string> warnings_of(const LibraryQuestion& question) {
   if (question.node.nics > question.node.gpus) {
     add(kWarnNics, std::to_string(question.node.nics) + " network cards for " +
                        std::to_string(question.node.gpus) + " GPUs; one per GPU is used");
+  }
+  if (question.shape.smallest > 0) {
+    add(kWarnUnequal, "nodes have " + std::to_string(question.shape.smallest) + " to " +
+                          std::to_string(question.shape.gpus) +
+                          " GPUs; as many network cards count as the smallest uses");
   }
   return warnings;
 }

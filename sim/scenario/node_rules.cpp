@@ -14,7 +14,7 @@ namespace stepsim::study {
 namespace {
 
 std::string node_word(const Scenario& s) {
-  return "collective " + std::string(coll::name(s.communication.collective));
+  return "collective " + std::string(collective_word(s.communication));
 }
 bool is_collnet(const Scenario& s) { return s.communication.collective == coll::kCollnet; }
 bool adds_in_node(const Scenario& s) {
@@ -53,8 +53,10 @@ constexpr std::array kNodeRules{
             }},
     KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, node_word},
     KeyRule{"/cluster/nvlink_domain_nodes",
-            "the network model is alpha_beta, and messages are simulated, not read from a curve",
-            [](const Scenario& s) { return !is_simulated(s) && !has_curve(s); },
+            "the network model is alpha_beta, and no measured curve gives the times of messages",
+            [](const Scenario& s) {
+              return !is_simulated(s) && (!has_curve(s) || s.communication.question);
+            },
             [](const Scenario& s) {
               return is_simulated(s)
                          ? "network model " + std::string(kNetworkModels[s.cluster.network.model])

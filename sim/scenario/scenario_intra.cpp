@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "scenario/scenario_library.hpp"
 
@@ -53,7 +54,7 @@ coll::LinkCost cost_of(const net::LinkClass& link) {
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
   std::optional<coll::LinkCost> of_profile;
-  if (cluster.node && cluster.gpus_per_node > 1) {
+  if (cluster.node && cluster.gpus_of_domain() > 1) {
     const library::NodeLinks& links = cluster.node->links;
     of_profile = coll::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
   }

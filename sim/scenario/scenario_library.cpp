@@ -41,15 +41,22 @@ std::string obstacle(const Scenario& scenario) {
 library::LibraryQuestion question_of(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const LibrarySettings& settings = scenario.communication.library_settings;
+  library::Shape shape{static_cast<std::uint32_t>(cluster.nodes),
+                       static_cast<std::uint32_t>(cluster.gpus_per_node)};
+  if (!cluster.equal_nodes()) {
+    shape.smallest = static_cast<std::uint32_t>(*std::ranges::min_element(cluster.ranks_per_node));
+    shape.ranks = static_cast<std::uint32_t>(cluster.ranks());
+  }
   library::LibraryQuestion question{.operation = library::Operation::allreduce,
-                                    .shape = {static_cast<std::uint32_t>(cluster.nodes),
-                                              static_cast<std::uint32_t>(cluster.gpus_per_node)},
+                                    .shape = shape,
                                     .node = cluster.node->type,
                                     .calibration = settings.calibration.get(),
                                     .options = settings.options};
   for (const Override& each : cluster.overrides) {
     if (each.pointer == "/cluster/nics_per_node") {
       question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
+    } else if (each.pointer == "/cluster/nvlink_domain_nodes") {
+      question.node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
     } else if (each.pointer == "/cluster/network/bandwidth_Bps") {
       question.node.nic_Bps = each.value.as_double();
     } else if (each.pointer == "/cluster/intra_network/bandwidth_Bps") {

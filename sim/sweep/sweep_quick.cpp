@@ -93,7 +93,7 @@ bool QuickRun::set_up() {
 bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, Costs& costs) {
   constexpr std::int64_t kMaxRanks = 1 << 20;
   Cluster& cluster = scenario_.cluster;
-  if (point.nodes * cluster.gpus_per_node > kMaxRanks) {
+  if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
     return false;
   }
   cluster.nodes = point.nodes;
