@@ -195,8 +195,16 @@ LibraryCost::LibraryCost(const LibraryQuestion& question)
 }
 
 double LibraryCost::seconds(double bytes) const {
-  const OperationTime time = chosen_time(model_, layout_, question_.operation, bytes);
-  return std::max(time.bound.seconds, time.seconds * correction(question_, bytes));
+  const Pair pair = choose_pair(model_, layout_, question_.operation, bytes).chosen;
+  const OperationTime time =
+      operation_time(layout_, question_.operation, bytes, pair, model_.multipliers, model_.collnet);
+  const double middle = std::max(time.bound.seconds, time.seconds * correction(question_, bytes));
+  if (question_.deviations == 0) {
+    return middle;
+  }
+  return middle * std::exp(question_.deviations * log_deviation(model_, question_.calibration,
+                                                                layout_, question_.operation,
+                                                                question_.shape, bytes, pair));
 }
 
 } // namespace stepsim::library

@@ -29,6 +29,9 @@ struct LibraryQuestion {
   NodeType node;                            // of the preset, or of the calibration
   const Calibration* calibration = nullptr; // outlives the question
   LibraryOptions options{};
+  // LibraryCost alone: so many standard deviations of log T above the prediction; -1.96 and 1.96
+  // are the ends of the 95 % interval.
+  double deviations = 0;
 };
 
 struct RunnerUp {

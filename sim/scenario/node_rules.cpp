@@ -42,6 +42,15 @@ constexpr std::array kNodeRules{
               return node_word(s) + ", which is flat and uses one network card of a node; "
                                     "two_level and ring_rails use them all";
             }},
+    KeyRule{"/communication/intra_algorithm",
+            "the collective is hierarchical_leader, or collnet and the value nvls",
+            [](const Scenario& s) {
+              return s.communication.collective == coll::AlgorithmId::hierarchical_leader ||
+                     (is_collnet(s) && adds_in_node(s));
+            },
+            [](const Scenario& s) {
+              return is_collnet(s) ? std::string(coll::kCollnetInside) : node_word(s);
+            }},
     KeyRule{"/cluster/nvls_Bps",
             "the collective adds in the switch of a node (nvls, nvls_tree, collnet with "
             "intra_algorithm nvls), or is auto",

@@ -69,6 +69,7 @@ struct Network {
   // T(bytes) of a dense exchange, where something gives it: `cost`, exchange_s, a collective curve
   // of the calibration, the model of a library.
   std::optional<plan::Cost> curve;
+  std::optional<plan::Cost> planned_curve;    // that planners see, if not `curve`
   std::string curve_source;                   // in words, for results
   std::optional<net::NetworkProfile> profile; // of the calibration, for what it says of ranks
   bool count_headers = false;                 // flow: bytes on the wire

@@ -289,11 +289,7 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
   if (cluster.network.model != NetworkModel::alpha_beta || !cluster.topology.is_null()) {
     return; // resolve_fabric knows which ranks share a host
   }
-  context.problems.add(*place, "intra_network",
-                       "missing: " + std::to_string(cluster.gpus_per_node) +
-                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
-                           "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
-                           "{\"latency_s\", \"bandwidth_Bps\"}");
+  add_missing_intra(*place, context, cluster);
 }
 
 } // namespace stepsim::study

@@ -334,8 +334,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
     return;
   }
   if (!cluster.intra && ranks_share_hosts(*fabric, cluster.ranks())) {
-    context.problems.add(*io::resolve(tree, "/cluster"), "intra_network",
-                         "required: ranks of one host talk over it");
+    add_missing_intra(*io::resolve(tree, "/cluster"), context, cluster);
   }
   if (cluster.node && !is_given(tree, "/cluster/nics_per_node")) {
     cluster.nics_per_node = 1; // the node type's cards are not those of the topology

@@ -94,4 +94,12 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   cluster.intra = cost;
 }
 
+void add_missing_intra(const io::Json& place, const ParseContext& context, const Cluster& cluster) {
+  context.problems.add(place, "intra_network",
+                       "missing: " + std::to_string(cluster.gpus_per_node) +
+                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
+                           "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
+                           "{\"latency_s\", \"bandwidth_Bps\"}");
+}
+
 } // namespace stepsim::study

@@ -73,6 +73,14 @@ library::LibraryQuestion question_of(const Scenario& scenario) {
   return question;
 }
 
+// Keeps the calibration alive, which the question refers to.
+plan::Cost curve_of(const library::LibraryQuestion& question, const LibrarySettings& settings) {
+  const auto cost = std::make_shared<const library::LibraryCost>(question);
+  return {.base = plan::CurveCost{[cost, calibration = settings.calibration](double bytes) {
+            return cost->seconds(bytes);
+          }}};
+}
+
 // "NCCL on 10x8 dgx_h100, calibrated by cluster"
 std::string source_text(const library::LibraryQuestion& question) {
   const std::string text =
@@ -159,11 +167,7 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   }
   const library::LibraryQuestion question = question_of(scenario);
   try {
-    const auto cost = std::make_shared<const library::LibraryCost>(question);
-    const auto calibration = communication.library_settings.calibration;
-    scenario.cluster.network.curve =
-        plan::Cost{.base = plan::CurveCost{
-                       [cost, calibration](double bytes) { return cost->seconds(bytes); }}};
+    scenario.cluster.network.curve = curve_of(question, communication.library_settings);
     scenario.cluster.network.curve_source = source_text(question);
     communication.question = question;
     // Latencies of links have no effect on the model, as a warning says.
@@ -172,6 +176,15 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   } catch (const UsageError& error) {
     context.problems.add(place, error.what());
   }
+}
+
+Scenario with_deviations(const Scenario& scenario, double deviations) {
+  Scenario other = scenario;
+  Network& network = other.cluster.network;
+  network.planned_curve = network.curve;
+  other.communication.question->deviations = deviations;
+  network.curve = curve_of(*other.communication.question, other.communication.library_settings);
+  return other;
 }
 
 std::string library_pair(const library::LibraryQuestion& question, double bytes) {

@@ -225,6 +225,7 @@ bool QuickRun::send_runs(const Costs& costs, std::size_t k, Totals& totals, Summ
         plan::make_plan(problem_, communication.schedule, communication.schedule_options);
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
     summary.merge_certified_optimal = plan::certified_optimal(problem_, plan);
+    summary.merge_linear = true;
     ends_.clear();
     for (std::size_t g = plan.groups.size(); g-- > 0;) {
       const plan::Group& group = plan.groups[g];
