@@ -79,7 +79,9 @@ def version_of(rows, system, keep):
 
 
 def usable(point):
-    """What a fit takes: at least 4 bytes for each rank of an all-gather or reduce-scatter."""
+    """What a fit takes: 8 bytes and more, and at least 4 for each rank of an all-gather or reduce-scatter."""
+    if point.bytes < 8:
+        return False
     per_rank = point.op in ("allgather", "reduce_scatter")
     return not per_rank or point.bytes >= 4 * point.shape[0] * point.shape[1]
 

@@ -121,6 +121,16 @@ LinkEstimate estimate_link(const ProbeTimes& times) {
                                "a block is taken from the bandwidth");
   }
   link.block_latency_s = std::clamp(block_s - times.block_bytes * link.beta, 0.0, link.alpha);
+  // A block holds the ports, too, so that no message holds them for less.
+  const double small_s = (times.long_small_s - times.short_small_s) / (kLongStream - kShortStream);
+  if (small_s > 0) {
+    const double port_s = std::max(small_s - link.beta * smallest.bytes, link.block_latency_s);
+    link.delay_s = std::max(0.0, link.alpha - port_s);
+  } else {
+    link.warnings.emplace_back(
+        "stream of small messages: time does not grow with their number; all "
+        "of the latency is taken to hold the ports");
+  }
   return link;
 }
 
@@ -158,14 +168,16 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
   tree.find("source")->set("options", text.options);
   io::Json network(io::Object{{"model", "alpha_beta"}, {"reduction_Bps", 1 / link.gamma}});
   if (text.link_class == "network") { // memory of one host is no network between nodes
-    network.set("latency_s", link.alpha);
+    network.set("latency_s", link.latency_s());
+    network.set("delay_s", link.delay_s);
     network.set("bandwidth_Bps", 1 / link.beta);
     network.set("block_latency_s", link.block_latency_s);
   }
   tree.set("network", std::move(network));
   tree.set("links", io::Array{io::Object{
                         {"class", text.link_class},
-                        {"latency_s", link.alpha},
+                        {"latency_s", link.latency_s()},
+                        {"delay_s", link.delay_s},
                         {"per_byte_s", link.beta},
                         {"block_latency_s", link.block_latency_s},
                         {"reduction_Bps", 1 / link.gamma},

@@ -4,7 +4,11 @@
 //   beta     slope of the ping-pong times over sizes of 64 KiB and more: a message that fits into
 //            a token bucket, a cache or a socket buffer moves faster than the link does. The slopes
 //            of exchange, shift and reduce are taken over the same sizes
-//   alpha    time of the smallest ping-pong message less beta times its bytes, at least 0
+//   alpha    time of the smallest ping-pong message less beta times its bytes, at least 0: a
+//   latency
+//            that holds the ports and a delay that does not, alpha = l + d (LogGP's o + g and L)
+//   l        time of one more of the smallest messages in a stream less beta times its bytes, at
+//            least the block latency and at most alpha; d is the rest of alpha
 //   tau      time of one more block of b bytes in a stream, (T(36) - T(4)) / 32 where T(m) is the
 //            time of m blocks back to back; block latency tau - b beta, within 0 .. alpha
 //   gamma    slope of x += y, which every rank computes at the same time
@@ -28,6 +32,7 @@ inline constexpr int kLongStream = 36;
 struct ProbeTimes {
   std::vector<Repetition> pingpong, exchange, shift, reduce;
   double short_stream_s{}, long_stream_s{}; // medians, kShortStream and kLongStream blocks
+  double short_small_s{}, long_small_s{};   // the same with messages of the smallest size
   double block_bytes{};
 };
 
@@ -41,10 +46,12 @@ struct LibrarySamples {
 // exchange or of a shift takes as a byte one way; 1 is a link that is free in both directions.
 struct LinkEstimate {
   double alpha{}, beta{}, gamma{}; // s, s per byte
-  double block_latency_s{};        // <= alpha
+  double delay_s{};                // part of alpha that holds no port
+  double block_latency_s{};        // <= latency_s()
   double reply_s{}; // one way of the smallest message probed (4 bytes), taken for an empty reply
   double duplex_exchange{}, duplex_shift{};
   std::vector<std::string> warnings;
+  [[nodiscard]] double latency_s() const { return alpha - delay_s; }
   [[nodiscard]] bool host_bound() const {
     return duplex_exchange > kHostBound || duplex_shift > kHostBound;
   }

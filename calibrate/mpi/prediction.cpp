@@ -70,7 +70,7 @@ Predictor predictor_of(const io::Json& calibration) {
                      "needs a link of class network or host with both duplex factors");
   }
   const net::LinkClass* link = coll::link_of_ranks(profile);
-  predictor.link = {link->latency_s, steps->block_latency_s, link->per_byte_s};
+  predictor.link = {link->latency_s, steps->block_latency_s, link->per_byte_s, link->delay_s};
   predictor.steps = std::make_shared<const coll::MeasuredSteps>(std::move(*steps));
   const double rate = profile.reduction_Bps.value_or(0);
   predictor.gamma = rate > 0 ? 1 / rate : 0;

@@ -55,6 +55,22 @@ public:
       send(0, 0);
     }
   }
+  // Messages of their own, all posted at once.
+  void small_stream(int messages) {
+    float* const buffer = wire_.rank() == 0 ? out_.data() : in_.data();
+    if (wire_.rank() > 1) {
+      return;
+    }
+    for (int i = 0; i < messages; ++i) {
+      if (wire_.rank() == 0) {
+        wire_.post_send(buffer, kSizes.front(), 1, kTag);
+      } else {
+        wire_.post_receive(buffer + i * (kSizes.front() / kElement), kSizes.front(), 0, kTag);
+      }
+    }
+    wire_.wait();
+    wire_.rank() == 0 ? receive(0, 1) : send(0, 0);
+  }
   void reduce(std::int64_t bytes) { add(in_.data(), out_.data(), bytes / kElement); }
 
 private:
@@ -100,6 +116,11 @@ ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_
           "stream of " + std::to_string(count) + " blocks",
           [&probes, count] { probes.stream(count); }, 1);
     }
+    for (const int count : {kShortStream, kLongStream}) {
+      add(
+          "stream of " + std::to_string(count) + " small messages",
+          [&probes, count] { probes.small_stream(count); }, 1);
+    }
   }
   measure(blocks, {.max_seconds = max_seconds, .seed = 1}, wire, watchdog);
 
@@ -115,8 +136,13 @@ ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_
   }
   times.block_bytes = static_cast<double>(wire.segment_bytes());
   if (with_streams) {
-    times.short_stream_s = base::median(blocks[blocks.size() - 2].all());
-    times.long_stream_s = base::median(blocks.back().all());
+    const auto streamed = [&](std::size_t from_last) {
+      return base::median(blocks[blocks.size() - from_last].all());
+    };
+    times.short_stream_s = streamed(4);
+    times.long_stream_s = streamed(3);
+    times.short_small_s = streamed(2);
+    times.long_small_s = streamed(1);
   }
   return result;
 }
@@ -134,6 +160,8 @@ ProbeRun run_whole_probes(const ProbeTimes& segmented, const Wire& wire, Watchdo
   result.times.block_bytes = segmented.block_bytes;
   result.times.short_stream_s = segmented.short_stream_s;
   result.times.long_stream_s = segmented.long_stream_s;
+  result.times.short_small_s = segmented.short_small_s;
+  result.times.long_small_s = segmented.long_small_s;
   return result;
 }
 

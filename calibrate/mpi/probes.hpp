@@ -3,7 +3,7 @@
 //   pingpong   0 -> 1 -> 0, half a round trip; the others wait
 //   exchange   r with r xor 1, both directions at once; with an odd number of ranks the last idles
 //   shift      all send to r + 1 and receive from r - 1
-//   stream     0 -> 1 in blocks back to back, one empty reply
+//   stream     0 -> 1 in blocks back to back, one empty reply; and the same in smallest messages
 //   reduce     x += y on every rank at once
 // An MPI library sends a message as a whole: above the eager limit of the transport it waits for a
 // handshake, which messages in segments below that limit do not. What the library's own collectives

@@ -14,7 +14,8 @@ namespace stepsim::calibrate {
 using namespace mpi;
 
 std::string link_text(const LinkEstimate& link) {
-  return "latency " + base::readable_seconds(link.alpha) + ", per block " +
+  return "latency " + base::readable_seconds(link.alpha) + ", of which " +
+         base::readable_seconds(link.delay_s) + " hold no port, per block " +
          base::readable_seconds(link.block_latency_s) + ", bandwidth " +
          base::readable_rate(1 / link.beta) + ", adding " + base::readable_rate(1 / link.gamma) +
          ", both ways x" + base::significant(link.duplex_exchange, 3) + " (one peer), x" +

@@ -115,6 +115,9 @@ struct TwoLevel {
   std::optional<NvlsCost> nvls{}; // empty: the switch of a node does not add
   // sigma of switches that add in the network; empty: kSwitchLatency
   std::optional<double> switch_latency_s{};
+  // [nodes] ranks of every node where they differ (node_ranks.hpp); gpus_per_node is then the
+  // largest of them. Empty: gpus_per_node each.
+  std::vector<std::uint32_t> ranks_per_node{};
 };
 
 struct Links {

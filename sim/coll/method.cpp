@@ -17,6 +17,7 @@
 #include "coll/formula/closed_form_ring.hpp"
 #include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/node_ranks.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -57,17 +58,21 @@ bool parts_divide(const Collective& collective) {
     return true; // a formula of bytes, cut or not
   }
   const std::uint32_t ranks = collective.ranks;
-  const std::uint32_t gpus =
-      collective.links.two_level ? collective.links.two_level->gpus_per_node : 1;
-  const std::uint32_t per_node = std::min(gpus, ranks);
-  const std::uint32_t nodes = (ranks + gpus - 1) / gpus;
-  const double inter = part_count(Op::allreduce, options.inter_algorithm, nodes);
-  if (collective.algorithm == AlgorithmId::hierarchical) {
-    return into(per_node * inter);
-  }
-  if (collective.algorithm == AlgorithmId::hierarchical_leader) {
-    return into(inter) && into(part_count(Op::reduce, options.intra_algorithm, per_node)) &&
-           into(part_count(Op::broadcast, options.intra_algorithm, per_node));
+  if (has_level_algorithms(collective.algorithm)) {
+    const NodeRanks nodes(collective);
+    const double inter = part_count(Op::allreduce, options.inter_algorithm, nodes.nodes());
+    if (collective.algorithm == AlgorithmId::hierarchical) {
+      return into(nodes.largest() * inter);
+    }
+    const auto into_nodes_of = [&](std::uint32_t size) {
+      return into(part_count(Op::reduce, options.intra_algorithm, size)) &&
+             into(part_count(Op::broadcast, options.intra_algorithm, size));
+    };
+    bool divide = into(inter) && into_nodes_of(nodes.largest());
+    for (std::uint32_t node = 0; divide && !nodes.equal() && node < nodes.nodes(); ++node) {
+      divide = into_nodes_of(nodes.size(node));
+    }
+    return divide;
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     return into(options.placement == Placement::sharded ? ranks : options.servers);
@@ -109,9 +114,15 @@ std::optional<std::string> idle_interfaces(const Collective& collective) {
   }
   const std::uint32_t nics = std::min(two->nics_per_node, two->gpus_per_node);
   const std::string word(name(collective.algorithm));
-  const std::string others = collective.op == Op::allreduce
+  const bool equal = NodeRanks(collective).equal();
+  const std::string others = !equal ? "hierarchical_leader"
+                             : collective.op == Op::allreduce
                                  ? "hierarchical, two_level and ring_rails"
                                  : "two_level and ring_rails";
+  if (!equal && (collective.op != Op::allreduce ||
+                 collective.algorithm == AlgorithmId::hierarchical_leader)) {
+    return std::nullopt; // nothing better is there
+  }
   if (collective.algorithm == AlgorithmId::hierarchical_leader && nics > 1) {
     return word + " uses one of the " + std::to_string(nics) + " interfaces of a node; " + others +
            " use them all";
@@ -123,7 +134,8 @@ std::optional<std::string> idle_interfaces(const Collective& collective) {
     return std::nullopt;
   }
   return "flat_on_two_levels: " + word + " is flat and uses one network card of a node" +
-         (nics > 1 ? " of " + std::to_string(nics) : "") + "; " + others + " know both levels";
+         (nics > 1 ? " of " + std::to_string(nics) : "") + "; " + others +
+         (equal ? " know" : " knows") + " both levels";
 }
 
 // From the cheapest to the dearest: a formula that is equal to the schedule, a sweep that is exact

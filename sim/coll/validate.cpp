@@ -148,8 +148,8 @@ void check_two_level(Findings& findings, const Collective& collective) {
   }
   if (two.gpus_per_node < 1) {
     findings.push_back({"gpus_per_node", "must be an integer >= 1, got 0"});
-  } else if (needs_equal_nodes(collective) && collective.ranks > two.gpus_per_node &&
-             collective.ranks % two.gpus_per_node != 0) {
+  } else if (two.ranks_per_node.empty() && needs_equal_nodes(collective) &&
+             collective.ranks > two.gpus_per_node && collective.ranks % two.gpus_per_node != 0) {
     findings.push_back(
         {"gpus_per_node", std::to_string(collective.ranks) + " ranks are no multiple of " +
                               std::to_string(two.gpus_per_node) + " per node" +

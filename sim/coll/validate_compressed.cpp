@@ -9,6 +9,7 @@
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_formulas.hpp"
 #include "coll/compress/compressed_time.hpp"
+#include "coll/node_ranks.hpp"
 #include "coll/record.hpp"
 #include "coll/validate.hpp"
 
@@ -64,6 +65,11 @@ void check_method(Findings& findings, const Compression& compression, const Coll
     } else if (gpus < 2 || base.ranks < 2 * gpus) {
       findings.push_back(
           {"gpus_per_node", "hierarchical_topk needs at least 2 nodes and 2 GPUs per node"});
+    } else if (!base.links.two_level->ranks_per_node.empty()) {
+      if (!NodeRanks(base).equal()) {
+        findings.push_back(
+            {"ranks_per_node", "hierarchical_topk needs as many ranks on every node"});
+      }
     } else if (base.ranks % gpus != 0) {
       findings.push_back({"gpus_per_node", std::to_string(base.ranks) +
                                                " ranks are no multiple of " + std::to_string(gpus) +

@@ -7,6 +7,7 @@
 #include "base/nearest.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/formula/node_shape.hpp"
+#include "coll/node_ranks.hpp"
 #include "coll/schedule/in_switch.hpp"
 #include "coll/schedule/ring_rails.hpp"
 #include "coll/schedule/two_level.hpp"
@@ -25,6 +26,34 @@ std::string divisors(std::uint32_t number) {
   return base::joined(std::vector<std::string_view>(words.begin(), words.end()), " or ");
 }
 
+// Listed numbers of ranks per node; everything else relies on them.
+void check_counts(std::vector<Finding>& findings, const Collective& collective) {
+  static constexpr std::vector<std::uint32_t> kNone;
+  const auto& levels = collective.links.two_level;
+  const std::vector<std::uint32_t>& counts = levels ? levels->ranks_per_node : kNone;
+  std::uint64_t sum = 0;
+  for (std::size_t node = 0; node < counts.size(); ++node) {
+    sum += counts[node];
+    if (counts[node] < 1) {
+      findings.push_back(
+          {"ranks_per_node/" + std::to_string(node), "must be an integer >= 1, got 0"});
+    }
+  }
+  if (!counts.empty() && sum != collective.ranks) {
+    findings.push_back({"ranks_per_node", "adds up to " + std::to_string(sum) +
+                                              " ranks, but there are " +
+                                              std::to_string(collective.ranks)});
+  }
+  if (findings.empty() && !counts.empty() && needs_equal_nodes(collective) &&
+      !NodeRanks(collective).equal()) {
+    findings.push_back(
+        {"ranks_per_node",
+         std::string(name(collective.algorithm)) + " needs as many ranks on every node; use " +
+             (collective.op == Op::allreduce ? "hierarchical_leader, or " : "") +
+             (collective.op == Op::alltoall ? "equal counts" : "ring on one card of a node")});
+  }
+}
+
 // What the algorithms over nodes ask of the cluster (CLU 3, 5, 13).
 void check_nodes(std::vector<Finding>& findings, const Collective& collective) {
   const Algorithm& row = algorithm(collective.algorithm);
@@ -36,7 +65,7 @@ void check_nodes(std::vector<Finding>& findings, const Collective& collective) {
   const std::string word(row.name);
   const NodeShape shape = node_shape(collective);
   if (!shape.equal_nodes) {
-    return; // a finding of check_two_level
+    return; // a finding already
   }
   if (row.in_switch) {
     if (auto problem = in_switch_problem(collective)) {
@@ -73,7 +102,10 @@ void check_chunks(std::vector<Finding>& findings, const Collective& collective) 
 
 std::vector<Finding> validate_nodes(const Collective& collective) {
   std::vector<Finding> findings;
-  check_nodes(findings, collective);
+  check_counts(findings, collective);
+  if (findings.empty()) {
+    check_nodes(findings, collective);
+  }
   check_chunks(findings, collective);
   return findings;
 }

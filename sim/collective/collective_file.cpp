@@ -18,6 +18,7 @@
 #include "coll/validate_compressed.hpp"
 #include "collective/collective_keys.hpp"
 #include "collective/collective_network.hpp"
+#include "collective/collective_rules.hpp"
 #include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
 #include "scenario/compression/scenario_compression.hpp"
@@ -307,20 +308,6 @@ void refuse_findings(const io::Json& tree, const CollectiveFile& file) {
   throw InputError(std::move(problems));
 }
 
-// Several interfaces next to an algorithm that uses one of them are a mistake.
-void refuse_idle_interfaces(const CollectiveFile& file, const io::Json& tree,
-                            io::Problems& problems) {
-  const auto& [collective, levels] = std::tie(file.collective, file.collective.links.two_level);
-  if (tree.find("nics_per_node") != nullptr && levels && levels->nics_per_node > 1 &&
-      levels->gpus_per_node > 1 && collective.ranks > levels->gpus_per_node && !file.compression &&
-      !file.system.question && coll::leaves_nodes_once(collective)) {
-    problems.add(tree, "nics_per_node",
-                 "has no meaning for " + std::string(coll::name(collective.algorithm)) +
-                     ", which is flat and uses one network card of a node; two_level and "
-                     "ring_rails use them all");
-  }
-}
-
 } // namespace
 
 bool is_collective(const io::Json& tree) {
@@ -382,7 +369,7 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   parse_entry(fields, context, out);
   fields.no_more();
   if (leftovers == Leftovers::refuse) {
-    refuse_idle_interfaces(file, tree, problems);
+    refuse_unused_keys(file, tree, problems);
   }
   problems.throw_if_any();
   if (file.compression) {

@@ -21,9 +21,10 @@ namespace stepsim::study {
 struct CollectiveSystem {
   // Of the preset, else of the calibration of the library; empty without either.
   std::optional<NodeSource> node;
-  LibrarySettings settings{};           // of the key `library`
-  std::optional<library::Shape> shape;  // as written; empty if it is not
-  std::vector<std::string> overrides{}; // pointers of values that replace others of the node
+  LibrarySettings settings{};                 // of the key `library`
+  std::optional<library::Shape> shape;        // as written; empty if it is not
+  std::vector<std::int64_t> ranks_per_node{}; // as written; empty if it is not
+  std::vector<std::string> overrides{};       // pointers of values that replace others of the node
   std::optional<library::LibraryQuestion> question; // there for the algorithm `library` alone
 };
 

@@ -192,6 +192,7 @@ inline constexpr std::array kCollectiveFileKeys{
             "topology, else 1.")
         .in(io::between(1, kMaxRanks))
         .example("8"),
+    kRanksPerNode,
     integer("nics_per_node",
             "Network interfaces of a node, which its ranks share. The default is that of the "
             "preset, but not more than one per rank of a node, else 1.")
@@ -219,7 +220,7 @@ inline constexpr io::Key kCollectiveFile =
                      "One collective operation: how long does it take, and how far is that from "
                      "the lower bound?")
         .exactly_one("bytes|sizes|elements")
-        .at_least_one("ranks|shape");
+        .at_least_one("ranks|shape|ranks_per_node");
 
 [[nodiscard]] io::FileKind collective_file();
 

@@ -13,10 +13,10 @@
 #include "collective/collective_keys.hpp"
 #include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
-#include "library/published_constants.hpp"
 #include "net/fabric/placement.hpp"
 #include "net/fabric/rank_fabric.hpp"
 #include "net/profile/dense_inflation.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/node_switches.hpp"
 #include "scenario/topology_field.hpp"
 
@@ -146,7 +146,9 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const io::Fields& f
                                   const ParseContext& context, const coll::Collective& collective) {
   const auto& levels = collective.links.two_level;
   const std::uint32_t gpus = levels ? levels->gpus_per_node : 1;
-  const std::uint32_t nodes = (collective.ranks - 1) / gpus + 1;
+  const bool listed = levels && !levels->ranks_per_node.empty();
+  const std::uint32_t nodes = listed ? static_cast<std::uint32_t>(levels->ranks_per_node.size())
+                                     : (collective.ranks - 1) / gpus + 1;
   const bool servers = collective.algorithm == coll::AlgorithmId::parameter_server &&
                        collective.options.placement == coll::Placement::dedicated;
   const std::uint32_t all = nodes + (servers ? collective.options.servers : 0);
@@ -157,8 +159,11 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const io::Fields& f
     return {};
   }
   std::vector<net::NodeId> hosts = net::place_ranks(fabric, nodes, gpus, kPacked);
+  if (listed) {
+    hosts = first_places(hosts, gpus, levels->ranks_per_node);
+  }
   hosts.resize(collective.ranks);
-  const bool shared = gpus > 1 && collective.ranks > 1 && hosts[0] == hosts[1];
+  const bool shared = gpus > 1 && std::ranges::adjacent_find(hosts) != hosts.end();
   if (shared && levels->intra.per_byte_s <= 0) {
     context.problems.add(
         fields.json(),
@@ -177,27 +182,22 @@ std::vector<net::NodeId> hosts_of(const net::Fabric& fabric, const io::Fields& f
 // has are one domain.
 std::uint32_t domain_nodes(io::Fields& fields, std::uint32_t gpus, const CollectiveFile& file) {
   const std::int64_t written = fields.integer("nvlink_domain_nodes");
-  const std::uint32_t nodes = (file.collective.ranks + gpus - 1) / std::max(gpus, 1U);
+  const std::vector<std::int64_t>& counts = file.system.ranks_per_node;
+  const std::uint32_t nodes = counts.empty()
+                                  ? (file.collective.ranks + gpus - 1) / std::max(gpus, 1U)
+                                  : static_cast<std::uint32_t>(counts.size());
+  const bool full = !counts.empty() || file.collective.ranks % gpus == 0;
   if (!fields.has("nvlink_domain_nodes")) {
-    const std::uint32_t of_node = file.system.node ? file.system.node->type.domain_nodes : 1;
-    return nodes <= of_node ? nodes : nodes % of_node == 0 ? of_node : 1;
+    return static_cast<std::uint32_t>(file.system.node ? domain_nodes_of(file.system.node, nodes)
+                                                       : 1);
   }
-  if (nodes % static_cast<std::uint32_t>(written) != 0 || file.collective.ranks % gpus != 0) {
+  if (nodes % static_cast<std::uint32_t>(written) != 0 || !full) {
     fields.problems().add(fields.json(), "nvlink_domain_nodes",
                           "must divide the nodes (" + std::to_string(nodes) + "), got " +
                               std::to_string(written));
     return 1;
   }
   return static_cast<std::uint32_t>(written);
-}
-
-// What the switch of a node type adds at: the part of the ring's rate that NCCL reckons with.
-std::optional<coll::NvlsCost> nvls_of(const library::NodeType& node) {
-  const double rate =
-      node.ring_Bps * library::kNvlsEfficiency[static_cast<std::size_t>(node.generation)];
-  return node.in_switch_reduction && rate > 0
-             ? std::optional(coll::NvlsCost{.per_byte_s = 1 / rate})
-             : std::nullopt;
 }
 
 // On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
@@ -221,16 +221,22 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
         "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
   }
   const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
-  const std::optional<coll::NvlsCost> nvls = read_nvls(fields);
+  const std::optional<coll::NvlsCost> nvls = read_nvls(fields, system.node);
   const std::optional<double> switch_latency_s = read_switch_latency(fields);
-  const bool switches = nvls || switch_latency_s;
+  const bool switches = fields.has("nvls_Bps") || switch_latency_s;
   if ((!intra && gpus * domain == 1 && nics == 1 && !switches) || !context.problems.empty()) {
     return;
   }
   coll::TwoLevel& out = file.collective.links.two_level.emplace();
   out.gpus_per_node = gpus * domain;
   out.nics_per_node = nics * domain;
-  out.nvls = nvls || !system.node ? nvls : nvls_of(system.node->type);
+  if (!system.ranks_per_node.empty()) {
+    out.ranks_per_node = domain_ranks(system.ranks_per_node, domain);
+    const auto domains = static_cast<std::uint32_t>(system.ranks_per_node.size()) / domain;
+    out.gpus_per_node = out.ranks_per_node.empty() ? file.collective.ranks / domains
+                                                   : *std::ranges::max_element(out.ranks_per_node);
+  }
+  out.nvls = nvls;
   out.switch_latency_s = switch_latency_s;
   if (filled) {
     fill_intra(fields, context, file);

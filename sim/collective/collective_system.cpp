@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "collective/collective_keys.hpp"
+#include "json/checked.hpp"
 #include "json/json_pointer.hpp"
 
 namespace stepsim::study {
@@ -71,6 +73,32 @@ void refuse_network(const io::Json& tree, io::Problems& problems) {
   }
 }
 
+// Empty where it is not given or wrong; other keys that count ranks contradict it.
+std::vector<std::int64_t> read_ranks_per_node(io::Fields& fields, const ParseContext& context) {
+  std::vector<std::int64_t> counts;
+  const io::Json* json = fields.any("ranks_per_node");
+  if (json == nullptr || json->is_null()) {
+    return counts;
+  }
+  for (const std::string_view key : {"shape", "gpus_per_node"}) {
+    if (fields.has(key)) {
+      context.problems.add(*json,
+                           "/ranks_per_node and /" + std::string(key) + " exclude each other");
+    }
+  }
+  double ranks = 0;
+  for (const io::Json& each : fields.list("ranks_per_node", "node")) {
+    counts.push_back(
+        io::checked_integer(each, io::between(1, keys::kMaxRanks), context.problems).value_or(1));
+    ranks += static_cast<double>(counts.back());
+  }
+  if (ranks > keys::kMaxRanks) {
+    context.problems.add(*json, "must be at most 1048576 ranks");
+    counts.clear();
+  }
+  return counts;
+}
+
 // Nodes of `gpus` ranks each; a last node that is not full has no cost of its own.
 std::optional<library::Shape> shape_of(const io::Json& tree, const CollectiveFile& file,
                                        io::Problems& problems) {
@@ -79,6 +107,13 @@ std::optional<library::Shape> shape_of(const io::Json& tree, const CollectiveFil
   }
   const std::uint32_t ranks = file.collective.ranks;
   const auto& levels = file.collective.links.two_level;
+  if (levels && !levels->ranks_per_node.empty()) {
+    const std::vector<std::uint32_t>& counts = levels->ranks_per_node;
+    return library::Shape{.nodes = static_cast<std::uint32_t>(counts.size()),
+                          .gpus = levels->gpus_per_node,
+                          .smallest = *std::ranges::min_element(counts),
+                          .ranks = ranks};
+  }
   const std::uint32_t gpus = std::min(ranks, levels ? levels->gpus_per_node : 1);
   if (ranks % gpus != 0) {
     problems.add(tree, "ranks",
@@ -107,9 +142,19 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
   }
   system.node = node_source(fields.any("preset"), system.settings, context);
   read_shape(fields, context, file);
+  system.ranks_per_node = read_ranks_per_node(fields, context);
   if (!system.shape) {
+    const std::vector<std::int64_t>& counts = system.ranks_per_node;
+    const std::int64_t sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const bool counted = fields.has("shape") || sum > 0;
+    const std::int64_t of_nodes = std::max<std::int64_t>(sum, 1);
     file.collective.ranks = static_cast<std::uint32_t>(
-        fields.has("shape") ? fields.integer_or("ranks", 1) : fields.required_integer("ranks"));
+        counted ? fields.integer_or("ranks", of_nodes) : fields.required_integer("ranks"));
+    if (sum > 0 && file.collective.ranks != sum) {
+      context.problems.add(fields.json(), "ranks_per_node",
+                           "adds up to " + std::to_string(sum) + " ranks, but /ranks is " +
+                               std::to_string(file.collective.ranks));
+    }
     return;
   }
   const std::uint32_t ranks = system.shape->nodes * system.shape->gpus;
@@ -120,6 +165,9 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
 
 std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus, CollectiveFile& file) {
   const CollectiveSystem& system = file.system;
+  if (!system.ranks_per_node.empty()) {
+    return static_cast<std::uint32_t>(*std::ranges::max_element(system.ranks_per_node));
+  }
   const auto given = fields.optional_integer("gpus_per_node");
   if (system.node) {
     note_override(file, fields, "gpus_per_node",
@@ -211,6 +259,10 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
   }
   if (overridden("/intra_network/bandwidth_Bps")) {
     question.node.ring_Bps = 1 / links.two_level->intra.per_byte_s;
+  }
+  if (const io::Json* domain = tree.find("nvlink_domain_nodes");
+      domain != nullptr && domain->is_number()) {
+    question.node.domain_nodes = static_cast<std::uint32_t>(domain->as_double());
   }
   if (const io::Json* type = tree.find("element_type"); type != nullptr && type->is_string()) {
     question.options.element_type = library::kElementTypes.find(type->as_string());

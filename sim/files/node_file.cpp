@@ -26,12 +26,22 @@ std::optional<double> sourced(Fields& parent, std::string_view key,
     return std::nullopt;
   }
   const Key& plain = row.keys.front();
-  SourcedNumber number{.key = std::string(key), .value = 0, .label = "", .source = ""};
+  SourcedNumber number;
+  number.key = key;
   std::optional<double> value;
+  std::optional<double> low;
+  std::optional<double> high;
   if (json->is_object()) {
     Fields fields(*json, parent.problems(), row);
     value = plain.kind == KeyKind::integer ? static_cast<double>(fields.integer("value"))
                                            : fields.number("value");
+    if (plain.kind == KeyKind::number) {
+      low = fields.optional_number("low");
+      high = fields.optional_number("high");
+      if (low.value_or(*value) > *value || high.value_or(*value) < *value) {
+        fields.problems().add(*json, "value must lie between low and high");
+      }
+    }
     number.label = fields.word("label");
     number.source = fields.text("source");
     fields.no_more();
@@ -42,6 +52,8 @@ std::optional<double> sourced(Fields& parent, std::string_view key,
     value = checked_number(*json, plain.range, parent.problems());
   }
   number.value = value.value_or(0);
+  number.low = low.value_or(number.value);
+  number.high = high.value_or(number.value);
   numbers.push_back(std::move(number));
   return value;
 }

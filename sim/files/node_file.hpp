@@ -16,6 +16,7 @@ namespace stepsim::io {
 struct SourcedNumber {
   std::string key;
   double value{};
+  double low{}, high{};      // of what was measured; the value where the file says nothing
   std::string label, source; // "" where the number is plain
 };
 

@@ -109,6 +109,7 @@ void parse_network(Fields& fields, net::NetworkProfile& profile) {
     profile.latency_s = estimate(network, "latency_s");
     profile.delay_s = estimate(network, "delay_s").value_or(0);
     profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");
+    (void)network.optional_number("nominal_Bps");
     profile.reduction_Bps = estimate(network, "reduction_Bps");
     (void)estimate(network, "block_latency_s");
   });

@@ -23,7 +23,7 @@ bool gathers_or_scatters(Operation operation) {
 
 // Whether a switch that reduces is there and adds the elements; all-gather adds nothing.
 bool switch_can(const Layout& layout, Operation operation, const Restrictions& restrictions) {
-  return layout.in_switch_reduction && layout.gpus >= kLeastNvlsGpus &&
+  return layout.in_switch_reduction && layout.smallest_gpus >= kLeastNvlsGpus &&
          kNvlsEfficiency[layout.row] > 0 &&
          (restrictions.switch_adds_type || operation == Operation::allgather);
 }

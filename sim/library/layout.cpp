@@ -14,7 +14,9 @@ int ceil_log2(std::uint32_t value) { return std::bit_width(value - 1); }
 } // namespace
 
 std::string text(Shape shape) {
-  return std::to_string(shape.nodes) + "x" + std::to_string(shape.gpus);
+  return std::to_string(shape.nodes) + "x" +
+         (shape.smallest > 0 ? std::to_string(shape.smallest) + ".." : "") +
+         std::to_string(shape.gpus);
 }
 
 Layout layout_of(const NodeType& node, Shape shape) {
@@ -28,6 +30,10 @@ Layout layout_of(const NodeType& node, Shape shape) {
   if (!(node.ring_Bps > 0) || !(node.nic_Bps > 0) || node.nics == 0) {
     throw UsageError("node type " + node.name + " has no rate or no network card");
   }
+  if (shape.smallest > 0 && node.domain_nodes > 1) {
+    throw UsageError("shape " + text(shape) + ": the nodes of an NVLink domain have equal counts");
+  }
+  const std::uint32_t smallest = shape.smallest > 0 ? shape.smallest : shape.gpus;
   const std::uint32_t domain = std::min(std::max(node.domain_nodes, 1U), shape.nodes);
   if (shape.nodes % domain != 0) {
     throw UsageError("nvlink_domain_nodes (" + std::to_string(domain) +
@@ -38,8 +44,9 @@ Layout layout_of(const NodeType& node, Shape shape) {
   Layout layout;
   layout.nodes = nodes;
   layout.gpus = gpus;
-  layout.ranks = layout.nodes * layout.gpus;
-  layout.nics = std::min(node.nics, shape.gpus) * static_cast<double>(domain);
+  layout.ranks = shape.ranks > 0 ? shape.ranks : layout.nodes * layout.gpus;
+  layout.nics = std::min(node.nics, smallest) * static_cast<double>(domain);
+  layout.smallest_gpus = smallest * static_cast<double>(domain);
   layout.ring_Bps = node.ring_Bps;
   layout.nics_Bps = layout.nics * node.nic_Bps;
   layout.column = nodes == 1 ? 0 : nodes == 2 ? 1 : 2;

@@ -29,18 +29,22 @@ struct NodeType {
 
 struct Shape {
   std::uint32_t nodes = 1;
-  std::uint32_t gpus = 1; // per node
+  std::uint32_t gpus = 1; // per node, of the largest where they differ
+  // Of unequal nodes (CLU 3.6): GPUs of the smallest, and of all together; else 0.
+  std::uint32_t smallest = 0;
+  std::uint32_t ranks = 0;
   bool operator==(const Shape&) const = default;
 };
 
-// "10x8"
+// "10x8", or "10x4..8" of unequal nodes.
 [[nodiscard]] std::string text(Shape shape);
 
 struct Layout {
-  double nodes{}; // N, domains of machines included
-  double gpus{};  // G
-  double ranks{}; // P = N G
-  double nics{};  // R <= G: cards in use
+  double nodes{};         // N, domains of machines included
+  double gpus{};          // G
+  double ranks{};         // P = N G, or the sum over unequal nodes
+  double nics{};          // R <= G: cards in use, of unequal nodes those of the smallest
+  double smallest_gpus{}; // G, or that of the smallest node
   double ring_Bps{};
   double nics_Bps{};    // x = R times the rate of a card
   std::size_t column{}; // of PerNodes: 0 one node, 1 two, 2 more

@@ -20,7 +20,7 @@ std::string no_switch(const LibraryQuestion& question, const Layout& layout, Alg
   if (!layout.in_switch_reduction) {
     return "nodes of " + question.node.name + " have no switch that reduces";
   }
-  if (layout.gpus < kLeastNvlsGpus) {
+  if (layout.smallest_gpus < kLeastNvlsGpus) {
     return "a node needs at least 3 GPUs";
   }
   if (asked == Algorithm::nvls && layout.nodes > 1) {
@@ -112,6 +112,11 @@ std::vector<std::string> warnings_of(const LibraryQuestion& question) {
     add(kWarnNics, std::to_string(question.node.nics) + " network cards for " +
                        std::to_string(question.node.gpus) + " GPUs; one per GPU is used");
   }
+  if (question.shape.smallest > 0) {
+    add(kWarnUnequal, "nodes have " + std::to_string(question.shape.smallest) + " to " +
+                          std::to_string(question.shape.gpus) +
+                          " GPUs; as many network cards count as the smallest uses");
+  }
   return warnings;
 }
 
@@ -190,8 +195,16 @@ LibraryCost::LibraryCost(const LibraryQuestion& question)
 }
 
 double LibraryCost::seconds(double bytes) const {
-  const OperationTime time = chosen_time(model_, layout_, question_.operation, bytes);
-  return std::max(time.bound.seconds, time.seconds * correction(question_, bytes));
+  const Pair pair = choose_pair(model_, layout_, question_.operation, bytes).chosen;
+  const OperationTime time =
+      operation_time(layout_, question_.operation, bytes, pair, model_.multipliers, model_.collnet);
+  const double middle = std::max(time.bound.seconds, time.seconds * correction(question_, bytes));
+  if (question_.deviations == 0) {
+    return middle;
+  }
+  return middle * std::exp(question_.deviations * log_deviation(model_, question_.calibration,
+                                                                layout_, question_.operation,
+                                                                question_.shape, bytes, pair));
 }
 
 } // namespace stepsim::library

@@ -29,6 +29,9 @@ struct LibraryQuestion {
   NodeType node;                            // of the preset, or of the calibration
   const Calibration* calibration = nullptr; // outlives the question
   LibraryOptions options{};
+  // LibraryCost alone: so many standard deviations of log T above the prediction; -1.96 and 1.96
+  // are the ends of the 95 % interval.
+  double deviations = 0;
 };
 
 struct RunnerUp {
@@ -70,6 +73,7 @@ inline constexpr std::string_view kWarnGeneration = "other_generation";
 inline constexpr std::string_view kWarnSizes = "outside_measured_sizes";
 inline constexpr std::string_view kWarnApproximate = "approximate";
 inline constexpr std::string_view kWarnNics = "unused_nics";
+inline constexpr std::string_view kWarnUnequal = "unequal_nodes";
 
 // The model that prices the question, for callers that need many sizes of it.
 [[nodiscard]] LibraryModel library_model(const LibraryQuestion& question);
@@ -84,7 +88,8 @@ void refuse_impossible(const LibraryQuestion& question);
 // Where the numbers of the answer are not to be trusted, in sentences.
 [[nodiscard]] std::vector<std::string> warnings_of(const LibraryQuestion& question);
 
-// The time of one operation by its bytes, for callers that need no record: `seconds` of predict.
+// The time of one operation by its bytes, for callers that need no record: `seconds` of predict, or
+// an end of its interval.
 class LibraryCost {
 public:
   // Throws UsageError as predict.

@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kModelDeviation = 0.03;
 constexpr double kNormalDeviation = 1.4826; // of a normal distribution over its median |value|
-constexpr double kQuantile = 1.96;
 constexpr std::size_t kNeighbours = 3;
 
 // d log T / d theta by steps, as in the fit. A plain parameter that counts as 0 below 0 is taken
@@ -96,8 +95,8 @@ double log_deviation(const LibraryModel& model, const Calibration* calibration,
 }
 
 base::Interval interval_95(double seconds, double deviation) {
-  return {.low = seconds * std::exp(-kQuantile * deviation),
-          .high = seconds * std::exp(kQuantile * deviation)};
+  return {.low = seconds * std::exp(-kQuantile95 * deviation),
+          .high = seconds * std::exp(kQuantile95 * deviation)};
 }
 
 } // namespace stepsim::library

@@ -12,6 +12,9 @@
 
 namespace stepsim::library {
 
+// Deviations of a normal distribution within which 95 % lie.
+inline constexpr double kQuantile95 = 1.96;
+
 // Below this many bytes published constants alone are not to be trusted.
 inline constexpr double kSmallMessage = 32.0 * 1024 * 1024;
 

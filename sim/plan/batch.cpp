@@ -13,6 +13,9 @@ namespace stepsim::plan {
 namespace {
 
 constexpr std::size_t kLanes = 32;
+// Relative. Without a start-up two messages in a row take as long as one, and rounding alone would
+// decide: a message is split where that gains more than this.
+constexpr double kTie = 1e-12;
 using Lanes = std::array<double, kLanes>;
 
 STEPSIM_VECTOR_CLONES
@@ -96,7 +99,7 @@ void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes
     for (std::size_t k = 0; k < kLanes; ++k) {
       const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
       const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
-      const double best = from_next < from_ready ? from_next : from_ready;
+      const double best = from_next < from_ready * (1 - kTie) ? from_next : from_ready;
       row[k] = best;
       next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
     }
@@ -130,7 +133,8 @@ void for_each_block(const BatchItems& items, std::span<const double> startup_s,
 
 // F is non-decreasing, so J = the last j < i with F_j <= r_i never moves back; of all j <= J it is
 // the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
-// F_j - b S_j is non-decreasing.
+// F_j - b S_j is non-decreasing. Ties go to the smallest j (MER 5.7): to 0 where bytes cost
+// nothing.
 template <bool kWithBack>
 double optimal_scan(const BatchItems& items, const LinearCost& cost, double* finish,
                     std::uint32_t* back) {
@@ -146,11 +150,12 @@ double optimal_scan(const BatchItems& items, const LinearCost& cost, double* fin
       ++j;
     }
     double best = std::max(finish[j], ready) + (startup + per_byte * (sum[i] - sum[j]));
-    std::size_t from = j;
+    std::size_t from = per_byte > 0 || finish[0] > ready ? j : 0;
     if (j + 1 < i) {
       const double next = finish[j + 1] + (startup + per_byte * (sum[i] - sum[j + 1]));
-      from = next < best ? j + 1 : j;
-      best = next < best ? next : best;
+      const bool gains = next < best * (1 - kTie);
+      from = gains ? j + 1 : from;
+      best = gains ? next : best;
     }
     finish[i] = best;
     if constexpr (kWithBack) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <variant>
 
 #include "plan/planner_options.hpp"
 
@@ -16,14 +17,19 @@ Seconds finish_lower_bound(const Problem& problem) {
     return last_ready;
   }
   const auto last = std::find_if(problem.items.rbegin(), problem.items.rend(), has_bytes);
+  // The message with the last bytes starts no earlier than they are ready. It is no shorter than
+  // they alone where T does not decrease; a curve may, and then some last items are the cheapest.
+  const bool may_decrease = std::holds_alternative<CurveCost>(problem.cost.base);
   double total = 0;
-  for (const Item& item : problem.items) {
-    total += static_cast<double>(item.bytes.value);
+  double least = -1;
+  for (auto item = last; item != problem.items.rend(); ++item) {
+    total += static_cast<double>(item->bytes.value);
+    if (item->bytes.value > 0 && (least < 0 || may_decrease)) {
+      const double seconds = problem.cost.seconds(total, 1);
+      least = least < 0 ? seconds : std::min(least, seconds);
+    }
   }
-  // The message with the last bytes starts no earlier than they are ready and is no shorter than
-  // they alone, since T does not decrease.
-  const double last_bytes = static_cast<double>(last->bytes.value);
-  Seconds bound = std::max(last_ready, last->ready + Seconds{problem.cost.seconds(last_bytes, 1)});
+  Seconds bound = std::max(last_ready, last->ready + Seconds{least});
   // All messages follow one another on the channel; together they take at least T(all bytes).
   // Copies are left out: messages of one item need none.
   if (known_subadditive(problem.cost, total)) {

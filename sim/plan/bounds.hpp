@@ -8,7 +8,8 @@ struct ScheduleOptions;
 
 // Lower bound of `finish` over all contiguous groupings: max(r_n + T(p_n), max(F_0, r_1) + T(S_n)),
 // where T is the cost (cost.hpp), r_1 and r_n are the ready times of the first and last item with
-// bytes, p_n the bytes of that last item, S_n all bytes, and F_0 when the channel is free. The
+// bytes, p_n the bytes of that last item, S_n all bytes, and F_0 when the channel is free. Of a
+// CurveCost, which may decrease with the bytes, T(p_n) is the least T(S_n - S_j) over j < n. The
 // second term counts only where the cost is known to be sub-additive, and no bound lies before the
 // last ready time. Source: MER 3 (derived).
 [[nodiscard]] Seconds finish_lower_bound(const Problem& problem);

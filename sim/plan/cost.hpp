@@ -1,6 +1,7 @@
 #pragma once
-// T(m): seconds that one message of m bytes holds the channel; T(0) = 0, non-decreasing in m.
-// Three kinds:
+// T(m): seconds that one message of m bytes holds the channel; T(0) = 0. T does not decrease with m
+// but for a curve: a library may change to a faster algorithm for larger messages. Planners take T
+// as it is, since nobody sends more bytes than there are. Three kinds:
 //   LinearCost   a + b m                                  planners use their O(L) forms
 //   TableCost    piecewise linear through measured points (MER 4.2)
 //   CurveCost    any function of bytes, e.g. a collective whose block size depends on m
@@ -31,8 +32,8 @@ struct TableCost {
   double slope_s_per_byte{}; // >= 0
 };
 
-// Called O(items^2) times per plan at most, by `exhaustive` O(2^items) times; must be pure,
-// non-decreasing and > 0 for bytes > 0.
+// Called O(items^2) times per plan at most, by `exhaustive` O(2^items) times; must be pure, and > 0
+// for bytes > 0.
 struct CurveCost {
   std::function<double(double bytes)> seconds;
 };

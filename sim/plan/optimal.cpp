@@ -4,7 +4,6 @@
 #include "plan/optimal.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "plan/batch.hpp"
@@ -14,6 +13,9 @@
 namespace stepsim::plan {
 
 namespace {
+
+// Relative: what two sums of the same times may differ by. Ties go to the smallest j (MER 5.7).
+constexpr double kTie = 1e-12;
 
 // back[i] = number of items before the last group of the best plan of the first i items.
 Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& back) {
@@ -31,12 +33,11 @@ std::vector<std::uint32_t> best_back_any_cost(const Problem& problem, const Batc
   std::vector<std::uint32_t> back(count + 1);
   finish[0] = items.channel_free_s;
   for (std::size_t i = 1; i <= count; ++i) {
-    finish[i] = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < i; ++j) {
       const double bytes = items.prefix_bytes[i] - items.prefix_bytes[j];
       const double end =
           std::max(finish[j], items.ready_s[i - 1]) + problem.cost.seconds(bytes, i - j);
-      if (end < finish[i]) {
+      if (j == 0 || end < finish[i] * (1 - kTie)) {
         finish[i] = end;
         back[i] = static_cast<std::uint32_t>(j);
       }

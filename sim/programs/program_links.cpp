@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coll/validate.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "train/step/exchange_times.hpp"
 
@@ -76,6 +77,10 @@ CollectiveTime ProgramLinks::time(program::Kind kind, coll::AlgorithmId algorith
       problems.add(place, "group",
                    "the groups node and replica need a cluster of latencies and bandwidths, with "
                    "an intra_network");
+      return {};
+    }
+    if (!cluster.equal_nodes()) {
+      require_equal_nodes(cluster, "a group", place, problems);
       return {};
     }
     collective.links.two_level.reset();

@@ -78,9 +78,13 @@ void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summa
 void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                 BucketCosts& costs, Summary& summary) {
   const plan::Schedule schedule = scenario.communication.schedule;
+  const bool linear = !scenario.communication.question; // else the tangent of the library's cost
+  if (plan::planner(schedule).needs_linear_cost()) {
+    summary.merge_linear = linear;
+  }
   if (schedule == plan::Schedule::mg_wfbp) {
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
-    summary.merge_certified_optimal = plan::certified_optimal(problem, plan);
+    summary.merge_certified_optimal = linear && plan::certified_optimal(problem, plan);
   }
   if (scenario.communication.reduce_broadcast) {
     return; // the planner's cost is the reduce alone: no optimum of the whole exchange

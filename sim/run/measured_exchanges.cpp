@@ -25,6 +25,9 @@ std::optional<Cluster> with_ranks(const Cluster& cluster, std::int64_t ranks) {
   if (cluster.ranks() == ranks) {
     return cluster;
   }
+  if (!cluster.equal_nodes()) {
+    return std::nullopt;
+  }
   Cluster small = cluster;
   small.gpus_per_node = std::min(cluster.gpus_per_node, ranks);
   small.nodes = ranks / small.gpus_per_node;

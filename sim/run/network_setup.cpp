@@ -110,10 +110,14 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   result.other_jobs.clear();
   // The first job stands in the scenario itself, the others in a list, and only together they have
   // the nodes of the cluster.
+  const auto nodes_of = [&](std::size_t index) {
+    return index == 0 ? scenario.first_job_nodes : scenario.other_jobs[index - 1].nodes;
+  };
+  // Several jobs have equal nodes.
   const auto ranks_of = [&](std::size_t index) {
-    const std::int64_t nodes =
-        index == 0 ? scenario.first_job_nodes : scenario.other_jobs[index - 1].nodes;
-    return static_cast<std::size_t>(nodes * scenario.cluster.gpus_per_node);
+    return static_cast<std::size_t>(scenario.other_jobs.empty()
+                                        ? scenario.cluster.ranks()
+                                        : nodes_of(index) * scenario.cluster.gpus_per_node);
   };
   std::size_t first = 0;
   for (std::size_t before = 0; before < job; ++before) {
@@ -137,7 +141,7 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   for (train::Straggler& straggler : slow) {
     straggler.worker -= static_cast<std::uint32_t>(first);
   }
-  result.cluster.nodes = static_cast<std::int64_t>(ranks_of(job)) / scenario.cluster.gpus_per_node;
+  result.cluster.nodes = nodes_of(job);
   result.first_job_nodes = result.cluster.nodes;
   // Hosts of all ranks, then the servers of one job after the other.
   const std::vector<net::NodeId>& hosts = scenario.cluster.fabric->hosts;

@@ -11,6 +11,7 @@
 #include "run/planned_messages.hpp"
 #include "run/program_timeline.hpp"
 #include "run/run.hpp"
+#include "scenario/node_counts.hpp"
 
 namespace stepsim::study {
 
@@ -230,8 +231,7 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
     timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
     timeline.node_names[node] = "node " + std::to_string(number);
     if (result.program) {
-      draw_program(*result.program, node,
-                   node * static_cast<std::uint32_t>(scenario.cluster.gpus_per_node), first, last,
+      draw_program(*result.program, node, first_rank(scenario.cluster, number), first, last,
                    timeline);
       continue;
     }

@@ -60,7 +60,8 @@ inline constexpr SummaryRuns kCompressed{"a run with compression",
 inline constexpr SummaryRuns kSlowed{"a run with a slowdown by overlap",
                                      "/training/overlap/compute=..."};
 inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
-inline constexpr SummaryRuns kVarying{"a run with random times", "/variability/compute_cv=..."};
+inline constexpr SummaryRuns kUncertain{"a run with random times or with the model of a library",
+                                        "/variability/compute_cv=..."};
 inline constexpr SummaryRuns kPrograms{"a run with micro-batches, sharding or rounds of steps",
                                        "/training/micro_batches=..."};
 inline constexpr SummaryRuns kRounds{"local_sgd and diloco", "/training/algorithm=diloco"};
@@ -125,11 +126,12 @@ inline constexpr std::array kAll{
     row("iteration_time_low_s", &Summary::iteration_time_low_s,
         "Low end of the 95 % interval of the iteration time, s; not below what the slowest worker "
         "computes with the least factor that the law can draw (0 for lognormal, exponential, "
-        "gamma).")
-        .only(kVarying),
+        "gamma). By the model of a library: with every exchange at the low end of its own "
+        "interval, on the same plan.")
+        .only(kUncertain),
     row("iteration_time_high_s", &Summary::iteration_time_high_s,
         "High end of the 95 % interval of the iteration time, s.")
-        .only(kVarying),
+        .only(kUncertain),
     row("pipeline_width", &Summary::pipeline_width,
         "Width K of Pipe-SGD: iterations whose gradients are under way at once.")
         .only(kPipelined),
@@ -185,6 +187,11 @@ inline constexpr std::array kAll{
         .below("merge"),
     row("merge_certified_optimal", &Summary::merge_certified_optimal,
         "Whether the merge of MG-WFBP is proved to be the best one.")
+        .below("merge"),
+    row("merge_linear", &Summary::merge_linear,
+        "Whether a message costs a start-up and a time per byte, as the planner takes it; false: "
+        "the planner takes the tangent of the library's cost at the mean gradient. Null for "
+        "planners that take any cost.")
         .below("merge"),
     row("merge_optimal_iteration_time_s", &Summary::merge_optimal_iteration_time_s,
         "Iteration time of the best merge on the same network, s.")

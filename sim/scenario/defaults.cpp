@@ -131,6 +131,7 @@ constexpr std::array kRows{
     Row{"/cluster/intra_network", exchanges, true},
     Row{"/cluster/nics_per_node", crosses_interfaces, true},
     Row{"/cluster/nvlink_domain_nodes", nullptr},
+    Row{"/cluster/nvls_Bps", adds_in_node},
     Row{"/cluster/nvls_startup_s", adds_in_node},
     Row{"/cluster/switch_latency_s", adds_in_network, true},
     Row{"/cluster/network/block_latency_s", streams_blocks},
@@ -267,7 +268,8 @@ private:
   [[nodiscard]] bool of_node(std::string_view key) const {
     return scenario_.cluster.node &&
            (key == "/cluster/gpus_per_node" || key == "/cluster/nics_per_node" ||
-            key == "/cluster/intra_network");
+            key == "/cluster/intra_network" || key == "/cluster/nvlink_domain_nodes" ||
+            key == "/cluster/nvls_Bps" || key == "/cluster/nvls_startup_s");
   }
   [[nodiscard]] std::string node_reason() const {
     return "node type " + scenario_.cluster.node->type.name;

@@ -37,7 +37,8 @@ plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (!exchanges(scenario)) {
     return {.base = plan::LinearCost{}};
   }
-  if (const auto& curve = scenario.cluster.network.curve) {
+  const Network& network = scenario.cluster.network;
+  if (const auto& curve = network.planned_curve ? network.planned_curve : network.curve) {
     const bool bends = scenario.communication.question &&
                        plan::planner(scenario.communication.schedule).needs_linear_cost();
     return bends ? plan::Cost{.base = tangent(*curve, mean_message(scenario))} : *curve;

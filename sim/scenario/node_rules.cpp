@@ -14,7 +14,7 @@ namespace stepsim::study {
 namespace {
 
 std::string node_word(const Scenario& s) {
-  return "collective " + std::string(coll::name(s.communication.collective));
+  return "collective " + std::string(collective_word(s.communication));
 }
 bool is_collnet(const Scenario& s) { return s.communication.collective == coll::kCollnet; }
 bool adds_in_node(const Scenario& s) {
@@ -42,6 +42,15 @@ constexpr std::array kNodeRules{
               return node_word(s) + ", which is flat and uses one network card of a node; "
                                     "two_level and ring_rails use them all";
             }},
+    KeyRule{"/communication/intra_algorithm",
+            "the collective is hierarchical_leader, or collnet and the value nvls",
+            [](const Scenario& s) {
+              return s.communication.collective == coll::AlgorithmId::hierarchical_leader ||
+                     (is_collnet(s) && adds_in_node(s));
+            },
+            [](const Scenario& s) {
+              return is_collnet(s) ? std::string(coll::kCollnetInside) : node_word(s);
+            }},
     KeyRule{"/cluster/nvls_Bps",
             "the collective adds in the switch of a node (nvls, nvls_tree, collnet with "
             "intra_algorithm nvls), or is auto",
@@ -53,8 +62,10 @@ constexpr std::array kNodeRules{
             }},
     KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, node_word},
     KeyRule{"/cluster/nvlink_domain_nodes",
-            "the network model is alpha_beta, and messages are simulated, not read from a curve",
-            [](const Scenario& s) { return !is_simulated(s) && !has_curve(s); },
+            "the network model is alpha_beta, and no measured curve gives the times of messages",
+            [](const Scenario& s) {
+              return !is_simulated(s) && (!has_curve(s) || s.communication.question);
+            },
             [](const Scenario& s) {
               return is_simulated(s)
                          ? "network model " + std::string(kNetworkModels[s.cluster.network.model])

@@ -2,12 +2,16 @@
 
 #include <string>
 
+#include "scenario/scenario_library.hpp"
+
 namespace stepsim::study {
 
-std::optional<coll::NvlsCost> read_nvls(io::Fields& fields) {
-  const double startup_s = fields.number("nvls_startup_s");
-  const std::optional<double> rate = fields.optional_number("nvls_Bps");
-  return rate ? std::optional(coll::NvlsCost{startup_s, 1 / *rate}) : std::nullopt;
+std::optional<coll::NvlsCost> read_nvls(io::Fields& fields, const std::optional<NodeSource>& node) {
+  const library::NodeLinks links = node ? node->links : library::NodeLinks{};
+  const double startup_s =
+      fields.number_or("nvls_startup_s", node ? links.nvls_startup_s : coll::NvlsCost{}.startup_s);
+  const double rate = fields.optional_number("nvls_Bps").value_or(links.nvls_Bps);
+  return rate > 0 ? std::optional(coll::NvlsCost{startup_s, 1 / rate}) : std::nullopt;
 }
 
 std::optional<double> read_switch_latency(io::Fields& fields) {
@@ -16,9 +20,24 @@ std::optional<double> read_switch_latency(io::Fields& fields) {
   return given ? std::optional(latency_s) : std::nullopt;
 }
 
+std::int64_t domain_nodes_of(const std::optional<NodeSource>& node, std::int64_t nodes) {
+  const std::int64_t domain = node ? node->type.domain_nodes : 1;
+  return nodes <= domain ? nodes : nodes % domain == 0 ? domain : 1;
+}
+
 void read_switches(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
-  cluster.nvlink_domain_nodes = fields.integer("nvlink_domain_nodes");
-  cluster.nvls = read_nvls(fields);
+  const bool own_links = fields.has("topology");
+  const std::int64_t domain =
+      own_links || !cluster.node ? 1 : domain_nodes_of(cluster.node, cluster.nodes);
+  cluster.nvlink_domain_nodes = fields.integer_or("nvlink_domain_nodes", domain);
+  cluster.nvls = read_nvls(fields, cluster.node);
+  if (cluster.node) {
+    const library::NodeLinks& links = cluster.node->links;
+    note_override(fields, "nvlink_domain_nodes", static_cast<double>(cluster.nvlink_domain_nodes),
+                  static_cast<double>(domain), cluster);
+    note_override(fields, "nvls_Bps", fields.optional_number("nvls_Bps").value_or(links.nvls_Bps),
+                  links.nvls_Bps, cluster);
+  }
   cluster.switch_latency_s = read_switch_latency(fields);
   if (cluster.nvlink_domain_nodes >= 1 && cluster.nodes % cluster.nvlink_domain_nodes != 0) {
     context.problems.add(fields.json(), "nvlink_domain_nodes",

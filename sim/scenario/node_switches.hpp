@@ -7,11 +7,17 @@
 
 namespace stepsim::study {
 
-// Empty where nvls_Bps is not given.
-[[nodiscard]] std::optional<coll::NvlsCost> read_nvls(io::Fields& fields);
+// The values given, else those of a node type whose switch adds; empty without either.
+[[nodiscard]] std::optional<coll::NvlsCost> read_nvls(io::Fields& fields,
+                                                      const std::optional<NodeSource>& node);
 // Seconds; empty where switch_latency_s is not given.
 [[nodiscard]] std::optional<double> read_switch_latency(io::Fields& fields);
-// All of /cluster. A domain that does not divide the nodes is a problem.
+// Machines of one NVLink domain of the node type, as far as `nodes` make whole domains: fewer nodes
+// than a domain has are one domain.
+[[nodiscard]] std::int64_t domain_nodes_of(const std::optional<NodeSource>& node,
+                                           std::int64_t nodes);
+// All of /cluster; the node type fills what is left open, but no domain beside a topology. A domain
+// that does not divide the nodes is a problem.
 void read_switches(io::Fields& fields, const ParseContext& context, Cluster& cluster);
 
 } // namespace stepsim::study

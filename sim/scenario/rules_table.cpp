@@ -160,12 +160,6 @@ constexpr std::array kRules{
     KeyRule{"/communication/exchange_sizes", "sparse data is exchanged (stepsim collective)",
             [](const Scenario&) { return false; },
             [](const Scenario&) { return std::string("a dense allreduce"); }},
-    KeyRule{"/communication/intra_algorithm", "the collective is hierarchical_leader or collnet",
-            [](const Scenario& s) {
-              return s.communication.collective == AlgorithmId::hierarchical_leader ||
-                     s.communication.collective == coll::kCollnet;
-            },
-            asked_collective},
     KeyRule{"/communication/inter_algorithm", "the collective has two levels", is_hierarchical,
             asked_collective},
     KeyRule{"/variability/factors", "the distribution is empirical",

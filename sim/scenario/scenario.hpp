@@ -4,6 +4,7 @@
 // maps it from io's tree and `scenario_tree` (scenario_tree.hpp) maps it back, fully resolved.
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +70,7 @@ struct Network {
   // T(bytes) of a dense exchange, where something gives it: `cost`, exchange_s, a collective curve
   // of the calibration, the model of a library.
   std::optional<plan::Cost> curve;
+  std::optional<plan::Cost> planned_curve;    // that planners see, if not `curve`
   std::string curve_source;                   // in words, for results
   std::optional<net::NetworkProfile> profile; // of the calibration, for what it says of ranks
   bool count_headers = false;                 // flow: bytes on the wire
@@ -79,7 +81,8 @@ struct Cluster {
   std::optional<NodeSource> node;  // of the preset, else of the calibration of the library
   std::vector<Override> overrides; // of its values
   std::int64_t nodes = 1;
-  std::int64_t gpus_per_node = 1;
+  std::int64_t gpus_per_node = 1;           // of the largest where nodes differ
+  std::vector<std::int64_t> ranks_per_node; // [nodes] where nodes differ, else empty
   std::int64_t nics_per_node = 1;
   std::int64_t nvlink_domain_nodes = 1;   // machines that count as one node (CLU 3.7)
   std::optional<coll::NvlsCost> nvls;     // the switch of a node adds
@@ -94,7 +97,13 @@ struct Cluster {
   bool topology_gives_bandwidth = false;
   // Where every rank is, then every dedicated server; null for alpha_beta.
   std::shared_ptr<const net::RankFabric> fabric;
-  [[nodiscard]] std::int64_t ranks() const { return nodes * gpus_per_node; }
+  [[nodiscard]] bool equal_nodes() const { return ranks_per_node.empty(); }
+  [[nodiscard]] std::int64_t ranks() const {
+    return equal_nodes()
+               ? nodes * gpus_per_node
+               : std::accumulate(ranks_per_node.begin(), ranks_per_node.end(), std::int64_t{0});
+  }
+  // At most so many where nodes differ.
   [[nodiscard]] std::int64_t gpus_of_domain() const { return nvlink_domain_nodes * gpus_per_node; }
   [[nodiscard]] std::int64_t nics_of_domain() const { return nvlink_domain_nodes * nics_per_node; }
 };

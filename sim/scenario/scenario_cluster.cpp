@@ -14,6 +14,7 @@
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/library_settings.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/node_switches.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_intra.hpp"
@@ -95,20 +96,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   cluster.nodes = fields.integer("nodes");
   cluster.node =
       node_source(fields.any("preset"), scenario.communication.library_settings, context);
-  const library::NodeType type = cluster.node ? cluster.node->type : library::NodeType{};
-  cluster.gpus_per_node = fields.integer_or("gpus_per_node", type.gpus);
-  const std::int64_t nics = std::min<std::int64_t>(type.nics, cluster.gpus_per_node);
-  cluster.nics_per_node = fields.integer_or("nics_per_node", std::max<std::int64_t>(nics, 1));
-  const auto as_number = [](std::int64_t value) { return static_cast<double>(value); };
-  note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
-  note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),
-                cluster);
+  read_counts(fields, context, cluster);
   read_switches(fields, context, cluster);
-  if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
-      static_cast<double>(cluster.nodes) * static_cast<double>(cluster.gpus_per_node) >
-          keys::kMaxRanks) {
-    context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
-  }
   parse_intra(fields, context, cluster);
   const auto as_written = [&](std::string_view key) {
     const io::Json* json = fields.any(key);
@@ -300,11 +289,7 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
   if (cluster.network.model != NetworkModel::alpha_beta || !cluster.topology.is_null()) {
     return; // resolve_fabric knows which ranks share a host
   }
-  context.problems.add(*place, "intra_network",
-                       "missing: " + std::to_string(cluster.gpus_per_node) +
-                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
-                           "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
-                           "{\"latency_s\", \"bandwidth_Bps\"}");
+  add_missing_intra(*place, context, cluster);
 }
 
 } // namespace stepsim::study

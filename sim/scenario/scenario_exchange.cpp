@@ -11,6 +11,7 @@
 #include "coll/algorithms.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "plan/planners.hpp"
+#include "scenario/node_counts.hpp"
 
 namespace stepsim::study {
 
@@ -186,12 +187,17 @@ coll::Collective exchange_of(const Scenario& scenario) {
     collective.links.all.delay_s *= gamma;
   }
   if ((cluster.intra || cluster.fabric) && cluster.gpus_of_domain() > 1) {
+    const std::vector<std::uint32_t> counts =
+        domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
+    const std::int64_t each = cluster.ranks() / (cluster.nodes / cluster.nvlink_domain_nodes);
     collective.links.two_level =
-        coll::TwoLevel{.gpus_per_node = static_cast<std::uint32_t>(cluster.gpus_of_domain()),
+        coll::TwoLevel{.gpus_per_node = counts.empty() ? static_cast<std::uint32_t>(each)
+                                                       : *std::ranges::max_element(counts),
                        .nics_per_node = static_cast<std::uint32_t>(cluster.nics_of_domain()),
                        .intra = cluster.intra.value_or(coll::LinkCost{}),
                        .nvls = cluster.nvls,
-                       .switch_latency_s = cluster.switch_latency_s};
+                       .switch_latency_s = cluster.switch_latency_s,
+                       .ranks_per_node = counts};
   }
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;

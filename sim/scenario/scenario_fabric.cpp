@@ -11,9 +11,12 @@
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
 #include "scenario/network_use.hpp"
+#include "plan/planners.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_intra.hpp"
 #include "scenario/topology_field.hpp"
 #include "json/json_pointer.hpp"
 
@@ -65,12 +68,36 @@ net::Placement parse_placement(const io::Json& json, const ParseContext& context
   return hosts;
 }
 
+// Nodes of different sizes by one of the rules: every node is placed as if it were as large as the
+// largest, and its ranks take the first places of the node.
+std::vector<net::NodeId> place_unequal(const net::Fabric& fabric, const Cluster& cluster,
+                                       std::uint32_t servers, const net::Placement& placement,
+                                       const io::Json& at, const ParseContext& context) {
+  if (std::holds_alternative<std::vector<net::NodeId>>(placement)) {
+    require_equal_nodes(cluster, "a list of hosts", at, context.problems);
+    return {};
+  }
+  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
+  const auto machines = static_cast<std::uint32_t>(cluster.nodes) + servers;
+  if (const std::string problem = net::placement_problem(fabric, machines, gpus, placement);
+      !problem.empty()) {
+    context.problems.add(at, problem);
+    return {};
+  }
+  std::vector<std::uint32_t> counts(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end());
+  counts.insert(counts.end(), servers, 1);
+  return first_places(net::place_ranks(fabric, machines, gpus, placement), gpus, counts);
+}
+
 // Hosts of ranks, then of servers. A list names the servers' after the ranks'.
 // With a list the last hosts are those of the servers; else servers take the machines after those
 // of the workers.
 std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster,
                                std::uint32_t servers, net::Placement placement, const io::Json& at,
                                const ParseContext& context) {
+  if (!cluster.equal_nodes()) {
+    return place_unequal(fabric, cluster, servers, placement, at, context);
+  }
   const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
   const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
   std::vector<net::NodeId> of_servers;
@@ -230,11 +257,13 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
     return;
   }
   if (!cluster.intra && ranks_share_hosts(*fabric, cluster.ranks())) {
-    context.problems.add(*io::resolve(tree, "/cluster"), "intra_network",
-                         "required: ranks of one host talk over it");
+    add_missing_intra(*io::resolve(tree, "/cluster"), context, cluster);
   }
   if (cluster.node && !is_given(tree, "/cluster/nics_per_node")) {
     cluster.nics_per_node = 1; // the node type's cards are not those of the topology
+  }
+  if (cluster.node && !is_given(tree, "/cluster/nvlink_domain_nodes")) {
+    cluster.nvlink_domain_nodes = 1; // nor are its NVLink domains
   }
   if (cluster.nics_per_node > 1) {
     context.problems.add(*io::resolve(tree, "/cluster"), "nics_per_node",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "scenario/scenario_library.hpp"
 
@@ -53,7 +54,7 @@ coll::LinkCost cost_of(const net::LinkClass& link) {
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
   std::optional<coll::LinkCost> of_profile;
-  if (cluster.node && cluster.gpus_per_node > 1) {
+  if (cluster.node && cluster.gpus_of_domain() > 1) {
     const library::NodeLinks& links = cluster.node->links;
     of_profile = coll::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
   }
@@ -91,6 +92,14 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   intra.no_more();
   cluster.intra = cost;
+}
+
+void add_missing_intra(const io::Json& place, const ParseContext& context, const Cluster& cluster) {
+  context.problems.add(place, "intra_network",
+                       "missing: " + std::to_string(cluster.gpus_per_node) +
+                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
+                           "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
+                           "{\"latency_s\", \"bandwidth_Bps\"}");
 }
 
 } // namespace stepsim::study

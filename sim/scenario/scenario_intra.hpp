@@ -15,4 +15,7 @@ namespace stepsim::study {
 // the object the link is that of the node type for several GPUs per node, else none.
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster);
 
+// The problem that `place`, /cluster, lacks the network inside its nodes.
+void add_missing_intra(const io::Json& place, const ParseContext& context, const Cluster& cluster);
+
 } // namespace stepsim::study

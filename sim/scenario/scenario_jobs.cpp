@@ -10,6 +10,7 @@
 
 #include "coll/algorithms.hpp"
 #include "scenario/keys/workload_keys.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/scenario_workload.hpp"
 #include "json/json_pointer.hpp"
 
@@ -47,6 +48,7 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
     scenario.first_job_nodes = scenario.cluster.nodes;
     return;
   }
+  require_equal_nodes(scenario.cluster, "a list of jobs", *place, problems);
   std::int64_t nodes = scenario.first_job_nodes;
   std::int64_t smallest = scenario.first_job_nodes;
   for (const OtherJob& job : scenario.other_jobs) {

@@ -41,15 +41,22 @@ std::string obstacle(const Scenario& scenario) {
 library::LibraryQuestion question_of(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const LibrarySettings& settings = scenario.communication.library_settings;
+  library::Shape shape{static_cast<std::uint32_t>(cluster.nodes),
+                       static_cast<std::uint32_t>(cluster.gpus_per_node)};
+  if (!cluster.equal_nodes()) {
+    shape.smallest = static_cast<std::uint32_t>(*std::ranges::min_element(cluster.ranks_per_node));
+    shape.ranks = static_cast<std::uint32_t>(cluster.ranks());
+  }
   library::LibraryQuestion question{.operation = library::Operation::allreduce,
-                                    .shape = {static_cast<std::uint32_t>(cluster.nodes),
-                                              static_cast<std::uint32_t>(cluster.gpus_per_node)},
+                                    .shape = shape,
                                     .node = cluster.node->type,
                                     .calibration = settings.calibration.get(),
                                     .options = settings.options};
   for (const Override& each : cluster.overrides) {
     if (each.pointer == "/cluster/nics_per_node") {
       question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
+    } else if (each.pointer == "/cluster/nvlink_domain_nodes") {
+      question.node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
     } else if (each.pointer == "/cluster/network/bandwidth_Bps") {
       question.node.nic_Bps = each.value.as_double();
     } else if (each.pointer == "/cluster/intra_network/bandwidth_Bps") {
@@ -64,6 +71,14 @@ library::LibraryQuestion question_of(const Scenario& scenario) {
   }
   question.node.nic_Bps *= cluster.network.efficiency;
   return question;
+}
+
+// Keeps the calibration alive, which the question refers to.
+plan::Cost curve_of(const library::LibraryQuestion& question, const LibrarySettings& settings) {
+  const auto cost = std::make_shared<const library::LibraryCost>(question);
+  return {.base = plan::CurveCost{[cost, calibration = settings.calibration](double bytes) {
+            return cost->seconds(bytes);
+          }}};
 }
 
 // "NCCL on 10x8 dgx_h100, calibrated by cluster"
@@ -152,11 +167,7 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   }
   const library::LibraryQuestion question = question_of(scenario);
   try {
-    const auto cost = std::make_shared<const library::LibraryCost>(question);
-    const auto calibration = communication.library_settings.calibration;
-    scenario.cluster.network.curve =
-        plan::Cost{.base = plan::CurveCost{
-                       [cost, calibration](double bytes) { return cost->seconds(bytes); }}};
+    scenario.cluster.network.curve = curve_of(question, communication.library_settings);
     scenario.cluster.network.curve_source = source_text(question);
     communication.question = question;
     // Latencies of links have no effect on the model, as a warning says.
@@ -165,6 +176,15 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   } catch (const UsageError& error) {
     context.problems.add(place, error.what());
   }
+}
+
+Scenario with_deviations(const Scenario& scenario, double deviations) {
+  Scenario other = scenario;
+  Network& network = other.cluster.network;
+  network.planned_curve = network.curve;
+  other.communication.question->deviations = deviations;
+  network.curve = curve_of(*other.communication.question, other.communication.library_settings);
+  return other;
 }
 
 std::string library_pair(const library::LibraryQuestion& question, double bytes) {

@@ -29,6 +29,10 @@ void note_profile(const io::Fields& fields, const std::string& name, Cluster& cl
 // The cost of messages by the model, for collective `library`; problems where it has no answer.
 void resolve_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
+// The scenario with every exchange so many deviations above the library's prediction (see
+// LibraryQuestion), while planners see the prediction. Only where the model gives the times.
+[[nodiscard]] Scenario with_deviations(const Scenario& scenario, double deviations);
+
 // Algorithm and protocol that the library takes for so many bytes, "ring/ll128".
 [[nodiscard]] std::string library_pair(const library::LibraryQuestion& question, double bytes);
 

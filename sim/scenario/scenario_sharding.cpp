@@ -9,6 +9,7 @@
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "program/program_check.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "json/checked.hpp"
@@ -290,6 +291,8 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   if (training.sharding.strategy == ShardingStrategy::hybrid_shard) {
     if (scenario.cluster.nodes < 2 || scenario.cluster.gpus_per_node < 2) {
       problems.add(place, key, "hybrid_shard needs at least 2 nodes and 2 ranks in each");
+    } else if (!scenario.cluster.equal_nodes()) {
+      require_equal_nodes(scenario.cluster, "hybrid_shard", *place.find(key), problems);
     } else if (!scenario.cluster.intra) {
       problems.add(place, key, "hybrid_shard needs /cluster/intra_network");
     }

@@ -149,14 +149,20 @@ io::Json cluster_tree(const Scenario& scenario) {
   } else if (network.cost_tree.is_object()) {
     net.set("cost", network.cost_tree);
   }
-  io::Json tree = io::Object{{"nodes", cluster.nodes},
-                             {"gpus_per_node", cluster.gpus_per_node},
-                             {"nics_per_node", cluster.nics_per_node}};
+  io::Json tree = io::Object{{"nodes", cluster.nodes}, {"nics_per_node", cluster.nics_per_node}};
+  if (cluster.equal_nodes()) {
+    tree.set("gpus_per_node", cluster.gpus_per_node);
+  } else {
+    tree.set("ranks_per_node",
+             io::Array(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end()));
+  }
   if (cluster.nvlink_domain_nodes > 1) {
     tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);
   }
   if (cluster.nvls) {
-    tree.set("nvls_Bps", 1 / cluster.nvls->per_byte_s);
+    const bool of_node =
+        cluster.node && cluster.node->links.nvls_Bps > 0 && !overrides("/cluster/nvls_Bps");
+    tree.set("nvls_Bps", of_node ? cluster.node->links.nvls_Bps : 1 / cluster.nvls->per_byte_s);
     tree.set("nvls_startup_s", cluster.nvls->startup_s);
   }
   if (cluster.switch_latency_s) {

@@ -17,9 +17,20 @@ std::int64_t integer_at(const io::Json& tree, std::string_view pointer) {
   return value != nullptr && value->is_number() ? static_cast<std::int64_t>(value->as_double()) : 1;
 }
 
+std::int64_t ranks_of(const io::Json& scenario) {
+  const io::Json* counts = io::resolve(scenario, "/cluster/ranks_per_node");
+  if (counts == nullptr || !counts->is_array()) {
+    return integer_at(scenario, "/cluster/nodes") * integer_at(scenario, "/cluster/gpus_per_node");
+  }
+  double ranks = 0;
+  for (const io::Json& count : counts->as_array()) {
+    ranks += count.is_number() ? count.as_double() : 0;
+  }
+  return static_cast<std::int64_t>(ranks);
+}
+
 std::int64_t batches_of(const io::Json& scenario) {
-  return integer_at(scenario, "/cluster/nodes") * integer_at(scenario, "/cluster/gpus_per_node") *
-         integer_at(scenario, "/training/micro_batches");
+  return ranks_of(scenario) * integer_at(scenario, "/training/micro_batches");
 }
 
 } // namespace
@@ -30,6 +41,7 @@ std::vector<std::int64_t> batches_of_points(const Sweep& sweep) {
   const bool may_vary = std::ranges::any_of(sweep.grid.axes, [](const Axis& axis) {
     return std::string_view("/cluster/nodes").starts_with(axis.pointer) ||
            std::string_view("/cluster/gpus_per_node").starts_with(axis.pointer) ||
+           axis.pointer.starts_with("/cluster/ranks_per_node") ||
            std::string_view("/training/micro_batches").starts_with(axis.pointer);
   });
   const auto points = static_cast<std::size_t>(sweep.grid.points());

@@ -93,7 +93,7 @@ bool QuickRun::set_up() {
 bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, Costs& costs) {
   constexpr std::int64_t kMaxRanks = 1 << 20;
   Cluster& cluster = scenario_.cluster;
-  if (point.nodes * cluster.gpus_per_node > kMaxRanks) {
+  if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
     return false;
   }
   cluster.nodes = point.nodes;
@@ -225,6 +225,7 @@ bool QuickRun::send_runs(const Costs& costs, std::size_t k, Totals& totals, Summ
         plan::make_plan(problem_, communication.schedule, communication.schedule_options);
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
     summary.merge_certified_optimal = plan::certified_optimal(problem_, plan);
+    summary.merge_linear = true;
     ends_.clear();
     for (std::size_t g = plan.groups.size(); g-- > 0;) {
       const plan::Group& group = plan.groups[g];

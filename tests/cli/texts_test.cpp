@@ -4,6 +4,9 @@
 #include "cli/shell/progress.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "cli/text/nominal_share.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
 
 using namespace stepsim;
 
@@ -98,4 +101,21 @@ TEST_CASE("csv: nested keys are joined, lists left out, quotes doubled, null emp
         "a,b_max,b_min,c,none\n"
         "\"say \"\"x\"\", y\",2.5,1,,\n"
         ",,,true,\n");
+}
+
+TEST_CASE("shares of the nominal rate: of a network, and of a node's links and cards") {
+  const auto text = [](const char* json) {
+    return cli::share_text(cli::nominal_shares(io::parse_json(json, "")));
+  };
+  const char* const tcp = R"({"network": {"nominal_Bps": 1e10, "bandwidth_Bps":
+      {"value": 1.8e9, "low": 1.5e9, "high": 2.1e9}}})";
+  CHECK(text(tcp) == "18 % (15 to 21)");
+  CHECK(io::compact(cli::share_tree(cli::nominal_shares(io::parse_json(tcp, "")))) ==
+        R"({"network":{"high":0.21,"low":0.15,"value":0.18}})");
+  CHECK(text(R"({"network": {"nominal_Bps": 2e9, "bandwidth_Bps": 1.9e9}})") == "95 %");
+  CHECK(text(R"({"link_nominal_Bps": 4e11, "ring_Bps": {"value": 3e11}, "nic_nominal_Bps": 5e10,
+      "nic_Bps": {"value": 4e10, "low": 3e10, "high": 4.5e10}})") ==
+        "inside 75 %, card 80 % (60 to 90)");
+  CHECK(text(R"({"network": {"bandwidth_Bps": 1.9e9}, "hosts": 4})").empty());
+  CHECK(cli::share_tree({}).is_null());
 }

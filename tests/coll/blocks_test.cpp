@@ -169,3 +169,17 @@ TEST_CASE("block size: additions slower than the wire are searched, not left in 
   one.options.block = stepsim::Bytes{10000000};
   CHECK(max_plus(c).seconds < 0.5 * max_plus(one).seconds);
 }
+
+TEST_CASE("block size: a tree carries half of the elements, as its schedule cuts them") {
+  Collective c = point(Op::allreduce, Id::double_binary_tree, 6, 4 * 101, kRates);
+  c.options.chunking = Chunking::integer;
+  c.options.element_bytes = 4;
+  c.options.block = stepsim::Bytes{1000};
+  CHECK(resolve_blocks(c)->block_bytes == 4 * 51);
+  CHECK(resolve_blocks(c)->clamped);
+  double sent = 0; // by the first tree, in one block
+  for (const TransferRecord& transfer : list_transfers(c, 1000)) {
+    sent = std::max(sent, transfer.bytes);
+  }
+  CHECK(sent == 4 * 51);
+}

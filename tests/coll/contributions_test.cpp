@@ -281,6 +281,32 @@ TEST_CASE("contributions: two levels of any shape, inner and outer algorithms") 
   }
 }
 
+TEST_CASE("contributions: hierarchical_leader on nodes of different sizes") {
+  constexpr std::uint64_t kSeed = 12;
+  CAPTURE(kSeed);
+  base::RandomStream random({.seed = kSeed});
+  const std::array inter{AlgorithmId::ring, AlgorithmId::be, AlgorithmId::lp,
+                         AlgorithmId::recursive_doubling, AlgorithmId::double_binary_tree};
+  const std::array intra{AlgorithmId::mst, AlgorithmId::be, AlgorithmId::lp};
+  for (std::size_t turn = 0; turn < 60; ++turn) {
+    Collective collective;
+    collective.algorithm = AlgorithmId::hierarchical_leader;
+    collective.bytes = 37;
+    collective.ranks = 0;
+    TwoLevel& levels = collective.links.two_level.emplace();
+    for (std::int64_t node = random.integer(2, 6); node > 0; --node) {
+      levels.ranks_per_node.push_back(static_cast<std::uint32_t>(random.integer(1, 5)));
+      levels.gpus_per_node = std::max(levels.gpus_per_node, levels.ranks_per_node.back());
+      collective.ranks += levels.ranks_per_node.back();
+    }
+    collective.options.block = Bytes{3};
+    collective.options.inter_algorithm = inter[turn % inter.size()];
+    collective.options.intra_algorithm = intra[turn % intra.size()];
+    CAPTURE(turn);
+    check(collective);
+  }
+}
+
 // Parts of a reduce-scatter or all-gather belong to places in a ring, not to ranks of the same
 // number; an all-reduce is one after the other.
 TEST_CASE("contributions: ring_rails and two_level, in chunks and from any root") {

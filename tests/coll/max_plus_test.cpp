@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/events.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "coll/method.hpp"
 #include "coll/point.hpp"
@@ -493,6 +495,18 @@ TEST_CASE("bruck: rounds are blocking, so a slow pair of links is waited for in 
   CHECK(max_plus(collective).seconds == within(blocking, 1e-12));
   CHECK(events(collective).seconds == within(blocking, 1e-12));
   CHECK(by_data < blocking);
+}
+
+TEST_CASE("lp by measured steps sends the messages of its schedule") {
+  Collective collective = test::point(Op::allreduce, AlgorithmId::lp, 5, 1e6, {1e-5, 1e-9, 0});
+  collective.options.block = Bytes{65536};
+  const std::uint64_t messages = max_plus(collective).messages;
+  const std::vector<net::CurveSegment> line{
+      {.from_bytes = 0, .to_bytes = 1e9, .startup_s = 1e-5, .per_byte_s = 1e-9}};
+  collective.links.measured = std::make_shared<const MeasuredSteps>(
+      MeasuredSteps{.one_way = line, .exchange = line, .shift = line, .reply_s = {}});
+  CHECK(messages > 0);
+  CHECK(max_plus(collective).messages == messages);
 }
 
 } // namespace

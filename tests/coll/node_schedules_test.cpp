@@ -170,6 +170,21 @@ TEST_CASE("nodes: chunks of CLU 16.3") {
   }
 }
 
+TEST_CASE("nodes: the best number of chunks counts additions of single ranks") {
+  Collective same = on_nodes(Op::allreduce, kTwoLevel, {2, 4, 4}, 1e8, 1e-10);
+  same.options.pipeline_chunks.reset();
+  const std::uint32_t chunks = pipeline_chunks(same);
+  Collective listed = same;
+  listed.reduction_s_per_byte_rank.assign(listed.ranks, 1e-10);
+  listed.reduction_s_per_byte = 0;
+  CHECK(pipeline_chunks(listed) == chunks);
+  listed.reduction_s_per_byte_rank.assign(listed.ranks, 0);
+  listed.reduction_s_per_byte_rank[3] = 1e-10; // the slowest rank is waited for
+  CHECK(pipeline_chunks(listed) == chunks);
+  listed.reduction_s_per_byte_rank[3] = 0;
+  CHECK(pipeline_chunks(listed) != chunks);
+}
+
 TEST_CASE("switches: the values of CLU 16.4") {
   const auto nvls = [](std::uint32_t gpus, double bytes) {
     Collective collective = on_nodes(Op::allreduce, kNvls, {1, gpus, 1}, bytes);

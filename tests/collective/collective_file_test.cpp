@@ -115,6 +115,43 @@ TEST_CASE("collective file: a method of compression is an algorithm, its values 
         std::vector<coll::MatrixShape>{{10, 100}, {1000, 1}}); // the first against all others
 }
 
+TEST_CASE("collective file: collnet takes nvls inside nodes, and no other algorithm") {
+  const Changes nodes{{"/algorithm", R"("collnet")"},
+                      {"/gpus_per_node", "4"},
+                      {"/nvls_Bps", "3e11"},
+                      {"/intra_network", R"({"latency_s": 1e-6, "bandwidth_Bps": 1e11})"}};
+  const auto with = [&](const char* inside) {
+    Changes all = nodes;
+    all.emplace_back("/options", R"({"intra_algorithm": ")" + std::string(inside) + "\"}");
+    return problem(kRing, all);
+  };
+  CHECK(with("nvls").empty());
+  CHECK(with("be") == "c.json: /options/intra_algorithm: has no meaning for collnet, which sums in "
+                      "rings inside nodes unless it is nvls");
+}
+
+TEST_CASE("collective file: ranks_per_node counts the ranks of unequal nodes") {
+  const Changes nodes{{"/ranks", ""},
+                      {"/ranks_per_node", "[3, 1, 2]"},
+                      {"/intra_network", R"({"latency_s": 1e-6, "bandwidth_Bps": 1e11})"}};
+  const CollectiveFile file = read(kRing, nodes);
+  CHECK(file.collective.ranks == 3 + 1 + 2);
+  REQUIRE(file.collective.links.two_level);
+  CHECK(file.collective.links.two_level->gpus_per_node == 3);
+  CHECK(file.collective.links.two_level->ranks_per_node == std::vector<std::uint32_t>{3, 1, 2});
+  const auto with = [&](Changes more) {
+    more.insert(more.begin(), nodes.begin(), nodes.end());
+    return problem(kRing, more);
+  };
+  CHECK(with({{"/ranks", "8"}}) == "c.json: /ranks_per_node: adds up to 6 ranks, but /ranks is 8");
+  CHECK(with({{"/gpus_per_node", "3"}}) ==
+        "c.json: /ranks_per_node: /ranks_per_node and /gpus_per_node exclude each other");
+  CHECK(with({{"/algorithm", R"("two_level")"}}) ==
+        "c.json: /ranks_per_node: two_level needs as many ranks on every node; use "
+        "hierarchical_leader, or ring on one card of a node");
+  CHECK(with({{"/ranks_per_node", "[3, 0]"}}).starts_with("c.json: /ranks_per_node/1: must be "));
+}
+
 TEST_CASE("collective file: links and sizes are objects or files, and belong to the ranks") {
   const CollectiveFile file = read(kRing, {{"/ranks", "2"}, {"/links", R"({"links": [
       {"src": 0, "dst": 1, "latency_s": 1e-6, "bandwidth_Bps": 2e9}], "enter_s": [0, 1]})"}});

@@ -38,6 +38,20 @@ TEST_CASE("a node type is read with plain numbers and with numbers that name the
   CHECK(preset.numbers[2].source.empty());
 }
 
+TEST_CASE("a rate of a node type may have the range that was measured") {
+  const std::string text = R"({"kind": "node_preset", "name": "box", "gpus_per_node": 4,
+      "ring_Bps": {"value": 5e9, "low": 4e9, "high": 7e9, "label": "fitted", "source": "our log"},
+      "nics_per_node": 1, "nic_Bps": 1e10, "generation": "volta"})";
+  const NodePreset preset = parse_node_preset(parse_json(text, ""));
+  CHECK(preset.numbers[1].low == 4e9);
+  CHECK(preset.numbers[1].high == 7e9);
+  CHECK(preset.numbers[3].low == preset.numbers[3].value);
+  std::string wrong = text;
+  wrong.replace(wrong.find("4e9"), 3, "6e9");
+  CHECK(problems(wrong).find("/ring_Bps: value must lie between low and high") !=
+        std::string::npos);
+}
+
 TEST_CASE("wrong node types are refused with pointer and rule") {
   const std::string text = problems(R"({"kind": "node_preset", "name": "x", "gpus_per_node": 0,
       "ring_Bps": {"value": 1e9, "label": "guess", "source": ""}, "nics_per_node": 1.5,

@@ -165,6 +165,61 @@ TEST_CASE("without a start-up, wfbp is optimal") {
   });
 }
 
+// Times of whole seconds are exact; a tenth of them is not, and its rounding must split nothing.
+TEST_CASE("without a start-up, the optimum splits no message that rounding alone would split") {
+  RandomStream random({.seed = 6});
+  for (int i = 0; i < 200; ++i) {
+    CAPTURE(i);
+    std::vector<double> ready, tenth, bytes;
+    const std::int64_t items = random.integer(1, 12);
+    for (std::int64_t item = 0; item < items; ++item) {
+      const double gap = static_cast<double>(random.integer(0, 8));
+      ready.push_back((ready.empty() ? 0 : ready.back()) + gap);
+      tenth.push_back(ready.back() * 0.1);
+      bytes.push_back(static_cast<double>(random.integer(1, 7)));
+    }
+    const std::string exact =
+        text_of(make_plan(problem_of(ready, bytes, linear(0, 1)), Schedule::optimal));
+    CHECK(text_of(make_plan(problem_of(tenth, bytes, linear(0, 0.1)), Schedule::optimal)) == exact);
+    const Cost table{.base = TableCost{{1, 1000}, {0.1, 100}, 0.1}};
+    CHECK(text_of(make_plan(problem_of(tenth, bytes, table), Schedule::optimal)) == exact);
+  }
+  const Problem at_once = problem_of({0.1, 0.1, 0.1}, {3, 1, 7}, linear(0, 0.1));
+  CHECK(text_of(make_plan(at_once, Schedule::optimal)) == "{1-3}");
+}
+
+// A library that sends large messages by another algorithm: 12 bytes take less than 10.
+TEST_CASE("a cost that falls where its algorithm changes: optimal is exact, and above the bound") {
+  const auto falling = [](double bytes) {
+    return bytes < 12 ? 1 + bytes : bytes < 30 ? 2 + bytes / 6 : 5 + bytes / 30;
+  };
+  RandomStream random({.seed = 8});
+  for (int i = 0; i < 200; ++i) {
+    CAPTURE(i);
+    std::vector<double> ready, bytes;
+    const std::int64_t items = random.integer(1, 10);
+    for (std::int64_t item = 0; item < items; ++item) {
+      ready.push_back((ready.empty() ? 0 : ready.back()) + random.uniform(0, 3));
+      bytes.push_back(static_cast<double>(random.integer(0, 14)));
+    }
+    const Problem problem = problem_of(ready, bytes, {.base = CurveCost{falling}});
+    const double least = finish_of(problem, Schedule::exhaustive);
+    CHECK(finish_of(problem, Schedule::optimal) == within(least, 1e-9));
+    CHECK(at_most(finish_lower_bound(problem).value, least));
+  }
+  // The last item alone takes 11 s; with the one before it, 4 s.
+  const Problem late = problem_of({1, 2}, {2, 10}, {.base = CurveCost{falling}});
+  CHECK(finish_lower_bound(late).value == 2 + falling(12));
+  CHECK(finish_of(late, Schedule::optimal) == 2 + falling(12));
+}
+
+TEST_CASE("where bytes cost nothing, the optimum is one message") {
+  const Problem free = problem_of({1, 2, 3, 9}, {5, 5, 5, 5}, linear(0.25, 0));
+  CHECK(text_of(make_plan(free, Schedule::optimal)) == "{1-4}");
+  const Problem busy = problem_of({1, 2, 3, 9}, {5, 5, 5, 5}, linear(0, 0));
+  CHECK(text_of(make_plan(busy, Schedule::optimal)) == "{1-4}");
+}
+
 TEST_CASE("one or two gradients, linear cost: the greedy is optimal") {
   RandomShape shape = any_shape(CostKind::linear);
   shape.max_items = 2;

@@ -285,7 +285,7 @@ TEST_CASE("network run: what a simulated network cannot run is an error that say
         .communication = R"("compression": {"method": "fp16"}, )"},
        "compression fp16 is not defined for servers on a simulated network");
   says({.network = with_links("flow"), .cluster = R"("gpus_per_node": 2, )"},
-       "ranks of one host talk over it");
+       "2 GPUs per node need the network inside the node");
   says({.network = with_links("alpha_beta", kDctcp)}, "packet has no meaning");
   says({.nodes = 9, .cluster = R"("topology": {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e9,
             "latency_s": 0}, )"},

@@ -64,6 +64,7 @@ constexpr std::array kFlags{
     Flag{"--late", "/late_s", "RANK=TIME", "3=1ms", kNetwork},
     Flag{"--topology", "/topology", "FILE|PRESET", "star_16", kNetwork},
     Flag{"--gpus-per-node", "/gpus_per_node", "G", "8", kNetwork},
+    Flag{"--ranks-per-node", "/ranks_per_node", "LIST", "8,8,4", kNetwork},
     Flag{"--intra-latency", "/intra_network/latency_s", "TIME", "1us", kNetwork},
     Flag{"--intra-bandwidth", "/intra_network/bandwidth_Bps", "RATE", "100GB/s", kNetwork},
     Flag{"--intra-delay", "/intra_network/delay_s", "TIME", "1us", kNetwork},
@@ -118,6 +119,14 @@ std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
   if (form_of(row, {KeyKind::text}) != nullptr) {
     return flag.takes_list ? std::vector<io::Json>(parts.begin(), parts.end())
                            : std::vector<io::Json>{io::Json(text)};
+  }
+  if (row.kind == KeyKind::list && row.keys.front().kind == KeyKind::integer) {
+    const Key& element = row.keys.front();
+    io::Array list;
+    for (const double value : numbers(flag.name, text, quantity_of(element), element.range)) {
+      list.push_back(number_json(element, value));
+    }
+    return {io::Json(std::move(list))};
   }
   if (row.kind == KeyKind::list) {
     return {io::Json(io::Array(parts.begin(), parts.end()))};

@@ -18,6 +18,7 @@
 #include "cli/shell/replaced_file.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/node_text.hpp"
+#include "cli/text/nominal_share.hpp"
 #include "cli/text/profile_text.hpp"
 #include "cli/text/topology_text.hpp"
 #include "export/dot.hpp"
@@ -113,17 +114,21 @@ std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
 // Files are read as trees and not parsed: one bad file must not hide the others.
 int list_files(const std::map<std::string, std::string>& files, const Common& common) {
   io::Array rows;
-  Table table{{"name", "kind", "label", "note"}, {}};
+  Table table{{"name", "kind", "label", "of nominal", "note"}, {}};
   for (const auto& [name, path] : files) {
     const io::Json tree = io::read_json(path);
     const std::string kind = is_profile(tree) ? "profile" : is_node(tree) ? "node" : "topology";
     const std::string note = text_member(tree, "note");
+    const std::vector<NominalShare> shares = nominal_shares(tree);
     rows.push_back(io::Object{{"name", name},
                               {"kind", text_member(tree, "kind")},
                               {"label", text_member(tree, "label")},
+                              {"share_of_nominal", share_tree(shares)},
                               {"note", note}});
     constexpr std::size_t kNote = 60;
-    table.rows.push_back({name, kind, text_member(tree, "label"), base::shown_value(note, kNote)});
+    table.rows.push_back({name, kind, text_member(tree, "label"),
+                          shares.empty() ? "-" : share_text(shares),
+                          base::shown_value(note, kNote)});
   }
   if (format_of(common, Format::table) == Format::table) {
     write_output(common, table_text(table));
@@ -178,8 +183,10 @@ int show(const Common& common, const std::string& path, const std::string& name,
     }
     const std::string text = is_node(tree) ? node_text(io::parse_node_preset(tree))
                                            : profile_text(io::parse_profile(tree));
+    const std::string share = share_text(nominal_shares(tree));
+    const std::string rates = share.empty() ? "" : "share of the nominal rate: " + share + "\n";
     format_of(common, Format::table) == Format::table
-        ? write_output(common, text + source_text(tree))
+        ? write_output(common, text + rates + source_text(tree))
         : write_tree(common, tree);
     return kOk;
   }

@@ -8,10 +8,15 @@ namespace stepsim::cli {
 
 namespace {
 
-// Rates in GB/s, counts as they are.
+// Rates in GB/s with the spread of what was measured, counts as they are.
 std::string value_text(const io::SourcedNumber& number) {
-  return number.key.ends_with("_Bps") ? base::significant(number.value / 1e9) + " GB/s"
-                                      : base::shortest(number.value);
+  if (!number.key.ends_with("_Bps")) {
+    return base::shortest(number.value);
+  }
+  const auto rate = [](double Bps) { return base::significant(Bps / 1e9); };
+  return rate(number.value) + " GB/s" +
+         (number.low < number.high ? " (" + rate(number.low) + " to " + rate(number.high) + ")"
+                                   : "");
 }
 
 } // namespace

@@ -132,7 +132,8 @@ std::string setting_text(const study::Result& result) {
   append_line(out, "workers",
               std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
                   (cluster.nodes == 1 ? " node x " : " nodes x ") +
-                  std::to_string(cluster.gpus_per_node) + ")");
+                  (cluster.equal_nodes() ? "" : "up to ") + std::to_string(cluster.gpus_per_node) +
+                  ")");
   append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
   const std::size_t messages = result.buckets.size();
   const std::string rounds = rounds_text(result);

@@ -11,6 +11,7 @@
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/formula/symbols.hpp"
+#include "coll/node_ranks.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -56,7 +57,7 @@ std::uint32_t selecting_shards(const Compression& compression, const Collective&
   if (gpus < 2 || base.ranks < 2 * gpus) {
     throw SimulationError("hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
   }
-  if (base.ranks % gpus != 0 || !base.links.pairs.empty()) {
+  if (!NodeRanks(base).equal() || !base.links.pairs.empty()) {
     throw SimulationError("hierarchical_topk needs equal nodes and equal links, got " +
                           std::to_string(base.ranks) + " ranks in nodes of " +
                           std::to_string(gpus));

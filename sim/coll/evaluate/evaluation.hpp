@@ -16,9 +16,9 @@ struct RankTimes {
 };
 
 struct Evaluation {
-  double seconds{};         // latest finish, from time 0
-  std::uint64_t messages{}; // 0 for `lp` by measured steps, whose formula has no messages
-  std::uint64_t events{};   // events processed, 0 for max_plus
+  double seconds{}; // latest finish, from time 0
+  std::uint64_t messages{};
+  std::uint64_t events{}; // events processed, 0 for max_plus
   RankTimes ranks;
   std::vector<net::LinkUse> links; // [link] of the fabric, where the collective has one
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "coll/collective.hpp"
+#include "coll/node_ranks.hpp"
 
 namespace stepsim::coll {
 
@@ -48,19 +49,16 @@ public:
                                            std::uint32_t inner) const {
     return node(src) == node(dst) ? inner : shared(src, dst) ? nic : 1;
   }
-  [[nodiscard]] std::uint32_t node(std::uint32_t rank) const {
-    return rank / levels_.gpus_per_node;
-  }
-  [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
+  [[nodiscard]] std::uint32_t node(std::uint32_t rank) const { return nodes_.node(rank); }
+  [[nodiscard]] std::uint32_t nodes() const { return nodes_.nodes(); }
   [[nodiscard]] std::uint32_t gpus_per_node() const { return levels_.gpus_per_node; }
   [[nodiscard]] std::uint32_t nics_per_node() const { return levels_.nics_per_node; }
   // Ports of the interface of a rank, counted over all nodes; sending and receiving are two.
   [[nodiscard]] std::uint32_t send_port(std::uint32_t rank) const {
-    return 2 * (node(rank) * levels_.nics_per_node +
-                rank % levels_.gpus_per_node % levels_.nics_per_node);
+    return 2 * (node(rank) * levels_.nics_per_node + nodes_.local(rank) % levels_.nics_per_node);
   }
   [[nodiscard]] std::uint32_t receive_port(std::uint32_t rank) const { return send_port(rank) + 1; }
-  [[nodiscard]] std::uint32_t ports() const { return 2 * nodes_ * levels_.nics_per_node; }
+  [[nodiscard]] std::uint32_t ports() const { return 2 * nodes() * levels_.nics_per_node; }
   [[nodiscard]] const LinkCost& between_nodes() const { return inter_; }
   [[nodiscard]] const LinkCost& inside_nodes() const { return levels_.intra; }
 
@@ -69,7 +67,7 @@ private:
   LinkCost inter_;
   PairLinks pairs_;
   bool any_pairs_;
-  std::uint32_t nodes_;
+  NodeRanks nodes_;
 };
 
 using AnyLinks = std::variant<EqualLinks, PairLinks, TwoLevelLinks>;

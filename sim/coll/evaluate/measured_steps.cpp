@@ -13,6 +13,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
 #include "net/profile/profile_curve.hpp"
@@ -205,6 +206,7 @@ Evaluation measured_evaluation(const Collective& collective) {
     const double end = *std::ranges::max_element(ready) + seconds;
     result.ranks = {std::vector<double>(ready.size(), end),
                     std::vector<double>(ready.size(), seconds)};
+    result.messages = traffic(collective).messages;
   } else {
     const std::vector<StepMessage> messages = messages_of(collective);
     result.messages = messages.size();

@@ -18,6 +18,7 @@
 #include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/schedule/double_tree.hpp"
+#include "coll/schedule/partition.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -25,13 +26,10 @@ namespace {
 constexpr double kSmallestBlock = 4096; // bytes, of a block that the search may choose
 constexpr double kTie = 1e-12;          // relative; ties go to the larger block
 
-// Bytes that one stream of blocks carries: all for lp, half for a tree.
+// Bytes of the largest stream of blocks: all of them for lp, half of the elements for a tree.
 double stream_bytes(const Collective& collective) {
-  const double n = total_bytes(collective);
-  if (collective.algorithm == AlgorithmId::lp) {
-    return n;
-  }
-  return collective.options.chunking == Chunking::integer ? std::ceil(n / 2) : n / 2;
+  const Index streams = algorithm(collective.algorithm).block_streams;
+  return Partition::equal(total_bytes(collective), streams, collective.options).bytes(0, 1);
 }
 
 Blocks given_block(double stream, double block) {

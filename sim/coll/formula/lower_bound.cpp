@@ -9,11 +9,12 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/formula/fabric_bound.hpp"
+#include "coll/formula/node_level_bound.hpp"
 #include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/node_ranks.hpp"
 #include "coll/schedule/in_switch.hpp"
 #include "coll/schedule/partition.hpp"
-#include "library/node_bound.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -229,42 +230,6 @@ bool has_nodes(const Collective& collective) {
          links.two_level->gpus_per_node > 1 && collective.ranks > links.two_level->gpus_per_node;
 }
 
-// What the node with the smallest part of an all-gatherv receives.
-double largest_reception(const Collective& collective) {
-  const std::uint32_t gpus = collective.links.two_level->gpus_per_node;
-  std::vector<double> own((collective.ranks + gpus - 1) / gpus, 0);
-  for (std::uint32_t rank = 0; rank < collective.sizes.size(); ++rank) {
-    own[rank / gpus] += collective.sizes[rank];
-  }
-  return total_bytes(collective) - *std::min_element(own.begin(), own.end());
-}
-
-// The last node may be smaller than the others. What all ranks send together then passes the cards
-// and ports that are there on average; what everybody must have passes those of the smallest node.
-LowerBound node_level_bound(const Collective& collective) {
-  const TwoLevel& two = *collective.links.two_level;
-  const LinkCost& inter = collective.links.all;
-  const std::uint32_t nodes = (collective.ranks + two.gpus_per_node - 1) / two.gpus_per_node;
-  const std::uint32_t last = collective.ranks - (nodes - 1) * two.gpus_per_node;
-  const bool whole = collective.op == Op::broadcast || collective.op == Op::reduce;
-  const library::NodeRates rates{
-      .nodes = static_cast<double>(nodes),
-      .gpus = whole ? last : static_cast<double>(collective.ranks) / nodes,
-      .inner_Bps = 1 / two.intra.per_byte_s,
-      .nics_Bps = std::min(two.nics_per_node, two.gpus_per_node) / inter.per_byte_s};
-  library::NodeBound bytes =
-      library::node_bound(operation_of(collective.op), total_bytes(collective), rates);
-  if (!collective.sizes.empty()) {
-    const double nic_s = largest_reception(collective) / rates.nics_Bps;
-    bytes = nic_s > bytes.seconds ? library::NodeBound{nic_s, library::BoundKind::nic} : bytes;
-  }
-  const double latency_s =
-      collective.op == Op::alltoall
-          ? std::max(inter.startup_s(), two.intra.startup_s()) // messages of both kinds
-          : spread_seconds(nodes, inter.latency_s, inter.startup_s());
-  return {latency_s, bytes.seconds, reduction_bound(collective), bytes.kind};
-}
-
 } // namespace
 
 // Without delays the number of ranks that know a value doubles with every latency. With them a rank
@@ -339,7 +304,14 @@ LowerBound lower_bound(const Collective& collective) {
     return in_switch_bound(collective);
   }
   if (has_nodes(collective)) {
-    return node_level_bound(collective);
+    const TwoLevel& two = *collective.links.two_level;
+    const LinkCost& inter = collective.links.all;
+    const library::NodeBound bytes = node_level_bound(collective);
+    const double latency_s =
+        collective.op == Op::alltoall
+            ? std::max(inter.startup_s(), two.intra.startup_s()) // messages of both kinds
+            : spread_seconds(NodeRanks(collective).nodes(), inter.latency_s, inter.startup_s());
+    return {latency_s, bytes.seconds, reduction_bound(collective), bytes.kind};
   }
   const BestLinks best = best_links(collective);
   const double latency_s = collective.op == Op::alltoall

@@ -3,18 +3,19 @@
 #include <algorithm>
 
 #include "coll/formula/uniform.hpp"
+#include "coll/node_ranks.hpp"
 
 namespace stepsim::coll {
 
 NodeShape node_shape(const Collective& collective) {
   const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
-  const std::uint32_t ranks = collective.ranks;
+  const NodeRanks nodes(two, collective.ranks);
   NodeShape shape;
-  shape.nodes = (ranks + two.gpus_per_node - 1) / two.gpus_per_node;
-  shape.gpus = std::min(two.gpus_per_node, ranks);
+  shape.nodes = nodes.nodes();
+  shape.gpus = nodes.largest();
   shape.cards = std::min(two.nics_per_node, shape.gpus);
   shape.sharing = ranks_per_interface(collective);
-  shape.equal_nodes = ranks % two.gpus_per_node == 0 || shape.nodes == 1;
+  shape.equal_nodes = nodes.equal();
   shape.intra = two.intra;
   shape.inter = collective.links.all;
   return shape;

@@ -17,6 +17,10 @@
 
 namespace stepsim::coll {
 
+// What collnet does with an intra_algorithm, in words.
+inline constexpr std::string_view kCollnetInside =
+    "collnet, which sums in rings inside nodes unless it is nvls";
+
 inline constexpr AlgorithmId kNvls{132};
 inline constexpr AlgorithmId kNvlsTree{133};
 inline constexpr AlgorithmId kCollnet{134};

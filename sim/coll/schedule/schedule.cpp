@@ -62,7 +62,8 @@ std::vector<double> simulated_bytes(std::vector<double> bytes, const Options& op
 
 Layout::Place Layout::place(Index rank) const {
   if (!order.empty()) {
-    return {0, inverse[static_cast<std::size_t>(rank)]};
+    const Index local = inverse[static_cast<std::size_t>(rank)];
+    return local < size ? Place{0, local} : Place{};
   }
   const Index distance = rank - base;
   if (distance < 0) {

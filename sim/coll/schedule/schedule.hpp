@@ -31,7 +31,7 @@ concept StreamRule = requires(const R& rule) {
 
 // `groups` groups of `size` ranks. Member m of group g is the rank
 //   base + g * group_stride + m * rank_stride,
-// and local rank l is member (l + shift) mod modulus. An explicit order of all ranks replaces this.
+// and local rank l is member (l + shift) mod modulus. An explicit order of ranks replaces this.
 struct Layout {
   Index base = 0;
   Index groups = 1;
@@ -41,7 +41,9 @@ struct Layout {
   Index shift = 0;
   Index modulus = 0;
   std::vector<std::uint32_t> order{};   // local rank -> rank, or empty
-  std::vector<std::uint32_t> inverse{}; // rank -> local rank
+  std::vector<std::uint32_t> inverse{}; // rank -> local rank, or kNotListed
+
+  static constexpr std::uint32_t kNotListed = ~std::uint32_t{0}; // the rank takes no part
 
   struct Place {
     Index group = kNobody; // kNobody: the rank takes no part

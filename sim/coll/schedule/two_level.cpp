@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/link_costs.hpp"
 #include "coll/formula/node_shape.hpp"
 #include "coll/formula/symbols.hpp"
 #include "coll/formula/uniform.hpp"
@@ -302,10 +303,11 @@ std::uint32_t pipeline_chunks(const Collective& collective) {
     return *collective.options.pipeline_chunks;
   }
   const NodeShape shape = node_shape(collective);
+  const std::vector<double> additions = reduction_costs(collective);
+  const double slowest = *std::ranges::max_element(additions); // every ring step waits for it
   const auto seconds = [&](std::uint32_t chunks) {
-    return collective.algorithm == kTwoLevel
-               ? halves_seconds(collective, shape, collective.reduction_s_per_byte, chunks)
-               : collnet_seconds(collective, chunks);
+    return collective.algorithm == kTwoLevel ? halves_seconds(collective, shape, slowest, chunks)
+                                             : collnet_seconds(collective, chunks);
   };
   std::uint32_t best = 1;
   double best_s = seconds(1);

@@ -1,34 +1,19 @@
-// The two-level algorithms (COL 5.9), built from flat ones: ranks of node k are k G .. k G + G - 1.
+// The two-level algorithms (COL 5.9), built from flat ones.
 #include "coll/schedule/two_level_phases.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/node_ranks.hpp"
 #include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {
 namespace {
-
-struct LevelRanks {
-  Index nodes{};
-  Index per_node{};  // G
-  Index last_node{}; // ranks of the last node, at most G
-};
-
-LevelRanks level_ranks_of(const Collective& collective) {
-  const auto ranks = static_cast<Index>(collective.ranks);
-  Index per_node = 1;
-  if (collective.links.two_level) {
-    per_node = std::min<Index>(collective.links.two_level->gpus_per_node, ranks);
-  }
-  const Index nodes = (ranks + per_node - 1) / per_node;
-  return {nodes, per_node, ranks - (nodes - 1) * per_node};
-}
 
 // Block bytes of a flat algorithm on one level; 0 where it has none.
 double block_bytes(const Collective& collective, Op op, AlgorithmId algorithm, Index ranks,
@@ -45,39 +30,49 @@ double block_bytes(const Collective& collective, Op op, AlgorithmId algorithm, I
   return blocks ? blocks->block_bytes : 0;
 }
 
-std::uint32_t u32(Index value) { return static_cast<std::uint32_t>(value); }
-
-LinkCost cost_in_nodes(const Collective& collective, const LevelRanks& levels) {
+LinkCost cost_in_nodes(const Collective& collective, const NodeRanks& nodes) {
   const Links& links = collective.links;
   if (links.fabric) {
-    return ring_cost(links, {.count = u32(levels.per_node)});
+    return ring_cost(links, {.count = nodes.largest()});
   }
   return links.two_level ? links.two_level->intra : links.all;
 }
 
-LinkCost cost_between_nodes(const Collective& collective, const LevelRanks& levels) {
-  return collective.links.fabric ? ring_cost(collective.links, {.stride = u32(levels.per_node),
-                                                                .count = u32(levels.nodes)})
-                                 : collective.links.all;
+// Leaders of unequal nodes stand in no row: all ranks in a row have the longest of their ways.
+LinkCost cost_between_nodes(const Collective& collective, const NodeRanks& nodes) {
+  const Links& links = collective.links;
+  if (!links.fabric) {
+    return links.all;
+  }
+  const bool row = links.two_level == std::nullopt || links.two_level->ranks_per_node.empty();
+  return row ? ring_cost(links, {.stride = nodes.largest(), .count = nodes.nodes()})
+             : ring_cost(links, {.count = collective.ranks});
 }
 
-// A reduce to, or broadcast from, the first rank of every node. The last node may be smaller: its
-// phases stand beside those of the others and share their step numbers.
-void add_node_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels,
+// The nodes as groups of their ranks: neighbours of one size make one layout.
+std::vector<Layout> node_layouts(const NodeRanks& nodes) {
+  std::vector<Layout> layouts;
+  for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
+    const Index size = nodes.size(node);
+    if (!layouts.empty() && layouts.back().size == size) {
+      ++layouts.back().groups;
+    } else {
+      layouts.push_back(
+          {.base = nodes.first(node), .group_stride = size, .size = size, .modulus = size});
+    }
+  }
+  return layouts;
+}
+
+// A reduce to, or broadcast from, the first rank of every node. Phases of nodes of different sizes
+// stand side by side and share their step numbers.
+void add_node_phases(Schedule& schedule, const Collective& collective, const NodeRanks& nodes,
                      Op op) {
   const AlgorithmId algorithm = collective.options.intra_algorithm;
-  const bool even = levels.last_node == levels.per_node;
-  const std::array<Layout, 2> layouts{Layout{.groups = even ? levels.nodes : levels.nodes - 1,
-                                             .group_stride = levels.per_node,
-                                             .size = levels.per_node,
-                                             .modulus = levels.per_node},
-                                      Layout{.base = (levels.nodes - 1) * levels.per_node,
-                                             .size = levels.last_node,
-                                             .modulus = levels.last_node}};
   const Index first_step = schedule.steps();
-  const LinkCost link = cost_in_nodes(collective, levels);
-  for (const Layout& layout : layouts) {
-    if (layout.size <= 1 || layout.groups == 0 || (even && &layout == &layouts.back())) {
+  const LinkCost link = cost_in_nodes(collective, nodes);
+  for (const Layout& layout : node_layouts(nodes)) {
+    if (layout.size <= 1) {
       continue;
     }
     PhaseList list{schedule.phases, layout, collective.options};
@@ -91,66 +86,80 @@ void add_node_phases(Schedule& schedule, const Collective& collective, const Lev
   }
 }
 
+// The first ranks of all nodes.
+Layout leaders_of(const Collective& collective, const NodeRanks& nodes) {
+  const Index count = nodes.nodes();
+  Layout leaders{.rank_stride = nodes.largest(), .size = count, .modulus = count};
+  if (collective.links.two_level && !collective.links.two_level->ranks_per_node.empty()) {
+    leaders.inverse.assign(collective.ranks, Layout::kNotListed);
+    for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
+      leaders.order.push_back(nodes.first(node));
+      leaders.inverse[nodes.first(node)] = node;
+    }
+  }
+  return leaders;
+}
+
 // hierarchical_leader: only one rank of a node talks to other nodes, so that interfaces are not
 // shared.
-void add_leader_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels) {
-  add_node_phases(schedule, collective, levels, Op::reduce);
-  if (levels.nodes > 1) {
+void add_leader_phases(Schedule& schedule, const Collective& collective, const NodeRanks& nodes) {
+  add_node_phases(schedule, collective, nodes, Op::reduce);
+  if (nodes.nodes() > 1) {
     const AlgorithmId algorithm = collective.options.inter_algorithm;
-    Layout leaders{.rank_stride = levels.per_node, .size = levels.nodes, .modulus = levels.nodes};
-    PhaseList list{schedule.phases, leaders, collective.options};
+    PhaseList list{schedule.phases, leaders_of(collective, nodes), collective.options};
     list.bytes = collective.bytes;
-    list.block_bytes = block_bytes(collective, Op::allreduce, algorithm, levels.nodes,
-                                   collective.bytes, cost_between_nodes(collective, levels));
+    list.block_bytes = block_bytes(collective, Op::allreduce, algorithm, nodes.nodes(),
+                                   collective.bytes, cost_between_nodes(collective, nodes));
     list.first_step = schedule.steps();
     list.nic_share = 1;
     add_flat_phases(list, Op::allreduce, algorithm);
   }
-  add_node_phases(schedule, collective, levels, Op::broadcast);
+  add_node_phases(schedule, collective, nodes, Op::broadcast);
 }
 
 // hierarchical: after the reduce-scatter local rank l of every node holds shard l of the sum over
 // its node. The ranks of one local index then all-reduce their shard among nodes, all indices at
 // once.
-void add_shard_phases(Schedule& schedule, const Collective& collective, const LevelRanks& levels) {
-  if (levels.last_node != levels.per_node) {
+void add_shard_phases(Schedule& schedule, const Collective& collective, const NodeRanks& nodes) {
+  if (!nodes.equal()) {
+    const bool listed = !collective.links.two_level->ranks_per_node.empty();
     throw SimulationError("hierarchical needs equal ranks per node, got " +
                           std::to_string(collective.ranks) + " ranks in nodes of " +
-                          std::to_string(levels.per_node) + "; try hierarchical_leader");
+                          (listed ? std::to_string(nodes.smallest()) + " to " : "") +
+                          std::to_string(nodes.largest()) + "; try hierarchical_leader");
   }
-  const Layout nodes{.groups = levels.nodes,
-                     .group_stride = levels.per_node,
-                     .size = levels.per_node,
-                     .modulus = levels.per_node};
+  const Index per_node = nodes.largest();
+  const Index count = nodes.nodes();
+  const Layout groups{
+      .groups = count, .group_stride = per_node, .size = per_node, .modulus = per_node};
   const auto ring_in_nodes = [&](Op op) {
-    if (levels.per_node > 1) {
-      PhaseList list{schedule.phases, nodes, collective.options};
+    if (per_node > 1) {
+      PhaseList list{schedule.phases, groups, collective.options};
       list.bytes = collective.bytes;
       add_flat_phases(list, op, AlgorithmId::ring);
     }
   };
   ring_in_nodes(Op::reduce_scatter);
-  if (levels.nodes > 1) {
+  if (count > 1) {
     const AlgorithmId algorithm = collective.options.inter_algorithm;
-    const Partition shards =
-        Partition::equal(collective.bytes, levels.per_node, collective.options);
+    const Partition shards = Partition::equal(collective.bytes, per_node, collective.options);
     const Index first_step = schedule.steps();
     // Neighbouring local indices with shards of one size make one phase: there are at most two.
-    for (Index first = 0, end = 0; first < levels.per_node; first = end) {
+    for (Index first = 0, end = 0; first < per_node; first = end) {
       const double bytes = shards.bytes(first, 1);
-      for (end = first + 1; end < levels.per_node && shards.bytes(end, 1) == bytes;) {
+      for (end = first + 1; end < per_node && shards.bytes(end, 1) == bytes;) {
         ++end;
       }
       const Layout peers{.base = first,
                          .groups = end - first,
                          .group_stride = 1,
-                         .rank_stride = levels.per_node,
-                         .size = levels.nodes,
-                         .modulus = levels.nodes};
+                         .rank_stride = per_node,
+                         .size = count,
+                         .modulus = count};
       PhaseList list{schedule.phases, peers, collective.options};
       list.bytes = bytes;
-      list.block_bytes = block_bytes(collective, Op::allreduce, algorithm, levels.nodes,
-                                     shards.bytes(0, 1), cost_between_nodes(collective, levels));
+      list.block_bytes = block_bytes(collective, Op::allreduce, algorithm, count,
+                                     shards.bytes(0, 1), cost_between_nodes(collective, nodes));
       list.offset = shards.begin(first);
       list.group_bytes = bytes;
       list.first_step = first_step;
@@ -168,11 +177,11 @@ void add_two_level_phases(Schedule& schedule, const Collective& collective) {
     throw SimulationError(std::string(name(collective.op)) + " has no algorithm " +
                           std::string(name(collective.algorithm)));
   }
-  const LevelRanks levels = level_ranks_of(collective);
+  const NodeRanks nodes(collective);
   if (collective.algorithm == AlgorithmId::hierarchical) {
-    add_shard_phases(schedule, collective, levels);
+    add_shard_phases(schedule, collective, nodes);
   } else {
-    add_leader_phases(schedule, collective, levels);
+    add_leader_phases(schedule, collective, nodes);
   }
 }
 

@@ -23,22 +23,31 @@ using namespace rows;
 inline constexpr std::array<std::string_view, 5> kNumberLabels{"code", "sheet", "fitted",
                                                                "observed", "assumed"};
 
-[[nodiscard]] constexpr std::array<Key, 3> sourced_keys(Key value) {
-  return {
-      value.required(),
-      word("label", kNumberLabels, "Kind of the source.").example(R"("sheet")").required(),
-      text("source", "Where the number comes from.").example(R"("vendor data sheet")").required()};
-}
+inline constexpr Key kNumberLabel =
+    word("label", kNumberLabels, "Kind of the source.").example(R"("sheet")").required();
+inline constexpr Key kNumberSource =
+    text("source", "Where the number comes from.").example(R"("vendor data sheet")").required();
 [[nodiscard]] constexpr std::array<Key, 2> sourced_forms(Key plain,
                                                          std::span<const Key> with_source) {
   return {plain, object(plain.name, with_source, "Number with its source.")};
 }
 
 inline constexpr Range kMachineCounts = between(1, 1024);
-inline constexpr auto kSourcedCount =
-    sourced_keys(integer("value", "The number.").in(kMachineCounts).example("8"));
-inline constexpr auto kSourcedRate =
-    sourced_keys(number("value", "The number, bytes/s.").in(at_least(1)).plain().example("4.8e10"));
+inline constexpr std::array kSourcedCount{
+    integer("value", "The number.").in(kMachineCounts).example("8").required(), kNumberLabel,
+    kNumberSource};
+// Measurements of one machine or many rarely agree: low and high are the least and the greatest.
+inline constexpr std::array kSourcedRate{
+    number("value", "The number, bytes/s.").in(at_least(1)).plain().example("4.8e10").required(),
+    number("low", "Least rate that was measured, bytes/s. The default is the number.")
+        .in(at_least(1))
+        .plain()
+        .example("4.5e10"),
+    number("high", "Greatest rate that was measured, bytes/s. The default is the number.")
+        .in(at_least(1))
+        .plain()
+        .example("4.9e10"),
+    kNumberLabel, kNumberSource};
 
 [[nodiscard]] constexpr std::array<Key, 2> count_forms(std::string_view name) {
   return sourced_forms(integer(name, "Number.").in(kMachineCounts), kSourcedCount);

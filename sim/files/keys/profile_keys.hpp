@@ -116,6 +116,10 @@ inline constexpr std::array kProfileNetwork{
     either("bandwidth_Bps", kBandwidthForms, "Bytes per second and direction.")
         .nullable()
         .example("1.25e9"),
+    number("nominal_Bps", "Rate of the network by its name, bytes/s, which lists compare with.")
+        .in(at_least(1))
+        .nullable()
+        .example("1.25e9"),
     kDelay,
     kReduction.by_default(0),
     kBlockLatency};

@@ -153,7 +153,7 @@ inline constexpr std::array kPlacementForms{
 inline constexpr io::Key kNvlsRate =
     number("nvls_Bps",
            "Bytes per second that a GPU sends to a switch of its node that adds (NVLS). "
-           "The default is that the switch does not add.")
+           "The default is that of the preset, else the switch does not add.")
         .in(io::above(0))
         .example("3.09e11");
 inline constexpr io::Key kNvlsStartup =
@@ -167,6 +167,17 @@ inline constexpr io::Key kSwitchLatency =
         .by_default(coll::kSwitchLatency)
         .because("an assumption, not a measurement");
 
+inline constexpr std::array kNodeRanks{
+    integer("ranks_per_node", "GPUs of one node.").in(io::between(1, kMaxRanks)).example("8")};
+// Collectives have the key, too.
+inline constexpr io::Key kRanksPerNode =
+    list("ranks_per_node", kNodeRanks,
+         "GPUs of every node in order, where nodes differ; instead of gpus_per_node. Flat "
+         "collectives and hierarchical_leader run on such nodes.")
+        .sizes(1)
+        .nullable()
+        .example("[8, 8, 4]");
+
 // nodes is the only number without which no cluster exists.
 inline constexpr std::array kCluster{
     integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
@@ -177,6 +188,7 @@ inline constexpr std::array kCluster{
         .by_default(1)
         .example("8")
         .because("one GPU per node"),
+    kRanksPerNode,
     integer("nics_per_node", "Network interfaces per machine, which its GPUs share. With a "
                              "preset the default is its number, but at most one per GPU.")
         .in(io::between(1, kMaxRanks))
@@ -184,7 +196,8 @@ inline constexpr std::array kCluster{
         .example("4")
         .because("the GPUs of a node share one interface"),
     integer("nvlink_domain_nodes",
-            "Machines that the network inside a node joins: so many count as one node.")
+            "Machines that the network inside a node joins: so many count as one node. With a "
+            "preset the default is its number.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
         .example("18"),

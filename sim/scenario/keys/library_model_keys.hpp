@@ -78,7 +78,8 @@ inline constexpr io::Key kLibraryKey =
 
 inline constexpr io::Key kPresetKey =
     text("preset", "Node type, by name or as a file of kind node_preset. It gives gpus_per_node, "
-                   "nics_per_node, intra_network and network; a value beside it wins.")
+                   "nics_per_node, nvlink_domain_nodes, nvls_Bps, intra_network and network; a "
+                   "value beside it wins.")
         .example(R"("dgx_h100")");
 
 } // namespace stepsim::study::keys

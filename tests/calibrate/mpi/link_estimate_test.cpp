@@ -19,6 +19,7 @@ using testing::within;
 namespace {
 
 constexpr double kAlpha = 24e-6;
+constexpr double kGap = 7e-6; // of small messages back to back
 constexpr double kBeta = 4.187e-8;
 constexpr double kBlock = 32768;
 
@@ -49,6 +50,8 @@ ProbeTimes probes(double exchange, double shift) {
   const double tau = kBlock * kBeta + 5e-6;
   times.short_stream_s = kAlpha + kShortStream * tau;
   times.long_stream_s = kAlpha + kLongStream * tau;
+  times.short_small_s = kAlpha + kShortStream * (kGap + 4 * kBeta);
+  times.long_small_s = kAlpha + kLongStream * (kGap + 4 * kBeta);
   return times;
 }
 
@@ -63,6 +66,23 @@ TEST_CASE("link estimate: slopes come from large messages, the latency from the 
   CHECK(link.alpha == within(kAlpha + 4 * kBeta / 8 - 4 * kBeta, 1e-9));
   CHECK(link.block_latency_s == within(5e-6, 1e-9));
   CHECK_FALSE(link.host_bound());
+}
+
+// A ping-pong gives latency and delay together, a stream of small messages the latency alone.
+TEST_CASE("link estimate: what a stream does not wait for is delay") {
+  const LinkEstimate link = estimate_link(probes(1, 1));
+  CHECK(link.latency_s() == within(kGap, 1e-9));
+  CHECK(link.latency_s() + link.delay_s == within(link.alpha, 1e-12));
+  ProbeTimes busy = probes(1, 1); // a message holds the ports for longer than a round trip says
+  busy.long_small_s = busy.short_small_s + (kLongStream - kShortStream) * 2 * kAlpha;
+  CHECK(estimate_link(busy).delay_s == 0);
+  ProbeTimes noise = probes(1, 1);
+  noise.long_small_s = noise.short_small_s;
+  CHECK(estimate_link(noise).delay_s == 0);
+  CHECK(estimate_link(noise).warnings.size() == 1);
+  ProbeTimes quick = probes(1, 1); // less than a block of a stream
+  quick.long_small_s = quick.short_small_s + (kLongStream - kShortStream) * 8e-9;
+  CHECK(estimate_link(quick).latency_s() == within(link.block_latency_s, 1e-9));
 }
 
 TEST_CASE("link estimate: above 1.3 both ways at once, the host is the limit") {
@@ -99,7 +119,8 @@ TEST_CASE("link estimate: the calibration file is one that scenarios take") {
   const net::NetworkProfile profile =
       io::parse_profile(io::parse_json(io::pretty(tree), "bed.calibration.json"));
   REQUIRE(profile.latency_s);
-  CHECK(*profile.latency_s == within(link.alpha, 1e-9));
+  CHECK(*profile.latency_s == within(link.latency_s(), 1e-9));
+  CHECK(profile.delay_s == within(link.delay_s, 1e-9));
   CHECK(*profile.bandwidth_Bps == within(1 / kBeta, 1e-9));
   CHECK(*profile.reduction_Bps == within(1 / 2e-10, 1e-9));
   for (const Kind& kind : kinds()) {

@@ -1,0 +1,77 @@
+#include "cli/text/nominal_share.hpp"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+struct Place {
+  std::string_view of, rate, nominal; // pointers
+};
+constexpr std::array kPlaces{
+    Place{"network", "/network/bandwidth_Bps", "/network/nominal_Bps"},
+    Place{"inside", "/ring_Bps", "/link_nominal_Bps"},
+    Place{"card", "/nic_Bps", "/nic_nominal_Bps"},
+};
+
+// A plain number, or the member of an object with a value.
+std::optional<double> number_at(const io::Json* json, std::string_view member) {
+  if (json != nullptr && json->is_object()) {
+    json = json->find(member);
+  } else if (member != "value") {
+    return std::nullopt;
+  }
+  return json != nullptr && json->is_number() ? std::optional(json->as_double()) : std::nullopt;
+}
+
+std::string percent(double ratio) { return base::significant(100 * ratio, 2); }
+
+} // namespace
+
+std::vector<NominalShare> nominal_shares(const io::Json& tree) {
+  std::vector<NominalShare> shares;
+  for (const Place& place : kPlaces) {
+    const io::Json* rate = io::resolve(tree, place.rate);
+    const auto nominal = number_at(io::resolve(tree, place.nominal), "value");
+    const auto value = number_at(rate, "value");
+    if (nominal && value && *nominal > 0) {
+      shares.push_back({.of = std::string(place.of),
+                        .value = *value / *nominal,
+                        .low = number_at(rate, "low").value_or(*value) / *nominal,
+                        .high = number_at(rate, "high").value_or(*value) / *nominal});
+    }
+  }
+  return shares;
+}
+
+std::string share_text(const std::vector<NominalShare>& shares) {
+  std::string text;
+  for (const NominalShare& share : shares) {
+    text += (text.empty() ? "" : ", ") + (shares.size() > 1 ? share.of + " " : "") +
+            percent(share.value) + " %";
+    if (share.low < share.high) {
+      text += " (" + percent(share.low) + " to " + percent(share.high) + ")";
+    }
+  }
+  return text;
+}
+
+io::Json share_tree(const std::vector<NominalShare>& shares) {
+  io::Json tree;
+  for (const NominalShare& share : shares) {
+    if (tree.is_null()) {
+      tree = io::Json(io::Object{});
+    }
+    tree.set(share.of,
+             io::Object{{"value", share.value}, {"low", share.low}, {"high", share.high}});
+  }
+  return tree;
+}
+
+} // namespace stepsim::cli

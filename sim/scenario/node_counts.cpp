@@ -1,0 +1,104 @@
+#include "scenario/node_counts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+
+#include "scenario/keys/cluster_keys.hpp"
+#include "scenario/scenario_library.hpp"
+#include "json/checked.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The list as written; empty where it is not given or wrong.
+std::vector<std::int64_t> listed_counts(io::Fields& fields, const ParseContext& context,
+                                        const Cluster& cluster) {
+  std::vector<std::int64_t> counts;
+  const io::Json* json = fields.any("ranks_per_node");
+  if (json == nullptr || json->is_null()) {
+    return counts;
+  }
+  for (const io::Json& each : fields.list("ranks_per_node", "node")) {
+    const auto count = io::checked_integer(each, io::between(1, keys::kMaxRanks), context.problems);
+    counts.push_back(count.value_or(1));
+  }
+  if (fields.has("gpus_per_node")) {
+    context.problems.add(*json, "ranks_per_node and gpus_per_node exclude each other");
+  }
+  if (static_cast<std::int64_t>(counts.size()) != cluster.nodes) {
+    context.problems.add(*json, "has " + std::to_string(counts.size()) + " counts for " +
+                                    std::to_string(cluster.nodes) + " nodes");
+    counts.clear();
+  }
+  return counts;
+}
+
+} // namespace
+
+void read_counts(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
+  const library::NodeType type = cluster.node ? cluster.node->type : library::NodeType{};
+  const std::vector<std::int64_t> counts = listed_counts(fields, context, cluster);
+  if (counts.empty()) {
+    cluster.gpus_per_node = fields.integer_or("gpus_per_node", type.gpus);
+  } else {
+    (void)fields.any("gpus_per_node");
+    cluster.gpus_per_node = *std::ranges::max_element(counts);
+    if (*std::ranges::min_element(counts) < cluster.gpus_per_node) {
+      cluster.ranks_per_node = counts;
+    }
+  }
+  const std::int64_t nics = std::min<std::int64_t>(type.nics, cluster.gpus_per_node);
+  cluster.nics_per_node = fields.integer_or("nics_per_node", std::max<std::int64_t>(nics, 1));
+  const auto as_number = [](std::int64_t value) { return static_cast<double>(value); };
+  note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
+  note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),
+                cluster);
+  if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
+      as_number(cluster.nodes) * as_number(cluster.gpus_per_node) > keys::kMaxRanks) {
+    context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
+  }
+}
+
+std::vector<std::uint32_t> domain_ranks(std::span<const std::int64_t> ranks_per_node,
+                                        std::int64_t nodes) {
+  std::vector<std::uint32_t> all;
+  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(1, nodes));
+  for (std::size_t node = 0; node < ranks_per_node.size(); ++node) {
+    if (node % size == 0) {
+      all.push_back(0);
+    }
+    all.back() += static_cast<std::uint32_t>(ranks_per_node[node]);
+  }
+  const bool equal = std::ranges::adjacent_find(all, std::not_equal_to<>()) == all.end();
+  return equal ? std::vector<std::uint32_t>() : all;
+}
+
+std::vector<net::NodeId> first_places(std::span<const net::NodeId> places, std::size_t per_node,
+                                      std::span<const std::uint32_t> ranks_per_node) {
+  std::vector<net::NodeId> hosts;
+  for (std::size_t node = 0; node < ranks_per_node.size(); ++node) {
+    const auto own = places.subspan(node * per_node, ranks_per_node[node]);
+    hosts.insert(hosts.end(), own.begin(), own.end());
+  }
+  return hosts;
+}
+
+std::uint32_t first_rank(const Cluster& cluster, std::int64_t node) {
+  const auto before = cluster.ranks_per_node.begin();
+  return static_cast<std::uint32_t>(cluster.equal_nodes()
+                                        ? node * cluster.gpus_per_node
+                                        : std::accumulate(before, before + node, std::int64_t{0}));
+}
+
+void require_equal_nodes(const Cluster& cluster, std::string_view what, const io::Json& place,
+                         io::Problems& problems) {
+  if (!cluster.equal_nodes()) {
+    problems.add(place, std::string(what) + " needs as many GPUs on every node; /cluster/"
+                                            "ranks_per_node lists different numbers");
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,131 @@
+// What the preset of a node type fills beyond links and cards (CLU 9, 10): the switch that adds,
+// and NVLink domains.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "library/library_record.hpp"
+#include "library/prediction_interval.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "testing/tolerance.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr double kBytes = 36'000'000;
+constexpr double kCompute = 0.03;
+
+std::string text(const std::string& cluster, const std::string& communication = "") {
+  return R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+      "gradient_bytes": 36000000}]}, "cluster": {)" +
+         cluster + "}" +
+         (communication.empty() ? "" : R"(, "communication": {)" + communication + "}") + "}";
+}
+
+double seconds_of(const std::string& scenario_text) {
+  return *run_text(scenario_text).summary.iteration_time_s;
+}
+
+// The value and the reason of a default, "" where it is none.
+std::string default_of(const std::string& scenario_text, std::string_view pointer) {
+  const io::Json written = io::parse_json(scenario_text, "test.json");
+  for (const DefaultValue& each : defaults_that_decide(written, scenario(scenario_text))) {
+    if (each.pointer == pointer) {
+      return io::compact(each.value) + ", " + each.reason;
+    }
+  }
+  return "";
+}
+
+const std::string kNvls = R"("collective": "nvls")";
+const std::string kLibrary = R"("collective": "library")";
+
+} // namespace
+
+TEST_CASE("preset: its switch adds, at NCCL's part of the ring's rate") {
+  const std::string node = R"("nodes": 1, "preset": "dgx_h100")";
+  const double rate = 0.85 * 370.8e9;
+  CHECK(seconds_of(text(node, kNvls)) ==
+        within(kCompute + 25e-6 + kBytes * (1 + 1.0 / 8) / rate, 1e-9));
+  CHECK(default_of(text(node, kNvls), "/cluster/nvls_Bps") == "3.1518e+11, node type dgx_h100");
+  CHECK(default_of(text(node, kLibrary), "/cluster/nvls_Bps") == ""); // reads no such key
+  const Scenario one = scenario(text(node, kNvls));
+  const Scenario again = scenario(io::pretty(scenario_tree(one)));
+  CHECK(io::pretty(scenario_tree(again)) == io::pretty(scenario_tree(one)));
+  CHECK(problem_of(text(R"("nodes": 1, "preset": "dgx_a100")", kNvls)).find("give nvls_Bps") !=
+        std::string::npos);
+}
+
+TEST_CASE("preset: a rate of the switch beside it wins and is listed") {
+  const std::string node = R"("nodes": 1, "preset": "dgx_h100", "nvls_Bps": 3e11)";
+  CHECK(seconds_of(text(node, kNvls)) ==
+        within(kCompute + 25e-6 + kBytes * (1 + 1.0 / 8) / 3e11, 1e-9));
+  const auto overrides = scenario(text(node, kNvls)).cluster.overrides;
+  CHECK(std::ranges::find(overrides, "/cluster/nvls_Bps", &Override::pointer) != overrides.end());
+}
+
+TEST_CASE("preset: NVLink domains join its machines") {
+  const auto domain = [](std::int64_t nodes, const std::string& more = "") {
+    return exchange_of(
+               scenario(text(R"("preset": "gb200_nvl72", "nodes": )" + std::to_string(nodes) + more,
+                             R"("collective": "two_level")")))
+        .links.two_level->gpus_per_node;
+  };
+  CHECK(domain(36) == 18 * 4);
+  CHECK(domain(6) == 6 * 4);
+  CHECK(domain(20) == 4); // no whole domains
+  CHECK(domain(36, R"(, "nvlink_domain_nodes": 2)") == 2 * 4);
+  const std::string racks =
+      text(R"("preset": "gb200_nvl72", "nodes": 36)", R"("collective": "two_level")");
+  CHECK(default_of(racks, "/cluster/nvlink_domain_nodes") == "18, node type gb200_nvl72");
+}
+
+TEST_CASE("preset: the library takes domains that are given") {
+  const auto gpus = [](const std::string& more) {
+    const Scenario one = scenario(text(R"("preset": "gb200_nvl72", "nodes": 36)" + more, kLibrary));
+    const library::LibraryQuestion& question = *one.communication.question;
+    return library::layout_of(question.node, question.shape).gpus;
+  };
+  CHECK(gpus("") == 72);
+  CHECK(gpus(R"(, "nvlink_domain_nodes": 1)") == 4);
+}
+
+TEST_CASE("preset: on a simulated network the topology has the cables, and no domains") {
+  const Scenario one =
+      scenario(text(R"("preset": "gb200_nvl72", "nodes": 36, "network": {"model": "flow"})",
+                    R"("collective": "ring")"));
+  CHECK(one.cluster.nvlink_domain_nodes == 1);
+  CHECK(exchange_of(one).links.two_level->gpus_per_node == 4);
+}
+
+// One bucket: all that differs is the time of its exchange.
+TEST_CASE("library: the iteration time has the interval of its exchanges") {
+  const Result result = run_text(text(R"("preset": "dgx_h100", "nodes": 4)", kLibrary));
+  library::LibraryQuestion question = *result.scenario.communication.question;
+  question.bytes = kBytes;
+  const library::LibraryRecord record = library::predict(question);
+  CHECK(*result.summary.iteration_time_s == within(kCompute + record.seconds, 1e-9));
+  CHECK(*result.summary.iteration_time_low_s == within(kCompute + record.interval.low, 1e-9));
+  CHECK(*result.summary.iteration_time_high_s == within(kCompute + record.interval.high, 1e-9));
+}
+
+TEST_CASE("library: a planner that takes start-up and data apart says that the cost is no line") {
+  const auto linear = [](const std::string& collective, const std::string& schedule) {
+    return run_text(text(R"("preset": "dgx_h100", "nodes": 4)",
+                         collective + R"(, "schedule": ")" + schedule + "\""))
+        .summary.merge_linear;
+  };
+  CHECK((linear(kLibrary, "asc_wfbp") == std::optional(false)));
+  CHECK((linear(R"("collective": "two_level")", "asc_wfbp") == std::optional(true)));
+  CHECK((linear(kLibrary, "optimal") == std::nullopt)); // takes any cost
+}
