@@ -86,7 +86,8 @@ APPLIES = {
     "/training/servers": lambda d: server(d),
     "/training/placement": lambda d: server(d),
     "/training/server_split": lambda d: server(d),
-    "/training/server_mode": lambda d: d["algorithm"] == "parameter_server async",
+    "/training/server_mode": lambda d: (d["algorithm"] == "parameter_server async"
+                                        and d["level"] not in NETWORKS),
     "/training/pipeline_width": lambda d: pipe(d),
     "/training/max_width": lambda d: pipe(d) and timed(d),
     "/training/width_tolerance": lambda d: pipe(d) and timed(d),

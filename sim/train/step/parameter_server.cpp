@@ -94,7 +94,6 @@ AsyncTimes run_async(const AsyncInput& input) {
   heap.reserve(input.workers);
   const auto compute = [&](std::uint32_t w) {
     const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
-    workers[w].computed_s.push_back(seconds);
     heap.push_back({workers[w].received + seconds + input.link.latency_s, w});
     std::push_heap(heap.begin(), heap.end(), kLater);
   };
@@ -102,10 +101,10 @@ AsyncTimes run_async(const AsyncInput& input) {
     compute(w);
   }
 
-  AsyncTimes times;
-  times.updates.reserve(static_cast<std::size_t>(total));
+  std::vector<AsyncUpdate> updates;
+  updates.reserve(static_cast<std::size_t>(total));
   Server server;
-  while (static_cast<std::int64_t>(times.updates.size()) < total) {
+  while (static_cast<std::int64_t>(updates.size()) < total) {
     std::pop_heap(heap.begin(), heap.end(), kLater);
     const Arrival next = heap.back();
     heap.pop_back();
@@ -115,12 +114,31 @@ AsyncTimes run_async(const AsyncInput& input) {
     worker.read_version = ++server.version;
     worker.received = served.received;
     ++worker.iterations;
-    times.updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
-    times.staleness.add(staleness);
-    times.makespan_s = std::max(times.makespan_s, served.received);
+    updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
     compute(next.worker);
   }
+  return async_times(input, std::move(updates));
+}
 
+AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates) {
+  AsyncTimes times;
+  times.updates = std::move(updates);
+  const Jitter jitter(input.variability, input.workers);
+  std::vector<ServerClient> workers(input.workers);
+  const auto compute = [&](std::uint32_t w) {
+    workers[w].computed_s.push_back(jitter.compute(w, workers[w].iterations + 1) * input.compute_s);
+  };
+  for (std::uint32_t w = 0; w < input.workers; ++w) {
+    compute(w);
+  }
+  for (const AsyncUpdate& update : times.updates) {
+    ServerClient& worker = workers[update.worker];
+    worker.received = update.received_s;
+    ++worker.iterations;
+    compute(update.worker);
+    times.staleness.add(update.staleness);
+    times.makespan_s = std::max(times.makespan_s, update.received_s);
+  }
   // Second half of every worker's own run.
   std::vector<std::int64_t> seen(input.workers);
   for (const AsyncUpdate& update : times.updates) {

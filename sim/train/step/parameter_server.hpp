@@ -63,6 +63,10 @@ struct AsyncTimes {
   std::vector<double> worker_wait_s;    // the rest: from the end of computing to new weights
 };
 
+// What follows from the updates of a run, however their times came about; only workers, computing
+// and variability of `input` count.
+[[nodiscard]] AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates);
+
 // Events in (arrival, worker) order; O(updates x log workers).
 [[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
 
