@@ -113,6 +113,22 @@ void keep_messages(const train::JobResult& job, Result& result) {
   }
 }
 
+std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>& links) {
+  const auto busiest = std::ranges::max_element(links, {}, &LinkResult::utilization);
+  if (has_servers(scenario) && busiest != links.end()) {
+    const net::RankFabric& fabric = *scenario.cluster.fabric;
+    const net::FabricLink& link =
+        fabric.fabric().links[static_cast<std::size_t>(busiest - links.begin())];
+    const auto servers =
+        std::span(fabric.hosts).subspan(static_cast<std::size_t>(scenario.cluster.ranks()));
+    if (std::ranges::find(servers, link.from) != servers.end() ||
+        std::ranges::find(servers, link.to) != servers.end()) {
+      return "server";
+    }
+  }
+  return "bandwidth";
+}
+
 std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsResult& run) {
   std::vector<LinkResult> links;
   for (std::size_t link = 0; link < fabric.links.size(); ++link) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "net/fabric/fabric.hpp"
@@ -28,6 +29,10 @@ void fill_tensors(const train::JobResult& job, double start_s, Result& result);
 void keep_messages(const train::JobResult& job, Result& result);
 [[nodiscard]] std::vector<LinkResult> links_of(const net::Fabric& fabric,
                                                const train::JobsResult& run);
+// What limits messages: "server" where the busiest link is one of a server, else "bandwidth". On a
+// network of links there is no single latency or start-up to name.
+[[nodiscard]] std::string busiest_part(const Scenario& scenario,
+                                       const std::vector<LinkResult>& links);
 // Every job alone on the network, and all of them together while none has ended: once the first job
 // has ended the others have more of the network.
 [[nodiscard]] std::vector<JobTimes> times_of_jobs(const Scenario& scenario,

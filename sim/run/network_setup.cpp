@@ -98,7 +98,8 @@ train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
     job.servers = train::JobServers{.count = communication.options.servers,
                                     .placement = communication.options.placement,
                                     .whole = scenario.training.whole_split,
-                                    .add_s_per_byte = job.collective.reduction_s_per_byte};
+                                    .add_s_per_byte = job.collective.reduction_s_per_byte,
+                                    .async = scenario.training.async};
   }
   return job;
 }

@@ -59,7 +59,9 @@ bool needs_events(const Scenario& scenario) {
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
-  if (simulates_messages(scenario)) {
+  const bool async =
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  if (simulates_messages(scenario) && !async) {
     return sends_by_program(scenario) ? run_program(scenario) : run_network(scenario);
   }
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {

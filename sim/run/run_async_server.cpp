@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "coll/formula/uniform.hpp"
+#include "run/network_figures.hpp"
+#include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/server_exchange.hpp"
@@ -66,6 +69,34 @@ std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times
   return iterations;
 }
 
+// From the push that is handed over to new weights, in the second half of the updates.
+double mean_round_trip(const train::AsyncTimes& times) {
+  const std::size_t first = times.updates.size() / 2;
+  double sum = 0;
+  for (std::size_t i = first; i < times.updates.size(); ++i) {
+    sum += times.updates[i].received_s - times.updates[i].arrive_s;
+  }
+  return sum / static_cast<double>(times.updates.size() - first);
+}
+
+// The job on the simulated network, and what became of its messages.
+train::AsyncTimes on_network(const Scenario& scenario, const train::AsyncInput& input,
+                             Result& result) {
+  const PlannedJob planned = planned_job(scenario);
+  train::JobsResult run = train::run_network_jobs(network_of(scenario), {&planned.job, 1});
+  const train::JobResult& job = run.jobs.front();
+  result.events = run.events;
+  if (scenario.cluster.network.model == NetworkModel::packet) {
+    result.packet_hops = run.packet_hops;
+  }
+  result.links = links_of(scenario.cluster.fabric->fabric(), run);
+  fill_messages(job, 0, result.summary);
+  fill_loss(scenario, job.iterations, result.summary);
+  result.summary.effective_loss = result.summary.loss_fraction; // a message is of one worker
+  keep_messages(job, result);
+  return train::async_times(input, std::move(run.jobs.front().updates));
+}
+
 } // namespace
 
 train::AsyncInput async_input(const Scenario& scenario) {
@@ -75,23 +106,28 @@ train::AsyncInput async_input(const Scenario& scenario) {
 Result run_async_server(const Scenario& scenario) {
   const ServerExchange exchange = server_exchange(scenario);
   const train::AsyncInput input = input_of(scenario, exchange);
-  const train::AsyncTimes times = train::run_async(input);
-
+  const bool simulated = simulates_messages(scenario);
   Result result;
+  const train::AsyncTimes times =
+      simulated ? on_network(scenario, input, result) : train::run_async(input);
+
   result.scenario = scenario;
   result.method = coll::name(coll::Method::events);
-  result.events = times.updates.size() * 3; // arrivals at the three stations
+  if (!simulated) {
+    result.events = times.updates.size() * 3; // arrivals at the three stations
+  }
   Summary& summary = result.summary;
   summary.iteration_time_s = times.period_s;
   const bool varies = scenario.variability.varies();
   fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
   // Of an idle server; what a worker waits behind others is in the exposed part.
-  const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
-                            input.link.add_s / input.servers;
+  const double round_trip = simulated ? mean_round_trip(times)
+                                      : 2 * input.link.latency_s + input.link.push_s +
+                                            input.link.pull_s + input.link.add_s / input.servers;
   fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
   summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
-  if (!scenario.variability.varies() && !input.staleness_bound) {
+  if (!scenario.variability.varies() && !input.staleness_bound && !simulated) {
     summary.closed_form_s = train::async_period(input);
   }
   summary.wire_bytes = exchange.server.bytes;
@@ -106,17 +142,18 @@ Result run_async_server(const Scenario& scenario) {
   const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
                              input.workers / input.servers;
   const bool saturated = server_busy >= 0.99 * times.period_s;
-  summary.bottleneck = saturated                                                   ? "server"
-                       : *summary.compute_s >= *summary.communication_s            ? "compute"
+  const bool computes = *summary.compute_s >= *summary.communication_s;
+  summary.bottleneck = simulated   ? (computes ? "compute" : busiest_part(scenario, result.links))
+                       : saturated ? "server"
+                       : computes  ? "compute"
                        : 2 * input.link.latency_s > 0.5 * *summary.communication_s ? "latency"
                                                                                    : "bandwidth";
   add_common_warnings(scenario, {}, result);
   result.warnings.emplace_back(
       (input.staleness_bound ? std::string("stale synchronous") : std::string("asynchronous")) +
       ": an iteration of one worker; gradients are applied to later weights than they were "
-      "computed "
-      "on, accuracy is not modelled");
-  result.iterations = iterations_of_first_worker(times, input.link.latency_s);
+      "computed on, accuracy is not modelled");
+  result.iterations = iterations_of_first_worker(times, simulated ? 0 : input.link.latency_s);
   for (std::size_t w = 0; w < times.worker_compute_s.size(); ++w) {
     if (scenario.variability.varies()) {
       result.workers.push_back({.worker = static_cast<std::int64_t>(w),

@@ -28,28 +28,6 @@ template <class Value> double mean_of(std::span<const train::JobIteration> runs,
   return sum / static_cast<double>(runs.size());
 }
 
-// On a network of links there is no single latency or start-up to name: either workers compute
-// longer than messages are under way, or the busiest link is one of a server, or it is bandwidth.
-std::string bottleneck(const Scenario& scenario, const Summary& summary,
-                       const std::vector<LinkResult>& links) {
-  if (*summary.communication_s <= *summary.compute_s) {
-    return "compute";
-  }
-  const auto busiest = std::ranges::max_element(links, {}, &LinkResult::utilization);
-  if (has_servers(scenario) && busiest != links.end()) {
-    const net::RankFabric& fabric = *scenario.cluster.fabric;
-    const net::FabricLink& link =
-        fabric.fabric().links[static_cast<std::size_t>(busiest - links.begin())];
-    const auto servers =
-        std::span(fabric.hosts).subspan(static_cast<std::size_t>(scenario.cluster.ranks()));
-    if (std::ranges::find(servers, link.from) != servers.end() ||
-        std::ranges::find(servers, link.to) != servers.end()) {
-      return "server";
-    }
-  }
-  return "bandwidth";
-}
-
 double bytes_sent(const Scenario& scenario, const plan::Plan& plan) {
   double most = 0;
   for (const plan::Group& group : plan.groups) {
@@ -87,7 +65,9 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train:
                period, summary);
   fill_messages(job, first, summary);
   fill_loss(scenario, steady, summary);
-  summary.bottleneck = bottleneck(scenario, summary, result.links);
+  summary.bottleneck = *summary.communication_s <= *summary.compute_s
+                           ? "compute"
+                           : busiest_part(scenario, result.links);
 }
 
 // Buckets are shown as they were in the last iteration, which is the steadiest one.

@@ -70,8 +70,16 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
   if (scenario.method && *scenario.method != coll::Method::events) {
     refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
   }
-  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async()) {
+  const bool async =
+      training.algorithm == TrainingAlgorithm::parameter_server && training.async();
+  if (async && training.mode == ServerMode::ssp) {
     refuse("/training/mode", "mode " + std::string(kServerModes[training.mode]) + on);
+  }
+  if (async && training.serial_server) {
+    refuse("/training/server_mode", "a serial server" + on + ": the ports of a server are links");
+  }
+  if (async && !scenario.other_jobs.empty()) {
+    refuse("/training/mode", "mode async is not defined for several jobs");
   }
   if (training.exchange) {
     refuse("/training/exchange_s", "exchange_s" + on);

@@ -88,7 +88,8 @@ APPLIES = {
     "/training/servers": lambda d: server(d),
     "/training/placement": lambda d: server(d),
     "/training/server_split": lambda d: server(d),
-    "/training/server_mode": lambda d: d["algorithm"] in ("parameter_server async", SSP),
+    "/training/server_mode": lambda d: (d["algorithm"] in ("parameter_server async", SSP)
+                                        and d["level"] not in NETWORKS),
     "/training/staleness_bound": lambda d: d["algorithm"] == SSP,
     "/training/local_steps": lambda d: rounds(d),
     "/training/fragments": lambda d: rounds(d),

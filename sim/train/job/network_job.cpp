@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "base/error.hpp"
+#include "train/job/network_job_async.hpp"
 #include "train/job/network_job_collective.hpp"
 #include "train/job/network_job_flows.hpp"
 #include "train/job/network_job_packets.hpp"
@@ -23,7 +24,7 @@ namespace stepsim::train {
 
 namespace {
 
-using AnyJob = std::variant<ServerJob, CollectiveJob, ProgramJob>;
+using AnyJob = std::variant<ServerJob, AsyncServerJob, CollectiveJob, ProgramJob>;
 
 // "push of piece 3, worker 2 -> server 0 (iteration 1)"
 std::string name_of(const NetworkJob& job, const JobMessage& message) {
@@ -53,7 +54,9 @@ public:
       : options_(options), specs_(specs), network_(options, specs), messages_(specs.size()),
         ids_(specs.size()) {
     for (const NetworkJob& spec : specs) {
-      if (spec.servers) {
+      if (spec.servers && spec.servers->async) {
+        jobs_.emplace_back(std::in_place_type<AsyncServerJob>, spec);
+      } else if (spec.servers) {
         jobs_.emplace_back(std::in_place_type<ServerJob>, spec);
       } else if (spec.program) {
         jobs_.emplace_back(std::in_place_type<ProgramJob>, spec, options);

@@ -37,6 +37,7 @@
 #include "net/packet/options.hpp"
 #include "program/operation_times.hpp"
 #include "program/training_program.hpp"
+#include "train/step/parameter_server.hpp"
 #include "train/step/step.hpp"
 #include "train/workload/variability.hpp"
 
@@ -64,6 +65,10 @@ struct JobServers {
   coll::Placement placement = coll::Placement::dedicated;
   bool whole = false; // dedicated: whole pieces on server index mod count; else even parts
   double add_s_per_byte = 0;
+  // Nobody waits for anybody: a worker computes, pushes and pulls on its own, and a server adds and
+  // answers each push. The pieces are one message, and the job ends after workers x iterations
+  // updates.
+  bool async = false;
 };
 
 // How the exchanges of a program travel: one collective after the other, each among the ranks of
@@ -178,6 +183,7 @@ struct JobResult {
   // Of a program, which has no `forward_start_s`. Its iterations count from the end of the marker
   // on the last worker to the next, and know no times of computing.
   program::OperationTimes times;
+  std::vector<AsyncUpdate> updates; // of asynchronous servers; `arrive_s`: the push is handed over
 };
 
 struct JobsResult {

@@ -117,11 +117,8 @@ AsyncTimes run_async(const AsyncInput& input) {
   std::vector<Arrival> heap;
   heap.reserve(input.workers);
   const auto compute = [&](std::uint32_t w, double start) {
-    ServerClient& worker = workers[w];
-    const double seconds = jitter.compute(w, worker.iterations + 1) * input.compute_s;
-    worker.computed_s.push_back(seconds);
-    worker.held_s.push_back(start - worker.received);
-    worker.held = false;
+    const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
+    workers[w].held = false;
     heap.push_back({start + seconds + input.link.latency_s, w});
     std::push_heap(heap.begin(), heap.end(), kLater);
   };
@@ -133,10 +130,10 @@ AsyncTimes run_async(const AsyncInput& input) {
     return !input.staleness_bound || worker.iterations - *input.staleness_bound <= all.common();
   };
 
-  AsyncTimes times;
-  times.updates.reserve(static_cast<std::size_t>(total));
+  std::vector<AsyncUpdate> updates;
+  updates.reserve(static_cast<std::size_t>(total));
   Server server;
-  while (static_cast<std::int64_t>(times.updates.size()) < total) {
+  while (static_cast<std::int64_t>(updates.size()) < total) {
     std::pop_heap(heap.begin(), heap.end(), kLater);
     const Arrival next = heap.back();
     heap.pop_back();
@@ -146,9 +143,7 @@ AsyncTimes run_async(const AsyncInput& input) {
     worker.read_version = ++server.version;
     worker.received = served.received;
     ++worker.iterations;
-    times.updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
-    times.staleness.add(staleness);
-    times.makespan_s = std::max(times.makespan_s, served.received);
+    updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
     if (all.complete(next.worker)) { // its push is what held workers wait for
       for (std::uint32_t w = 0; w < input.workers; ++w) {
         if (workers[w].held && may_start(workers[w])) {
@@ -161,7 +156,31 @@ AsyncTimes run_async(const AsyncInput& input) {
       compute(next.worker, worker.received);
     }
   }
+  return async_times(input, std::move(updates));
+}
 
+AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates) {
+  AsyncTimes times;
+  times.updates = std::move(updates);
+  const Jitter jitter(input.variability, input.workers);
+  std::vector<ServerClient> workers(input.workers);
+  const auto compute = [&](std::uint32_t w) {
+    workers[w].computed_s.push_back(jitter.compute(w, workers[w].iterations + 1) * input.compute_s);
+  };
+  for (std::uint32_t w = 0; w < input.workers; ++w) {
+    compute(w);
+  }
+  for (const AsyncUpdate& update : times.updates) {
+    ServerClient& worker = workers[update.worker];
+    // Only a bound holds up: without one, computing starts when weights are back.
+    const double start = update.arrive_s - input.link.latency_s - worker.computed_s.back();
+    worker.held_s.push_back(input.staleness_bound ? std::max(0.0, start - worker.received) : 0);
+    worker.received = update.received_s;
+    ++worker.iterations;
+    compute(update.worker);
+    times.staleness.add(update.staleness);
+    times.makespan_s = std::max(times.makespan_s, update.received_s);
+  }
   // Second half of every worker's own run.
   std::vector<std::int64_t> seen(input.workers);
   for (const AsyncUpdate& update : times.updates) {

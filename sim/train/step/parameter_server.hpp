@@ -71,6 +71,10 @@ struct AsyncTimes {
   std::vector<double> worker_held_s;
 };
 
+// What follows from the updates of a run, however their times came about; only workers, computing
+// and variability of `input` count, and the latency where there is a bound on staleness.
+[[nodiscard]] AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates);
+
 // Events in (arrival, worker) order; O(updates x log workers).
 [[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
 

@@ -1,0 +1,67 @@
+#pragma once
+// A job with asynchronous parameter servers (PIP 3.3): every worker computes, pushes its gradient
+// in one part per server and goes on when all its parts have come back.
+//
+//   worker   compute -> push to all servers -> all parts back -> compute ..
+//   server   push arrives -> added, one after the other -> the part is sent back
+//
+// An update counts when its last part is added; its staleness is the number of updates of others
+// since the worker's own last one. The network has the ports, so that pushes share them.
+#include <cstdint>
+#include <vector>
+
+#include "engine/event_queue.hpp"
+#include "train/job/network_job.hpp"
+
+namespace stepsim::train {
+
+class AsyncServerJob {
+public:
+  explicit AsyncServerJob(const NetworkJob& job); // which outlives this
+
+  [[nodiscard]] double next_time() const;
+  void advance(double now);
+  void delivered(double now, const JobMessage& message);
+  // Appends the messages that are handed over now.
+  void send(double now, std::vector<JobMessage>& messages);
+  [[nodiscard]] bool finished() const { return received_ == total_; }
+  void record(JobResult& result) const;
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  struct Worker {
+    std::int64_t iteration = 0;
+    std::int64_t read_version = 0;
+    std::uint32_t to_add = 0, to_receive = 0; // parts
+    double pushed_s = 0;
+    std::size_t update = 0; // place in updates_
+  };
+  [[nodiscard]] std::int64_t part_bytes(std::uint32_t server) const;
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
+  void compute(double now, std::uint32_t worker);
+  void push(double now, std::uint32_t worker);
+  void arrived(double now, std::uint32_t worker, std::uint32_t server);
+  void added(double now, std::uint32_t worker, std::uint32_t server);
+  void received(double now, std::uint32_t worker);
+  void hand_over(double now, std::uint32_t worker, std::uint32_t server, MessagePart part);
+
+  const NetworkJob& job_;
+  Jitter jitter_;
+  std::uint32_t servers_;
+  bool dedicated_;
+  double compute_s_ = 0;
+  std::int64_t bytes_ = 0;
+  std::int64_t total_;        // updates of the run
+  std::int64_t pushed_ = 0;   // updates that have left a worker
+  std::int64_t received_ = 0; // updates whose weights are back
+  std::int64_t version_ = 0;
+  std::vector<Worker> workers_;
+  std::vector<double> adder_free_s_;     // [server]
+  engine::EventQueue<double> computing_; // by worker
+  engine::EventQueue<double> additions_; // by worker x servers + server
+  std::vector<AsyncUpdate> updates_;
+  std::vector<JobMessage> outbox_;
+  std::uint64_t events_ = 0;
+};
+
+} // namespace stepsim::train

@@ -1,0 +1,94 @@
+#include "train/job/network_job_async.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "train/network_job_scenes.hpp"
+
+namespace stepsim::train {
+
+namespace {
+
+constexpr double kLatency = 2e-5;
+
+NetworkJob async_job(std::uint32_t workers, std::uint32_t servers, std::int64_t bytes,
+                     coll::Placement placement = coll::Placement::dedicated) {
+  NetworkJob job = with_servers(job_of(workers, {0.001}, {0.002}, {bytes}), servers, placement);
+  job.servers->async = true;
+  return job;
+}
+
+AsyncTimes times_of(const NetworkJob& job, const JobResult& run) {
+  return async_times({.workers = job.workers,
+                      .iterations = job.iterations,
+                      .compute_s = 0.003,
+                      .variability = job.variability},
+                     run.updates);
+}
+
+} // namespace
+
+TEST_CASE("asynchronous servers on flows: one worker takes computing, push, addition and pull") {
+  for (const std::uint32_t servers : {1U, 2U, 3U}) {
+    NetworkJob job = async_job(1, servers, 1'200'000);
+    job.iterations = 3;
+    job.servers->add_s_per_byte = 1e-10;
+    const JobResult run = run_job(star_of_flows(1 + servers, kLatency), job).jobs[0];
+    // The worker's port carries all parts, each server adds its own.
+    const double period = 0.003 + 2 * (2 * kLatency + 1.2e6 / kRate) + 1e-10 * 1.2e6 / servers;
+    REQUIRE(run.updates.size() == 3);
+    CHECK(run.updates.back().received_s == within(3 * period, 1e-9));
+    CHECK(times_of(job, run).period_s == within(period, 1e-9));
+    CHECK(run.updates.back().staleness == 0);
+  }
+}
+
+TEST_CASE("asynchronous servers: workers that are equal fill the server's port") {
+  NetworkJob job = async_job(8, 1, 2'500'000); // 2 ms for a push, eight of them 16 ms
+  job.iterations = 40;
+  const JobResult run = run_job(star_of_flows(9), job).jobs[0];
+  REQUIRE(run.updates.size() == 320);
+  const AsyncTimes times = times_of(job, run);
+  CHECK(times.period_s >= 8 * 0.002 * (1 - 1e-9)); // what the port carries
+  // Fair shares keep equal workers in step: all push together, then all pull together.
+  CHECK(times.period_s <= 2 * 8 * 0.002 + 0.003 * (1 + 1e-9));
+  CHECK(times.staleness.mean() == within(7, 0.1)); // an update of every other worker in between
+  std::int64_t bytes = 0;
+  for (const JobMessage& message : run.messages) {
+    bytes += message.delivered_bytes;
+  }
+  CHECK(bytes == 320 * 2 * 2'500'000LL);
+}
+
+TEST_CASE("asynchronous servers: fast workers do not wait for a slow one") {
+  NetworkJob job = async_job(3, 1, 4);
+  job.iterations = 20;
+  job.variability.stragglers = {{.worker = 2, .factor = 10}};
+  const JobResult run = run_job(star_of_flows(4), job).jobs[0];
+  const auto of = [&](std::uint32_t worker) {
+    return std::ranges::count(run.updates, worker, &AsyncUpdate::worker);
+  };
+  CHECK(of(0) + of(1) + of(2) == 60);
+  CHECK(of(0) >= 9 * of(2));
+}
+
+TEST_CASE("asynchronous servers on workers, without bytes, and on packets") {
+  for (const coll::Placement placement : {coll::Placement::colocated, coll::Placement::sharded}) {
+    NetworkJob job = async_job(3, 3, 1'200'000, placement);
+    const JobResult run = run_job(star_of_flows(3), job).jobs[0];
+    CHECK(run.messages.size() == 3 * 2 * 2); // to two others, and back
+    CHECK(run.updates.size() == 3);
+  }
+  const NetworkJob empty = async_job(2, 1, 0);
+  const JobResult none = run_job(star_of_flows(3), empty).jobs[0];
+  CHECK(none.messages.empty());
+  CHECK(none.updates.back().received_s == within(0.003, 1e-9));
+  NetworkJob packets = async_job(3, 1, 60'000);
+  packets.iterations = 4;
+  const JobResult run =
+      run_job(star_of_packets(4, 1e-6, net::TransportKind::dctcp), packets).jobs[0];
+  CHECK(run.updates.size() == 12);
+}
+
+} // namespace stepsim::train
