@@ -70,8 +70,7 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
   if (scenario.method && *scenario.method != coll::Method::events) {
     refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
   }
-  const bool async =
-      training.algorithm == TrainingAlgorithm::parameter_server && training.async();
+  const bool async = training.algorithm == TrainingAlgorithm::parameter_server && training.async();
   if (async && training.mode == ServerMode::ssp) {
     refuse("/training/mode", "mode " + std::string(kServerModes[training.mode]) + on);
   }

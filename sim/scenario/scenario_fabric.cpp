@@ -10,8 +10,8 @@
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
-#include "scenario/network_use.hpp"
 #include "plan/planners.hpp"
+#include "scenario/network_use.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"

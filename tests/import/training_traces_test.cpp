@@ -468,14 +468,12 @@ TEST_CASE("R14: four ranks with known clocks and arrivals give exact transfers a
                       "");
       recording.event("cpu_op", "aten::linear", origin + 10'000, 50'000, 1, sequence(9));
       recording.kernel("gemm", origin + 11'000, origin + 20'000, 100'000, 1);
-      recording.event("cpu_op", kNode + "AddmmBackward0", origin + 200'000, 50'000, 2,
-                      sequence(9));
+      recording.event("cpu_op", kNode + "AddmmBackward0", origin + 200'000, 50'000, 2, sequence(9));
       recording.kernel("gemm", origin + 201'000, origin + 210'000, 200'000, 2);
       for (std::size_t c = 0; c < transfers.size(); ++c) {
         const std::int64_t at = origin + 500'000 + 400'000 * static_cast<std::int64_t>(c);
         const auto elements = std::to_string(1000 * (c + 1));
-        recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad", at,
-                        60'000, 2, "");
+        recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad", at, 60'000, 2, "");
         recording.event("cpu_op", "torch::autograd::AccumulateGrad", at + 100, 10'000, 2,
                         R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
         recording.event("cpu_op", "record_param_comms", at + 20'000, 10'000, 2,
@@ -529,8 +527,8 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
           recording.kernel("b", now + 2'000, now + 5'000, 15'000 + 2'000 * layer + micro, 2);
           now += 30'000;
           const std::string elements = std::to_string(100 * (layer + 1));
-          recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad",
-                          now + 1'000, 20'000, 2, "");
+          recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad", now + 1'000, 20'000,
+                          2, "");
           recording.event("cpu_op", "torch::autograd::AccumulateGrad", now + 2'000, 5'000, 2,
                           R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
           if (micro == 3 && layer == 0) {
