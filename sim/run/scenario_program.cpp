@@ -114,6 +114,11 @@ std::string no_pipe_program(const Scenario& scenario) {
   if (!planner_of(scenario).one_channel()) {
     return "a program of pipe_sgd sends one message at a time";
   }
+  // Cycles of iterations that overlap run beside each other, but a stream has one delay at a time.
+  if (scenario.communication.schedule == plan::Schedule::horovod &&
+      *scenario.training.pipeline_width > 1) {
+    return "a program of pipe_sgd has no cycles of horovod";
+  }
   return "";
 }
 

@@ -132,6 +132,10 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     if (training.drain) {
       refuse("/training/drain", "drain" + whose);
     }
+    if (communication.schedule == plan::Schedule::horovod) {
+      refuse("/communication/schedule", "horovod is not defined for pipe_sgd where every message "
+                                        "is simulated: cycles of its iterations overlap");
+    }
   }
   if (training.input.value > 0) {
     refuse("/training/input_s", "input_s is not defined where every message is simulated");
