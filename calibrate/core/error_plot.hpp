@@ -1,7 +1,7 @@
 #pragma once
 // Measured over predicted as a picture (CAL 11): SVG, both axes logarithmic and equal, one colour
-// and shape per algorithm; on the diagonal the prediction is right. Hollow marks are rows that do
-// not count (ErrorRow::counts).
+// and shape per algorithm, which repeat after eight algorithms; on the diagonal the prediction is
+// right. Hollow marks are rows that do not count (ErrorRow::counts).
 #include <span>
 #include <string>
 

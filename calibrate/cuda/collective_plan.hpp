@@ -60,9 +60,10 @@ struct PlanKind {
 };
 [[nodiscard]] std::span<const PlanKind> plan_kinds();
 
-// Root is rank 0. `ring` broadcast and reduce are the chain of `lp` (linear pipeline) in exactly P
-// blocks of whole elements, the first ones one element longer where P does not divide their number.
-// Empty for one rank or no elements.
+// Operation and algorithm must be one of plan_kinds() (not checked); the root is rank 0. `ring`
+// broadcast and reduce are the chain of `lp` (linear pipeline) in exactly P blocks of whole
+// elements, the first ones one element longer where P does not divide their number. Empty for one
+// rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
 
 // A block size that can be given for `lp`: whole elements, at most 1 GB. It is used for vectors of

@@ -1,7 +1,7 @@
 #pragma once
 // From the measurements of a GPU to a calibration file (CAL 5, 7.3; SPA 8.2, 8.3):
 //
-//   collectives   one curve per operation, algorithm, variant and way of launching
+//   collectives   one curve per operation, algorithm, variant, way of launching and ranks
 //   link          t = latency + per_byte n of a message between two ranks
 //   kernels       t = c0 + c1 n + c2 k, equal relative errors, nothing below 0
 //   costs         those constants under the names of `compression.costs`

@@ -10,8 +10,8 @@
 
 namespace stepsim::calibrate {
 
-// The ratio of a flag; empty where it was not given. Throws UsageError for anything but a number
-// >= 0, with or without a percent sign.
+// The ratio of a flag: 0.1 for "10%" and for "0.1", 10 for "10"; empty where it was not given.
+// Throws UsageError for anything but a number >= 0, with or without a percent sign.
 [[nodiscard]] std::optional<double> largest_allowed(std::string_view flag, const std::string& text);
 
 // Whether a target was missed, said on standard error: "--max-p90: 90th percentile 12 %, target

@@ -64,8 +64,8 @@ struct AlternativesOptions {
 //   compression_wins   [{from_Bps, to_Bps}, ..] where it is faster; open intervals, from 0 and to
 //                      null where that goes on to the end of what is searched, 10 Mb/s to 10 Tb/s
 // Sorted by combination, then time; rows that failed last, with null for ratio and `assumes`.
-// `ranking` and `ranks` of the Comparison stay empty. Throws InputError if an alternative cannot be
-// parsed at any of a sample of combinations.
+// `ranking` and `batches` of the Comparison stay empty. Throws InputError if an alternative cannot
+// be parsed at any of a sample of combinations.
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen, Files& files,
                                               const AlternativesOptions& options);

@@ -145,9 +145,16 @@ void add_servers(const Scenario& scenario, const io::Json& record, Parts& parts)
     add(parts, "a server on every worker");
     break;
   }
-  if (scenario.training.async) {
+  if (scenario.training.async()) {
     add(parts, "gradients are " + short_text(number_in(record, "staleness_mean").value_or(0)) +
                    " updates old on average");
+  }
+}
+
+void add_rounds(const LocalTraining& local, Parts& parts) {
+  add(parts, "parameters are synchronised every " + base::counted(local.local_steps, "step"));
+  if (local.overlap_steps > 0) {
+    add(parts, "outer gradients are " + base::counted(local.overlap_steps, "step") + " old");
   }
 }
 
@@ -165,6 +172,10 @@ std::string assumptions(const Scenario& scenario, const io::Json& record,
     break;
   case TrainingAlgorithm::parameter_server:
     add_servers(scenario, record, parts);
+    break;
+  case TrainingAlgorithm::local_sgd:
+  case TrainingAlgorithm::diloco:
+    add_rounds(scenario.training.local, parts);
     break;
   }
   add_compression(scenario, filled_in, parts);

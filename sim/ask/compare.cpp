@@ -51,7 +51,7 @@ void sort_best_first(Comparison& comparison) {
   comparison.ranking = before.ranking;
   for (std::size_t i = 0; i < order.size(); ++i) {
     comparison.rows.push_back(before.rows[order[i]]);
-    comparison.ranks.push_back(before.ranks[order[i]]);
+    comparison.batches.push_back(before.batches[order[i]]);
     comparison.ranking.ratios[i] = before.ranking.ratios[order[i]];
   }
   if (comparison.ranking.best) {
@@ -90,8 +90,8 @@ Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked
     comparison.rows.push_back(without_place(io::parse_json(lines.substr(0, end), ""), ratio_name));
     lines.remove_prefix(end + 1);
   }
-  comparison.ranks = batches_of_points(sweep);
-  comparison.ranking = rank_rows(comparison.rows, comparison.ranks, asked.best_by);
+  comparison.batches = batches_of_points(sweep);
+  comparison.ranking = rank_rows(comparison.rows, comparison.batches, asked.best_by);
   set_ratios(comparison);
   if (!comparison.ranking.batches_differ) {
     sort_best_first(comparison);

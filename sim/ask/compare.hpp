@@ -1,6 +1,7 @@
 #pragma once
 // A few alternatives side by side: every combination of the axes run as a sweep, best first. Where
-// the number of workers varies the rows stay in the order of the grid (ranking.hpp).
+// the batches of an iteration vary, as with the number of workers, the rows stay in the order of
+// the grid (ranking.hpp).
 //     ratio = iteration_time_s / iteration_time_s of the best; by throughput or efficiency, the
 //     best one's / the row's
 #include <cstdint>
@@ -24,14 +25,14 @@ struct Comparison {
   // Names of the varied fields, in axis order; a field named ratio goes by its whole pointer.
   std::vector<std::string> varied;
   Ranking ranking;                   // of `rows`
-  std::vector<std::int64_t> ranks;   // number of ranks of each row
+  std::vector<std::int64_t> batches; // of an iteration, [row]
   std::int64_t failed = 0;           // rows with an error
   std::vector<std::string> warnings; // of all rows, each once
 };
 
 struct CompareOptions {
   int jobs = 1;                       // threads
-  std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if workers differ
+  std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if batches differ
   double max_seconds = kMaxSeconds;   // as in SweepOptions
   std::function<void(std::int64_t done, std::int64_t total)> progress = {}; // likewise
 };

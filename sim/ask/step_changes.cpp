@@ -11,6 +11,7 @@
 #include "base/number_text.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/grid_text.hpp"
@@ -95,7 +96,17 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario,
       }
     }
   }
-  if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
+  const auto& outer = scenario.training.local.outer_network;
+  if (outer && outer->has_link()) {
+    const auto add = [&](std::string name, std::string_view key, double value) {
+      changes.push_back(
+          {std::move(name), {assigned("/training/outer_network/" + std::string(key), value)}});
+    };
+    add("half the latency of outer exchanges", "latency_s",
+        outer->latency_s.value_or(network.latency_s) / 2);
+    add("twice the bandwidth of outer exchanges", "bandwidth_Bps",
+        outer->bandwidth_Bps.value_or(network.bandwidth_Bps) * 2);
+  } else if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
     changes.push_back({"half the latency of the network",
                        {assigned("/cluster/network/latency_s", network.latency_s / 2)}});
     changes.push_back({"twice the bandwidth of the network",
@@ -116,6 +127,29 @@ void add_other_schedules(const Scenario& scenario, std::vector<Change>& changes)
       changes.push_back({"schedule " + std::string(planner.name),
                          {"/communication/schedule=" + std::string(planner.name)}});
     }
+  }
+}
+
+// What decides how often and how late rounds of steps exchange, one key at a time.
+void add_other_rounds(const Scenario& scenario, std::vector<Change>& changes) {
+  if (!trains_in_rounds(scenario.training)) {
+    return;
+  }
+  const LocalTraining& local = scenario.training.local;
+  const auto set = [](std::string_view key, const std::string& value) {
+    return "/training/" + std::string(key) + "=" + value;
+  };
+  changes.push_back({"rounds of twice as many steps",
+                     {set("local_steps", std::to_string(2 * local.local_steps))}});
+  changes.push_back({"one overlapped step more",
+                     {set("overlap_steps", std::to_string(local.overlap_steps + 1))}});
+  changes.push_back(
+      {"twice as many fragments", {set("fragments", std::to_string(2 * local.fragments))}});
+  if (local.outer_gate == program::OuterGate::step) {
+    changes.push_back({"layers wait for their own outer exchange", {set("outer_gate", "layer")}});
+  }
+  if (local.outer_compression.method == CodecMethod::none) {
+    changes.push_back({"outer gradients in 1 byte (int8)", {set("outer_compression", "int8")}});
   }
 }
 
@@ -166,6 +200,7 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
         {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
   }
   add_other_sharding(scenario, changes);
+  add_other_rounds(scenario, changes);
   add_other_schedules(scenario, changes);
   if (scenario.communication.compression.method == coll::CompressionMethod::none) {
     changes.push_back(

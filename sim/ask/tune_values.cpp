@@ -24,6 +24,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
@@ -293,6 +294,11 @@ void refuse_without_buckets(const Scenario& scenario, Knob knob) {
     throw UsageError("--knob " + std::string(row(knob).name) + ": has no meaning for sharding " +
                      std::string(kShardingStrategies[sharding.strategy]) +
                      ", whose units of layers are no buckets");
+  }
+  if (of_buckets && trains_in_rounds(scenario.training) && !has_islands(scenario.training)) {
+    throw UsageError("--knob " + std::string(row(knob).name) + ": has no meaning for " +
+                     std::string(kTrainingAlgorithms[scenario.training.algorithm]) +
+                     " with inner step, whose steps exchange nothing");
   }
 }
 

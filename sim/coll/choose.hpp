@@ -16,7 +16,8 @@ namespace stepsim::coll {
 // options.candidates, or default_candidates if that list is empty.
 [[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
 
-// The cheapest candidate; ties (relative 1e-12) go to the first in the list.
+// The cheapest candidate; ties (relative 1e-12) go to the first in the list. A candidate that
+// candidate_cost refuses makes the whole choice throw.
 struct Choice {
   AlgorithmId chosen{};
   double chosen_s{};                    // candidate_cost of it

@@ -14,6 +14,7 @@
 #include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/server_flows.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_ring.hpp"
 #include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
 
@@ -167,7 +168,8 @@ double seconds(const Collective& asked, Method method) {
     return form->seconds;
   }
   case Method::max_plus: {
-    const double time = max_plus(collective).seconds;
+    const std::optional<double> of_ring = ring_seconds_of_longest_part(collective);
+    const double time = of_ring ? *of_ring : max_plus(collective).seconds;
     check_bound(collective, method, time);
     return time;
   }

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "run/run.hpp"
 #include "run/run_async_server.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -43,6 +44,10 @@ Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
 
 // Refused before the run, which may take long.
 void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
+  if (trains_in_rounds(scenario.training)) {
+    throw SimulationError("converge: no learning rule for training algorithm " +
+                          std::string(kTrainingAlgorithms[scenario.training.algorithm]));
+  }
   const coll::CompressionMethod method = scenario.communication.compression.method;
   const std::string name(coll::row(method).name);
   if (!has_operator(method)) {
@@ -55,7 +60,7 @@ void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
     throw SimulationError("converge: no operator on real numbers for compression " + name +
                           "; there are " + known);
   }
-  if (scenario.training.async && method != coll::CompressionMethod::none &&
+  if (scenario.training.async() && method != coll::CompressionMethod::none &&
       scenario.training.algorithm == TrainingAlgorithm::parameter_server) {
     throw SimulationError("converge: compression " + name +
                           " is not defined for the updates of an asynchronous parameter server");
@@ -137,8 +142,8 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
   Curve curve;
   curve.workers = learning.workers;
   curve.method = coll::row(learning.compression.method).name;
-  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async) {
-    curve.algorithm = "parameter_server async";
+  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async()) {
+    curve.algorithm = "parameter_server " + std::string(kServerModes[training.mode]);
     asynchronous_curve(scenario, problem, learning, curve);
   } else {
     curve.algorithm = training.algorithm == TrainingAlgorithm::sync_sgd   ? "sync_sgd"

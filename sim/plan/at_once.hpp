@@ -30,8 +30,8 @@ struct AtOnce {        // times in s, from the start of backward
 void start(const AtOnce& channel, std::vector<Underway>& underway, std::uint32_t transfer,
            double startup_s, double data_s);
 
-// Goes on to the next end of a message and returns the index of the message. If none ends by
-// `limit`, goes on to `limit` (if that is finite) and returns -1.
+// Goes on to the next end of a message, takes it out of `underway` and returns its `transfer`. If
+// none ends by `limit`, goes on to `limit` (if that is finite) and returns -1.
 [[nodiscard]] std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double limit);
 
 } // namespace stepsim::plan

@@ -28,7 +28,7 @@ struct LinearCost {
 struct TableCost {
   std::vector<double> bytes;
   std::vector<double> seconds;
-  double slope_s_per_byte{};
+  double slope_s_per_byte{}; // >= 0
 };
 
 // Called O(items^2) times per plan at most, by `exhaustive` O(2^items) times; must be pure,
@@ -52,9 +52,9 @@ struct TableReport { // what making the table monotone changed (MER 4.2, step 1)
   double largest_change{}; // relative
 };
 
-// Points as measured (bytes strictly ascending; checked by the reader) -> monotone table with the
-// least-squares slope of the points with at least half of the largest size (at least two). Source:
-// MER 4.2 (derived).
+// Points as measured (bytes strictly ascending; checked by the reader) -> monotone table. Its slope
+// is the least-squares slope of the points with at least half of the largest size (at least two),
+// or 0 if that is negative. Source: MER 4.2 (derived).
 [[nodiscard]] std::pair<TableCost, TableReport>
 make_table_cost(std::span<const std::pair<double, double>> points);
 

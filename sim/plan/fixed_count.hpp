@@ -16,7 +16,8 @@ inline constexpr Schedule kFixedCount{100};
 
 inline constexpr std::int64_t kMostBuckets = 1000; // memory grows as buckets x items
 
-// At most `options.buckets` groups; fewer where there are fewer items.
+// At most `options.buckets` groups; fewer where there are fewer items. O(buckets x items x log
+// items).
 [[nodiscard]] Plan plan_fixed_count(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -31,9 +31,12 @@ struct SparseCost {
 enum class SelectStream { compute, side };
 
 // Groups are runs: the lists hold the first item of each, ascending from 0. LAGS: one group per
-// item (`wfbp`). OMGS joins a group to the next item iff what its message waits is less than what
-// one exchange saves over two. A heuristic: it can lose to LAGS. Items without elements belong to
-// the next group; the last ones are a group of their own. Source: SPA 5.
+// item (`wfbp`). OMGS joins group g to the next item i iff its message would wait less than one
+// exchange saves over two:
+//     backward(i) + select(g, i) - select(g) - select(i) - (start(g) - selected(g))
+//       < exchange(g) + exchange(i) - exchange(g, i)
+// A heuristic: it can lose to LAGS. Items without elements belong to the next group; the last ones
+// are a group of their own. Source: SPA 5.
 [[nodiscard]] std::vector<std::size_t> lags_groups(std::span<const SparseItem> items);
 [[nodiscard]] std::vector<std::size_t> omgs_groups(std::span<const SparseItem> items,
                                                    const SparseCost& cost, SelectStream stream);

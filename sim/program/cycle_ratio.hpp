@@ -15,8 +15,8 @@
 namespace stepsim::program {
 
 // Nodes are numbered so that arcs of distance 0 lead to larger numbers; a node that has an arc out
-// has an arc in. The arcs into node i have
-// the positions [first[i], first[i + 1]) of `from` and `distance`.
+// has an arc in. The arcs into node i have the positions [first[i], first[i + 1]) of `from` and
+// `distance`.
 struct CycleGraph {
   std::vector<std::uint32_t> first = {0};
   std::vector<std::uint32_t> from;

@@ -14,8 +14,8 @@ namespace stepsim::program {
 // Runs a valid program that event_pass_applies() to. At one instant exchanges end first, then
 // computing; then waiting operations start, and last, messages of priority and at_once streams are
 // dispatched. O((operations + waits) x ranks) events per iteration, each O(log ranks) or, with
-// interference, O(streams). Throws SimulationError if operations of single streams x ranks exceed
-// 2^24.
+// interference, O(streams). Throws SimulationError where the fifo streams and the exchanges of
+// other streams, together x ranks, reach 2^24.
 [[nodiscard]] OperationTimes event_pass(const Program& program, std::int64_t iterations,
                                         const Factors& factors = {},
                                         Record record = Record::marker);

@@ -1,6 +1,7 @@
 #pragma once
-// Which ranks take part in an exchange together, and how many of them are there. Evaluator
-// `events`.
+// Which ranks take part in an exchange together, and how many of them have entered. Groups are
+// groups of ranks here, and a part is the ranks of a group that exchange together (Group of
+// training_program.hpp). Evaluator `events`.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -14,10 +15,11 @@ public:
   explicit ExchangeParts(const Program& program);
 
   [[nodiscard]] const std::vector<std::uint32_t>& all() const { return all_; }
-  // The part of the group of `operation` that `rank` belongs to; the reference stays valid.
+  // The part of the group of `operation` that `rank` belongs to, all ranks for an operation without
+  // a group. The reference is valid as long as this and the program.
   [[nodiscard]] const std::vector<std::uint32_t>& of(const Operation& operation,
                                                      std::uint32_t rank) const;
-  // The rank enters the exchange with number `o`; true for the last one of its part, after which
+  // The rank enters the exchange with number `o`; true for the last rank of its part, after which
   // the count starts anew.
   [[nodiscard]] bool enter(std::uint32_t o, std::uint32_t rank);
 

@@ -14,11 +14,16 @@ Instance PriorityChannel::next() const {
   return {.operation = operation, .iteration = iteration};
 }
 
+Instance PriorityChannel::take() {
+  const Instance instance = next();
+  waiting_.pop();
+  return instance;
+}
+
 Instance PriorityChannel::dispatch(double now, std::int64_t bytes, double startup_s,
                                    double data_s) {
   assert(can_dispatch());
-  const Instance instance = next();
-  waiting_.pop();
+  const Instance instance = take();
   credit_ -= bytes;
   data_end_ = std::max(now + startup_s, data_end_) + data_s;
   sent_.push_back({.instance = instance, .bytes = bytes, .end = data_end_});

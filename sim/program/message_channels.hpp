@@ -30,6 +30,8 @@ public:
   // The next message that may go now, false if none may. dispatch() sends it.
   [[nodiscard]] bool can_dispatch() const { return !waiting_.empty() && credit_ > 0; }
   Instance dispatch(double now, std::int64_t bytes, double startup_s, double data_s);
+  // The next message goes without credit: somebody else carries it.
+  Instance take();
   [[nodiscard]] Instance next() const;
   // When the next message ends.
   [[nodiscard]] double next_time() const { return sent_.empty() ? kNoEvent : sent_.front().end; }

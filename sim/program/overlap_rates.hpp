@@ -3,8 +3,10 @@
 // between events, so what is left of an operation falls linearly and its end is exact:
 //
 //     computing  slowed to 1 / s(kind) while an exchange of its rank is under way
-//     exchange   start-up at full speed, then data at 1 / s while a rank of its part computes
+//     exchange   start-up at full speed, then data at 1 / s(exchange) while a rank of its part
+//                computes
 //
+// The s are the slowdowns of Interference; a part is the ranks that exchange together (Group).
 // What runs on a fifo stream of a rank is a run, numbered stream * ranks + rank among the fifo
 // streams; an exchange is the run of the first rank of its part. Changes of one instant are
 // collected and take effect in settle(), so that an operation that follows another one at once does
@@ -24,7 +26,8 @@ public:
 
   void start_compute(std::uint32_t run, double seconds, double slowdown);
   void end_compute(std::uint32_t run);
-  // A `part` whose exchange is slowed enters its data phase; the span must stay valid.
+  // An exchange that computing slows enters its data phase: `part` are its ranks, `seconds` count
+  // at full speed. The span must stay valid until end_data().
   void start_data(std::uint32_t run, double seconds, std::span<const std::uint32_t> part);
   void end_data(std::uint32_t run);
   // An exchange of any kind is under way on the rank from now on, or no longer.
@@ -35,7 +38,8 @@ public:
     std::uint32_t run;
     double time;
   };
-  // Applies the changes at time `now`; appends the new ends of all runs whose end moved.
+  // Applies the changes at time `now`; appends the end of every run that has started or whose end
+  // has moved. It replaces the end that was given for this run before.
   void settle(double now, std::vector<Due>& due);
 
 private:

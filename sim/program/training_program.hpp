@@ -3,10 +3,9 @@
 // with waits that may reach into earlier iterations (TRN 2.1). Every rank runs the same list and
 // has its own copy of every stream.
 //
-//     compute  F1 F2 F3 | B3 B2 B1 .....wait....| F1 F2      three operations forward, three
-//     backward reduce              =X3==X2====X1=========|            X1 waits for B1 at distance
-//     0,
-//                                                            F1 for X1 at distance 1
+//     compute  F1 F2 F3 | B3 B2 B1 ....wait....| F1 F2      forward and backward of three layers
+//     reduce                 =X3==X2====X1=====|            X1 waits for B1 at distance 0,
+//                                                           F1 for X1 at distance 1
 //
 // Operations stand in issue order: restricted to one stream, the order in which a fifo stream takes
 // them, iteration after iteration. The last `tail_operations` of the list run once, after the last
@@ -93,7 +92,8 @@ struct Stream {
   double contention = 0.5;
 };
 
-// A partition of some of the ranks; an exchange of the group runs once per part.
+// A group of ranks: a partition of all ranks into parts. An exchange of the group runs once per
+// part, among the ranks of the part.
 struct Group {
   std::string name;
   std::vector<std::vector<std::uint32_t>> parts;

@@ -41,21 +41,22 @@ struct Explained {
   program::Explanation explanation;
   program::LinkConstants links;
   std::int64_t iterations{};
-  double makespan_s{}; // of `iterations`
-  double step_s{};     // period / steps
-  std::string source = "program";
-  std::vector<WhatIf> what_if; // the largest gain first
+  double makespan_s{};            // of `iterations`
+  double step_s{};                // period / steps
+  std::string source = "program"; // "program" or "scenario": what was explained
+  std::vector<WhatIf> what_if;    // the largest gain first
   std::optional<Measured> measured;
   std::vector<std::string> sentences; // three to six
   std::vector<std::string> warnings;
 };
 
-// Explains the program of a file and fills everything but changes and sentences.
+// Explains the program of a file. What a scenario adds is left to the caller: `source` is
+// "program", what_if, measured and sentences are empty.
 [[nodiscard]] Explained explained_program(const ProgramFile& file,
                                           const program::ProgramLabels& labels = {});
 
-// The changes that a program itself allows, each evaluated again: start-ups halved, bandwidth
-// doubled, computing twice as fast, no interference.
+// Adds the changes that a program itself allows, each evaluated again: start-ups halved, bandwidth
+// doubled, computing twice as fast and, where there is any, no interference. `set` is empty.
 void add_program_changes(const ProgramFile& file, Explained& explained);
 
 } // namespace stepsim::study

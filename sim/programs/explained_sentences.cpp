@@ -115,9 +115,8 @@ std::string help_sentence(const Explained& explained) {
   if (!(best.gain > kMentioned)) {
     return "None of the changes tried gains more than 0.5 %.";
   }
-  return "Of the changes tried, the one that helps most is " + best.change +
-         ": the step would take " + base::readable_seconds(best.step_s) + ", " +
-         percent(best.gain) + " less.";
+  return "Of the changes tried, " + best.change + " helps most: a step would then take " +
+         base::readable_seconds(best.step_s) + ", " + percent(best.gain) + " less.";
 }
 
 std::string measured_sentence(const Explained& explained) {

@@ -8,7 +8,7 @@
 namespace stepsim::study {
 
 // Three to six whole sentences: how long a step takes, what bounds it, how much of it is exposed
-// communication, interference, and which change helps most.
+// communication, interference, which change helps most, and how far a measured step is from that.
 [[nodiscard]] std::vector<std::string> sentences_of(const Explained& explained);
 
 } // namespace stepsim::study

@@ -1,8 +1,7 @@
 #pragma once
 // A program as text for Graphviz: `dot -Tsvg`. Operations are boxes, one cluster per stream, in the
 // order of the list; an edge leads from what is awaited to what waits, dashed with its distance if
-// that is an operation of an earlier iteration. What binds the period is
-// drawn bold.
+// that is an operation of an earlier iteration. What binds the period is drawn bold.
 #include <string>
 #include <string_view>
 

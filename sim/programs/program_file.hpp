@@ -1,10 +1,11 @@
 #pragma once
-// A file of kind program (TRN 8.3), read. Operations name streams, groups and each
-// other by their ids; a collective takes its time from the cluster of the file:
+// A file of kind program (TRN 8.3), read. Operations name streams, groups and each other by their
+// ids; a collective takes its time from the cluster of the file. Its groups of ranks:
 //
-//     node     its ranks over the network inside a node
-//     replica  one rank of every node over the network; the G groups of a node share its R cards,
-//              so that bytes count ceil(G / R) times
+//     node     the ranks of one node, over the network inside it
+//     replica  one rank of every node, over the network between nodes. The G GPUs of a node are in
+//     G
+//              parts that share its R interfaces, so that bytes count ceil(G / R) times
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -6,27 +6,16 @@
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-program::Factors factors_of(const Scenario& scenario, const program::Program& program,
-                            std::int64_t iterations) {
-  program::Factors factors;
-  const train::Jitter jitter(scenario.variability, program.ranks);
-  for (std::int64_t n = 1; n <= iterations * program.steps; ++n) {
-    for (std::uint32_t worker = 0; worker < program.ranks; ++worker) {
-      factors.compute.push_back(jitter.compute(worker, n));
-    }
-    factors.exchange.push_back(jitter.exchange(n));
-  }
-  return factors;
-}
-
 program::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgram& made) {
   program::ProgramLabels labels;
-  labels.unit_noun = made.sharded ? "unit" : "bucket";
+  const bool plain_rounds = trains_in_rounds(scenario.training) && !has_islands(scenario.training);
+  labels.unit_noun = made.sharded ? "unit" : plain_rounds ? "message" : "bucket";
   for (const train::WorkLayer& layer : scenario.workload.layers) {
     labels.layers.push_back(layer.name);
   }
@@ -46,13 +35,15 @@ program::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgram
 
 // Where every byte goes over equal links and nothing else takes time, an exchange is start-ups and
 // bytes; elsewhere its parts have no single latency and bandwidth.
-program::LinkConstants links_of(const Scenario& scenario) {
+program::LinkConstants links_of(const Scenario& given) {
+  const Scenario scenario = outer_cluster_of(given);
   const Cluster& cluster = scenario.cluster;
-  const bool plain =
-      exchanges(scenario) && cluster.has_network && !cluster.fabric && !cluster.network.curve &&
-      !scenario.communication.question && !scenario.training.exchange && !is_compressed(scenario) &&
-      (cluster.gpus_per_node == 1 || cluster.nodes == 1) && cluster.network.reduction_Bps == 0 &&
-      scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0;
+  const bool plain = exchanges(scenario) && cluster.has_network && !cluster.fabric &&
+                     !cluster.network.curve && !scenario.communication.question &&
+                     !scenario.training.exchange && !is_compressed(scenario) &&
+                     (cluster.gpus_per_node == 1 || cluster.nodes == 1) &&
+                     !has_islands(given.training) && cluster.network.reduction_Bps == 0 &&
+                     scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0;
   if (!plain) {
     return {};
   }

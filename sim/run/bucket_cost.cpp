@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "coll/choose.hpp"
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_time.hpp"
 #include "run/planned_messages.hpp"
@@ -32,6 +33,12 @@ coll::Collective first_of(const Scenario& scenario) {
 coll::Collective second_of(const Scenario& scenario) {
   coll::Collective collective = exchange_of(scenario);
   collective.op = splits_exchange(scenario) ? coll::Op::allgather : coll::Op::broadcast;
+  return collective;
+}
+
+coll::Collective sent(coll::Collective collective, const train::Exchange& message, double bytes) {
+  collective.algorithm = message.algorithm;
+  collective.bytes = bytes;
   return collective;
 }
 
@@ -59,9 +66,11 @@ BucketCost BucketCosts::operator()(const plan::Group& group) {
   BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
   if (has_all_gathers(scenario_) && !splits_exchange(scenario_)) {
     cost.broadcast_s = cost.exchange_s() / 2;
-    for (double* part : {&cost.staging_s, &cost.wire_s, &cost.merge_s, &cost.scatter_s}) {
+    for (double* part :
+         {&cost.staging_s, &cost.wire_s, &cost.merge_s, &cost.scatter_s, &cost.on_wire_s}) {
       *part /= 2;
     }
+    cost.back_on_wire_s = cost.on_wire_s;
   }
   return cost;
 }
@@ -86,6 +95,10 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
   const bool sends = message.seconds > 0;
   cost.wire_s = message.seconds + (sends ? extra.startup_s : 0);
   cost.staging_s = extra.per_byte_s * bytes;
+  cost.on_wire_s = message.seconds;
+  if (is_simulated(scenario_)) {
+    cost.stages = {sent(first_of(scenario_), message, bytes)};
+  }
   cost.bytes_sent = message.max_bytes_sent;
   cost.links = message.links;
   cost.algorithm =
@@ -94,7 +107,10 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
                                            : std::string(coll::name(message.algorithm));
   if (scenario_.communication.reduce_broadcast || splits_exchange(scenario_)) {
     const train::Exchange& back = broadcast_(group.bytes);
-    cost.broadcast_s = back.seconds;
+    cost.broadcast_s = cost.back_on_wire_s = back.seconds;
+    if (is_simulated(scenario_)) {
+      cost.back_stages = {sent(second_of(scenario_), back, bytes)};
+    }
     cost.bytes_sent += back.max_bytes_sent;
     net::add_uses(back.links, 1, cost.links);
   }
@@ -132,6 +148,12 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.wire_s = times.wire_s;
   cost.merge_s = times.merge_s;
   cost.scatter_s = times.scatter_s;
+  cost.on_wire_s = wire.seconds - exchange.fixed_s;
+  if (is_simulated(scenario_)) {
+    for (const coll::ExchangeStage& stage : exchange.stages) {
+      cost.stages.push_back(coll::with_chosen_algorithm(stage.collective));
+    }
+  }
   // Methods that only have a formula have no schedule whose bytes could be counted.
   cost.bytes_sent = exchange.formula_s ? formula_bytes(scenario_, group) : wire.max_bytes_sent;
   cost.algorithm = coll::row(compression.method).name;

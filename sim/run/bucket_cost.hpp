@@ -27,6 +27,11 @@ struct BucketCost {
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
   double broadcast_s{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
   double bytes_sent{};  // by the rank that sends most
+  // How long the collectives of the exchange take, as part of exchange_s() or, those of a second
+  // half, of broadcast_s; on a simulated network these collectives, one after the other.
+  // An all-reduce that counts as two equal halves has no `back_stages`.
+  std::vector<coll::Collective> stages{}, back_stages{};
+  double on_wire_s{}, back_on_wire_s{};
   std::string algorithm;
   std::vector<net::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
   std::int64_t elements{};           // of the bucket; compressed exchanges only, else 0

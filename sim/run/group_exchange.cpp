@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <variant>
 
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
 #include "library/library_record.hpp"
+#include "net/fabric/rank_fabric.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -19,6 +21,18 @@ namespace {
 
 std::int64_t groups_per_card(const Cluster& cluster) {
   return (cluster.gpus_per_node + cluster.nics_per_node - 1) / cluster.nics_per_node;
+}
+
+// The first of the groups, on its hosts.
+auto fabric_of(const Cluster& cluster, bool node) {
+  auto fabric = std::make_shared<net::RankFabric>(*cluster.fabric);
+  const auto stride = static_cast<std::size_t>(node ? 1 : cluster.gpus_per_node);
+  const auto count = static_cast<std::size_t>(node ? cluster.gpus_per_node : cluster.nodes);
+  fabric->hosts.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    fabric->hosts.push_back(cluster.fabric->hosts[i * stride]);
+  }
+  return fabric;
 }
 
 // The collective of a group: one level of links, and an algorithm that needs no more.
@@ -33,6 +47,9 @@ coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
   collective.links.two_level.reset();
   if (node) {
     collective.links.all = cluster.intra.value_or(coll::LinkCost{});
+  }
+  if (is_simulated(scenario)) {
+    collective.links.fabric = fabric_of(cluster, node);
   }
   const coll::AlgorithmId id = collective.algorithm;
   const bool automatic = id == coll::AlgorithmId::automatic;
@@ -64,6 +81,24 @@ library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, 
 }
 
 } // namespace
+
+program::Group rank_group(const Cluster& cluster, RankGroup group) {
+  const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
+  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
+  const bool node = group == RankGroup::node;
+  program::Group parts{
+      .name = node                          ? "node"
+              : group == RankGroup::replica ? "replica"
+                                            : "all",
+      .parts = std::vector<std::vector<std::uint32_t>>(node                          ? nodes
+                                                       : group == RankGroup::replica ? gpus
+                                                                                     : 1)};
+  for (std::uint32_t rank = 0; rank < nodes * gpus; ++rank) {
+    const std::uint32_t part = node ? rank / gpus : group == RankGroup::replica ? rank % gpus : 0;
+    parts.parts[part].push_back(rank);
+  }
+  return parts;
+}
 
 GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, coll::Op op)
     : scenario_(scenario), group_(group), op_(op), collective_(collective_of(scenario, group)) {
@@ -110,6 +145,17 @@ double GroupExchanges::startup(double seconds) {
   return line != nullptr ? std::min(line->startup_s * (halved_ ? 0.5 : 1), seconds) : 0;
 }
 
+// Ranks of one host talk over the inner link, whatever the levels of the algorithm.
+coll::Collective GroupExchanges::sent(double bytes, coll::AlgorithmId algorithm) const {
+  coll::Collective collective = collective_;
+  collective.op = op_;
+  collective.algorithm =
+      coll::find_algorithm(op_, algorithm) != nullptr ? algorithm : coll::AlgorithmId::ring;
+  collective.bytes = std::ceil(bytes);
+  collective.links.two_level = exchange_of(scenario_).links.two_level;
+  return collective;
+}
+
 GroupExchange GroupExchanges::operator()(double bytes) {
   GroupExchange result;
   if (!(bytes > 0)) {
@@ -128,6 +174,12 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   result.time.data = {
       seconds - start +
       (sends ? extra.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0)};
+  result.beside = {.startup = {sends ? extra.startup_s : 0},
+                   .data = {result.time.startup.value + result.time.data.value - seconds -
+                            (sends ? extra.startup_s : 0)}};
+  if (is_simulated(scenario_) && collective_.ranks > 1) {
+    result.sent = sent(bytes, exchange.algorithm);
+  }
   result.bytes_sent = (collective_.op == op_ ? 1 : 0.5) * exchange.max_bytes_sent / sharing_;
   const bool library_names = scenario_.communication.question && collective_.ranks > 1;
   result.algorithm = library_names ? library_pair(question_of(scenario_, group_, op_), bytes)

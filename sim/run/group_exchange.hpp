@@ -19,9 +19,15 @@ namespace stepsim::study {
 // Of the G ranks of a node each has a replica group; they share its cards.
 enum class RankGroup { all, node, replica };
 
+// The parts of a group: the ranks of every node, or those with the same place in every node; one
+// part with RankGroup::all.
+[[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
+
 struct GroupExchange {
-  program::ExchangeTime time; // with sync_s, and copies through host memory and buffers
-  double bytes_sent{};        // by the rank that sends most
+  program::ExchangeTime time;           // with sync_s, and copies through host memory and buffers
+  program::ExchangeTime beside;         // of it, what is not on the wire
+  std::optional<coll::Collective> sent; // on a simulated network: what is on the wire
+  double bytes_sent{};                  // by the rank that sends most
   std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
 };
@@ -40,6 +46,7 @@ public:
 private:
   [[nodiscard]] std::optional<plan::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
+  [[nodiscard]] coll::Collective sent(double bytes, coll::AlgorithmId algorithm) const;
 
   const Scenario& scenario_;
   RankGroup group_;

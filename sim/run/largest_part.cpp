@@ -5,6 +5,9 @@
 #include "run/largest_part.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "coll/choose.hpp"
 #include "coll/formula/blocks.hpp"
@@ -59,24 +62,31 @@ std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& 
   return latency >= bandwidth ? "latency" : "bandwidth";
 }
 
-// On a fabric: messages of one byte take the latency, all others more by what their bytes cost.
-std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan) {
+// On a fabric: messages of one byte take the latency, all others more by what their bytes cost, and
+// what adding costs is a difference. The times of the messages are those of the run.
+std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan,
+                                std::span<const BucketCost> costs) {
   coll::Collective collective = exchange_of(scenario);
-  const auto total = [&](bool one_byte) {
-    const plan::Cost cost = train::planner_cost(collective);
+  const auto total = [&](const coll::Collective& asked, std::int64_t most_bytes) {
+    train::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
     double sum = 0;
     for (const plan::Group& group : plan.groups) {
-      const auto bytes = static_cast<double>(group.bytes.value);
-      sum += cost.seconds(one_byte ? std::min(1.0, bytes) : bytes, 1);
+      sum += exchange(Bytes{std::min(most_bytes, group.bytes.value)}).seconds;
     }
     return sum;
   };
-  const double all = total(false);
-  collective.reduction_s_per_byte = 0;
-  // The fabric's links stay as they are, so that what adding costs is a difference, and what is
-  // left beside latency is the bytes.
-  const double reduction = all - total(false);
-  const double latency = total(true);
+  double all = 0;
+  for (const BucketCost& cost : costs) {
+    all += cost.wire_s + cost.broadcast_s;
+  }
+  double reduction = 0;
+  coll::Collective cut_finely = collective; // a byte is no whole element
+  cut_finely.options.chunking = coll::Chunking::real;
+  const double latency = total(cut_finely, 1);
+  if (collective.reduction_s_per_byte > 0) {
+    collective.reduction_s_per_byte = 0;
+    reduction = all - total(collective, std::numeric_limits<std::int64_t>::max());
+  }
   const double bandwidth = all - reduction - latency;
   if (latency >= bandwidth && latency >= reduction) {
     return "latency";
@@ -113,7 +123,7 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
     return "bandwidth"; // a measured curve has no parts
   }
   if (scenario.cluster.fabric) {
-    return largest_fabric_part(scenario, plan);
+    return largest_fabric_part(scenario, plan, costs);
   }
   coll::Collective collective = exchange_of(scenario);
   const auto total = [&](bool latency, bool bandwidth, bool reduction) {

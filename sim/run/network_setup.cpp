@@ -20,9 +20,6 @@ bool has_servers(const Scenario& scenario) {
   return scenario.communication.collective == coll::AlgorithmId::parameter_server;
 }
 
-namespace {
-
-// Bytes by layer, in forward order, also for layers without gradients.
 std::vector<double> layer_bytes(const Scenario& scenario) {
   std::vector<double> bytes(scenario.workload.layers.size());
   for (const train::Gradient& gradient : scenario.workload.gradients) {
@@ -30,6 +27,8 @@ std::vector<double> layer_bytes(const Scenario& scenario) {
   }
   return bytes;
 }
+
+namespace {
 
 // Buckets in the order in which their gradients are ready.
 std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Plan& plan) {
@@ -156,14 +155,8 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   return result;
 }
 
-// `priority` is the only such planner that runs on a simulated network: it cuts gradients into
-// chunks by their bytes and orders them by layer, so that no cost enters its plan.
 PlannedJob planned_job(const Scenario& scenario) {
-  plan::Problem problem = merge_problem(scenario);
-  if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
-    problem.cost = {.base = plan::LinearCost{}}; // it cuts only: the job sends and takes the time
-  }
-  PlannedJob result{plan_of(scenario, problem), {}};
+  PlannedJob result{plan_of(scenario, planned_problem(scenario)), {}};
   sort_by_ready(scenario, result.plan);
   result.job = job_of(scenario, result.plan);
   return result;

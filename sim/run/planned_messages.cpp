@@ -80,6 +80,15 @@ void check_range(const plan::Problem& problem) {
   }
 }
 
+plan::Problem planned_problem(const Scenario& scenario) {
+  plan::Problem problem = merge_problem(scenario);
+  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  if (is_simulated(scenario) && planner.needs_linear_cost() && !problem.cost.is_linear()) {
+    problem.cost = {.base = plan::LinearCost{}};
+  }
+  return problem;
+}
+
 plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
   check_range(problem); // planners compare times
   const Communication& communication = scenario.communication;

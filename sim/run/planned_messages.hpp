@@ -27,8 +27,12 @@ inline constexpr std::string_view kBeyondNumbers =
 // Throws SimulationError where gradients or messages take longer than numbers can say.
 void check_range(const plan::Problem& problem);
 
+// The merge problem of the scenario. On a simulated network a planner that cuts into chunks needs
+// no cost, and gets none.
+[[nodiscard]] plan::Problem planned_problem(const Scenario& scenario);
+
 // The plan of the scenario's schedule, by the cost of `problem` or, if given, by
-// /communication/plan_cost; checks the range.
+// /communication/plan_cost. Throws as check_range and plan::make_plan do.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
 
 // has_all_gathers: messages are reduce-scatters, each with an all-gather of its own (DeAR).
@@ -47,8 +51,7 @@ void check_range(const plan::Problem& problem);
 // Start-up of a message that takes `seconds`, 0 where the cost is not linear.
 [[nodiscard]] double startup_seconds(const plan::Problem& problem, double seconds);
 
-// Everything of a step but its messages: one worker of its own.
-// Times in seconds; vectors are by layer in forward order.
+// The step of a worker without its messages: computing, update, input and what waits for what.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario);
 // The step with one message per bucket of `plan`; bucket g lasts seconds[g] plus its buffer copies.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,

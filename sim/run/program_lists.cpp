@@ -104,9 +104,19 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
     if (each.kind != Kind::allgather) {
       bucket.start_s = start - origin;
       bucket.ready_s = 0;
+      if (bucket.items == 0 && !made.units[static_cast<std::size_t>(each.unit)].layers.empty()) {
+        // Layers without gradients; from 1 in backward order.
+        const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
+        const auto& unit = made.units[static_cast<std::size_t>(each.unit)].layers;
+        bucket.first = layers - unit.back();
+        bucket.last = layers - unit.front();
+      }
       for (const program::Wait& wait : made.program.waits_of(o)) {
         bucket.ready_s =
             std::max(bucket.ready_s, span_of(times, last, wait.operation).second - origin);
+      }
+      if (each.group != program::kAllRanks) { // parts of a group start on their own
+        bucket.ready_s = std::min(bucket.ready_s, bucket.start_s);
       }
     }
     bucket.end_s = end - origin;
@@ -142,7 +152,7 @@ std::vector<UnitResult> program_units(const ScenarioProgram& made, const Operati
 }
 
 // A compute of a unit is cut into its layers by their seconds. Of several micro-batches the forward
-// is that of the first and the backward that of the last.
+// is that of the first and the backward that of the last; of several steps both are of the last.
 std::vector<LayerResult> program_layers(const Scenario& scenario, const ScenarioProgram& made,
                                         const OperationTimes& times) {
   const auto& layers = scenario.workload.layers;
@@ -154,6 +164,18 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
   const double origin = iteration_start_s(made.program, times, last);
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
+    if (each.kind == Kind::step) { // the last one counts
+      double t = span_of(times, last, o).first - origin;
+      for (std::size_t l = 0; l < layers.size(); ++l) {
+        results[l].forward_start_s = t;
+        results[l].forward_end_s = t += layers[l].forward.value;
+      }
+      for (std::size_t l = layers.size(); l-- > 0;) {
+        results[l].backward_start_s = t;
+        results[l].backward_end_s = t += layers[l].backward.value;
+      }
+      continue;
+    }
     if (each.first_layer < 0) {
       continue;
     }
@@ -180,11 +202,13 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
   return results;
 }
 
-double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first) {
+double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first,
+                        std::string_view stream) {
   std::vector<std::pair<double, double>> spans;
   for (std::int64_t t = first; t < times.iterations; ++t) {
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-      if (is_exchange(program.operations[o])) {
+      const Operation& each = program.operations[o];
+      if (is_exchange(each) && (stream.empty() || program.streams[each.stream].name == stream)) {
         const std::size_t at = times.at(t, o, 0);
         spans.emplace_back(times.start[at], times.end[at]);
       }

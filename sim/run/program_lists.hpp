@@ -2,6 +2,7 @@
 // Lists of a result from a program that was evaluated: buckets, sharding units, layers and
 // iterations. Times of `times` count from the start of the run, those of buckets, units and layers
 // from the start of the last iteration.
+#include <string_view>
 #include <vector>
 
 #include "program/operation_times.hpp"
@@ -28,8 +29,10 @@ namespace stepsim::study {
                                                       const ScenarioProgram& made,
                                                       const program::OperationTimes& times);
 
-// Mean seconds of the iterations from `first` on during which rank 0 has an exchange under way.
+// Mean seconds of the iterations from `first` on during which rank 0 has an exchange under way, on
+// the stream of this name or on any stream.
 [[nodiscard]] double exchange_seconds(const program::Program& program,
-                                      const program::OperationTimes& times, std::int64_t first);
+                                      const program::OperationTimes& times, std::int64_t first,
+                                      std::string_view stream = {});
 
 } // namespace stepsim::study

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "coll/algorithms.hpp"
 #include "plan/planners.hpp"
 #include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
@@ -57,7 +58,6 @@ ProgramUnit unit_of(const Scenario& scenario, const plan::Group& group, BucketCo
     unit.layers.push_back(layer);
     unit.layer_bytes.push_back(count);
   }
-  unit.exchange = {.seconds = cost.exchange_s() + cost.broadcast_s, .bytes_sent = cost.bytes_sent};
   unit.cost = std::move(cost);
   return unit;
 }
@@ -86,10 +86,61 @@ ProgramParts bare_parts(const train::StepInput& step, Seconds update) {
   return parts;
 }
 
+// An all-reduce as the first or second half of an exchange; an algorithm that does not have the
+// operation leaves it to a ring, or a tree.
+std::vector<coll::Collective> half_of(std::vector<coll::Collective> stages, coll::Op op) {
+  const bool rooted = op == coll::Op::reduce || op == coll::Op::broadcast;
+  for (coll::Collective& stage : stages) {
+    if (stage.op == coll::Op::allreduce) {
+      stage.op = op;
+      if (coll::find_algorithm(op, stage.algorithm) == nullptr) {
+        stage.algorithm = rooted ? coll::AlgorithmId::mst : coll::AlgorithmId::ring;
+      }
+    }
+  }
+  return stages;
+}
+
+// What the exchanges of a bucket are: one, or two halves.
+void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) {
+  const BucketCost& cost = unit.cost;
+  const bool rooted = scenario.communication.reduce_broadcast;
+  unit.exchange = {.seconds = cost.exchange_s() + cost.broadcast_s, .bytes_sent = cost.bytes_sent};
+  if (rooted || has_all_gathers(scenario)) {
+    unit.reduce = {.seconds = cost.exchange_s(), .bytes_sent = cost.bytes_sent / 2};
+    unit.gather = {.seconds = cost.broadcast_s, .bytes_sent = cost.bytes_sent / 2};
+    if (simulated) {
+      unit.reduce.stages =
+          half_of(cost.stages, rooted ? coll::Op::reduce : coll::Op::reduce_scatter);
+      unit.gather.stages = half_of(cost.back_stages.empty() ? cost.stages : cost.back_stages,
+                                   rooted ? coll::Op::broadcast : coll::Op::allgather);
+    }
+  } else if (simulated) {
+    unit.exchange.stages = cost.stages;
+  }
+}
+
+// Of a bucket whose messages are simulated: what is not on the wire.
+MessageSeconds beside_messages(const BucketCost& cost) {
+  return {.exchange = std::max(0.0, cost.exchange_s() - cost.on_wire_s),
+          .broadcast = std::max(0.0, cost.broadcast_s - cost.back_on_wire_s)};
+}
+
 } // namespace
 
+program::ExchangeTime taken(const GroupExchange& exchange, bool simulated, UnitExchange& unit) {
+  unit = {.seconds = exchange.seconds(), .bytes_sent = exchange.bytes_sent};
+  if (!simulated) {
+    return exchange.time;
+  }
+  if (exchange.sent) {
+    unit.stages = {*exchange.sent};
+  }
+  return exchange.beside;
+}
+
 ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const plan::Problem problem = merge_problem(scenario);
+  const plan::Problem problem = planned_problem(scenario);
   out.plan = plan_of(scenario, problem);
   const plan::Schedule schedule = scenario.communication.schedule;
   BucketCosts costs(scenario, measured_curve(scenario));
@@ -97,9 +148,11 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   double decode = 0;
   for (const plan::Group& group : out.plan.groups) {
     const BucketCost cost = costs(group);
-    seconds.push_back(message_seconds(problem, cost, schedule));
+    seconds.push_back(out.simulated ? beside_messages(cost)
+                                    : message_seconds(problem, cost, schedule));
     decode += cost.decode_s;
     out.units.push_back(unit_of(scenario, group, cost));
+    set_exchanges(scenario, out.simulated && exchanges(scenario), out.units.back());
   }
   out.method = costs.method();
   out.events = costs.events();
@@ -112,7 +165,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
     const BucketCost& cost = out.units[g].cost;
     BucketTimes& bucket = parts.buckets[g];
     std::tie(bucket.reduce, bucket.gather) =
-        halves(step.messages[g], startup_seconds(problem, cost.exchange_s()));
+        halves(step.messages[g], out.simulated ? 0 : startup_seconds(problem, cost.exchange_s()));
     bucket.select = {cost.compress_s()};
     bucket.encode = {cost.encode_s};
   }
@@ -121,7 +174,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
 
 // Copies in and out of a bucket are in the times of its two exchanges.
 ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const plan::Problem problem = merge_problem(scenario);
+  const plan::Problem problem = planned_problem(scenario);
   out.plan = plan_of(scenario, problem);
   const std::vector<MessageSeconds> none(out.plan.groups.size());
   const train::StepInput step =
@@ -134,11 +187,11 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
     ProgramUnit unit = unit_of(scenario, out.plan.groups[g], {});
     const auto parameters = static_cast<double>(unit.parameters);
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    const GroupExchange gather = gathers(sharding.parameter_bytes * parameters);
-    parts.buckets[g].reduce = reduce.time;
-    parts.buckets[g].gather = gather.time;
-    unit.reduce = {reduce.seconds(), reduce.bytes_sent};
-    unit.gather = {gather.seconds(), gather.bytes_sent};
+    const double gathered = sharding.parameter_bytes * parameters;
+    const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
+    parts.buckets[g].decode = {sharding.parameter_compression.decode_s(gathered)};
+    parts.buckets[g].reduce = taken(reduce, out.simulated, unit.reduce);
+    parts.buckets[g].gather = taken(gather, out.simulated, unit.gather);
     unit.cost.algorithm = reduce.algorithm;
     out.units.push_back(std::move(unit));
   }

@@ -4,9 +4,15 @@
 
 #include "base/units.hpp"
 #include "program/builders/step_parts.hpp"
+#include "run/group_exchange.hpp"
 #include "run/scenario_program.hpp"
 
 namespace stepsim::study {
+
+// The exchange of a unit in `unit`; the times of its operations, which on a simulated network keep
+// what is not on the wire.
+[[nodiscard]] program::ExchangeTime taken(const GroupExchange& exchange, bool simulated,
+                                          UnitExchange& unit);
 
 struct ProgramParts {
   std::vector<program::LayerTimes> layers; // of one micro-batch

@@ -25,6 +25,7 @@
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/network_use.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -57,18 +58,21 @@ bool needs_events(const Scenario& scenario) {
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
   if (simulates_messages(scenario)) {
-    return run_network(scenario);
+    return sends_by_program(scenario) ? run_program(scenario) : run_network(scenario);
   }
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {
     return run_program(scenario);
   }
   switch (scenario.training.algorithm) {
+  case TrainingAlgorithm::local_sgd:
+  case TrainingAlgorithm::diloco:
+    return run_program(scenario);
   case TrainingAlgorithm::sync_sgd:
     return run_sync(scenario);
   case TrainingAlgorithm::pipe_sgd:
     return run_pipeline(scenario);
   case TrainingAlgorithm::parameter_server:
-    return scenario.training.async         ? run_async_server(scenario)
+    return scenario.training.async()       ? run_async_server(scenario)
            : needs_server_rounds(scenario) ? run_server_rounds(scenario)
                                            : run_sync(scenario);
   }
@@ -253,7 +257,9 @@ void average(const std::vector<Summary>& all, Summary& summary) {
        {&Summary::iteration_time_s, &Summary::forward_s, &Summary::backward_s, &Summary::update_s,
         &Summary::codec_compute_s, &Summary::compute_s, &Summary::select_s, &Summary::residual_s,
         &Summary::compress_s, &Summary::input_wait_s, &Summary::straggler_wait_s,
-        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s}) {
+        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s,
+        &Summary::period_s, &Summary::utilization, &Summary::interference_s,
+        &Summary::outer_communication_s}) {
     summary.*number = mean(number);
   }
   fill_communication(*mean(&Summary::communication_s), *mean(&Summary::exposed_communication_s),

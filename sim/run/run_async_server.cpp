@@ -1,7 +1,9 @@
-// parameter_server, mode async: nobody waits for anybody (PIP 3.3).
+// parameter_server, modes async and ssp: nobody waits for anybody (PIP 3.3), or only for workers
+// that are too far behind (TRN 4.7).
 #include "run/run_async_server.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "coll/formula/uniform.hpp"
 #include "run/period_bound.hpp"
@@ -33,6 +35,7 @@ train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& excha
                 .add_s = exchange.add_s() + exchange.encode_s};
   input.servers = scenario.communication.options.servers;
   input.serial = scenario.training.serial_server;
+  input.staleness_bound = scenario.training.staleness_bound;
   input.variability = scenario.variability;
   return input;
 }
@@ -86,9 +89,9 @@ Result run_async_server(const Scenario& scenario) {
   const double round_trip = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
                             input.link.add_s / input.servers;
   fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
-  summary.straggler_wait_s = 0;
+  summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
-  if (!scenario.variability.varies()) {
+  if (!scenario.variability.varies() && !input.staleness_bound) {
     summary.closed_form_s = train::async_period(input);
   }
   summary.wire_bytes = exchange.server.bytes;
@@ -109,15 +112,17 @@ Result run_async_server(const Scenario& scenario) {
                                                                                    : "bandwidth";
   add_common_warnings(scenario, {}, result);
   result.warnings.emplace_back(
-      "asynchronous: an iteration of one worker; gradients are applied to later weights than they "
-      "were computed on, accuracy is not modelled");
+      (input.staleness_bound ? std::string("stale synchronous") : std::string("asynchronous")) +
+      ": an iteration of one worker; gradients are applied to later weights than they were "
+      "computed "
+      "on, accuracy is not modelled");
   result.iterations = iterations_of_first_worker(times, input.link.latency_s);
   for (std::size_t w = 0; w < times.worker_compute_s.size(); ++w) {
     if (scenario.variability.varies()) {
       result.workers.push_back({.worker = static_cast<std::int64_t>(w),
                                 .compute_s = times.worker_compute_s[w],
-                                .straggler_wait_s = 0,
-                                .transfer_s = times.worker_wait_s[w]});
+                                .straggler_wait_s = times.worker_held_s[w],
+                                .transfer_s = times.worker_wait_s[w] - times.worker_held_s[w]});
     }
   }
   fill_interval(scenario, result);

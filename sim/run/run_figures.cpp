@@ -157,6 +157,8 @@ void fill_interval(const Scenario& scenario, Result& result) {
   if (batches < 2) {
     return;
   }
+  // An iteration of a program may have several steps.
+  const double steps = result.summary.steps.value_or(1);
   std::vector<double> means;
   for (std::size_t b = 0; b < batches; ++b) {
     const std::size_t begin = skip + b * count / batches;
@@ -165,7 +167,7 @@ void fill_interval(const Scenario& scenario, Result& result) {
     for (std::size_t i = begin; i < end; ++i) {
       sum += result.iterations[i].iteration_time_s;
     }
-    means.push_back(sum / static_cast<double>(end - begin));
+    means.push_back(sum / (static_cast<double>(end - begin) * steps));
   }
   set_interval(scenario, base::mean_interval_95(means), result.summary);
 }
@@ -176,7 +178,7 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
   // In step, the period is that of the slowest worker; an asynchronous period may be that of the
   // fastest.
   const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
-                     !scenario.training.async;
+                     !scenario.training.async();
   const double least = (waits ? jitter.slowest() : jitter.fastest()) *
                        train::least_factor(variability, variability.compute_cv) *
                        (scenario.workload.forward().value + scenario.workload.backward().value +

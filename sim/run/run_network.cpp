@@ -9,6 +9,7 @@
 #include "coll/choose.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/network_figures.hpp"
 #include "run/network_result.hpp"
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
@@ -19,70 +20,12 @@ namespace stepsim::study {
 
 namespace {
 
-// The first steady iteration: without jitter all periods are equal unless the network remembers.
-std::size_t first_steady(const Scenario& scenario, const std::vector<train::JobIteration>& runs) {
-  if (scenario.training.discard_iterations) {
-    return static_cast<std::size_t>(*scenario.training.discard_iterations);
-  }
-  constexpr double kRounding = 1e-9;
-  const double first = runs.front().period_s;
-  const bool differ = std::ranges::any_of(runs, [&](const train::JobIteration& run) {
-    return std::abs(run.period_s - first) > kRounding * first;
-  });
-  return differ && runs.size() > 1 ? 1 : 0;
-}
-
 template <class Value> double mean_of(std::span<const train::JobIteration> runs, Value value) {
   double sum = 0;
   for (const train::JobIteration& run : runs) {
     sum += value(run);
   }
   return sum / static_cast<double>(runs.size());
-}
-
-// No bytes were sent, so that none of them was lost; null says so and 0 would claim a measurement.
-std::optional<double> ratio(double part, double whole) {
-  return whole > 0 ? std::optional(part / whole) : std::nullopt;
-}
-
-// Messages of the discarded first iterations are left out, as in every other mean.
-void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary) {
-  std::vector<double> seconds;
-  for (const train::JobMessage& message : job.messages) {
-    if (message.iteration >= static_cast<std::int64_t>(first)) {
-      seconds.push_back(message.end_s - message.start_s);
-    }
-  }
-  if (const auto fct = flow_statistics(std::move(seconds))) {
-    summary.fct_mean_s = fct->mean_s;
-    summary.fct_p50_s = fct->p50_s;
-    summary.fct_p95_s = fct->p95_s;
-    summary.fct_p99_s = fct->p99_s;
-    summary.fct_max_s = fct->max_s;
-  }
-}
-
-void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
-               Summary& summary) {
-  const auto total = [&](auto member) {
-    double sum = 0;
-    for (const train::JobIteration& run : steady) {
-      sum += static_cast<double>(run.*member);
-    }
-    return sum;
-  };
-  using Run = train::JobIteration;
-  summary.loss_fraction = ratio(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
-  summary.stale_fraction = ratio(total(&Run::parameter_lost_bytes), total(&Run::parameter_bytes));
-  // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
-  // servers it takes one. Other algorithms are not traced.
-  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
-  if (ring || has_servers(scenario)) {
-    const double contributions = static_cast<double>(scenario.workload.bytes().value) *
-                                 static_cast<double>(scenario.cluster.ranks()) *
-                                 static_cast<double>(steady.size());
-    summary.effective_loss = ratio(total(&Run::lost_contributions), contributions);
-  }
 }
 
 // On a network of links there is no single latency or start-up to name: either workers compute
@@ -175,97 +118,9 @@ void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::Algorith
          .applied_gradient = static_cast<std::int64_t>(result.iterations.size()),
          .density = {},
          .k = {},
-         .loss_fraction = ratio(static_cast<double>(run.gradient_lost_bytes),
-                                static_cast<double>(run.gradient_bytes))});
+         .loss_fraction = lost_part(static_cast<double>(run.gradient_lost_bytes),
+                                    static_cast<double>(run.gradient_bytes))});
   }
-}
-
-void fill_tensors(const train::JobResult& job, Result& result) {
-  const train::JobIteration& last = job.iterations.back();
-  const auto iteration = static_cast<std::int64_t>(job.iterations.size()) - 1;
-  // Two entries per bucket, gradients and then parameters; both are sums over all messages of the
-  // bucket between whatever ranks.
-  result.tensors.resize(2 * job.pieces.size());
-  for (std::size_t i = 0; i < result.tensors.size(); ++i) {
-    result.tensors[i].bucket = static_cast<std::int64_t>(i / 2);
-    result.tensors[i].gradient = i % 2 == 0;
-  }
-  for (const train::JobMessage& message : job.messages) {
-    if (message.iteration != iteration) {
-      continue;
-    }
-    const bool back = message.part == train::MessagePart::parameter;
-    TensorResult& tensor = result.tensors[std::size_t{message.piece} * 2 + (back ? 1 : 0)];
-    tensor.size_bytes += message.size_bytes;
-    tensor.delivered_bytes += message.delivered_bytes;
-    tensor.packets += message.packets;
-    tensor.delivered_packets += message.delivered_packets;
-    tensor.lost_network_bytes += message.lost_network_bytes;
-    tensor.lost_stopped_bytes += message.lost_stopped_bytes;
-    tensor.wasted_bytes += message.wasted_bytes;
-    tensor.retransmissions += message.retransmissions;
-    tensor.timeouts += message.timeouts;
-    tensor.duplicates += message.duplicates;
-    tensor.probe_rounds += message.probe_rounds;
-    // The bucket is complete when the last of its messages is.
-    tensor.complete_s = std::max(tensor.complete_s, message.end_s - last.start_s);
-  }
-}
-
-void keep_messages(const train::JobResult& job, Result& result) {
-  for (const train::JobMessage& message : job.messages) {
-    result.messages.push_back({.iteration = message.iteration,
-                               .bucket = message.piece,
-                               .src = message.src,
-                               .dst = message.dst,
-                               .start_s = message.start_s,
-                               .end_s = message.end_s});
-  }
-}
-
-std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsResult& run) {
-  std::vector<LinkResult> links;
-  for (std::size_t link = 0; link < fabric.links.size(); ++link) {
-    links.push_back(run.link_counters.empty()
-                        ? link_result(fabric.links[link], run.links[link], run.elapsed_s)
-                        : link_result(run.link_counters[link], run.elapsed_s));
-  }
-  return links;
-}
-
-// Every job alone on the network, and all of them together while none has ended.
-// Once the first job has ended the others have more of the network; iterations that end later are
-// left out of the mean.
-std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
-                                    const std::vector<PlannedJob>& planned,
-                                    const train::JobsResult& together) {
-  double first_end = std::numeric_limits<double>::infinity();
-  for (const train::JobResult& job : together.jobs) {
-    first_end = std::min(first_end, job.iterations.back().end_s);
-  }
-  // Empty where none is left behind the discarded ones.
-  const auto steady_mean =
-      [&](const std::vector<train::JobIteration>& runs) -> std::optional<double> {
-    const std::size_t first = runs.empty() ? 0 : first_steady(scenario, runs);
-    if (first >= runs.size()) {
-      return std::nullopt;
-    }
-    return mean_of(std::span(runs).subspan(first),
-                   [](const train::JobIteration& run) { return run.period_s; });
-  };
-  std::vector<JobTimes> times;
-  for (std::size_t j = 0; j < planned.size(); ++j) {
-    const train::JobsResult alone =
-        train::run_network_jobs(network_of(scenario), std::span(&planned[j].job, 1));
-    std::vector<train::JobIteration> shared = together.jobs[j].iterations;
-    std::erase_if(shared, [&](const train::JobIteration& run) { return run.end_s > first_end; });
-    const Scenario own = scenario_of_job(scenario, j);
-    times.push_back({.name = own.workload.name,
-                     .nodes = own.cluster.nodes,
-                     .together_s = steady_mean(shared),
-                     .alone_s = steady_mean(alone.jobs.front().iterations).value_or(0)});
-  }
-  return times;
 }
 
 } // namespace
@@ -303,14 +158,14 @@ Result run_network(const Scenario& scenario) {
   fill_summary(first, plan, job, result);
   fill_lists(first, plan, all.front().collective.algorithm, job, result);
   if (packets) {
-    fill_tensors(job, result);
+    fill_tensors(job, job.iterations.back().start_s, result);
   }
   fill_interval(first, result);
   warn_below_bound(first.workload.forward().value + first.workload.backward().value +
                        first.training.update.value,
                    result);
   if (jobs > 1) {
-    result.jobs = times_of_jobs(scenario, planned, run);
+    result.jobs = times_of_jobs(scenario, all, run);
   } else {
     keep_messages(job, result);
   }

@@ -183,7 +183,7 @@ bool needs_server_rounds(const Scenario& scenario) {
       std::ranges::any_of(scenario.workload.gradients,
                           [](const train::Gradient& gradient) { return gradient.bytes.value > 0; });
   return sends && scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-         !scenario.training.async && scenario.variability.varies() &&
+         !scenario.training.async() && scenario.variability.varies() &&
          communication.schedule == plan::Schedule::single && !scenario.cluster.network.curve &&
          scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact &&
          scenario.method.value_or(coll::Method::events) == coll::Method::events;

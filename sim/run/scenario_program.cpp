@@ -15,10 +15,12 @@
 #include "program/builders/sync_sgd_program.hpp"
 #include "program/builders/zero_program.hpp"
 #include "program/program_check.hpp"
+#include "run/local_rounds.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharded_units.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
+#include "train/workload/variability.hpp"
 
 namespace stepsim::study {
 
@@ -98,6 +100,7 @@ program::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
        .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
        .update = parts.update,
        .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
+       .encode = encode_seconds(scenario, out.units),
        .gather = sharding.gather});
 }
 
@@ -130,6 +133,8 @@ std::string no_sharded_program(const Scenario& scenario) {
   return scenario.training.input.value > 0 ? "a program has no input_s yet" : "";
 }
 
+std::string no_obstacle(const Scenario&) { return ""; }
+
 std::string no_server_program(const Scenario&) { return "parameter servers have no program yet"; }
 
 bool is_none(const Scenario& scenario) {
@@ -150,7 +155,9 @@ constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; },
                no_sharded_program, make_zero},
     ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe},
-    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr}};
+    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr},
+    ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds},
+    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds}};
 
 const ProgramRow& row_of(const Scenario& scenario) {
   return *std::ranges::find_if(kPrograms, [&](const ProgramRow& row) {
@@ -171,13 +178,8 @@ void label_layers(const std::vector<ProgramUnit>& units, program::Program& progr
   }
 }
 
-} // namespace
-
-std::string why_no_program(const Scenario& scenario) {
+std::string why_not_made(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  if (simulates_messages(scenario)) {
-    return "a program has no messages that go through a simulated network one by one";
-  }
   const coll::Compression& compression = communication.compression;
   if (is_compressed(scenario) && compression.select_stream == coll::SelectStream::side) {
     return "a program has no selection on a side stream yet";
@@ -188,11 +190,59 @@ std::string why_no_program(const Scenario& scenario) {
   return row_of(scenario).refusal(scenario);
 }
 
-ScenarioProgram scenario_program(const Scenario& scenario) {
-  if (const std::string reason = why_no_program(scenario); !reason.empty()) {
+} // namespace
+
+std::string why_no_program(const Scenario& scenario) {
+  return simulates_messages(scenario)
+             ? "a program has no messages that go through a simulated network one by one"
+             : why_not_made(scenario);
+}
+
+ExchangeMember exchange_member(const ScenarioProgram& made, const program::Operation& operation) {
+  if (operation.type != program::OperationType::exchange || operation.unit < 0) {
+    return nullptr;
+  }
+  switch (operation.kind) {
+  case program::Kind::allgather:
+  case program::Kind::broadcast:
+    return &ProgramUnit::gather;
+  case program::Kind::reduce_scatter:
+  case program::Kind::reduce:
+    return &ProgramUnit::reduce;
+  default:
+    return made.sharded ? &ProgramUnit::replicate : &ProgramUnit::exchange;
+  }
+}
+
+program::Factors factors_of(const Scenario& scenario, const program::Program& program,
+                            std::int64_t iterations) {
+  program::Factors factors;
+  if (!scenario.variability.varies()) {
+    return factors;
+  }
+  constexpr double kMostFactors = 1 << 28; // doubles of 8 bytes
+  const double steps = static_cast<double>(iterations) * program.steps;
+  if (steps * program.ranks > kMostFactors) {
+    throw SimulationError("random factors of " + std::to_string(program.ranks) + " ranks in " +
+                          std::to_string(static_cast<std::int64_t>(steps)) +
+                          " steps are too many; lower iterations");
+  }
+  const train::Jitter jitter(scenario.variability, program.ranks);
+  for (std::int64_t n = 1; n <= iterations * program.steps; ++n) {
+    for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+      factors.compute.push_back(jitter.compute(rank, n));
+    }
+    factors.exchange.push_back(jitter.exchange(n));
+  }
+  return factors;
+}
+
+ScenarioProgram scenario_program(const Scenario& scenario, bool simulated) {
+  if (const std::string reason = why_not_made(scenario); !reason.empty()) {
     throw SimulationError(reason);
   }
   ScenarioProgram out;
+  out.simulated = simulated;
   out.program = row_of(scenario).make(scenario, out);
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());

@@ -11,16 +11,20 @@
 
 #include "coll/method.hpp"
 #include "plan/problem.hpp"
+#include "program/operation_times.hpp"
 #include "program/training_program.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
-// One exchange of a unit: seconds, and bytes that the rank that sends most sends.
+// One exchange of a unit: seconds, and bytes that the rank that sends most sends. Where every
+// message is simulated the seconds are those of the exchange alone, and its operations keep only
+// what is not on the wire; the stages are what is, one after the other.
 struct UnitExchange {
   double seconds{};
   double bytes_sent{};
+  std::vector<coll::Collective> stages{};
 };
 
 // What the label `unit` of an operation means: a bucket, in launch order, or a sharding unit, in
@@ -31,8 +35,9 @@ struct ProgramUnit {
   Bytes bytes{};                       // of its gradients
   std::int64_t parameters{};           // sharding units: rounded up to a multiple of the shards
   BucketCost cost{};                   // buckets that are all-reduced; `algorithm` of all units
-  UnitExchange exchange{};             // all-reduce, with a broadcast or all-gather behind it
-  UnitExchange gather{}, reduce{}, replicate{}; // of sharded training
+  UnitExchange exchange{};             // all-reduce of buckets that have one
+  // Reduce-scatter or reduce, and all-gather or broadcast; the all-reduce of replicas.
+  UnitExchange gather{}, reduce{}, replicate{};
 };
 
 struct ScenarioProgram {
@@ -40,16 +45,34 @@ struct ScenarioProgram {
   std::vector<ProgramUnit> units;
   plan::Plan plan;               // its groups are the units; empty with sharding units
   bool sharded = false;          // the units are sharding units
+  bool simulated = false;        // every message is simulated
   std::optional<bool> certified; // optimal sharding units: none are better
   coll::Method method = coll::Method::closed_form; // the most faithful evaluator of exchanges
   std::uint64_t events{};                          // that it simulated
 };
 
-// Why the scenario cannot become a program, as a sentence; empty if it can.
+// Which exchange of its unit an operation is; null for computing.
+using ExchangeMember = UnitExchange ProgramUnit::*;
+[[nodiscard]] ExchangeMember exchange_member(const ScenarioProgram& made,
+                                             const program::Operation& operation);
+[[nodiscard]] inline const UnitExchange* exchange_of(const ScenarioProgram& made,
+                                                     const program::Operation& operation) {
+  const ExchangeMember member = exchange_member(made, operation);
+  return member != nullptr ? &(made.units[static_cast<std::size_t>(operation.unit)].*member)
+                           : nullptr;
+}
+
+// Why the scenario cannot become a program that stands alone, as a sentence; empty if it can.
+// Exchanges whose messages are simulated one by one have no times of their own.
 [[nodiscard]] std::string why_no_program(const Scenario& scenario);
 
-// Throws SimulationError with why_no_program(), and as the evaluators of exchanges do. Workers are
-// equal in the program: factors of variability are applied when it is evaluated.
-[[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario);
+// Throws SimulationError where the algorithm has no program, and as the evaluators of exchanges do.
+// Workers are equal in the program: factors of variability are applied when it is evaluated.
+// `simulated`: its messages are to go through the network of the scenario one by one.
+[[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false);
+
+// Factors of all ranks in `iterations`; empty where nothing varies.
+[[nodiscard]] program::Factors factors_of(const Scenario& scenario, const program::Program& program,
+                                          std::int64_t iterations);
 
 } // namespace stepsim::study

@@ -8,6 +8,7 @@
 
 #include "program/builders/fsdp_program.hpp"
 #include "run/group_exchange.hpp"
+#include "run/program_parts.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "train/workload/layer_units.hpp"
@@ -45,29 +46,10 @@ std::vector<ProgramUnit> units_of(const Scenario& scenario, const train::Wrappin
   return units;
 }
 
-UnitExchange sent(const GroupExchange& exchange) {
-  return {exchange.seconds(), exchange.bytes_sent};
-}
-
-// The ranks of every node, and those with the same place in every node.
+// Shards are those of a node, replicas one rank of every node.
 void add_groups(const Scenario& scenario, program::Program& program) {
-  const auto nodes = static_cast<std::uint32_t>(scenario.cluster.nodes);
-  const auto gpus = static_cast<std::uint32_t>(scenario.cluster.gpus_per_node);
-  program::Group node{.name = "node", .parts = {}};
-  program::Group replica{.name = "replica", .parts = {}};
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    std::vector<std::uint32_t>& part = node.parts.emplace_back();
-    for (std::uint32_t g = 0; g < gpus; ++g) {
-      part.push_back(n * gpus + g);
-    }
-  }
-  for (std::uint32_t g = 0; g < gpus; ++g) {
-    std::vector<std::uint32_t>& part = replica.parts.emplace_back();
-    for (std::uint32_t n = 0; n < nodes; ++n) {
-      part.push_back(n * gpus + g);
-    }
-  }
-  program.groups = {std::move(node), std::move(replica)};
+  program.groups = {rank_group(scenario.cluster, RankGroup::node),
+                    rank_group(scenario.cluster, RankGroup::replica)};
   for (program::Operation& operation : program.operations) {
     if (operation.type == program::OperationType::exchange) {
       operation.group = operation.kind == program::Kind::allreduce ? 1 : 0;
@@ -99,13 +81,23 @@ program::FsdpOptions fsdp_options(const Scenario& scenario) {
           .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
 }
 
+Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
+  const Sharding& sharding = scenario.training.sharding;
+  double parameters = 0;
+  for (const ProgramUnit& unit : units) {
+    parameters += static_cast<double>(unit.parameters);
+  }
+  const auto shards = static_cast<double>(shard_ranks(scenario));
+  return {sharding.parameter_compression.encode_s(sharding.parameter_bytes * parameters / shards)};
+}
+
 std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards * shards;
 }
 
 program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
   const Sharding& sharding = scenario.training.sharding;
-  const program::FsdpOptions options = fsdp_options(scenario);
+  program::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
   GroupExchanges gathers(scenario, group, coll::Op::allgather);
   GroupExchanges reduces(scenario, group, coll::Op::reduce_scatter);
@@ -129,18 +121,17 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
       each.backward += scenario.workload.layers[layer].backward;
     }
     const auto parameters = static_cast<double>(unit.parameters);
-    const GroupExchange gather = gathers(sharding.parameter_bytes * parameters);
+    const double gathered = sharding.parameter_bytes * parameters;
+    const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
+    each.decode = {sharding.parameter_compression.decode_s(gathered)};
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    each.gather = gather.time;
-    each.reduce = reduce.time;
-    unit.gather = sent(gather);
-    unit.reduce = sent(reduce);
+    each.gather = taken(gather, out.simulated, unit.gather);
+    each.reduce = taken(reduce, out.simulated, unit.reduce);
     unit.cost.algorithm = gather.algorithm;
     if (replicas) {
       const GroupExchange replicate =
           (*replicas)(sharding.reduce_bytes * parameters / static_cast<double>(options.shards));
-      each.replicate = replicate.time;
-      unit.replicate = sent(replicate);
+      each.replicate = taken(replicate, out.simulated, unit.replicate);
     }
   }
   out.method = std::max(gathers.method(), reduces.method());
@@ -149,6 +140,7 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
     out.method = std::max(out.method, replicas->method());
     out.events += replicas->events();
   }
+  options.encode = encode_seconds(scenario, out.units);
   program::Program made = program::fsdp_program(times, options);
   if (options.hybrid) {
     add_groups(scenario, made);

@@ -8,6 +8,10 @@
 
 namespace stepsim::study {
 
+// Encoding the shards that a rank has of these units, s; 0 without a codec of parameters.
+[[nodiscard]] Seconds encode_seconds(const Scenario& scenario,
+                                     const std::vector<ProgramUnit>& units);
+
 // FSDP's rules of the scenario, without its units.
 [[nodiscard]] program::FsdpOptions fsdp_options(const Scenario& scenario);
 // Every rank of the group has an equal part, so that parameters are padded.

@@ -54,9 +54,15 @@ plan::UnitCost unit_cost(const Scenario& scenario, RankGroup group, coll::Op op,
   return [cache](std::int64_t parameters) { return (*cache)(parameters); };
 }
 
+// Costs that the planner does not know, by the parameters of a unit; empty where there are none.
+struct FurtherCosts {
+  plan::UnitCost replicate;
+  plan::UnitCost decode;
+};
+
 // The period of one division by the program itself. Everything of an iteration waits for the update
 // before it, so that the first iteration lasts a period.
-double program_period(const plan::UnitProblem& problem, const plan::UnitCost& replicate,
+double program_period(const plan::UnitProblem& problem, const FurtherCosts& costs,
                       const program::FsdpOptions& options, const plan::Cuts& cuts) {
   std::vector<program::UnitTimes> units;
   std::size_t layer = 0;
@@ -72,7 +78,8 @@ double program_period(const plan::UnitProblem& problem, const plan::UnitCost& re
     if (parameters > 0) {
       unit.gather.data = Seconds{problem.gather(parameters)};
       unit.reduce.data = Seconds{problem.reduce(parameters)};
-      unit.replicate.data = Seconds{replicate ? replicate(parameters) : 0};
+      unit.replicate.data = Seconds{costs.replicate ? costs.replicate(parameters) : 0};
+      unit.decode = Seconds{costs.decode ? costs.decode(parameters) : 0};
     }
   }
   return program::recurrence(program::fsdp_program(units, options), 1).makespan_s;
@@ -122,15 +129,18 @@ plan::UnitPlan best_units(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   const program::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
+  const ValueCodec& codec = sharding.parameter_compression;
   plan::UnitProblem problem;
   const std::vector<std::int64_t> parameters = train::layer_parameters(scenario.workload);
   for (std::size_t l = 0; l < parameters.size(); ++l) {
     const train::WorkLayer& layer = scenario.workload.layers[l];
     problem.layers.push_back({layer.forward, layer.backward, parameters[l]});
   }
-  problem.gather = unit_cost(scenario, group, coll::Op::allgather, sharding.parameter_bytes);
+  problem.gather =
+      unit_cost(scenario, group, coll::Op::allgather, sharding.parameter_bytes / codec.ratio);
   problem.reduce = unit_cost(scenario, group, coll::Op::reduce_scatter, sharding.reduce_bytes);
-  problem.update = options.update / options.shards;
+  const double shard = sharding.parameter_bytes * all_parameters(scenario) / options.shards;
+  problem.update = options.update / options.shards + Seconds{codec.encode_s(shard)};
   problem.reshard_after_forward = options.reshard_after_forward;
   problem.keep_last = options.keep_last;
   problem.ahead_forward = options.ahead_forward;
@@ -139,19 +149,28 @@ plan::UnitPlan best_units(const Scenario& scenario) {
   problem.communicators = options.communicators;
   problem.max_unit_parameters = largest_unit_of(scenario);
   const bool exact = options.micro_batches == 1 &&
-                     options.prefetch == program::BackwardPrefetch::pre && !options.hybrid;
+                     options.prefetch == program::BackwardPrefetch::pre && !options.hybrid &&
+                     codec.decode_Bps == 0;
   plan::UnitPlan best = plan::plan_units(problem, sharding.label_limit);
   if (exact) {
     return best;
   }
-  plan::UnitCost replicate;
+  FurtherCosts costs;
   if (options.hybrid) {
-    replicate = unit_cost(scenario, RankGroup::replica, coll::Op::allreduce,
-                          sharding.reduce_bytes / static_cast<double>(options.shards));
+    costs.replicate = unit_cost(scenario, RankGroup::replica, coll::Op::allreduce,
+                                sharding.reduce_bytes / static_cast<double>(options.shards));
   }
+  if (codec.decode_Bps > 0) {
+    const double bytes = sharding.parameter_bytes;
+    costs.decode = [codec, bytes](std::int64_t count) {
+      return codec.decode_s(bytes * static_cast<double>(count));
+    };
+  }
+  program::FsdpOptions searched = options;
+  searched.update = problem.update * options.shards; // with encoding, as the problem has it
   return plan::search_units(
       problem,
-      [&](const plan::Cuts& cuts) { return program_period(problem, replicate, options, cuts); },
+      [&](const plan::Cuts& cuts) { return program_period(problem, costs, searched, cuts); },
       {best.cuts}, options.micro_batches);
 }
 

@@ -36,6 +36,7 @@ struct Summary {
   std::optional<bool> converges;
   // Training as a program (TRN 8.2), and memory of a rank.
   std::optional<double> period_s, steps, utilization, units;
+  std::optional<double> outer_communication_s, local_steps, overlap_steps, outer_staleness_steps;
   std::optional<double> memory_parameters_bytes, memory_gradients_bytes, memory_optimizer_bytes,
       memory_live_bytes, memory_activation_bytes, memory_total_bytes, memory_limit_bytes;
   std::optional<bool> memory_fits;

@@ -61,8 +61,9 @@ inline constexpr SummaryRuns kSlowed{"a run with a slowdown by overlap",
                                      "/training/overlap/compute=..."};
 inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
 inline constexpr SummaryRuns kVarying{"a run with random times", "/variability/compute_cv=..."};
-inline constexpr SummaryRuns kPrograms{"a run with micro-batches or sharding",
+inline constexpr SummaryRuns kPrograms{"a run with micro-batches, sharding or rounds of steps",
                                        "/training/micro_batches=..."};
+inline constexpr SummaryRuns kRounds{"local_sgd and diloco", "/training/algorithm=diloco"};
 inline constexpr SummaryRuns kSharded{"a run with sharding", "/training/sharding=..."};
 inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
 
@@ -110,7 +111,8 @@ inline constexpr std::array kAll{
         .only(kPipelined),
     row("straggler_wait_s", &Summary::straggler_wait_s,
         "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
-        "worker computes; part of compute_s, not communication."),
+        "worker computes; part of compute_s, not communication. With mode ssp: what the bound on "
+        "staleness holds workers up, part of exposed_communication_s."),
     row("interference_s", &Summary::interference_s,
         "How much longer the period is than without the slowdown of /training/overlap, s; part of "
         "exposed_communication_s.")
@@ -206,6 +208,16 @@ inline constexpr std::array kAll{
     row("utilization", &Summary::utilization,
         "Period with exchanges that take no time over the period.")
         .only(kPrograms),
+    row("outer_communication_s", &Summary::outer_communication_s,
+        "Time of a round with an outer exchange under way, s; hidden or not.")
+        .only(kRounds),
+    row("local_steps", &Summary::local_steps, "Steps of a round.").only(kRounds),
+    row("overlap_steps", &Summary::overlap_steps,
+        "Steps during which training goes on while a fragment is exchanged.")
+        .only(kRounds),
+    row("outer_staleness_steps", &Summary::outer_staleness_steps,
+        "Steps between sending a fragment and merging it.")
+        .only(kRounds),
     row("units", &Summary::units, "Sharding units, whose parameters are gathered together.")
         .only(kSharded),
     row("certified", &Summary::certified,

@@ -111,8 +111,25 @@ double packet_seconds(const Scenario& scenario, double bytes) {
   return (bytes / mtu + background / size) * 2 * way.links * kPacketHop; // acknowledgements too
 }
 
+// How many all-reduces of the gradients the exchanges of an iteration amount to: a gather or a
+// reduce-scatter is half of one.
+double allreduces(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const Sharding& sharding = training.sharding;
+  const auto batches = static_cast<double>(training.micro_batches);
+  const double reduces = training.accumulation_exchange == AccumulationExchange::each ? batches : 1;
+  if (sharding.strategy == ShardingStrategy::none) {
+    return reduces;
+  }
+  const double gathers = !has_units(sharding)             ? 1
+                         : sharding.reshard_after_forward ? 2 * batches
+                                                          : batches;
+  const double values = std::max(scenario.workload.bytes_per_value(), 1.0);
+  return (gathers * sharding.parameter_bytes + reduces * sharding.reduce_bytes) / (2 * values);
+}
+
 double network_seconds(const Scenario& scenario) {
-  const auto bytes = static_cast<double>(scenario.workload.bytes().value);
+  const double bytes = allreduces(scenario) * static_cast<double>(scenario.workload.bytes().value);
   const auto iterations = static_cast<double>(scenario.training.iterations);
   const auto ranks = static_cast<double>(scenario.cluster.ranks());
   if (scenario.cluster.network.model == NetworkModel::packet) {

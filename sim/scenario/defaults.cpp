@@ -14,6 +14,7 @@
 #include "plan/planners.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
@@ -338,9 +339,12 @@ std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Sc
   }
   // Beside it, pipe_sgd has compute_slowdown in its resolved scenario.
   const Communication& communication = scenario.communication;
-  if (exchanges(scenario) && !scenario.training.overlap.any() &&
-      scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
-      communication.overlap_backward && communication.schedule != plan::Schedule::single) {
+  const Training& training = scenario.training;
+  const bool overlaps_backward =
+      (training.algorithm == TrainingAlgorithm::sync_sgd || has_islands(training)) &&
+      communication.overlap_backward && communication.schedule != plan::Schedule::single;
+  if (exchanges(scenario) && !training.overlap.any() &&
+      (overlaps_backward || training.local.overlap_steps > 0)) {
     defaults.push_back({"/training/overlap", io::Json(), "overlap is assumed to be free"});
   }
   return defaults;

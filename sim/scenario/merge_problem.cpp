@@ -54,7 +54,10 @@ plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
     exchange.options.cost_form = coll::CostForm::exact;
     exchange.options.ring_startup_2p = false;
   }
-  return train::planner_cost(exchange);
+  const bool bends =
+      exchange.links.fabric && plan::planner(scenario.communication.schedule).reads_cost;
+  const plan::Cost cost = train::planner_cost(exchange);
+  return bends ? plan::Cost{.base = tangent(cost, mean_message(scenario))} : cost;
 }
 
 // What the planner sees of one message.

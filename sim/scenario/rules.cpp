@@ -36,6 +36,7 @@ constexpr std::array kAlgorithmKeys{
     AlgorithmKey{"warmup_switch", TrainingAlgorithm::pipe_sgd},
     AlgorithmKey{"drain", TrainingAlgorithm::pipe_sgd},
     AlgorithmKey{"mode", TrainingAlgorithm::parameter_server},
+    AlgorithmKey{"staleness_bound", TrainingAlgorithm::parameter_server},
     AlgorithmKey{"server_mode", TrainingAlgorithm::parameter_server},
     AlgorithmKey{"server_split", TrainingAlgorithm::parameter_server},
 };

@@ -5,8 +5,10 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/schedule/in_switch.hpp"
+#include "scenario/local_rules.hpp"
 #include "scenario/node_rules.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/server_rules.hpp"
 #include "scenario/sharding_rules.hpp"
 
 namespace stepsim::study {
@@ -17,7 +19,7 @@ using coll::AlgorithmId;
 using coll::CompressionMethod;
 
 bool is_async(const Scenario& s) {
-  return s.training.algorithm == TrainingAlgorithm::parameter_server && s.training.async;
+  return s.training.algorithm == TrainingAlgorithm::parameter_server && s.training.async();
 }
 bool is_in_step(const Scenario& s) { return !is_async(s); }
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
@@ -53,7 +55,8 @@ bool drops_by_class(const Scenario& s) {
 
 // What stands in the way, in words.
 std::string algorithm_word(const Scenario& s) {
-  return is_async(s) ? "mode async" : std::string(kTrainingAlgorithms[s.training.algorithm]);
+  return is_async(s) ? "mode " + std::string(kServerModes[s.training.mode])
+                     : std::string(kTrainingAlgorithms[s.training.algorithm]);
 }
 std::string model_word(const Scenario& s) {
   return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
@@ -119,9 +122,6 @@ constexpr std::array kRules{
     KeyRule{"/training/host_copy_Bps", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/training/input_s", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/input_pipelined", "the algorithm is sync_sgd", is_sync, training_word},
-    KeyRule{"/training/server_mode", "the mode is async",
-            [](const Scenario& s) { return !is_server(s) || s.training.async; },
-            [](const Scenario&) { return std::string("mode sync"); }},
     KeyRule{"/communication/collective", "the algorithm is not parameter_server",
             [](const Scenario& s) { return !is_server(s); }, training_word},
     KeyRule{"/communication/plan_cost",
@@ -131,6 +131,9 @@ constexpr std::array kRules{
               return "schedule " + std::string(plan::planner(s.communication.schedule).name);
             }},
     KeyRule{"/communication/plan_cost", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/communication/contention", "the network model is alpha_beta",
+            [](const Scenario& s) { return !is_simulated(s); },
+            [](const Scenario& s) { return model_word(s) + ", whose links are shared"; }},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
     KeyRule{"/communication/library/name", kOfLibrary, is_library, asked_collective},
@@ -251,15 +254,6 @@ constexpr std::array kRules{
     KeyRule{"/training/warmup_switch", "warmup_iterations is above 0",
             [](const Scenario& s) { return !is_pipe(s) || s.training.warmup_iterations > 0; },
             [](const Scenario&) { return std::string("training without warmup_iterations"); }},
-    KeyRule{"/training/server_split",
-            "the parts are even, or the network is simulated", // alpha_beta has even parts
-            [](const Scenario& s) { return !s.training.whole_split || is_simulated(s); },
-            [](const Scenario& s) { return model_word(s) + ", whose parts are even"; }},
-    KeyRule{"/training/server_split", "the parts are even, or there are several servers",
-            [](const Scenario& s) {
-              return !s.training.whole_split || s.communication.options.servers > 1;
-            },
-            [](const Scenario&) { return std::string("one server"); }},
     KeyRule{"/cluster/network/packet/ack_bytes",
             "the transport or the background acknowledges packets",
             [](const Scenario& s) { return acknowledges(transport_of(s)) || has_background(s); },
@@ -367,6 +361,8 @@ std::vector<KeyRule> key_rules() {
   const std::span<const KeyRule> nodes = node_rules();
   all.insert(all.end(), nodes.begin(), nodes.end());
   add_sharding_rules(all);
+  add_local_rules(all);
+  add_server_rules(all);
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

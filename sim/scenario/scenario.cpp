@@ -18,6 +18,7 @@
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_jobs.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -139,8 +140,10 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
 // Problems are thrown between the stages and not at the end of each reader, so that as many as
 // possible are reported at once and none that only follows from another.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
-  for (const std::string_view place : {"/cluster/network", "/cluster/intra_network",
-                                       "/communication/library", "/training/sharding"}) {
+  for (const std::string_view place :
+       {"/cluster/network", "/cluster/intra_network", "/communication/library",
+        "/training/sharding", "/training/sharding/parameter_compression",
+        "/training/outer_compression"}) {
     if (const io::Json* word = io::resolve(tree, place); word != nullptr && word->is_string()) {
       return parse_scenario(with_short_forms_expanded(tree), files, leftovers);
     }
@@ -195,7 +198,9 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_meaning(tree, context, scenario);
   check_overlap(tree, context, scenario);
   problems.throw_if_any();
-  check_schedule(tree, problems, scenario);
+  check_local(tree, problems, scenario);
+  problems.throw_if_any();
+  check_schedule(tree, problems, has_islands(scenario.training) ? island_of(scenario) : scenario);
   check_sharding(tree, problems, scenario);
   problems.throw_if_any();
   if (scenario.communication.options.cost_form != coll::CostForm::exact) {

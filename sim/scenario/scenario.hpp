@@ -18,6 +18,7 @@
 #include "plan/planners.hpp"
 #include "program/training_program.hpp"
 #include "scenario/files.hpp"
+#include "scenario/local_training.hpp"
 #include "scenario/node_source.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "scenario/sharding.hpp"
@@ -106,15 +107,23 @@ struct Convergence {
   double beta{};             // epochs at x2 = (1 + beta) epochs_lossless
 };
 
-enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server };
+enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server, local_sgd, diloco };
 inline constexpr auto kTrainingAlgorithms =
     base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
                                     {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},
-                                    {TrainingAlgorithm::parameter_server, "parameter_server"}});
+                                    {TrainingAlgorithm::parameter_server, "parameter_server"},
+                                    {TrainingAlgorithm::local_sgd, "local_sgd"},
+                                    {TrainingAlgorithm::diloco, "diloco"}});
+
+// Workers of parameter servers train in step, nobody waits, or nobody runs further ahead than a
+// bound (stale synchronous, TRN 4.7).
+enum class ServerMode { sync, async, ssp };
+inline constexpr auto kServerModes = base::words<ServerMode>(
+    {{ServerMode::sync, "sync"}, {ServerMode::async, "async"}, {ServerMode::ssp, "ssp"}});
 
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
-  std::int64_t iterations = 10;
+  std::int64_t iterations = 10;                   // rounds with local_sgd and diloco
   std::optional<std::int64_t> discard_iterations; // empty: 1 if periods differ, else 0
   Seconds update;
   Seconds input;
@@ -126,6 +135,7 @@ struct Training {
   std::int64_t micro_batches = 1;  // per update; the workload is one of them
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
+  LocalTraining local; // local_sgd, diloco
   // pipe_sgd
   std::optional<std::int64_t> pipeline_width = 2; // empty = optimal
   std::int64_t max_width = 16;                    // largest that `optimal` tries
@@ -134,7 +144,9 @@ struct Training {
   train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
   bool drain = false;
   // parameter_server; servers and placement are in the options of the collective
-  bool async = false;
+  ServerMode mode{};
+  std::optional<std::int64_t> staleness_bound; // ssp; empty: none
+  [[nodiscard]] bool async() const { return mode != ServerMode::sync; }
   bool serial_server = false;
   bool whole_split = false; // whole tensors on servers in turn (PKT 7.2)
   std::optional<Convergence> convergence;

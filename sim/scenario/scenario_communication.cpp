@@ -20,6 +20,7 @@
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {
@@ -205,6 +206,16 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   }
   (void)fields.any("plan_cost");
   parse_compressed(fields, context, scenario);
+  if (trains_in_rounds(scenario.training) && is_compressed(scenario)) {
+    if (context.leftovers == Leftovers::refuse) {
+      context.problems.add(fields.json(), "compression",
+                           "compression has no meaning for " +
+                               std::string(kTrainingAlgorithms[algorithm]) +
+                               "; /training/outer_compression is that of outer exchanges");
+    }
+    out.compression = {};
+    scenario.dense_baseline.reset();
+  }
   if (const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
       !coll::takes_ranks(out.collective, ranks)) {
     context.problems.add(fields.json(), "collective",

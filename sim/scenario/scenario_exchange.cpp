@@ -122,6 +122,18 @@ coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& gr
   return part;
 }
 
+namespace {
+
+// Streams that are under way at the same time share the network.
+bool exchanges_meet(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  return scenario.communication.schedule == plan::Schedule::asc_wfbp ||
+         (has_units(sharding) &&
+          (sharding.communicators > 1 || sharding.strategy == ShardingStrategy::hybrid_shard));
+}
+
+} // namespace
+
 // A flow-level exchange of equal workers repeats itself and is evaluated once per size; what
 // depends on other messages under way has to be simulated as a whole.
 bool simulates_messages(const Scenario& scenario) {
@@ -130,8 +142,8 @@ bool simulates_messages(const Scenario& scenario) {
   return model == NetworkModel::packet ||
          (model == NetworkModel::flow &&
           (communication.collective == coll::AlgorithmId::parameter_server ||
-           communication.schedule == plan::Schedule::priority || stops_early(scenario) ||
-           !scenario.other_jobs.empty()));
+           communication.schedule == plan::Schedule::priority || exchanges_meet(scenario) ||
+           stops_early(scenario) || !scenario.other_jobs.empty()));
 }
 
 std::string_view collective_word(const Communication& communication) {

@@ -36,9 +36,9 @@ struct CodecTimes {
 [[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
 
 // Whether the run is a job whose messages go through the simulated network one by one: packets, and
-// flows where messages overlap or end early (parameter servers, schedule priority, several jobs,
-// dlcp with early_stop and a bound above 0). Otherwise one exchange at a time is on the network,
-// and its time depends on its size alone.
+// flows where exchanges meet (parameter servers, priority, asc_wfbp, two communicators, replicas,
+// several jobs) or end early (dlcp with early_stop and a bound above 0). Otherwise one exchange at
+// a time is on the network, and its time depends on its size alone.
 [[nodiscard]] bool simulates_messages(const Scenario& scenario);
 
 // Whether an algorithm over nodes sends its reduce and its broadcast as chains of blocks, as

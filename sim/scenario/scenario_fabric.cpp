@@ -10,10 +10,9 @@
 
 #include "base/number_text.hpp"
 #include "net/fabric/placement.hpp"
-#include "plan/planners.hpp"
+#include "scenario/network_use.hpp"
 #include "scenario/packet/packet_tree.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/topology_field.hpp"
 #include "json/json_pointer.hpp"
@@ -161,83 +160,6 @@ void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& clu
   }
 }
 
-// What runs on a simulated network, and how.
-// Each line refuses one thing that the simulated networks do not model, at the key that asks for
-// it. What follows `simulates_messages` holds where messages overlap: there every message is a flow
-// of a job, and only training that is defined by such messages can run.
-void check_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
-  const NetworkModel model = scenario.cluster.network.model;
-  const std::string on = " needs network model alpha_beta";
-  const auto refuse = [&](std::string_view pointer, const std::string& what) {
-    const io::Json* place = io::resolve(tree, pointer);
-    context.problems.add(place != nullptr ? *place : tree, what);
-  };
-  const Training& training = scenario.training;
-  const Communication& communication = scenario.communication;
-  if (scenario.method && *scenario.method != coll::Method::events) {
-    refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
-  }
-  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async) {
-    refuse("/training/mode", "mode async" + on);
-  }
-  if (training.exchange) {
-    refuse("/training/exchange_s", "exchange_s" + on);
-  }
-  if (!scenario.cluster.network.cost_file.empty() ||
-      scenario.cluster.network.cost_tree.is_object()) {
-    refuse("/cluster/network/cost", "a measured cost" + on);
-  }
-  if (communication.calibrated || communication.library) {
-    refuse("/communication/collective",
-           "collective " + std::string(collective_word(communication)) + on);
-  }
-  if (communication.options.cost_form != coll::CostForm::exact) {
-    refuse("/communication/cost_form", "a published cost form" + on);
-  }
-  const coll::CompressionRow& method = coll::row(communication.compression.method);
-  if (is_compressed(scenario) && !method.simulated) {
-    refuse("/communication/compression/method",
-           "compression " + std::string(method.name) + " is known by a formula only, which" + on);
-  }
-  if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
-    refuse("/communication/compression/method", "compression hierarchical_topk" + on);
-  }
-  if (scenario.cluster.network.packet.options.load_balancing == net::LoadBalancing::explicit_path) {
-    refuse("/cluster/network/packet/load_balancing",
-           "explicit needs a path for every flow, which training has not");
-  }
-  for (const auto& [layer, bound] : scenario.cluster.network.packet.bounded_loss.bound_of_layer) {
-    const std::size_t layers = scenario.workload.layers.size();
-    if (layer >= static_cast<std::int64_t>(layers)) {
-      refuse("/cluster/network/packet/transport/loss_bound_per_layer",
-             "unknown layer " + std::to_string(layer) + ", there are " + std::to_string(layers));
-    }
-  }
-  if (!simulates_messages(scenario)) {
-    return;
-  }
-  const std::string jobs =
-      model == NetworkModel::packet ? "network model packet" : "training whose messages overlap";
-  const std::string unlike = " is not defined for " + jobs + "; use model alpha_beta" +
-                             (model == NetworkModel::packet ? " or flow" : "");
-  if (training.algorithm == TrainingAlgorithm::pipe_sgd) {
-    refuse("/training/algorithm", "pipe_sgd" + unlike);
-  }
-  if (is_compressed(scenario)) {
-    refuse("/communication/compression/method", "compression " + std::string(method.name) + unlike);
-  }
-  if (communication.reduce_broadcast) {
-    refuse("/communication/exchange", "reduce_broadcast" + unlike);
-  }
-  const plan::Planner& planner = plan::planner(communication.schedule);
-  if (!planner.fits_networks()) {
-    refuse("/communication/schedule", "schedule " + std::string(planner.name) + unlike);
-  }
-  for (const std::string_view pointer : times_beside_exchanges(scenario)) {
-    refuse(pointer, std::string(pointer.substr(pointer.rfind('/') + 1)) + unlike);
-  }
-}
-
 // The packet block, with the seed and the limit of the scenario.
 // Values of training are fp32: a packet holds whole ones.
 void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario& scenario,
@@ -339,7 +261,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
     }
   }
   cluster.fabric = std::move(fabric);
-  check_use(tree, context, scenario);
+  check_network_use(tree, context, scenario);
 }
 
 // Only keys that the network model reads are shown: what is shown can be read again.

@@ -88,9 +88,10 @@ void check_overlap(const io::Json& tree, const ParseContext& context, const Scen
   }
   if (scenario.training.algorithm == TrainingAlgorithm::parameter_server) {
     report(std::string(key) + " has no meaning for parameter_server");
-  } else if (simulates_messages(scenario)) {
-    report(std::string(key) +
-           " has no meaning where messages go through a simulated network one by one");
+  } else if (overlap.exchange > 1 && simulates_messages(scenario)) {
+    context.problems.add(*io::resolve(tree, "/training/overlap"), "exchange",
+                         "must be 1 where every message is simulated: the network gives the rates "
+                         "of exchanges");
   }
 }
 

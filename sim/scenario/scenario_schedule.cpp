@@ -15,6 +15,7 @@
 #include "plan/priority.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/schedule_options.hpp"
 #include "json/json_pointer.hpp"
 
@@ -58,9 +59,21 @@ bool has_measured_buckets(const Scenario& scenario) {
 
 // The buckets a framework has really used are the best guess of what it will use again.
 plan::Schedule default_schedule(const Scenario& scenario) {
-  return scenario.training.algorithm != TrainingAlgorithm::sync_sgd ? plan::Schedule::single
-         : has_measured_buckets(scenario)                           ? plan::Schedule::trace
-                                                                    : plan::Schedule::ddp;
+  const Training& training = scenario.training;
+  return training.algorithm != TrainingAlgorithm::sync_sgd && !has_islands(training)
+             ? plan::Schedule::single
+         : has_measured_buckets(scenario) ? plan::Schedule::trace
+                                          : plan::Schedule::ddp;
+}
+
+// What has no buckets takes the place of a schedule, "mode async"; empty with buckets.
+std::string bucketless(const Training& training) {
+  return has_buckets(training) ? ""
+         : trains_in_rounds(training)
+             ? std::string(kTrainingAlgorithms[training.algorithm]) + " with inner step"
+         : has_units(training.sharding)
+             ? "sharding " + std::string(kShardingStrategies[training.sharding.strategy])
+             : "mode " + std::string(kServerModes[training.mode]);
 }
 
 // Asynchronous workers send everything at once: an axis may ask for another schedule there and gets
@@ -68,10 +81,8 @@ plan::Schedule default_schedule(const Scenario& scenario) {
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   const std::string_view by_default = plan::planner(default_schedule(scenario)).name;
   std::string_view chosen = fields.word_or("schedule", by_default);
-  const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
-  const bool units = has_units(scenario.training.sharding); // which take the place of buckets
-  if ((async || units) && context.leftovers == Leftovers::ignore) {
+  const bool buckets = has_buckets(scenario.training);
+  if (!buckets && context.leftovers == Leftovers::ignore) {
     chosen = by_default; // the only one there is
   }
   const plan::Planner& planner = *plan::find_planner(chosen);
@@ -80,9 +91,7 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
       fields, context, planner,
       static_cast<std::int64_t>(std::ceil(scenario.workload.bytes_per_value())));
   for (const std::string_view key : planner.keys) {
-    context.needs_meaning(
-        fields, key, !units,
-        "sharding " + std::string(kShardingStrategies[scenario.training.sharding.strategy]));
+    context.needs_meaning(fields, key, buckets, bucketless(scenario.training));
   }
 }
 
@@ -94,17 +103,18 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json* found = io::resolve(tree, "/communication");
   const io::Json& where = found != nullptr ? *found : tree;
   const std::string schedule = "schedule " + std::string(planner.name);
-  const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async();
   if (async && planner.schedule != plan::Schedule::single) {
-    problems.add(where, "schedule", schedule + " is not defined for mode async");
+    problems.add(where, "schedule",
+                 schedule + " is not defined for mode " +
+                     std::string(kServerModes[scenario.training.mode]));
   }
   if (planner.needs == plan::Needs::buckets && !has_measured_buckets(scenario)) {
     problems.add(where, "schedule",
                  schedule + " needs a trace whose measured buckets hold all gradients");
   }
-  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets ||
-      simulates_messages(scenario)) {
+  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets) {
     return;
   }
   const coll::CompressionMethod method = communication.compression.method;
@@ -112,8 +122,9 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     if (coll::row(method).kind != coll::CompressionKind::sparse) {
       problems.add(where, "schedule", schedule + " needs a sparse compression");
     }
-  } else if (planner.needs_linear_cost() ? !merge_problem(scenario).cost.is_linear()
-                                         : !is_summed(method)) {
+  } else if (planner.needs_linear_cost() && !(simulates_messages(scenario) && is_summed(method))
+                 ? !merge_problem(scenario).cost.is_linear()
+                 : !is_summed(method)) {
     problems.add(where, "schedule",
                  planner.needs_linear_cost()
                      ? schedule + " needs a linear cost (startup_s, per_byte_s)"

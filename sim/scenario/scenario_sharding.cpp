@@ -9,6 +9,7 @@
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "program/program_check.hpp"
+#include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "json/checked.hpp"
 #include "json/json_pointer.hpp"
@@ -109,6 +110,8 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.communicators = fields.integer("communicators");
   out.gather = fields.word("gather", kParameterGathers);
   read_memory(fields, out);
+  out.parameter_compression =
+      parse_value_codec(fields, "parameter_compression", context, out.parameter_bytes);
   out.max_unit_parameters = fields.optional_integer("max_unit_parameters");
   out.label_limit = fields.integer("label_limit");
   return out;
@@ -198,6 +201,9 @@ void add_sharding(const Training& training, io::Json& tree) {
                            {"stored_bytes", sharding.stored_bytes},
                            {"optimizer_bytes", sharding.optimizer_bytes},
                            {"activation_bytes", sharding.activation_bytes}}};
+  if (sharding.parameter_compression.method != CodecMethod::none) {
+    part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
+  }
   if (sharding.memory_bytes) {
     part.set("memory_bytes", *sharding.memory_bytes);
   }
@@ -234,9 +240,6 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json& place = *tree.find("training");
   const std::string what = shards ? "sharding " + word_of(training.sharding) : "micro_batches";
   const std::string_view key = shards ? "sharding" : "micro_batches";
-  if (simulates_messages(scenario)) {
-    problems.add(place, key, what + " is not defined where every message is simulated");
-  }
   if (training.input.value > 0) {
     problems.add(place, "input_s", "is not defined with " + what);
   }
@@ -287,8 +290,6 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   if (training.sharding.strategy == ShardingStrategy::hybrid_shard) {
     if (scenario.cluster.nodes < 2 || scenario.cluster.gpus_per_node < 2) {
       problems.add(place, key, "hybrid_shard needs at least 2 nodes and 2 ranks in each");
-    } else if (is_simulated(scenario)) {
-      problems.add(place, key, "hybrid_shard is not defined for a simulated network");
     } else if (!scenario.cluster.intra) {
       problems.add(place, key, "hybrid_shard needs /cluster/intra_network");
     }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -66,7 +67,15 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   Training& training = scenario.training;
   coll::Options& options = scenario.communication.options;
   const std::int64_t ranks = scenario.cluster.ranks();
-  training.async = fields.word("mode") == "async";
+  training.mode = fields.word("mode", kServerModes);
+  const bool bound_given = fields.any("staleness_bound") != nullptr;
+  const auto bound = fields.optional_integer("staleness_bound");
+  if (training.mode == ServerMode::ssp) {
+    training.staleness_bound = bound;
+    if (!bound_given) {
+      context.problems.add(fields.json(), "mode", "needs staleness_bound");
+    }
+  }
   options.placement = fields.word("placement", coll::kPlacements);
   const bool sharded = options.placement == coll::Placement::sharded;
   const bool colocated = options.placement == coll::Placement::colocated;
@@ -154,6 +163,7 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
   parse_sharding(fields, context, scenario);
+  parse_local(fields, context, scenario);
   parse_convergence(fields, context, training);
 }
 
@@ -197,7 +207,7 @@ io::Json training_tree(const Scenario& scenario) {
   if (training.discard_iterations) {
     tree.set("discard_iterations", *training.discard_iterations);
   }
-  const bool async = training.algorithm == Algorithm::parameter_server && training.async;
+  const bool async = training.algorithm == Algorithm::parameter_server && training.async();
   if (!async) {
     tree.set("sync_s", training.sync.value);
     tree.set("host_copy_Bps", training.host_copy_Bps);
@@ -223,12 +233,20 @@ io::Json training_tree(const Scenario& scenario) {
              training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
     tree.set("drain", training.drain);
     break;
+  case Algorithm::local_sgd:
+  case Algorithm::diloco:
+    add_local(training, tree);
+    break;
   case Algorithm::parameter_server: {
     const coll::Options& options = scenario.communication.options;
-    tree.set("mode", training.async ? "async" : "sync");
+    tree.set("mode", kServerModes[training.mode]);
+    if (training.mode == ServerMode::ssp) {
+      tree.set("staleness_bound",
+               training.staleness_bound ? io::Json(*training.staleness_bound) : io::Json());
+    }
     tree.set("servers", static_cast<std::int64_t>(options.servers));
     tree.set("placement", coll::kPlacements[options.placement]);
-    if (training.async) {
+    if (training.async()) {
       tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
     } else {
       tree.set("server_split", training.whole_split ? "whole" : "even");

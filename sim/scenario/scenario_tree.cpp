@@ -17,6 +17,7 @@
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_training.hpp"
 #include "scenario/schedule_options.hpp"
 
@@ -233,8 +234,8 @@ io::Json communication_tree(const Scenario& scenario) {
   if (communication.copy_bandwidth_Bps > 0) {
     tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
   }
-  const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async();
   if (const auto& cost = communication.plan_cost;
       cost && plan::planner(communication.schedule).reads_cost && !async) {
     tree.set("plan_cost",
@@ -243,7 +244,7 @@ io::Json communication_tree(const Scenario& scenario) {
   if (io::Json library = library_tree(communication); !library.is_null()) {
     tree.set("library", std::move(library));
   }
-  if (!has_units(scenario.training.sharding)) {
+  if (has_buckets(scenario.training)) {
     add_schedule_options(plan::planner(communication.schedule), communication.schedule_options,
                          tree);
   }

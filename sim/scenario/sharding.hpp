@@ -7,6 +7,7 @@
 #include "base/words.hpp"
 #include "program/builders/fsdp_program.hpp"
 #include "program/builders/step_parts.hpp"
+#include "scenario/value_codec.hpp"
 #include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
@@ -61,6 +62,7 @@ struct Sharding {
   // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the state of
   // the optimizer.
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;
+  ValueCodec parameter_compression{};         // of gathered parameters
   double activation_bytes = 0;                // of a rank
   std::optional<std::int64_t> memory_bytes{}; // of a device
   // For units that are planned: wrapping optimal, plan-units.

@@ -17,6 +17,8 @@ struct ShortForm {
 constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
                                  ShortForm{"/communication/library", "name"},
                                  ShortForm{"/training/sharding", "strategy"},
+                                 ShortForm{"/training/sharding/parameter_compression", "method"},
+                                 ShortForm{"/training/outer_compression", "method"},
                                  ShortForm{"/cluster/topology", "file"},
                                  ShortForm{"/cluster/network", "calibration"},
                                  ShortForm{"/cluster/intra_network", "calibration"},

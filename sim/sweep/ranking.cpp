@@ -36,23 +36,23 @@ std::vector<std::int64_t> batches_of_points(const Sweep& sweep) {
   if (!may_vary) {
     return std::vector<std::int64_t>(points, batches_of(sweep.base));
   }
-  std::vector<std::int64_t> ranks;
+  std::vector<std::int64_t> batches;
   for (std::size_t point = 0; point < points; ++point) {
-    ranks.push_back(
+    batches.push_back(
         batches_of(scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point))));
   }
-  return ranks;
+  return batches;
 }
 
-// Samples per second need a batch size. If a single row lacks it, ranks per second are taken for
-// all.
+// Samples per second need a batch size. If a single row lacks it, batches per second are taken
+// for all.
 bool has_samples(std::span<const io::Json> rows) {
   return std::ranges::all_of(rows, [](const io::Json& row) {
     return !error_in(row).empty() || number_in(row, "samples_per_s").has_value();
   });
 }
 
-std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t ranks,
+std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batches,
                                bool has_samples) {
   const std::optional<double> time = number_in(row, "iteration_time_s");
   switch (by) {
@@ -62,7 +62,7 @@ std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t rank
     if (has_samples) {
       return number_in(row, "samples_per_s");
     }
-    return time && *time > 0 ? std::optional(static_cast<double>(ranks) / *time) : std::nullopt;
+    return time && *time > 0 ? std::optional(static_cast<double>(batches) / *time) : std::nullopt;
   case BestBy::efficiency:
     return number_in(row, "scaling_efficiency");
   }
@@ -75,17 +75,17 @@ bool exceeds_memory(const io::Json& row) {
 }
 
 // Of equal rows the first is the best.
-Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
+Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> batches,
                   std::optional<BestBy> asked) {
   Ranking ranking;
   ranking.batches_differ =
-      std::ranges::any_of(ranks, [&](std::int64_t each) { return each != ranks.front(); });
+      std::ranges::any_of(batches, [&](std::int64_t each) { return each != batches.front(); });
   ranking.by = asked.value_or(ranking.batches_differ ? BestBy::throughput : BestBy::iteration_time);
   const bool samples = has_samples(rows);
   const bool less_is_better = ranking.by == BestBy::iteration_time;
   std::vector<std::optional<double>> values;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    values.push_back(value_by(ranking.by, rows[i], ranks[i], samples));
+    values.push_back(value_by(ranking.by, rows[i], batches[i], samples));
     const auto& value = values.back();
     if (!value) {
       continue;

@@ -35,14 +35,15 @@ struct Ranking {
 // grid, as its scenario says.
 [[nodiscard]] std::vector<std::int64_t> batches_of_points(const Sweep& sweep);
 
-// `rows` are records, `ranks` their batches. Throughput is samples_per_s; where a row has none
-// (no batch size), batches per iteration time in all rows.
-[[nodiscard]] Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> ranks,
+// `rows` are records, `batches` the batches of their iterations. Throughput is samples_per_s; where
+// a row has none (no batch size), batches per iteration time in all rows.
+[[nodiscard]] Ranking rank_rows(std::span<const io::Json> rows,
+                                std::span<const std::int64_t> batches,
                                 std::optional<BestBy> asked = std::nullopt);
 
-// What a criterion looks at in a record: seconds, samples (or workers) per second, a ratio. Empty
+// What a criterion looks at in a record: seconds, samples (or batches) per second, a ratio. Empty
 // where the row failed.
-[[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t ranks,
+[[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batches,
                                              bool has_samples);
 // Whether the run of a record needs more memory than a device has.
 [[nodiscard]] bool exceeds_memory(const io::Json& row);

@@ -18,8 +18,8 @@
 
 namespace stepsim::study {
 
-// What happens to an output that is there already: an error, a new file in its place, or going on
-// behind its last complete record.
+// What happens to an output that is there already: an error, a new file in its place, or going on:
+// its failed points are run again, then the points behind its last complete record.
 enum class IfExists { refuse, overwrite, resume };
 
 struct SweepOptions {

@@ -24,8 +24,9 @@ public:
   SweepOutput(const SweepOutput&) = delete;
   SweepOutput& operator=(const SweepOutput&) = delete;
 
-  // All of it, or SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: up to the
-  // last complete record. Every few seconds what is written goes to the disk.
+  // All of it, or SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: 1233 is
+  // the point of the last complete record, and in a shard its own points up to there are meant.
+  // Every few seconds what is written goes to the disk.
   void write(std::string_view lines);
   void set_safe(std::int64_t point) { safe_point_ = point; } // the last one in the file already
 
@@ -38,7 +39,8 @@ private:
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
-// Reads rows in bounded memory.
+// Reads rows in the memory of one row and one block. Throws InputError for a file that cannot be
+// read.
 class RowReader {
 public:
   explicit RowReader(const std::string& path);

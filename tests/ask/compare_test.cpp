@@ -70,7 +70,7 @@ TEST_CASE("compare: where the number of workers varies the most samples per seco
   REQUIRE(comparison.rows.size() == 4);
   CHECK(comparison.ranking.batches_differ);
   CHECK(comparison.ranking.by == study::BestBy::throughput);
-  CHECK(comparison.ranks == std::vector<std::int64_t>{1, 2, 4, 8});
+  CHECK(comparison.batches == std::vector<std::int64_t>{1, 2, 4, 8});
   double most = 0;
   std::size_t best = 4;
   for (std::size_t i = 0; i < 4; ++i) { // in the order of the grid

@@ -447,7 +447,7 @@ struct Recording {
 
 std::string sequence(int number) { return R"("Sequence number":)" + std::to_string(number); }
 
-constexpr const char* kNode = "autograd::engine::evaluate_function: ";
+const std::string kNode = "autograd::engine::evaluate_function: ";
 
 } // namespace
 
@@ -468,13 +468,13 @@ TEST_CASE("R14: four ranks with known clocks and arrivals give exact transfers a
                       "");
       recording.event("cpu_op", "aten::linear", origin + 10'000, 50'000, 1, sequence(9));
       recording.kernel("gemm", origin + 11'000, origin + 20'000, 100'000, 1);
-      recording.event("cpu_op", std::string(kNode) + "AddmmBackward0", origin + 200'000, 50'000, 2,
+      recording.event("cpu_op", kNode + "AddmmBackward0", origin + 200'000, 50'000, 2,
                       sequence(9));
       recording.kernel("gemm", origin + 201'000, origin + 210'000, 200'000, 2);
       for (std::size_t c = 0; c < transfers.size(); ++c) {
         const std::int64_t at = origin + 500'000 + 400'000 * static_cast<std::int64_t>(c);
         const auto elements = std::to_string(1000 * (c + 1));
-        recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad", at,
+        recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad", at,
                         60'000, 2, "");
         recording.event("cpu_op", "torch::autograd::AccumulateGrad", at + 100, 10'000, 2,
                         R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
@@ -524,12 +524,12 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
           now += 30'000;
         }
         for (int layer = 1; layer >= 0; --layer) {
-          recording.event("cpu_op", std::string(kNode) + "Backward0", now + 1'000, 20'000, 2,
+          recording.event("cpu_op", kNode + "Backward0", now + 1'000, 20'000, 2,
                           sequence(first + layer));
           recording.kernel("b", now + 2'000, now + 5'000, 15'000 + 2'000 * layer + micro, 2);
           now += 30'000;
           const std::string elements = std::to_string(100 * (layer + 1));
-          recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad",
+          recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad",
                           now + 1'000, 20'000, 2, "");
           recording.event("cpu_op", "torch::autograd::AccumulateGrad", now + 2'000, 5'000, 2,
                           R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");

@@ -118,8 +118,22 @@ def all_bases(repository):
         "stragglers": [{"worker": 1, "factor": 1.5}]}})
     bases["server quantize8"] = base(SERVER, compression("quantize8"))
     bases["server async"] = base(SERVER, training(mode="async"), NO_SCHEDULE)
+    bases["server ssp"] = base(SERVER, training(mode="ssp", staleness_bound=1), NO_SCHEDULE)
     bases["server async quantize8"] = base(SERVER, training(mode="async"),
                                            compression("quantize8"), NO_SCHEDULE)
+
+    bases["local_sgd"] = base(training(algorithm="local_sgd", local_steps=3), NO_SCHEDULE)
+    bases["diloco"] = base(training(algorithm="diloco", local_steps=4, overlap_steps=1, outer_update_s=1e-3,
+                                    outer_compression={"method": "int8"}), NO_SCHEDULE)
+    bases["diloco in fragments"] = base(training(algorithm="diloco", local_steps=4, fragments=2,
+                                                 outer_gate="layer"), NO_SCHEDULE)
+    bases["diloco between islands"] = base(
+        {"cluster": TWO_LEVELS}, training(algorithm="diloco", local_steps=3, inner="sync_sgd"),
+        communication(collective="ring"))
+    bases["diloco over a link of its own"] = base(
+        training(algorithm="diloco", local_steps=3,
+                 outer_network={"latency_s": 0.01, "bandwidth_Bps": 1e7, "ranks": 2}), NO_SCHEDULE)
+    bases["diloco, flow"] = base(network("flow"), training(algorithm="diloco", local_steps=3), NO_SCHEDULE)
 
     for method in ("fp16", "truncate16", "quantize8"):
         bases[f"compression {method}"] = base(compression(method))

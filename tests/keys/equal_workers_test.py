@@ -107,8 +107,9 @@ def doubled(scenario):
     layers = [dict(layer, forward_s=2 * layer["forward_s"], backward_s=2 * layer["backward_s"])
               for layer in scenario["workload"]["layers"]]
     result["workload"] = {"layers": layers}
-    update = scenario["training"].get("update_s", 0)
-    return merged(result, training(update_s=2 * update))
+    given = scenario["training"]
+    twice = {key: 2 * given[key] for key in ("update_s", "outer_update_s") if key in given}
+    return merged(result, training(**twice))
 
 
 def check(run, name, scenario):

@@ -154,17 +154,22 @@ Program streaming_of(const Json& input) {
 
 Program layers_gated_of(const Json& input) {
   const std::vector<LayerTimes> layers = layers_of(input);
-  return layer_gated_program(
-      layers, sets_of(*input.find("frags")),
-      std::vector<ExchangeTime>(layers.size(), exchange_of(number_or(input, "T", 0))),
-      rounds_of(input));
+  const FragmentTimes message{.exchange = exchange_of(number_or(input, "T", 0)), .merge = {}};
+  return layered_round_program({.layers = layers,
+                                .fragments = sets_of(*input.find("frags")),
+                                .gate = OuterGate::layer,
+                                .outer = std::vector<FragmentTimes>(layers.size(), message)},
+                               rounds_of(input));
 }
 
 Program hierarchical_of(const Json& input) {
-  return hierarchical_program(layers_of(input), buckets_of(input, "inner", nullptr),
-                              {.exchange = exchange_of(number_or(input, "outer_exchange", 0)),
-                               .merge = seconds_of(input, "outer")},
-                              rounds_of(input));
+  return layered_round_program(
+      {.layers = layers_of(input),
+       .fragments = {{}},
+       .outer = {{.exchange = exchange_of(number_or(input, "outer_exchange", 0)),
+                  .merge = seconds_of(input, "outer")}},
+       .buckets = buckets_of(input, "inner", nullptr)},
+      rounds_of(input));
 }
 
 Program built(const std::string& builder, const Json& input) {

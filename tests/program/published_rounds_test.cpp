@@ -59,9 +59,12 @@ Program data_parallel(const Model& model) {
 }
 
 Program rounds(const Model& model, double bits, std::uint32_t overlap) {
-  return layer_gated_program(layers_of(model), strided(model.layers),
-                             std::vector<ExchangeTime>(model.layers, at_one_gigabit(model, bits)),
-                             {.local_steps = 100, .overlap_steps = overlap});
+  const FragmentTimes message{.exchange = at_one_gigabit(model, bits), .merge = {}};
+  return layered_round_program({.layers = layers_of(model),
+                                .fragments = strided(model.layers),
+                                .gate = OuterGate::layer,
+                                .outer = std::vector<FragmentTimes>(model.layers, message)},
+                               {.local_steps = 100, .overlap_steps = overlap});
 }
 Program streaming(const Model& model) { return rounds(model, 16, 0); }
 Program overlapped(const Model& model) { return rounds(model, 4, 1); }

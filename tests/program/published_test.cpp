@@ -81,9 +81,12 @@ double streaming_bandwidth(double parameters, std::uint32_t layers, double step_
   }
   return bandwidth_for(100 * step_s, utilization, [&](double gbit) {
     const ExchangeTime message{.startup = {}, .data = {parameters * bits / layers / (gbit * 1e9)}};
-    return steady_state(layer_gated_program(equal_layers(layers, step_s), fragments,
-                                            std::vector<ExchangeTime>(layers, message),
-                                            {.local_steps = 100, .overlap_steps = overlap}))
+    const LayeredRound round{.layers = equal_layers(layers, step_s),
+                             .fragments = fragments,
+                             .gate = OuterGate::layer,
+                             .outer = std::vector<FragmentTimes>(layers, {message, {}})};
+    return steady_state(
+               layered_round_program(round, {.local_steps = 100, .overlap_steps = overlap}))
         .period.value;
   });
 }

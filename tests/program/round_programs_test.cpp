@@ -54,9 +54,12 @@ TEST_CASE("local steps: streaming fragments (rows L7 to L13)") {
 TEST_CASE("local steps: an island's own buckets in every step (rows L14, L15)") {
   const auto hierarchical = [](double factor, std::uint32_t steps, double merge,
                                std::uint32_t overlap) {
-    return figures(hierarchical_program(g3_layers(), g3_per_layer(factor),
-                                        {.exchange = {{}, Seconds{30}}, .merge = Seconds{merge}},
-                                        {.local_steps = steps, .overlap_steps = overlap}));
+    return figures(
+        layered_round_program({.layers = g3_layers(),
+                               .fragments = {{0, 1, 2, 3}},
+                               .outer = {{.exchange = {{}, Seconds{30}}, .merge = Seconds{merge}}},
+                               .buckets = g3_per_layer(factor)},
+                              {.local_steps = steps, .overlap_steps = overlap}));
   };
   const PeriodAndExposed blocking = hierarchical(0.2, 4, 0, 0);
   CHECK(blocking.period == within(83.2, 1e-9));
@@ -70,9 +73,12 @@ TEST_CASE("local steps: an island's own buckets in every step (rows L14, L15)") 
 TEST_CASE("local steps: a message per layer, awaited by its forward only (rows L16, L17)") {
   const auto gated = [](const std::vector<std::vector<std::uint32_t>>& fragments, double seconds,
                         std::uint32_t steps, std::uint32_t overlap) {
-    return figures(layer_gated_program(g3_layers(), fragments,
-                                       std::vector<ExchangeTime>(4, {{}, Seconds{seconds}}),
-                                       {.local_steps = steps, .overlap_steps = overlap}));
+    return figures(layered_round_program(
+        {.layers = g3_layers(),
+         .fragments = fragments,
+         .gate = OuterGate::layer,
+         .outer = std::vector<FragmentTimes>(4, {{{}, Seconds{seconds}}, {}})},
+        {.local_steps = steps, .overlap_steps = overlap}));
   };
   CHECK(gated({{0, 2}, {1, 3}}, 3, 4, 0) == PeriodAndExposed{55, 3});
   CHECK(gated({{0, 2}, {1, 3}}, 3, 4, 1) == PeriodAndExposed{52, 0});
@@ -116,6 +122,69 @@ TEST_CASE("local steps: closed forms, and more overlap never hurts") {
       CHECK(period == std::max({all + merge, all - tau * c + t + merge, t}));
       CHECK(period <= before);
       before = period;
+    }
+  }
+}
+
+TEST_CASE("local steps: encoding stands before an exchange, decoding before its merge") {
+  // One round of two steps of 1 s without overlap: encode 0.5, exchange 3, decode 0.25, merge 0.25.
+  const FragmentTimes all{.exchange = {{}, Seconds{3}},
+                          .merge = Seconds{0.25},
+                          .encode = Seconds{0.5},
+                          .decode = Seconds{0.25}};
+  CHECK(figures(local_sgd_program(Seconds{1}, {all}, {.local_steps = 2})) ==
+        PeriodAndExposed{2 + 0.5 + 3 + 0.25 + 0.25, 3});
+  // The same with layers: a message of each, the second hidden behind the forward of the first.
+  const FragmentTimes each{.exchange = {{}, Seconds{1}},
+                           .merge = Seconds{0.25},
+                           .encode = Seconds{0.5},
+                           .decode = Seconds{0.25}};
+  const LayeredRound layered{.layers = {{Seconds{1}, Seconds{2}, 1}, {Seconds{1}, Seconds{2}, 1}},
+                             .fragments = {{0, 1}},
+                             .gate = OuterGate::layer,
+                             .outer = {each, each}};
+  CHECK(figures(layered_round_program(layered, {.local_steps = 1})) ==
+        PeriodAndExposed{2 + 4 + 2 * (0.5 + 0.25 + 0.25) + 1, 1});
+}
+
+TEST_CASE("local steps: an update after each backward, or before the next forward of an island") {
+  const LayeredRound alone{.layers = g3_layers(),
+                           .fragments = {{0, 1, 2, 3}},
+                           .outer = {{.exchange = {{}, Seconds{10.5}}, .merge = {}}},
+                           .update = Seconds{2}};
+  // As one operation a step.
+  CHECK(figures(layered_round_program(alone, {.local_steps = 3})) ==
+        rounds(13 + 2, 3, {10.5}, 0, 0));
+  // Outer exchanges of no time: the steps of synchronous training.
+  for (const NextForward next : {NextForward::per_layer, NextForward::barrier}) {
+    LayeredRound island = alone;
+    island.outer[0].exchange = {};
+    island.buckets = g3_per_layer();
+    island.next_forward = next;
+    const PeriodAndExposed step = figures(sync_sgd_program(
+        g3_layers(), g3_per_layer(), {.update = Seconds{2}, .next_forward = next}));
+    // The merge of no time holds up the round until everything has arrived.
+    const PeriodAndExposed barrier = figures(sync_sgd_program(
+        g3_layers(), g3_per_layer(), {.update = Seconds{2}, .next_forward = NextForward::barrier}));
+    CHECK(figures(layered_round_program(island, {.local_steps = 3})).period ==
+          within(2 * step.period + barrier.period, 1e-12));
+  }
+}
+
+TEST_CASE("local steps: fragments and layer gates in an island") {
+  // Exchanges inside the island of no time: as without one.
+  LayeredRound round{.layers = g3_layers(),
+                     .fragments = {{0, 2}, {1, 3}},
+                     .outer = std::vector<FragmentTimes>(2, {{{}, Seconds{3}}, Seconds{0.5}})};
+  for (const OuterGate gate : {OuterGate::step, OuterGate::layer}) {
+    round.gate = gate;
+    round.outer.resize(gate == OuterGate::step ? 2 : 4, round.outer[0]);
+    for (const std::uint32_t overlap : {0U, 1U, 3U}) {
+      const RoundOptions options{.local_steps = 4, .overlap_steps = overlap};
+      round.buckets = {};
+      const PeriodAndExposed alone = figures(layered_round_program(round, options));
+      round.buckets = g3_per_layer(0);
+      CHECK(figures(layered_round_program(round, options)) == alone);
     }
   }
 }

@@ -128,6 +128,8 @@ def of_buckets(s, result):
     pipelined = result["scenario"]["training"]["algorithm"] == "pipe_sgd"
     varied = result["workers"] or s["iteration_time_low_s"] is not None  # then buckets are of equal workers
     simulated = result["scenario"]["cluster"]["network"]["model"] in ("flow", "packet")
+    if result["scenario"]["training"]["algorithm"] in ("local_sgd", "diloco"):
+        period, pipelined = s["period_s"], True  # of a round, whose last messages may end in the next
     forward_waits = max((layer["forward_start_s"] for layer in result["layers"]), default=0)
     last_end = period + (0 if result["scenario"]["communication"].get("next_forward") == "barrier"
                          else max(s["forward_s"], forward_waits))

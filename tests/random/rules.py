@@ -2,7 +2,10 @@
 "a key without meaning is an error", and what each network level and algorithm is defined for."""
 
 ASYNC, SYNC_SERVER, PIPE = "parameter_server async", "parameter_server sync", "pipe_sgd"
-ALGORITHMS = {"sync_sgd", PIPE, SYNC_SERVER, ASYNC}
+SSP, ISLANDS = "parameter_server ssp", "diloco sync_sgd"
+UNBOUND = {ASYNC, SSP}
+ROUNDS = {"local_sgd", "diloco", ISLANDS}
+ALGORITHMS = {"sync_sgd", PIPE, SYNC_SERVER} | UNBOUND | ROUNDS
 PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensors", "optimal", "eager",
             "exhaustive"}
 OWN_ORDER = {"asc_wfbp", "priority", "dear", "omgs"}
@@ -24,22 +27,27 @@ METHODS = {"closed_form", "max_plus", "events"}
 NEVER = {"/communication/exchange_sizes"}
 
 FORBIDDEN = [
-    (("algorithm", {SYNC_SERVER, ASYNC}), ("collective", COLLECTIVES), "servers move the gradients"),
-    (("algorithm", {ASYNC}), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
-    (("algorithm", {ASYNC}), ("method", METHODS), "asynchronous: no collective"),
+    (("algorithm", {SYNC_SERVER} | UNBOUND), ("collective", COLLECTIVES), "servers move the gradients"),
+    (("algorithm", UNBOUND), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
+    (("algorithm", UNBOUND), ("method", METHODS), "asynchronous: no collective"),
     (("collective", {"calibrated"}), ("method", METHODS), "a measured curve"),
     (("collective", {"library"}), ("method", METHODS), "the model of a library"),
     (("collective", {"library"}), ("level", NETWORKS | {"cost", "calibration"}), "a node type gives the cost"),
     (("collective", {"library"}), ("compression", GATHERED | CODECS), "dense gradients"),
-    (("algorithm", {ASYNC}), ("level", NETWORKS), "asynchronous: alpha_beta only"),
+    (("algorithm", UNBOUND), ("level", NETWORKS), "asynchronous: alpha_beta only"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("compression", GATHERED), "needs sync_sgd"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("schedule", OWN_ORDER), "an order of its own"),
-    (("algorithm", {PIPE}), ("level", {"packet"}), "pipe_sgd: alpha_beta or flow"),
-    (("algorithm", {ASYNC}), ("workload", {"jobs"}), "asynchronous: alpha_beta only"),
+    (("algorithm", UNBOUND), ("workload", {"jobs"}), "asynchronous: alpha_beta only"),
     (("workload", {"jobs"}), ("level", {"alpha_beta", "cost", "calibration"}), "jobs share a network"),
-    (("workload", {"jobs"}), ("compression", GATHERED | CODECS), "jobs: messages overlap"),
-    (("workload", {"jobs"}), ("schedule", OWN_ORDER), "jobs: messages overlap"),
-    (("workload", {"jobs"}), ("algorithm", {PIPE}), "jobs: messages overlap"),
+    (("workload", {"jobs"}), ("schedule", {"omgs"}), "not tried: costs of every size on a network"),
+    (("workload", {"jobs"}), ("algorithm", ROUNDS), "rounds: a network of their own"),
+    (("algorithm", ROUNDS - {ISLANDS}), ("schedule", SCHEDULES | {"trace"}), "a step exchanges nothing"),
+    (("algorithm", ROUNDS), ("compression", CODECS), "outer_compression is that of rounds"),
+    (("algorithm", ROUNDS), ("collective", {"parameter_server"}), "an all-reduce ends a round"),
+    (("algorithm", ROUNDS), ("level", {"packet"}), "rounds: alpha_beta or flow"),
+    (("algorithm", {ISLANDS}), ("level", {"flow"}), "islands: alpha_beta"),
+    (("algorithm", {ISLANDS}), ("gpus", {"one"}), "islands: several ranks of a node"),
+    (("algorithm", {ISLANDS}), ("collective", {"calibrated", "nvls"}), "islands: several nodes"),
     (("workload", {"jobs"}), ("method", {"closed_form", "max_plus"}), "flow and packet: events"),
     (("workload", {"trace", "model"}), ("schedule", {"exhaustive"}), "at most 20 gradients"),
     (("workload", {"trace", "model"}), ("level", {"packet"}), "not tried: too many packets"),
@@ -47,10 +55,7 @@ FORBIDDEN = [
     (("schedule", {"trace"}), ("level", {"packet"}), "not tried: traces are too many packets"),
     (("level", NETWORKS), ("method", {"closed_form", "max_plus"}), "flow and packet: events"),
     (("level", NETWORKS), ("collective", {"calibrated"}), "a curve has no messages"),
-    (("level", {"packet"}), ("compression", GATHERED | CODECS), "packet: dense gradients"),
-    (("level", {"packet"}), ("schedule", OWN_ORDER), "packet: planned buckets"),
-    (("level", {"flow"}), ("compression", FORMULA_ONLY | {"hierarchical_topk"}), "no messages of its own"),
-    (("level", {"flow"}), ("schedule", {"asc_wfbp"}), "asc_wfbp: a linear cost"),
+    (("level", NETWORKS), ("compression", FORMULA_ONLY | {"hierarchical_topk"}), "no messages of its own"),
     (("level", {"alpha_beta", "cost"}), ("collective", {"calibrated"}), "needs a measured curve"),
     (("level", NETWORKS), ("collective", IN_SWITCH | {"ring_rails"}), "no cables of a topology"),
     (("gpus", {"one"}), ("collective", {"hierarchical", "hierarchical_leader", "ring_rails", "two_level"}

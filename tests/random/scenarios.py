@@ -3,7 +3,7 @@ the bounds of their ranges."""
 import schema
 from documents import put
 from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies,
-                   program)
+                   program, rounds)
 
 CALIBRATIONS = ["10gbe", "25gbe", "100gbe", "icdcs19", "infiniband-100g"]
 # Open numbers whose size is the work of a run: what an everyday value of each is.
@@ -16,12 +16,14 @@ EVERYDAY = {"iterations": (1, 5), "discard_iterations": (0, 2), "warmup_iteratio
             "iterations_per_epoch": (1, 3), "dense_warmup_iterations": (0, 4), "sync_s": (1e-6, 1e-3),
             "compute_slowdown": (1, 3), "ratio": (1, 32), "selected_ratio": (0.5, 2),
             "width_tolerance": (0, 0.1), "contention": (0, 2), "simulated_s": (1e5, 1e9),
+            "local_steps": (1, 8), "fragments": (1, 3), "overlap_steps": (0, 3), "staleness_bound": (0, 5),
+            "outer_value_bytes": (0.5, 4), "outer_update_s": (0, 1e-2), "ranks": (1, 4),
             "block_bytes": (100, 10**6), "copy_bandwidth_Bps": (1e9, 1e12), "alpha": (0.1, 4)}
 # Keys whose large values are much work; only drawn far out where many scenarios are run by hand.
 WORK = {"iterations", "servers", "max_width", "pipeline_width", "warmup_iterations", "simulated_s",
         "discard_iterations", "partition_bytes", "mtu_wire_bytes", "header_bytes", "credit_bytes",
         "wire_overhead_bytes", "window_packets", "block_bytes", "dear_layers", "rto_min_s",
-        "rto_initial_s", "element_bytes", "bits", "value_bytes", "index_bytes", "rank"}
+        "local_steps", "fragments", "overlap_steps", "ranks", "rto_initial_s", "element_bytes", "bits", "value_bytes", "index_bytes", "rank"}
 
 
 class Maker:
@@ -59,7 +61,9 @@ class Maker:
         out["workload"] = self.workload(out["cluster"])
         algorithm, _, mode = d["algorithm"].partition(" ")
         training = {"algorithm": algorithm, "iterations": rng.choice([1, 2, 3, 5, 10])}
-        if mode:
+        if algorithm == "diloco" and mode:
+            training["inner"] = mode
+        elif mode:
             training["mode"] = mode
         communication = {}
         for name in ("schedule", "collective"):
@@ -87,6 +91,10 @@ class Maker:
             training["pipeline_width"] = "optimal"
         if "input_pipelined" in training:  # says how an input is read that takes time
             training.setdefault("input_s", rng.choice([1e-4, 1e-3, 0.1]))
+        if mode == "ssp":
+            training.setdefault("staleness_bound", rng.choice([None, 0, 1, 3]))
+        if rounds(d):
+            self.fit_rounds(training, out)
         if "accumulation_exchange" in training:
             training.setdefault("micro_batches", rng.choice([2, 3, 5]))
         if program(d) and d["compression"] == "-" and rng.random() < 0.15:
@@ -97,6 +105,35 @@ class Maker:
             out["training"]["convergence"] = {"epochs_lossless": 10, "iterations_per_epoch": 100,
                                               "x1": 0.01, "x2": 0.3, "beta": 2}
         return out
+
+    def fit_rounds(self, training, out):
+        """Counts that fit each other, and a codec at times."""
+        rng = self.rng
+        if "fragment_pattern" in training:
+            training.setdefault("fragments", 2)
+        if rng.random() < 0.9:  # others are refused
+            layers = len(out["workload"].get("layers", [0, 0]))
+            steps = training.setdefault("local_steps", rng.randint(1, 6))
+            for key, most in (("fragments", min(steps, layers)), ("overlap_steps", steps - 1)):
+                if training.get(key, 0) > most:
+                    training[key] = most
+            if training.get("fragments", 1) < 2:
+                training.pop("fragment_pattern", None)
+        if training["algorithm"] == "diloco" and rng.random() < 0.2:
+            training["outer_compression"] = self.codec()
+        if "outer_network" in training:
+            training.pop("exchange_s", None)
+            nodes = out["cluster"]["nodes"]
+            ranks = nodes * out["cluster"].get("gpus_per_node", 1)
+            if training["outer_network"].get("ranks", 0) > ranks:
+                training["outer_network"]["ranks"] = ranks
+
+    def codec(self):
+        word = self.rng.choice(["none", "truncate16", "quantize8", "int8", "fp4", "custom"])
+        if word == "custom":
+            return {"method": word, "ratio": self.rng.choice([1, 2.5, 16])}
+        return self.rng.choice([word, {"method": word}] + [
+            {"method": word, "encode_Bps": 1e10, "decode_Bps": 2e10}] * (word != "none"))
 
     def sharding(self):
         """A strategy alone, or with some keys of its own."""
@@ -113,6 +150,8 @@ class Maker:
             if strategy != "shard_grad_op":
                 keys += ["backward_prefetch", "keep_last"]
         out = {"strategy": strategy, **self.some(keys, "/training/sharding", 0.25)}
+        if rng.random() < 0.2:
+            out["parameter_compression"] = self.codec()
         if not strategy.startswith("zero") and rng.random() < 0.5:
             out["wrapping"] = {"policy": rng.choice(["layer", "block", "all", "optimal"])}
         return out

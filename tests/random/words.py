@@ -19,7 +19,8 @@ def words(pointer):
 
 
 DIMENSIONS = {
-    "algorithm": ["sync_sgd", "pipe_sgd", "parameter_server sync", "parameter_server async"],
+    "algorithm": ["sync_sgd", "pipe_sgd", "parameter_server sync", "parameter_server async",
+                  "parameter_server ssp", "local_sgd", "diloco", "diloco sync_sgd"],
     "schedule": ["-"] + words("/communication/schedule"),
     "collective": ["-"] + words("/communication/collective"),
     "compression": ["-"] + words("/communication/compression/method"),
@@ -33,6 +34,7 @@ CODECS = {"fp16", "truncate16", "quantize8", "custom", "custom_codec"}
 TRANSPORTS = words("/cluster/network/packet/transport/kind")
 CALIBRATIONS = ["10gbe", "25gbe", "100gbe", "icdcs19", "infiniband-100g"]
 NETWORKS = {"flow", "packet"}
+SSP, ISLANDS = "parameter_server ssp", "diloco sync_sgd"
 
 # Which combinations a key may stand in, by the start of its pointer; the longest match decides.
 APPLIES = {
@@ -60,7 +62,7 @@ APPLIES = {
     "/communication/inter_algorithm": lambda d: d["collective"].startswith("hierarchical"),
     "/communication/exchange": lambda d: (d["algorithm"] == "sync_sgd"
                                           and d["collective"] in ("mst", "be", "lp")),
-    "/communication/overlap_backward": lambda d: d["algorithm"] == "sync_sgd",
+    "/communication/overlap_backward": lambda d: d["algorithm"] in ("sync_sgd", ISLANDS),
     "/communication/buckets": lambda d: d["schedule"] == "fixed_count",
     "/communication/bucket_bytes": lambda d: d["schedule"] in ("ddp", "dear"),
     "/communication/first_bucket_bytes": lambda d: d["schedule"] == "ddp",
@@ -70,35 +72,50 @@ APPLIES = {
     "/communication/phase_s": lambda d: d["schedule"] == "horovod",
     "/communication/blocking": lambda d: d["schedule"] == "horovod",
     "/communication/concurrency": lambda d: d["schedule"] == "asc_wfbp",
-    "/communication/contention": lambda d: d["schedule"] == "asc_wfbp",
+    "/communication/contention": lambda d: d["schedule"] == "asc_wfbp" and d["level"] not in NETWORKS,
     "/communication/preset": lambda d: d["schedule"] == "priority",
     "/communication/partition_bytes": lambda d: d["schedule"] == "priority",
     "/communication/credit_bytes": lambda d: d["schedule"] == "priority",
     "/communication/dear_layers": lambda d: d["schedule"] == "dear",
     "/communication/prefetch": lambda d: d["schedule"] == "dear",
-    "/communication/copy_bandwidth_Bps": lambda d: d["algorithm"] == "sync_sgd",
+    "/communication/copy_bandwidth_Bps": lambda d: d["algorithm"] == "sync_sgd" or rounds(d),
     "/communication/plan_cost": lambda d: d["schedule"] in ("horovod", "mg_wfbp", "mg_wfbp_small_tensors",
                                                             "optimal", "eager", "asc_wfbp"),
-    "/communication/next_forward": lambda d: d["algorithm"] == "sync_sgd",
+    "/communication/next_forward": lambda d: d["algorithm"] in ("sync_sgd", ISLANDS),
     "/training": lambda d: True,
     "/training/algorithm": lambda d: False,
     "/training/mode": lambda d: False,
     "/training/servers": lambda d: server(d),
     "/training/placement": lambda d: server(d),
     "/training/server_split": lambda d: server(d),
-    "/training/server_mode": lambda d: d["algorithm"] == "parameter_server async",
+    "/training/server_mode": lambda d: d["algorithm"] in ("parameter_server async", SSP),
+    "/training/staleness_bound": lambda d: d["algorithm"] == SSP,
+    "/training/local_steps": lambda d: rounds(d),
+    "/training/fragments": lambda d: rounds(d),
+    "/training/overlap_steps": lambda d: rounds(d),
+    "/training/fragment_pattern": lambda d: rounds(d),
+    "/training/outer_gate": lambda d: rounds(d),
+    "/training/outer_value_bytes": lambda d: rounds(d),
+    "/training/inner": lambda d: False,  # a dimension with the algorithm
+    "/training/outer_update_s": lambda d: d["algorithm"].startswith("diloco"),
+    "/training/outer_compression": lambda d: False,  # one word or object is put in by hand
+    "/training/outer_network": lambda d: rounds(d) and d["level"] == "alpha_beta",
+    "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta"
+                                                and d["algorithm"] != ISLANDS),
     "/training/pipeline_width": lambda d: pipe(d),
-    "/training/max_width": lambda d: pipe(d),
-    "/training/width_tolerance": lambda d: pipe(d),
-    "/training/warmup_iterations": lambda d: pipe(d),
-    "/training/warmup_switch": lambda d: pipe(d),
-    "/training/drain": lambda d: pipe(d),
+    "/training/max_width": lambda d: pipe(d) and timed(d),
+    "/training/width_tolerance": lambda d: pipe(d) and timed(d),
+    "/training/warmup_iterations": lambda d: pipe(d) and timed(d),
+    "/training/warmup_switch": lambda d: pipe(d) and timed(d),
+    "/training/drain": lambda d: pipe(d) and timed(d),
     "/training/compute_slowdown": lambda d: pipe(d) or (
-        d["algorithm"] == "sync_sgd" and d["level"] == "alpha_beta" and d["variability"] == "none"
+        (d["algorithm"] == "sync_sgd" and d["level"] in NETWORKS | {"alpha_beta"}
+         or rounds(d) and d["level"] == "alpha_beta") and d["variability"] == "none"
         and d["compression"] in ("-", "none") and d["schedule"] != "dear"),
     "/training/overlap": lambda d: False,
     "/training/host_copy_Bps": lambda d: not server(d),
-    "/training/exchange_s": lambda d: not server(d) and d["level"] == "alpha_beta",
+    "/training/exchange_s": lambda d: (not server(d) and d["algorithm"] != ISLANDS
+                                       and d["level"] == "alpha_beta"),
     "/training/convergence": lambda d: False,
     "/training/micro_batches": lambda d: program(d),
     "/training/accumulation_exchange": lambda d: program(d),
@@ -158,10 +175,20 @@ def pipe(d):
     return d["algorithm"] == "pipe_sgd"
 
 
+def rounds(d):
+    """True where a round of several steps ends with an exchange."""
+    return d["algorithm"] == "local_sgd" or d["algorithm"].startswith("diloco")
+
+
 def program(d):
     """True where micro-batches and sharding may stand."""
-    return (d["algorithm"] == "sync_sgd" and d["level"] not in NETWORKS and d["schedule"] != "dear"
-            and d["workload"] != "jobs")
+    return (d["algorithm"] == "sync_sgd" and d["schedule"] != "dear"
+            and not (d["collective"] == "parameter_server" and d["level"] in NETWORKS))
+
+
+def timed(d):
+    """True where exchanges have times of their own: no message is simulated by itself."""
+    return d["level"] != "packet" and d["workload"] != "jobs" and d["collective"] != "parameter_server"
 
 
 def collective(d):
@@ -194,7 +221,7 @@ NEEDS = {"trace": ("workload", "trace"), "calibrated": ("level", "calibration"),
          "hierarchical": ("gpus", "several"), "hierarchical_leader": ("gpus", "several"),
          "ring_rails": ("gpus", "several"), "two_level": ("gpus", "several"),
          "nvls": ("gpus", "several"), "nvls_tree": ("gpus", "several"),
-         "collnet": ("gpus", "several"),
+         "collnet": ("gpus", "several"), ISLANDS: ("gpus", "several"),
          "hierarchical_topk": ("gpus", "several")}
 
 

@@ -1,6 +1,7 @@
 #pragma once
 // Scenarios of random layers, networks, training and communication, as text; some combinations do
 // not exist.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -57,7 +58,7 @@ inline std::string random_variability(base::RandomStream& random, std::int64_t w
 
 inline std::string random_training(base::RandomStream& random) {
   std::string keys;
-  switch (random.integer(0, 5)) {
+  switch (random.integer(0, 7)) {
   case 0:
     keys = R"("algorithm": "pipe_sgd", "pipeline_width": )" + std::to_string(random.integer(1, 4)) +
            R"(, "warmup_iterations": )" + std::to_string(random.integer(0, 1)) + ", ";
@@ -70,6 +71,21 @@ inline std::string random_training(base::RandomStream& random) {
     keys = R"("algorithm": "parameter_server", "servers": )" +
            std::to_string(random.integer(1, 2)) + ", ";
     break;
+  case 3:
+    keys = R"("algorithm": "parameter_server", "mode": "ssp", "staleness_bound": )" +
+           std::to_string(random.integer(0, 3)) + ", ";
+    break;
+  case 4: {
+    const std::int64_t steps = random.integer(1, 5);
+    keys = R"("algorithm": "diloco", "local_steps": )" + std::to_string(steps) +
+           R"(, "overlap_steps": )" + std::to_string(random.integer(0, steps - 1)) +
+           R"(, "fragments": )" +
+           std::to_string(random.integer(1, std::min<std::int64_t>(2, steps))) +
+           R"(, "outer_update_s": 1e-3, "outer_gate": ")" +
+           (random.integer(0, 1) == 0 ? "step" : "layer") + R"(", "inner": ")" +
+           (random.integer(0, 1) == 0 ? "step" : "sync_sgd") + R"(", )";
+    break;
+  }
   default:
     if (random.integer(0, 2) == 0) {
       keys = R"("input_s": )" + number(random.uniform(0, 0.02)) + R"(, "input_pipelined": )" +

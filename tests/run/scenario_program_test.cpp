@@ -63,8 +63,8 @@ void check_equal(const Scenario& scenario) {
     exposed = period - computing(made.program);
   } else {
     const program::ProgramFigures figures = program::program_figures(made.program, 6, 3);
-    period = figures.period.value;
-    exposed = figures.exposed.value;
+    period = figures.period.value / made.program.steps;
+    exposed = figures.exposed.value / made.program.steps;
   }
   CHECK(period == within(*run_says.iteration_time_s, 1e-9));
   CHECK(exposed == plus_minus(*run_says.exposed_communication_s, 1e-9 * period));

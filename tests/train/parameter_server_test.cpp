@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "base/random.hpp"
 #include "coll/evaluate/max_plus.hpp"
@@ -14,6 +17,7 @@
 using namespace stepsim;
 using namespace stepsim::train;
 using base::RandomStream;
+using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
@@ -300,4 +304,89 @@ TEST_CASE("async server: all times scale together, and one worker is sequential"
   CHECK(run_async(alone).makespan_s == within(25 * async_period(alone), 1e-12));
   CHECK(run_async(alone).period_s == within(async_period(alone), 1e-12));
   CHECK(run_async(alone).staleness.max() == 0);
+}
+
+TEST_CASE("stale synchronous: rows V1 to V3") {
+  // Four workers of 1, 1, 1 and 2 s, a push of 0.25 s, so many servers that pushes never queue.
+  const auto ends = [](std::optional<std::int64_t> bound) {
+    AsyncInput input{.workers = 4,
+                     .iterations = 20,
+                     .compute_s = 1,
+                     .link = {.latency_s = 0, .push_s = 0.25, .pull_s = 0, .add_s = 0},
+                     .servers = 1U << 31,
+                     .staleness_bound = bound};
+    input.variability.stragglers = {{.worker = 3, .factor = 2}};
+    std::vector<std::vector<double>> applied(4);
+    for (const AsyncUpdate& update : run_async(input).updates) {
+      applied[update.worker].push_back(update.applied_s);
+    }
+    std::vector<double> result;
+    for (const std::size_t iteration : {2U, 5U}) {
+      for (const std::size_t worker : {0U, 1U, 2U, 3U}) {
+        result.push_back(std::round(applied[worker][iteration] * 1e6) / 1e6);
+      }
+    }
+    return result;
+  };
+  using Ends = std::vector<double>;
+  CHECK(ends(0) == Ends{5.75, 5.75, 5.75, 6.75, 12.5, 12.5, 12.5, 13.5});
+  CHECK(ends(1) == Ends{3.75, 3.75, 3.75, 6.75, 10.25, 10.25, 10.25, 13.5});
+  CHECK(ends(3) == Ends{3.75, 3.75, 3.75, 6.75, 7.5, 7.5, 7.5, 13.5});
+}
+
+TEST_CASE(
+    "stale synchronous: nobody is more than s + 1 iterations ahead; s large is asynchronous") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 59, .point = seed});
+    AsyncInput input{.workers = static_cast<std::uint32_t>(random.integer(1, 6)),
+                     .iterations = random.integer(1, 30),
+                     .compute_s = 1,
+                     .link = {.latency_s = random.uniform(0, 0.2),
+                              .push_s = random.uniform(0, 0.5),
+                              .pull_s = random.uniform(0, 0.5),
+                              .add_s = random.uniform(0, 0.1)},
+                     .servers = static_cast<std::uint32_t>(random.integer(1, 4)),
+                     .serial = random.integer(0, 1) == 1,
+                     .variability = {.compute_cv = 0.5, .seed = seed}};
+    const AsyncTimes free = run_async(input);
+    input.staleness_bound = 1000;
+    const AsyncTimes loose = run_async(input);
+    REQUIRE(loose.updates.size() == free.updates.size());
+    CHECK(loose.period_s == free.period_s);
+    CHECK(loose.staleness.histogram() == free.staleness.histogram());
+    const std::int64_t bound = random.integer(0, 3);
+    input.staleness_bound = bound;
+    const AsyncTimes times = run_async(input);
+    std::vector<std::int64_t> completed(input.workers);
+    for (const AsyncUpdate& update : times.updates) {
+      ++completed[update.worker];
+      const auto [least, most] = std::ranges::minmax(completed);
+      CHECK(most - least <= bound + 1);
+    }
+    // Another worker is at most s + 1 iterations behind when weights are read, and at most s + 1
+    // ahead when the gradient arrives.
+    CHECK(times.staleness.max() <= (input.workers - 1) * (2 * bound + 2));
+    for (std::size_t w = 0; w < times.worker_held_s.size(); ++w) {
+      CHECK(times.worker_held_s[w] >= 0);
+      CHECK(times.worker_held_s[w] <= times.worker_wait_s[w] + 1e-9);
+    }
+  }
+}
+
+TEST_CASE("stale synchronous: with s = 0 the slowest worker sets the pace") {
+  AsyncInput input{.workers = 4,
+                   .iterations = 40,
+                   .compute_s = 1,
+                   .link = {.latency_s = 0.1, .push_s = 0.2, .pull_s = 0.3, .add_s = 0},
+                   .servers = 1U << 31,
+                   .staleness_bound = 0};
+  input.variability.stragglers = {{.worker = 3, .factor = 2}};
+  const AsyncTimes times = run_async(input);
+  // The slowest waits for nobody, and its weights are back 0.1 + 0.2 + 0.1 + 0.3 s after computing.
+  const double period = 2 + 0.7;
+  CHECK(times.period_s == within(period, 1e-6));
+  // The others start when it has pushed, 0.4 s before its weights are back.
+  CHECK(times.worker_held_s[0] == within(period - 1 - 0.7, 1e-6));
+  CHECK(times.worker_held_s[3] == plus_minus(0, 1e-6));
 }

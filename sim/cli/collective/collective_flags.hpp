@@ -1,5 +1,5 @@
 #pragma once
-// The flags of `stepsim collective`: each is the name of a key of a file of kind collective. A list
+// The flags of `stepsim collective`: each sets one key of a file of kind collective. A list
 // or a range is an axis of a sweep, in the order of the table of flags; one value is put into the
 // collective itself.
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace stepsim::cli {
 struct CollectiveFlags {
   std::string file;                // "" = the flags say everything
   std::string point;               // of a sweep's output; "" = the file is none
-  std::vector<std::string> texts;  // of the table of flags, "" = not given
+  std::vector<std::string> texts;  // [flag of the table], "" = not given
   std::vector<std::string> late;   // of --late: "3=1ms", rank 3 enters 1 ms late
   std::vector<std::string> params; // of --param: "NAME=VALUE"
 };
@@ -36,7 +36,7 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 // The collective of a point. Throws InputError.
 [[nodiscard]] study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
                                                   std::int64_t point);
-// Throws InputError where a key of the compression means nothing to any of the algorithms.
+// Throws InputError for a key of the compression that none of the algorithms of the sweep reads.
 void refuse_meaningless_keys(const study::Sweep& sweep);
 
 // Throws a UsageError in words of the flags if the first problem is one of a value that a flag has

@@ -68,7 +68,7 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
   case Format::markdown:
     return tables_in(format, algorithms ? algorithm_tables(comparison.rows, comparison.varied)
                                         : record_tables({comparison.rows, comparison.varied,
-                                                         comparison.ranking, comparison.ranks}));
+                                                         comparison.ranking, comparison.batches}));
   case Format::json:
     return io::pretty(algorithms ? io::Object{{"rows", comparison.rows}} : tree_of(comparison));
   case Format::jsonl:

@@ -1,6 +1,7 @@
 #pragma once
 // stepsim compare SCENARIO --over POINTER=V1,V2,...: every combination of the values as one table,
-// best first. --algorithms adds the ways of exchanging gradients as one more axis.
+// best first, or in the order of the grid where the batches of an iteration vary, as with the
+// number of workers. --algorithms adds the ways of exchanging gradients as one more axis.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

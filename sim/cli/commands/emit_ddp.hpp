@@ -8,8 +8,9 @@
 
 namespace stepsim::cli {
 
-// Writes the settings to -o and prints the steps that they make beside them. Throws as
-// study::ddp_buckets, and UsageError for a format other than json.
+// Writes the settings as JSON, and next to them (print_beside) a table of the step times with
+// PyTorch's default, with one size and with a list of sizes. Throws as study::ddp_buckets, and
+// UsageError for a format other than json.
 int emit_ddp(const io::Json& scenario, study::Files& files, const study::RowsOptions& options,
              const Common& common);
 

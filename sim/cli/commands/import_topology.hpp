@@ -10,8 +10,8 @@ struct TopologyFlags { // as typed, "" = not given
   std::string gpus, pcie_efficiency, pcie_default, latency;
 };
 
-// All but `common`. Throws UsageError: `--latency pci=1us: unknown kind of link "pci"; did you mean
-// "pcie"?`.
+// The options that these flags set; `common`, which all importers have, is left to the caller.
+// Throws UsageError: `--latency pci=1us: unknown kind of link "pci"; did you mean "pcie"?`.
 [[nodiscard]] io::NcclTopologyOptions topology_options(const TopologyFlags& flags);
 
 // One line, without what the machine has none of: "m: 8 GPUs, 8 network interfaces, 4 CPUs, 4 PCIe

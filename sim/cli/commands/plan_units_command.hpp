@@ -9,8 +9,8 @@ namespace stepsim::cli {
 
 [[nodiscard]] int plan_units(const Invocation& invocation);
 
-// Writes the settings to -o and prints the table beside them. Throws UsageError for a format other
-// than json and for a scenario that does not shard parameters.
+// Writes the settings as JSON and prints the table of plan_units next to them (print_beside).
+// Throws UsageError for a format other than json and for a scenario that does not shard parameters.
 int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Common& common);
 
 } // namespace stepsim::cli

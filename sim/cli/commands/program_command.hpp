@@ -3,7 +3,8 @@
 
 namespace stepsim::cli {
 
-// The program that a scenario becomes, as a file and as a graph.
+// stepsim program SCENARIO: the program that a scenario becomes, as a file and as a graph. Returns
+// kOk. Throws UsageError for flags, InputError for the file and for a scenario without a program.
 int program(const Invocation& invocation);
 
 } // namespace stepsim::cli

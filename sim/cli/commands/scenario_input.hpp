@@ -15,7 +15,7 @@ struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
   std::string method;           // "" = the file's
   std::string seed;             // "" = the file's
-  std::string max_seconds;      // "" = the default
+  std::string max_seconds;      // "" = 600 s (kMaxSeconds)
   std::string point;            // of a sweep's output; "" = the file is none
 };
 
@@ -30,7 +30,8 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 // the scenario inside it, the output of a sweep with --point for that point's.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
 
-// Estimated CPU seconds of one run above which it is refused.
+// Estimated CPU seconds of one run above which it is refused. Throws UsageError for a text that is
+// no time.
 [[nodiscard]] double max_seconds(const ScenarioFlags& flags);
 
 // Throws a UsageError that names the flag if a flag has set the value of the first problem, or an

@@ -16,9 +16,9 @@ struct ScenarioSource {
   std::int64_t replication = 0;
 };
 
-// `point` as typed, "" = not given. Throws InputError `FILE: this is a Kineto trace: stepsim import
-// kineto FILE -o T.json` for what another command reads first, UsageError for a point that is
-// missing, surplus or out of range.
+// `point`: the number of a point of a sweep's output, from 0, as typed; "" = not given. Throws
+// InputError `FILE: this is a Kineto trace: stepsim import kineto FILE -o T.json` for what another
+// command reads first, UsageError for a point that is missing, surplus or out of range.
 [[nodiscard]] ScenarioSource read_scenario_source(const std::string& file,
                                                   const std::string& point);
 

@@ -25,8 +25,8 @@ struct ColumnUnit {
                                                                  double b);
 
 // A column of values of one key, four digits: in the unit of the heading where that is readable for
-// all of them, else each with a unit of its own. Integers without a unit in full, words as they
-// are.
+// all of them, else each with a unit of its own. Integers without a unit are written in full, texts
+// as they are, null and all else as "-".
 struct ValueColumn {
   std::string heading;
   std::vector<std::string> cells;

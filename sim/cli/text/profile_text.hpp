@@ -1,6 +1,7 @@
 #pragma once
-// A network profile for the terminal: latency and bandwidth per kind of link, measured curves of
-// collectives, what training adds, and for what it is valid.
+// A network profile for the terminal: the ranks and sizes for which it is valid, latency and
+// bandwidth per kind of link, measured curves of collectives, how much longer all-reduces take
+// during training, and the costs of compressing.
 #include <string>
 
 #include "net/profile/profile.hpp"

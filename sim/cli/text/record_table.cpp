@@ -155,7 +155,7 @@ std::string part_cell(const io::Json& row, std::string_view key) {
 // added under the same condition, in the same order. A row that failed has its error in the last
 // column.
 Table table_of_rows(const RecordRows& records) {
-  const auto& [rows, varied, ranking, ranks] = records;
+  const auto& [rows, varied, ranking, batches] = records;
   Table table;
   const std::vector<std::string> names = names_of(varied);
   for (const std::string& name : names) {
@@ -299,7 +299,7 @@ std::vector<Table> pivot(const RecordRows& records) {
           values, [&](const io::Json* each) { return *each == *row.find(field); });
       return static_cast<std::size_t>(found - values.begin());
     };
-    const auto value = study::value_by(records.ranking.by, row, records.ranks[r], samples);
+    const auto value = study::value_by(records.ranking.by, row, records.batches[r], samples);
     table.rows[place(left, field_left)][1 + place(top, field_top)] =
         cell(times(value, by.factor)) + (r == records.ranking.best ? " *" : "");
   }

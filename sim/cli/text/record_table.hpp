@@ -17,13 +17,13 @@ struct RecordRows {
   std::span<const io::Json> rows;
   std::span<const std::string> varied;
   const study::Ranking& ranking;
-  std::span<const std::int64_t> ranks; // number of ranks of each row
+  std::span<const std::int64_t> batches; // of an iteration, [row]
 };
 
-// The rows as one table; a ratio is shown where they have one, the speed-up where the number of
-// workers differs. With two varied fields a small table of both against what makes a row the best
-// stands before it, if the rows are all combinations, each field has two values or more and one of
-// them at most 12.
+// The rows as one table; a ratio is shown where they have one, the speed-up where the batches
+// of an iteration differ. With two varied fields a small table of both against what makes a row the
+// best stands before it, if the rows are all combinations, each field has two values or more and
+// one of them at most 12.
 [[nodiscard]] std::vector<Table> record_tables(const RecordRows& records);
 
 // Columns of `compare --algorithms` and what they mean, for help.

@@ -10,6 +10,7 @@
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/network_text.hpp"
+#include "cli/text/rounds_text.hpp"
 #include "cli/text/sharding_text.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
@@ -71,7 +72,10 @@ std::string training_text(const study::Result& result) {
   const coll::Options& options = result.scenario.communication.options;
   const bool sharded = options.placement == coll::Placement::sharded;
   const bool colocated = options.placement == coll::Placement::colocated;
-  return std::string("parameter_server, ") + (training.async ? "async, " : "sync, ") +
+  return std::string("parameter_server, ") + std::string(study::kServerModes[training.mode]) +
+         (training.staleness_bound
+              ? " with bound " + std::to_string(*training.staleness_bound) + ", "
+              : ", ") +
          std::to_string(options.servers) +
          (sharded     ? " sharded"
           : colocated ? " colocated"
@@ -131,7 +135,10 @@ std::string setting_text(const study::Result& result) {
                   std::to_string(cluster.gpus_per_node) + ")");
   append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
   const std::size_t messages = result.buckets.size();
-  if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
+  const std::string rounds = rounds_text(result);
+  if (!rounds.empty()) {
+    append_line(out, "training", rounds);
+  } else if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
     append_line(out, "training", training_text(result));
   } else if (const std::string text = sharding_text(result); !text.empty()) {
     append_line(out, "training", text);
@@ -144,7 +151,8 @@ std::string setting_text(const study::Result& result) {
                                    : std::string(study::collective_word(scenario.communication)) +
                                          ", " + sharded_exchange_text(result);
   append_line(out, "exchange",
-              study::has_units(strategy) ? exchange
+              !rounds.empty()              ? outer_exchange_text(result)
+              : study::has_units(strategy) ? exchange
               : is_server(result)
                   ? codec_text(scenario.communication.compression) +
                         "push of all gradients, pull of all weights, " + bytes + " each way"
@@ -218,6 +226,9 @@ std::string verdict_text(const study::Result& result) {
                         " of communication hidden behind computation"
                   : std::string("no communication"));
   const study::Scenario& scenario = result.scenario;
+  if (summary.outer_communication_s) {
+    append_line(out, "round", round_times_text(result));
+  }
   const std::int64_t workers = scenario.other_jobs.empty()
                                    ? scenario.cluster.ranks()
                                    : scenario.first_job_nodes * scenario.cluster.gpus_per_node;

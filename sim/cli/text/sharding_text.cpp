@@ -29,8 +29,11 @@ std::string sharding_text(const study::Result& result) {
 
 std::string sharded_exchange_text(const study::Result& result) {
   const study::Sharding& sharding = result.scenario.training.sharding;
+  const study::CodecMethod codec = sharding.parameter_compression.method;
   const std::string gather =
-      "all-gather of " + base::shortest(sharding.parameter_bytes) + "-byte parameters";
+      "all-gather of " + base::shortest(sharding.parameter_bytes) + "-byte parameters" +
+      (codec == study::CodecMethod::none ? ""
+                                         : " (" + std::string(study::kCodecMethods[codec]) + ")");
   const std::string reduce =
       "reduce-scatter of " + base::shortest(sharding.reduce_bytes) + "-byte gradients";
   return result.units.empty() ? reduce + ", " + gather : gather + ", " + reduce;

@@ -1,7 +1,8 @@
 #pragma once
 // The formulas of SPA 11 that are no collectives: how lists grow when they are summed, and the
 // times of methods without a schedule. A bucket has m elements and M bytes when it is dense; every
-// rank sends a list of k' entries of E = index_bytes + value_bytes each. Internal to coll.
+// rank sends a list of k' = exchange.entries entries of E = index_bytes + value_bytes each.
+// Internal to coll.
 #include <optional>
 
 #include "coll/compress/compressed_exchange.hpp"
@@ -27,9 +28,9 @@ namespace stepsim::coll {
 // carry. Empty where ranks or links differ.
 [[nodiscard]] std::optional<UniformCost> formula_cost(const Collective& base);
 
-// Sets formula_s, scattered and, for topk_dsa, formula_range_s of a method without a schedule; the
-// times include the common entry time.
-// Throws SimulationError where ranks or links differ.
+// Sets formula_s, scattered and, for topk_dsa, formula_range_s of a method without a schedule.
+// Times count from time 0 and so include the time at which all ranks enter together. Throws
+// SimulationError where ranks or links differ.
 void add_formula(const Compression& compression, const Collective& base,
                  CompressedExchange& exchange);
 

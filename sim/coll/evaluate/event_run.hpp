@@ -29,6 +29,7 @@
 
 namespace stepsim::coll {
 
+// Times are seconds from time 0. `with_transfer_times`: run() also gives RankTimes::transfer_s.
 template <class Links, class Network> class EventRun {
 public:
   EventRun(const Collective& collective, const Schedule& schedule, const Links& links,
@@ -83,7 +84,8 @@ public:
     now_ = now;
     enter(rank);
   }
-  // The transfer from this port, at its destination.
+  // The bytes of the transfer from this port are through, so that its ports are free; the delay of
+  // its link is still to come.
   void completed(double now, std::uint32_t port) {
     now_ = now;
     ++result_.events;

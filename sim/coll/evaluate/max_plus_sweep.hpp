@@ -2,10 +2,11 @@
 // The max-plus sweep (COL 3): all operations in program order, step by step. In a step every port
 // serves at most one operation, so all starts come from the state before the step:
 //     start = max(tx[from], rx[to], data), end = start + latency + bytes * per_byte
-// with the ports `from` of src and `to` of dst, which are free at `end`; the data is there a delay
-// later. Memory O(ports) and one cell per block where the rule keeps a stream (see
-// pipelined_rules.hpp). `Observer::seen(Operation)` is called for every operation in program order;
-// the sweep stops when `Observer::done()`.
+// with the ports `from` of src and `to` of dst, which are free at `end`, `to` only after the
+// addition where additions are serial; the data is there a delay after `end`. Memory O(ports) and
+// one cell per block where the rule keeps a stream (see pipelined_rules.hpp).
+// `Observer::seen(Operation)` is called for every operation in program order; the sweep stops when
+// `Observer::done()`.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,9 +1,10 @@
 // Counts what the rules of a schedule send. No message is listed: every phase is asked rank by
-// rank, and rings and all-to-alls, whose ranks send all parts but their own, are not even asked
-// step by step.
+// rank, and rules that have many steps (rings, all-to-alls, pipelines) are not even asked step by
+// step, because each of their ranks sends all parts or all parts but one.
 #include "coll/evaluate/traffic.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "coll/algorithms.hpp"
@@ -32,6 +33,50 @@ template <class R> RankTraffic sent_by(const R& rule, const Partition& partition
 RankTraffic sent_by(const RingPass& rule, const Partition& partition, Index local) {
   const Index kept = rule.reduce ? local : (local + 1) % rule.size;
   return {partition.total() - partition.bytes(kept, 1), static_cast<std::uint64_t>(rule.steps())};
+}
+
+// The root sends to every other rank, or every other rank sends to the root.
+RankTraffic sent_by(const FlatTree& rule, const Partition& partition, Index local) {
+  const bool spreads = rule.direction == Direction::spread;
+  const Index messages = spreads == (local == 0) ? (spreads ? rule.steps() : 1) : 0;
+  return {static_cast<double>(messages) * partition.bytes(0, 1),
+          static_cast<std::uint64_t>(messages)};
+}
+
+RankTraffic sent_by(const FlatSplit& rule, const Partition& partition, Index local) {
+  const bool spreads = rule.direction == Direction::spread;
+  if (spreads != (local == 0)) {
+    return {};
+  }
+  const Index parts = spreads ? rule.steps() : 1;
+  return {partition.bytes(spreads ? 1 : local, parts), static_cast<std::uint64_t>(parts)};
+}
+
+// Every rank but the last sends all blocks.
+RankTraffic sent_by(const Chain& rule, const Partition& partition, Index local) {
+  if (local + 1 >= rule.size) {
+    return {};
+  }
+  return {partition.total(), static_cast<std::uint64_t>(rule.blocks)};
+}
+
+// All blocks towards the tail, which returns them to the head, and once more towards the tail.
+RankTraffic sent_by(const ChainRing& rule, const Partition& partition, Index local) {
+  const int times = local + 1 < rule.size && local < rule.last_hops() ? 2 : 1;
+  return {times * partition.total(), static_cast<std::uint64_t>(times * rule.blocks)};
+}
+
+// All blocks of a tree on each of its edges, up and down.
+RankTraffic sent_by(const TreePair& rule, const Partition& partition, Index local) {
+  const double first = rule.blocks(1) == 0 ? partition.total() : partition.begin(rule.blocks(0));
+  const std::array<double, 2> tree_bytes{first, partition.total() - first};
+  RankTraffic sent;
+  for (const Index tree : {0, 1}) {
+    const Index edges = rule.edges(tree, local);
+    sent.bytes += static_cast<double>(edges) * tree_bytes[static_cast<std::size_t>(tree)];
+    sent.messages += static_cast<std::uint64_t>(edges * rule.blocks(tree));
+  }
+  return sent;
 }
 
 RankTraffic sent_by(const FunctionRule& rule, const Partition& partition, Index local) {

@@ -3,6 +3,8 @@
 //     allreduce    2 (P-1) alpha + (P-1)/P n (2 beta + gamma)
 //     allgatherv   (P-1) (alpha + s beta), s the largest part: it makes P-1 hops (COL 5.8)
 
+#include <optional>
+
 #include "coll/formula/closed_form.hpp"
 
 namespace stepsim::coll {
@@ -11,5 +13,10 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> ring_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_allgather(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_allgatherv(const Collective& collective);
+
+// Seconds of a ring in whole elements, as max_plus has them (to 1e-12), in O(1): where P does not
+// divide n, the longest part makes every hop, and no rank ever waits for more than one such hop.
+// Empty where ranks or links differ, and for other algorithms, operations and cost forms.
+[[nodiscard]] std::optional<double> ring_seconds_of_longest_part(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -128,9 +128,16 @@ DoubleTree double_tree(std::uint32_t ranks) {
   return result;
 }
 
+// Costs are asked for one number of ranks many times in a row: the last answer is kept.
 TreeDepths double_tree_depths(std::uint32_t ranks) {
-  const DoubleTree tree = double_tree(ranks);
-  return {static_cast<double>(tree.reduce_slots), static_cast<double>(tree.broadcast_slots)};
+  thread_local std::uint32_t known_ranks = 0;
+  thread_local TreeDepths known;
+  if (ranks != known_ranks) {
+    const DoubleTree tree = double_tree(ranks);
+    known = {static_cast<double>(tree.reduce_slots), static_cast<double>(tree.broadcast_slots)};
+    known_ranks = ranks;
+  }
+  return known;
 }
 
 } // namespace stepsim::coll

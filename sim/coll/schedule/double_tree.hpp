@@ -34,7 +34,7 @@ struct TreeDepths {
   double reduce{};
   double broadcast{};
 };
-// Of `double_tree(ranks)`, which it builds: O(P log P).
+// Of `double_tree(ranks)`. O(P log P), and O(1) for the same number of ranks again.
 [[nodiscard]] TreeDepths double_tree_depths(std::uint32_t ranks);
 
 } // namespace stepsim::coll

@@ -36,6 +36,12 @@ TreePair::TreePair(Index size, std::array<Index, 2> blocks)
   }
 }
 
+Index TreePair::edges(Index tree, Index rank) const {
+  const Ports& ports = ports_[static_cast<std::size_t>(rank)];
+  const auto of_tree = [&](const Port& port) { return port.peer != kNobody && port.tree == tree; };
+  return std::ranges::count_if(ports.up, of_tree) + std::ranges::count_if(ports.down, of_tree);
+}
+
 Index TreePair::cell(Index stream, Index block) const {
   for (const std::size_t tree : {0U, 1U}) {
     if (stream == reduced(static_cast<Index>(tree), roots_[tree])) {

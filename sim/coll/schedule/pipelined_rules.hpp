@@ -53,6 +53,8 @@ struct ChainRing {
   [[nodiscard]] Index streams() const { return 1; } // the returned blocks at rank 0
   [[nodiscard]] Index cells() const { return blocks; }
   [[nodiscard]] Index cell(Index /*stream*/, Index block) const { return block; }
+  // Hops of a block on its second way: without the last one, the tail has the sum already.
+  [[nodiscard]] Index last_hops() const { return last_hop ? size - 1 : size - 2; }
 
   [[nodiscard]] Send send(Index step, Index rank) const {
     if (rank == size - 1) {
@@ -93,7 +95,6 @@ struct ChainRing {
 
 private:
   [[nodiscard]] Index turn() const { return std::max(blocks, size); }
-  [[nodiscard]] Index last_hops() const { return last_hop ? size - 1 : size - 2; }
 };
 
 class TreePair {
@@ -102,6 +103,10 @@ public:
   TreePair(Index size, std::array<Index, 2> blocks);
 
   [[nodiscard]] Index steps() const { return reduce_steps_ + broadcast_steps_; }
+  // Blocks of tree 0 or 1, and how many of its edges meet a rank: each is used up and down, one of
+  // the two ways by this rank.
+  [[nodiscard]] Index blocks(Index tree) const { return blocks_[static_cast<std::size_t>(tree)]; }
+  [[nodiscard]] Index edges(Index tree, Index rank) const;
   [[nodiscard]] Index streams() const { return 4 * size_; }
   [[nodiscard]] Index cells() const { return 4 * size_ + blocks_[0] + blocks_[1]; }
   [[nodiscard]] Index cell(Index stream, Index block) const;

@@ -16,7 +16,7 @@
 
 namespace stepsim::io::keys {
 
-// Numbers of links; beyond these bounds, sums over a fabric would leave the range of numbers.
+// Rates and latencies of links. Networks of packets have narrower bounds (check_packet_links).
 [[nodiscard]] constexpr Key link_rate(std::string_view name, std::string_view sentence) {
   return number(name, sentence).in(between(1, 1e18)).example("1.25e9");
 }
@@ -91,8 +91,8 @@ inline constexpr std::array kTopologyKeys{
     preset_count("gpus_per_node", "rail_optimised: GPUs of a machine."),
     preset_count("nics_per_node",
                  "gpu_node, rail_optimised: network interfaces of a machine; GPU l of a machine "
-                 "uses interface l mod nics_per_node. The default is one per GPU with rails, else "
-                 "1, and none for a single machine."),
+                 "uses interface l mod nics_per_node. The default is one per GPU in "
+                 "rail_optimised; in gpu_node 1, or none for a single machine."),
     link_latency("latency_s",
                  "Latency of every link of a preset, s, unless its kind of link has its own."),
     link_rate("bandwidth_Bps", "Bytes per second and direction of every link of a preset, unless "

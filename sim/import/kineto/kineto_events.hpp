@@ -88,7 +88,8 @@ struct KinetoRecording {
 // modules register them: {1, 2} for "aten::conv2d". Empty for operators that have none.
 [[nodiscard]] std::span<const int> parameter_inputs(std::string_view operation);
 
-// Our word for a type name of PyTorch ("Float", "float", "c10::Half", ...) and its size.
+// Our word for a type name of PyTorch ("Float", "float", "c10::Half", ...) and its size; empty for
+// other names.
 struct DtypeWord {
   std::string_view word; // "float32"
   std::int64_t bytes{};

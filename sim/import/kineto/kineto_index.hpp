@@ -9,7 +9,8 @@
 
 namespace stepsim::io {
 
-// Made once per recording, which outlives it as `attribution` does: O(events log events).
+// Made once per recording, which outlives it as `attribution` does: O(events log events). Top-level
+// operators are given by their positions in `tops` of the attribution, steps by theirs in `steps`.
 class KinetoIndex {
 public:
   KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
@@ -18,12 +19,13 @@ public:
   [[nodiscard]] NodeKind kind(std::int32_t top) const {
     return attribution_.tops[static_cast<std::size_t>(top)].kind;
   }
-  // Backward and gradient nodes that start in a step, by start.
+  // Backward and gradient nodes (top-level operators) that start in a step, by start.
   [[nodiscard]] std::span<const std::int32_t> nodes(std::size_t step) const { return nodes_[step]; }
   // Calls of collectives that start in a step, by start.
   [[nodiscard]] std::span<const CollectiveCall> collectives(std::size_t step) const {
     return collectives_[step];
   }
+  // Device work launched in a step, by its launch.
   [[nodiscard]] std::span<const DeviceItem> items(std::size_t step) const;
   // Operators of one top-level operator, itself first.
   [[nodiscard]] std::span<const Operator> inside(std::int32_t top) const;

@@ -9,7 +9,9 @@
 //
 // Version 2 is RCCL's, with xgmi cables between GPUs in place of nvlink. Only what is written is
 // read, and a number that is missing stays empty, with two exceptions: a link without `count` is
-// one cable, and CPUs without numaid and nets without dev are numbered in the order of the file.
+// one cable, and CPUs without numaid and nets without dev are numbered in the order of the file. A
+// number that stands for unknown stays empty as well: rank, dev and sm of -1, a net's speed below 1
+// and its latency of 0.
 // Host hashes, names and guids are not kept. Source: IO 8; NCCL, src/graph/topo.cc.
 #include <cstdint>
 #include <map>

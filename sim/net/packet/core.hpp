@@ -1,7 +1,13 @@
 #pragma once
 // What all transports share: the ports, the packets on their way, the events, and what is known of
 // connections and messages. A transport hands packets to `send`; `arrive` carries one packet over
-// the end of its link.
+// the end of its link. Of these functions of a transport PacketNetwork calls those that it has:
+//
+//   open         a connection is opened, once and before its messages
+//   ready        the start of a message has come; it has packets and leaves its host
+//   delivered    a packet is at the end of its path, data at the receiver, ACKs at the sender
+//   lost         a data packet was dropped by a port or by a fault
+//   timer, ..    an event that the transport has asked for is due
 //
 // Ends of transmission are events only where somebody waits for one: a port that was idle long ago
 // leaves its packet out of the occupancy when it is next looked at. Ports that may start at this

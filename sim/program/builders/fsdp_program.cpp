@@ -35,8 +35,11 @@ public:
     for (const std::uint32_t reduce : reduces_) {
       draft_.applies(update, reduce, 0);
     }
+    const std::uint32_t ready = options_.encode.value > 0
+                                    ? draft_.compute("E", compute_, Kind::encode, options_.encode)
+                                    : update;
     for (const std::uint32_t gather : first_gathers_) {
-      draft_.wait(gather, update, 1);
+      draft_.wait(gather, ready, 1);
     }
     return draft_.finish(update);
   }
@@ -78,12 +81,24 @@ private:
     return added;
   }
 
+  // Decodes what `gather` brought, on the compute stream; nothing without a gather.
+  void add_decode(std::string_view name, std::uint32_t gather, std::size_t j, std::size_t unit) {
+    if (gather != kNone && units_[unit].decode.value > 0) {
+      const std::uint32_t decode = draft_.compute(operation_name(name, j, unit), compute_,
+                                                  Kind::decode, units_[unit].decode);
+      draft_.last().unit = static_cast<std::int32_t>(unit);
+      draft_.last().micro_batch = static_cast<std::int32_t>(j);
+      draft_.wait(decode, gather, 0);
+    }
+  }
+
   void add_forward(std::size_t j) {
     for (std::size_t u = 0; u < units_.size(); ++u) {
       std::uint32_t gather = kNone;
       if (j == 0 || options_.reshard_after_backward || regathered(u)) {
         gather = add_gather("GF", j, u, computes_.size(), options_.ahead_forward);
       }
+      add_decode("DF", gather, j, u);
       const std::uint32_t forward = add_compute("F", Kind::forward, units_[u].forward, j, u);
       if (gather != kNone) {
         draft_.wait(forward, gather, 0);
@@ -109,6 +124,7 @@ private:
       if (options_.prefetch == BackwardPrefetch::pre && u > 0) {
         gather_once(u - 1, computes_.size() + 1);
       }
+      add_decode("DB", gathers[u], j, u);
       const std::uint32_t backward = add_compute("B", Kind::backward, units_[u].backward, j, u);
       if (gathers[u] != kNone) {
         draft_.wait(backward, gathers[u], 0);

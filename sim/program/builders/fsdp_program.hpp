@@ -24,6 +24,7 @@ struct UnitTimes { // of one micro-batch
   ExchangeTime gather;
   ExchangeTime reduce;    // reduce-scatter
   ExchangeTime replicate; // all-reduce of the shard between replicas; with `hybrid`
+  Seconds decode{};       // of gathered parameters, before the compute that needs them
 };
 
 // When the gather for backward of unit u - 1 is issued: before backward of unit u (pre), right
@@ -35,6 +36,7 @@ struct FsdpOptions {
   std::uint32_t micro_batches = 1;
   Seconds update = {}; // of all parameters; each rank updates one of `shards`
   std::uint32_t shards = 1;
+  Seconds encode = {}; // of a rank's shards, after the update and before they are gathered
   bool reshard_after_forward = true;
   // false: forward of a later micro-batch gathers only units that forward resharded.
   bool reshard_after_backward = true;

@@ -15,8 +15,8 @@
 
 namespace stepsim::program {
 
-// The update of all layers waits for every bucket of `width` iterations ago, width >= 1. Marker:
-// the last exchange, without buckets the last backward.
+// `width` is K, >= 1: the update of all layers waits for the exchanges of `width` iterations ago.
+// The marker is the last exchange or, without buckets, the backward of the first layer.
 [[nodiscard]] Program pipe_sgd_program(const std::vector<LayerTimes>& layers,
                                        const std::vector<BucketTimes>& buckets, Seconds update,
                                        std::int32_t width);

@@ -34,6 +34,7 @@ struct BucketTimes {
   // On the compute stream after that backward: selecting and encoding what is sent.
   Seconds select{};
   Seconds encode{};
+  Seconds decode{};       // of what `gather` brought, before the forward that needs it
   Seconds delay{};        // from then to the exchange, on no stream: the cycle of Horovod
   std::int64_t bytes = 0; // counted by the credit of a priority stream
 };
@@ -52,7 +53,8 @@ buckets_of_layers(const std::vector<BucketTimes>& buckets, std::size_t layers);
 [[nodiscard]] std::vector<Seconds> update_shares(const std::vector<LayerTimes>& layers,
                                                  Seconds update);
 
-// "F3", "F2_3": names of operations, with numbers from 1.
+// "F3", "F2_3": names of operations. Indices count from 0, the numbers in names from 1: ("F", 2),
+// ("F", 1, 2).
 [[nodiscard]] std::string operation_name(std::string_view kind, std::size_t index);
 [[nodiscard]] std::string operation_name(std::string_view kind, std::size_t outer,
                                          std::size_t index);
@@ -63,8 +65,8 @@ std::uint32_t add_layer(ProgramDraft& draft, std::string id, std::uint32_t strea
 std::uint32_t add_exchange(ProgramDraft& draft, std::string id, std::uint32_t stream, Kind kind,
                            const ExchangeTime& time, std::size_t unit);
 
-// The streams of a synchronous step. `host` carries delays between computing and exchanges, where
-// there are any.
+// The streams of a synchronous step. `host` carries delays between computing and exchanges;
+// kAllRanks where there are none.
 struct StepStreams {
   std::uint32_t compute{};
   std::uint32_t reduce{};

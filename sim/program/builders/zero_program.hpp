@@ -18,6 +18,7 @@ struct ZeroOptions {
   std::uint32_t micro_batches = 1; // layer times are those of one micro-batch
   Seconds update = {};             // of all parameters; each rank updates one of `shards`
   std::uint32_t shards = 1;
+  Seconds encode = {}; // of a rank's parameters, after the update and before they are gathered
   NextForward gather = NextForward::barrier;
 };
 

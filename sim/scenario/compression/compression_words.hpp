@@ -31,8 +31,8 @@ inline constexpr std::array kCostKeys{
 static_assert(std::ranges::equal(kCostKeys, io::keys::kCompressionCosts, {}, &CostKey::key,
                                  &io::Key::name));
 
-// Whether a cost counts where selections take a time of the form n log n, or else of the linear
-// one.
+// Whether the cost `key` counts: with `n_log_n` selecting n elements takes a time in proportion to
+// n log n, else to n and to the entries. Costs of anything but selecting always count.
 [[nodiscard]] inline bool in_form(std::string_view key, bool n_log_n) {
   if (key == "select_s_per_element_log2") {
     return n_log_n;

@@ -11,7 +11,8 @@
 
 namespace stepsim::study::keys {
 
-// packed fills host after host; spread takes the hosts of different switches in turn.
+// packed takes the machines in the order of the topology, spread one machine of each switch in turn
+// (net/fabric/placement.hpp).
 inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
 // Ranks are 32-bit numbers; a million of them is more than any evaluator can take.
 inline constexpr double kMaxRanks = 1 << 20;
@@ -103,7 +104,8 @@ inline constexpr std::array kNetwork{
         .by_default(1)
         .example("0.9")
         .because("the whole bandwidth is used"),
-    integer("copy_engines", "Directions in which a rank can send at once; 1 is not supported.")
+    integer("copy_engines", "2 lets a rank send and receive at the same time; 1, one of them at a "
+                            "time, is not supported.")
         .in(io::between(1, 2))
         .by_default(2),
     text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
@@ -137,12 +139,12 @@ inline constexpr std::array kTopologyForms{
         .example(
             R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})")};
 
-// Hosts have names in topologies and numbers in presets.
+// A host is meant by its name or by its number, from 0, in the order of the topology.
 inline constexpr std::array kHost{any("rank_placement", "Name or number of a host.").example("0")};
 // A list is for machines whose ranks are where a batch system has put them.
 inline constexpr std::array kPlacementForms{
     word("rank_placement", kRankOrders,
-         "Ranks fill host after host, or the first switches evenly."),
+         "Nodes take the machines in their order, or one machine of each switch in turn."),
     list("rank_placement", kHost,
          "Hosts by name or number: one per node or per rank, then one per dedicated server.")
         .example("[0, 1, 2, 3]")};
@@ -204,10 +206,9 @@ inline constexpr std::array kCluster{
         "Hosts, switches and links. The default is a star of the nodes with the cables of network "
         "(half its latency each).")
         .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})"),
-    either(
-        "rank_placement", kPlacementForms,
-        "Hosts of the ranks: packed in the order of the topology, spread over its first switches, "
-        "or listed.")
+    either("rank_placement", kPlacementForms,
+           "Hosts of the ranks: packed in the order of the topology, spread by one machine of each "
+           "switch in turn, or listed.")
         .by_default("packed")
         .example(R"("spread")")
         .because("ranks fill one node after another")};

@@ -35,6 +35,7 @@ inline constexpr std::array kScenarioKeys{
         .example(R"({"nodes": 16, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}})")
         .required(),
     object("training", kTraining, "Training algorithm and iterations.")
+        .and_also(kLocalTraining)
         .example(R"({"iterations": 10})"),
     object("communication", kCollectiveKeys, "How gradients are exchanged.")
         .and_also(kScheduleKeys)

@@ -2,6 +2,7 @@
 // The keys of /training/sharding of a scenario (TRN 8.1).
 #include <array>
 
+#include "scenario/keys/value_codec_keys.hpp"
 #include "scenario/sharding.hpp"
 #include "json/fields/key.hpp"
 
@@ -28,6 +29,8 @@ inline constexpr std::array kWrapping{
     integer("layers", "Layers of a unit.").in(io::at_least(1)).by_default(1).example("4"),
     list("cuts", kCut, "Numbers of the layers after which a unit ends, ascending.")
         .example("[2, 4]")};
+
+inline constexpr auto kParameterCompressionForms = codec_forms("parameter_compression");
 
 // The defaults of most keys follow from the preset, which names a framework.
 inline constexpr std::array kSharding{
@@ -92,6 +95,10 @@ inline constexpr std::array kSharding{
         .in(io::above(0))
         .by_default(2)
         .because("parameters are computed with in 2 bytes"),
+    either("parameter_compression", kParameterCompressionForms,
+           "Codec of gathered parameters: a rank encodes its shards after the update, and decodes "
+           "what a gather brings before it computes with it.")
+        .example(R"("int8")"),
     number("reduce_bytes", "Bytes of a gradient's value as it is reduced.")
         .in(io::above(0))
         .by_default(4)

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "scenario/keys/local_training_keys.hpp"
 #include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
 #include "scenario/scenario.hpp"
@@ -16,7 +17,6 @@ using namespace io::rows;
 inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
 // Words of two values each, which a boolean member holds.
 // The first word of each pair is the default and the value false.
-inline constexpr std::array<std::string_view, 2> kServerSteps{"sync", "async"};
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
@@ -51,10 +51,15 @@ inline constexpr std::array kConvergence{
 // Keys of all training algorithms stand here; which of them count for which is in rules.cpp.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
-         "Training algorithm: synchronous, pipelined (Pipe-SGD), or with parameter servers.")
+         "Training algorithm: synchronous, pipelined (Pipe-SGD), with parameter servers, or in "
+         "rounds of several steps whose parameters are averaged (local_sgd) or whose changes are "
+         "applied by an outer optimizer (diloco).")
         .by_default("sync_sgd")
         .because("synchronous training"),
-    integer("iterations", "Iterations to simulate.").in(io::between(1, 1e6)).by_default(10),
+    integer("iterations",
+            "Iterations to simulate; with local_sgd and diloco rounds of local_steps steps.")
+        .in(io::between(1, 1e6))
+        .by_default(10),
     integer(
         "discard_iterations",
         "First iterations that the means leave out. The default is 1 where periods differ, else 0.")
@@ -111,9 +116,18 @@ inline constexpr std::array kTraining{
         .example("1.1")
         .because("computing does not feel the exchange"),
     kOverlapKey,
-    word("mode", kServerSteps, "Whether all workers train in step, or nobody waits.")
+    word("mode", kServerModes,
+         "Whether all workers train in step, nobody waits, or no worker runs further ahead than "
+         "staleness_bound (stale synchronous).")
         .by_default("sync")
         .because("workers wait for each other"),
+    integer("staleness_bound",
+            "Iterations that a worker may be ahead: iteration t waits until the server has the "
+            "gradients of iteration t - 1 - staleness_bound of all workers; null means no limit. "
+            "Required with mode ssp.")
+        .in(io::at_least(0))
+        .nullable()
+        .example("3"),
     integer(
         "servers",
         "Number of parameter servers. The default is 1; with placement sharded it is the number "

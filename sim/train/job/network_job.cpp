@@ -16,13 +16,14 @@
 #include "train/job/network_job_collective.hpp"
 #include "train/job/network_job_flows.hpp"
 #include "train/job/network_job_packets.hpp"
+#include "train/job/network_job_program.hpp"
 #include "train/job/network_job_servers.hpp"
 
 namespace stepsim::train {
 
 namespace {
 
-using AnyJob = std::variant<ServerJob, CollectiveJob>;
+using AnyJob = std::variant<ServerJob, CollectiveJob, ProgramJob>;
 
 // "push of piece 3, worker 2 -> server 0 (iteration 1)"
 std::string name_of(const NetworkJob& job, const JobMessage& message) {
@@ -54,6 +55,8 @@ public:
     for (const NetworkJob& spec : specs) {
       if (spec.servers) {
         jobs_.emplace_back(std::in_place_type<ServerJob>, spec);
+      } else if (spec.program) {
+        jobs_.emplace_back(std::in_place_type<ProgramJob>, spec, options);
       } else {
         jobs_.emplace_back(std::in_place_type<CollectiveJob>, spec, options);
       }
@@ -164,7 +167,7 @@ private:
     for (std::uint32_t j = 0; j < jobs_.size(); ++j) {
       JobResult& job = result.jobs.emplace_back();
       job.messages = std::move(messages_[j]);
-      std::visit([&](const auto& any) { any.workers().record(job); }, jobs_[j]);
+      std::visit([&](auto& any) { any.record(job); }, jobs_[j]);
       for (std::size_t m = 0; m < job.messages.size(); ++m) {
         network_.fill(ids_[j][m], j, job.messages[m]);
       }
@@ -224,10 +227,14 @@ private:
 
 } // namespace
 
+std::uint32_t NetworkJob::communicators() const {
+  return program ? std::max<std::uint32_t>(1, exchange_streams(program->program).count) : 1;
+}
+
 std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs) {
   std::vector<std::uint64_t> first{0};
   for (const NetworkJob& job : jobs) {
-    first.push_back(first.back() + job.hosts.size() * job.hosts.size());
+    first.push_back(first.back() + job.communicators() * job.hosts.size() * job.hosts.size());
   }
   return first;
 }

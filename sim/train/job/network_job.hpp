@@ -15,6 +15,9 @@
 //              come cut into partitions. With servers every worker has two queues of waiting parts,
 //              pushes and pulls, each with its own credit.
 //
+//   program    the operations of a training program (TRN 2); every exchange is a collective, and
+//              those of different streams are under way at the same time.
+//
 // A transfer inside one host is not a message: with servers it takes no time, in a collective the
 // time of the link collective.two_level->intra. After the last iteration one more forward is
 // computed, so that every iteration has a period. Seconds from the start of the run; iterations and
@@ -32,6 +35,8 @@
 #include "net/packet/background.hpp"
 #include "net/packet/core.hpp"
 #include "net/packet/options.hpp"
+#include "program/operation_times.hpp"
+#include "program/training_program.hpp"
 #include "train/step/step.hpp"
 #include "train/workload/variability.hpp"
 
@@ -61,6 +66,24 @@ struct JobServers {
   double add_s_per_byte = 0;
 };
 
+// How the exchanges of a program travel: one collective after the other, each among the ranks of
+// the operation's group. A collective carries operation, algorithm, bytes, options, reduction and
+// two-level costs.
+struct JobExchange {
+  std::vector<coll::Collective> stages; // empty: nothing is sent
+};
+struct JobProgram {
+  static constexpr std::uint32_t kNotSent = ~std::uint32_t{0};
+  program::Program program; // ranks: the workers; no entry `each`
+  // Times of computing, and of exchanges beyond their messages (copies, synchronisation). Of the
+  // iterations simulated.
+  program::Factors factors;
+  std::vector<JobExchange> exchanges;
+  // [operation] its exchange, which is sent when its ranks are there and before the operation's own
+  // seconds pass; kNotSent: its seconds are all there is to it.
+  std::vector<std::uint32_t> exchange_of;
+};
+
 struct NetworkJob {
   std::vector<double> forward_s, backward_s; // [layer], forward order
   // Before the next forward: each layer's share by gradient_bytes (layer_updates of step.hpp).
@@ -77,12 +100,18 @@ struct NetworkJob {
   std::int64_t iterations = 1;
   std::uint32_t workers = 1;
   Variability variability; // of computing; exchange_cv does not apply to a network
-  // One of the two. The collective (neither `automatic` nor `parameter_server`) carries algorithm,
-  // options, reduction and two-level costs; its bytes, ranks, chunks (whole values) and other links
-  // are set here.
+  // One of the three. With a program everything above but pieces, value_bytes, iterations and
+  // workers is unused; a piece is what the label `unit` of an operation means, and its bytes and
+  // layers are unused. The collective (neither `automatic` nor `parameter_server`) carries
+  // algorithm, options, reduction and two-level costs; its bytes, ranks, chunks (whole values) and
+  // other links are set here.
   std::optional<JobServers> servers;
   coll::Collective collective;
+  std::optional<JobProgram> program;
   std::vector<net::NodeId> hosts; // [worker], then dedicated servers
+
+  // Streams with exchanges, each of which has connections of its own; 1 without a program.
+  [[nodiscard]] std::uint32_t communicators() const;
 };
 
 // The network under the jobs.
@@ -110,6 +139,8 @@ struct JobMessage {
   MessagePart part{};
   std::uint32_t src{}, dst{};      // ranks; dedicated servers after the workers
   std::uint32_t step{};            // of the collective, 0 for servers
+  std::uint32_t communicator{};    // which of NetworkJob::communicators
+  std::uint32_t run{};             // program: place of its collective among those under way
   std::uint32_t contributions = 1; // gradient: number of workers whose gradients it sums
   double start_s{}, end_s{};       // hand-over, completion at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
@@ -144,6 +175,9 @@ struct JobResult {
   };
   std::vector<PieceTimes> pieces;
   std::vector<double> forward_start_s; // [layer] of worker 0, in the forward after all iterations
+  // Of a program, which has no `forward_start_s`. Its iterations count from the end of the marker
+  // on the last worker to the next, and know no times of computing.
+  program::OperationTimes times;
 };
 
 struct JobsResult {
@@ -157,10 +191,15 @@ struct JobsResult {
 };
 
 // Connections live as long as the network. In a job with R ranks (workers, then dedicated servers)
-// the connection from rank src to rank dst has number first + src R + dst, where `first` counts the
-// connections of the jobs before it. Gives `first` of every job, then the number of all
-// connections.
+// the connection of communicator c from rank src to rank dst has number first + c R^2 + src R +
+// dst, where `first` counts the connections of the jobs before it. Gives `first` of every job, then
+// the number of all connections.
 [[nodiscard]] std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs);
+[[nodiscard]] inline std::uint64_t connection_number(const NetworkJob& job, std::uint64_t first,
+                                                     const JobMessage& message) {
+  const std::uint64_t ranks = job.hosts.size();
+  return first + (message.communicator * ranks + message.src) * ranks + message.dst;
+}
 
 // Fraction of the packets of a message that may be lost for good (dlcp).
 [[nodiscard]] inline double loss_bound(const NetworkJob& job, const JobMessage& message) {

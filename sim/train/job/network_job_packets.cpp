@@ -39,21 +39,21 @@ PacketMessages::PacketMessages(const JobNetwork& network, std::span<const Networ
       next_connection_(first_connections_.back()) {}
 
 // Opened at the first message; its window then lasts for the whole run.
-net::ConnectionId PacketMessages::connection(std::uint32_t job, std::uint32_t src,
-                                             std::uint32_t dst) {
+net::ConnectionId PacketMessages::connection(std::uint32_t job, const JobMessage& message) {
   const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
-  const std::uint64_t number = first_connections_[job] + std::uint64_t{src} * hosts.size() + dst;
+  const std::uint64_t number = connection_number(jobs_[job], first_connections_[job], message);
   const auto [found, is_new] = connections_.try_emplace(number, 0);
   if (is_new) {
-    found->second = packets_.open(
-        {.src = hosts[src], .dst = hosts[dst], .number = static_cast<std::uint32_t>(number)});
+    found->second = packets_.open({.src = hosts[message.src],
+                                   .dst = hosts[message.dst],
+                                   .number = static_cast<std::uint32_t>(number)});
   }
   return found->second;
 }
 
 std::uint32_t PacketMessages::hand_over(double now, std::uint32_t job, const JobMessage& message) {
   const MessageClass& of = jobs_[job].pieces[message.piece].message_class;
-  return packets_.hand_over({.connection = connection(job, message.src, message.dst),
+  return packets_.hand_over({.connection = connection(job, message),
                              .size_bytes = message.size_bytes,
                              .queue = of.queue,
                              .loss_bound = loss_bound(jobs_[job], message),

@@ -23,8 +23,7 @@ public:
   void fill(JobsResult& result) const;
 
 private:
-  [[nodiscard]] net::ConnectionId connection(std::uint32_t job, std::uint32_t src,
-                                             std::uint32_t dst);
+  [[nodiscard]] net::ConnectionId connection(std::uint32_t job, const JobMessage& message);
   [[nodiscard]] bool no_more_arrivals() const { return arrivals_.none() || packets_.blocked(); }
   [[nodiscard]] net::Picoseconds next_arrival() const;
   void take_arrival();

@@ -27,7 +27,7 @@ public:
   // Appends the messages that are handed over now.
   void send(double now, std::vector<JobMessage>& messages);
   [[nodiscard]] bool finished() const { return workers_.finished(); }
-  [[nodiscard]] const JobWorkers& workers() const { return workers_; }
+  void record(JobResult& result) const { workers_.record(result); }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:

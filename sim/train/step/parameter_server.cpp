@@ -49,15 +49,39 @@ struct ServerClient {
   std::int64_t iterations{}; // updates whose weights are back
   std::int64_t read_version{};
   std::vector<double> computed_s{}; // [iteration], the one under way last
+  std::vector<double> held_s{}; // [iteration] that the staleness bound holds it up, as computed_s
+  bool held{};                  // the next iteration is not under way
   double received{};
   double half_received{}; // after half of its iterations
 
   // Of the second half of the iterations whose weights are back.
-  [[nodiscard]] double mean_computed_s() const {
-    const auto begin = computed_s.begin() + iterations / 2;
-    return std::accumulate(begin, computed_s.begin() + iterations, 0.0) /
+  [[nodiscard]] double mean_of(const std::vector<double>& seconds) const {
+    const auto begin = seconds.begin() + iterations / 2;
+    return std::accumulate(begin, seconds.begin() + iterations, 0.0) /
            static_cast<double>(iterations - iterations / 2);
   }
+};
+
+// The iterations that all workers have completed, told one completion at a time.
+class CommonIterations {
+public:
+  explicit CommonIterations(std::uint32_t workers) : completed_(workers), behind_(workers) {}
+
+  // True if all workers have now one more.
+  bool complete(std::uint32_t worker) {
+    if (completed_[worker]++ > common_ || --behind_ > 0) {
+      return false;
+    }
+    ++common_;
+    behind_ = std::ranges::count(completed_, common_);
+    return true;
+  }
+  [[nodiscard]] std::int64_t common() const { return common_; }
+
+private:
+  std::vector<std::int64_t> completed_; // [worker]
+  std::int64_t common_ = 0;
+  std::int64_t behind_; // workers with no more than that
 };
 
 } // namespace
@@ -92,15 +116,22 @@ AsyncTimes run_async(const AsyncInput& input) {
   std::vector<ServerClient> workers(input.workers);
   std::vector<Arrival> heap;
   heap.reserve(input.workers);
-  const auto compute = [&](std::uint32_t w) {
-    const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
-    workers[w].computed_s.push_back(seconds);
-    heap.push_back({workers[w].received + seconds + input.link.latency_s, w});
+  const auto compute = [&](std::uint32_t w, double start) {
+    ServerClient& worker = workers[w];
+    const double seconds = jitter.compute(w, worker.iterations + 1) * input.compute_s;
+    worker.computed_s.push_back(seconds);
+    worker.held_s.push_back(start - worker.received);
+    worker.held = false;
+    heap.push_back({start + seconds + input.link.latency_s, w});
     std::push_heap(heap.begin(), heap.end(), kLater);
   };
   for (std::uint32_t w = 0; w < input.workers; ++w) {
-    compute(w);
+    compute(w, 0);
   }
+  CommonIterations all(input.workers);
+  const auto may_start = [&](const ServerClient& worker) {
+    return !input.staleness_bound || worker.iterations - *input.staleness_bound <= all.common();
+  };
 
   AsyncTimes times;
   times.updates.reserve(static_cast<std::size_t>(total));
@@ -118,7 +149,17 @@ AsyncTimes run_async(const AsyncInput& input) {
     times.updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
     times.staleness.add(staleness);
     times.makespan_s = std::max(times.makespan_s, served.received);
-    compute(next.worker);
+    if (all.complete(next.worker)) { // its push is what held workers wait for
+      for (std::uint32_t w = 0; w < input.workers; ++w) {
+        if (workers[w].held && may_start(workers[w])) {
+          compute(w, std::max(workers[w].received, served.applied));
+        }
+      }
+    }
+    worker.held = !may_start(worker);
+    if (!worker.held) {
+      compute(next.worker, worker.received);
+    }
   }
 
   // Second half of every worker's own run.
@@ -131,27 +172,32 @@ AsyncTimes run_async(const AsyncInput& input) {
   }
   double complete = 0;    // workers with an iteration
   double share = 0;       // of computing in the cycles of all workers
+  double held = 0;        // the same of what the bound holds up
   double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     const ServerClient& worker = workers[w];
     if (worker.iterations == 0) { // none is complete: what is under way
       times.worker_compute_s.push_back(worker.computed_s.front());
       times.worker_wait_s.push_back(0);
+      times.worker_held_s.push_back(0);
       continue;
     }
     const std::int64_t counted = worker.iterations - worker.iterations / 2;
-    const double computed = worker.mean_computed_s();
+    const double computed = worker.mean_of(worker.computed_s);
     const double cycle =
         std::max(computed, (worker.received - worker.half_received) / static_cast<double>(counted));
     times.worker_compute_s.push_back(computed);
     times.worker_wait_s.push_back(cycle - computed);
+    times.worker_held_s.push_back(worker.mean_of(worker.held_s));
     times.throughput_per_s += 1 / cycle;
     share += cycle > 0 ? computed / cycle : 0;
+    held += cycle > 0 ? times.worker_held_s.back() / cycle : 0;
     alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
     ++complete;
   }
   times.period_s = input.workers / times.throughput_per_s;
   times.compute_s = times.period_s * share / complete;
+  times.held_s = times.period_s * held / complete;
   times.alone_compute_s = complete / alone_per_s;
   return times;
 }

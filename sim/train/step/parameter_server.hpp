@@ -7,8 +7,11 @@
 //   applied = max(start + push, free_add) + add     version += 1, the worker reads this version
 //   now     = max(applied + alpha, free_out) + pull
 //
-// The stations in, add and out of the server are FIFO, ties by worker index.
+// The stations in, add and out of the server are FIFO, ties by worker index. Stale synchronous (TRN
+// 4.7): asynchronous, but iteration t of a worker also waits until every worker's push of iteration
+// t - 1 - s has been applied.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "train/workload/staleness.hpp"
@@ -38,8 +41,9 @@ struct AsyncInput {
   // all at once at the speed of the worker's port, so it takes push_s but keeps each server's port
   // busy for push_s / S only; an addition takes add_s / S.
   std::uint32_t servers = 1;
-  bool serial = false;       // the three stations are one (server_mode serial)
-  Variability variability{}; // of compute; the exchange's is not drawn here
+  bool serial = false;                           // the three stations are one (server_mode serial)
+  std::optional<std::int64_t> staleness_bound{}; // s of stale synchronous training, else empty
+  Variability variability{};                     // of compute; the exchange's is not drawn here
 };
 
 struct AsyncUpdate { // in the order of application
@@ -57,10 +61,14 @@ struct AsyncTimes {
   // Computing in the mean of the same iterations, the rest of the period being the exchange; and
   // the iteration of one worker alone, with the same random factors, as fast as the fastest worker.
   double compute_s{};
+  double held_s{}; // by the bound on staleness, in the mean of the same iterations
   double alone_compute_s{};
   StalenessCounts staleness;
   std::vector<double> worker_compute_s; // [worker] mean per iteration
-  std::vector<double> worker_wait_s;    // the rest: from the end of computing to new weights
+  std::vector<double> worker_wait_s;    // the rest: from the end of computing to the next start
+  // [worker] mean per iteration of what `staleness_bound` holds it up after its weights are back;
+  // part of worker_wait_s
+  std::vector<double> worker_held_s;
 };
 
 // Events in (arrival, worker) order; O(updates x log workers).

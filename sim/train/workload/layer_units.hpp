@@ -14,8 +14,9 @@
 namespace stepsim::train {
 
 // layer: every layer; block: the repeated blocks of the model, by the number in the names of their
-// layers, and what lies between them; size: a unit closes when it has `parameters`; all: one unit;
-// count: so many `layers`; list: a unit ends after each layer of `cuts`.
+// layers, and what lies between them; size: a unit closes when it has at least `parameters`; all:
+// one unit; count: units of `layers` layers, the last may be smaller; list: a unit ends after each
+// layer of `cuts`.
 // optimal: the units with the shortest period, which only a run knows.
 enum class WrappingPolicy { layer, block, size, all, count, list, optimal };
 inline constexpr auto kWrappingPolicies =

@@ -7,8 +7,9 @@
 //
 // With selective acknowledgements lost packets are known one by one: a recovery halves the window
 // once, sends the first lost packet at once, then lost ones before new ones while fewer than cwnd
-// packets are in flight. The round trip is sampled by the last packet an ACK tells of: the one
-// below it may have arrived long before.
+// packets are in flight. The round trip is then sampled by the last packet in order of arrival that
+// the ACK reports for the first time; the packet before the first missing one, which gives the
+// sample otherwise, may have arrived long before.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -34,7 +35,8 @@ private:
     MessageId message{};
   };
   struct State {
-    double cwnd = 0, ssthresh = std::numeric_limits<double>::infinity();
+    double cwnd = 0, ssthresh = std::numeric_limits<double>::infinity(); // packets
+    // First packet not acknowledged, next to send, first never sent, packets of all messages.
     std::uint32_t una = 0, next = 0, high = 0, total = 0;
     std::uint32_t duplicates = 0;
     std::int64_t recover = -1;

@@ -1,0 +1,16 @@
+#pragma once
+// Lines of a run about training in rounds of several steps (local_sgd, diloco).
+#include <string>
+
+#include "run/result.hpp"
+
+namespace stepsim::cli {
+
+// "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.
+[[nodiscard]] std::string rounds_text(const study::Result& result);
+// What an outer exchange carries, "ring allreduce of outer gradients, 8 messages, 4 GB".
+[[nodiscard]] std::string outer_exchange_text(const study::Result& result);
+// How long a round lasts and what part of it is computing.
+[[nodiscard]] std::string round_times_text(const study::Result& result);
+
+} // namespace stepsim::cli

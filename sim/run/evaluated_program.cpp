@@ -1,0 +1,153 @@
+#include "run/evaluated_program.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "coll/method.hpp"
+#include "program/event_pass.hpp"
+#include "program/event_period.hpp"
+#include "program/program_check.hpp"
+#include "program/rank_vectors.hpp"
+#include "program/recurrence.hpp"
+#include "program/steady_state.hpp"
+#include "run/run_figures.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using program::OperationTimes;
+using program::Program;
+
+// Instances that are recorded for the lists of a result, as doubles of 8 bytes, twice.
+constexpr std::uint64_t kMostInstances = std::uint64_t{1} << 26;
+
+// Equal ranks need one of them, and every group is that one.
+Program one_rank(Program made) {
+  made.ranks = 1;
+  made.groups.clear();
+  for (program::Operation& each : made.operations) {
+    each.group = program::kAllRanks;
+  }
+  return made;
+}
+
+void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_t iterations) {
+  const std::uint64_t instances =
+      ranks * made.iteration_size() * static_cast<std::uint64_t>(iterations);
+  if (instances > kMostInstances) {
+    throw SimulationError("the program has " + std::to_string(made.iteration_size()) +
+                          " operations on each of " + std::to_string(ranks) + " ranks in " +
+                          std::to_string(iterations) + " iterations: more than " +
+                          std::to_string(kMostInstances) + "; lower iterations");
+  }
+}
+
+OperationTimes evaluate(const Scenario& scenario, const Program& made,
+                        const program::Factors& factors, std::int64_t iterations) {
+  const bool varies = scenario.variability.varies();
+  refuse_many_instances(made, varies ? made.ranks : 1, iterations);
+  if (!varies && program::recurrence_applies(made)) {
+    return program::recurrence(made, iterations, factors, program::Record::all);
+  }
+  if (program::recurrence_applies(made)) {
+    return program::rank_vectors(made, iterations, factors, {}, program::Record::all);
+  }
+  return program::event_pass(varies ? made : one_rank(made), iterations, factors,
+                             program::Record::all);
+}
+
+// The mean of the iterations that are not discarded. The first one waits for no exchange of an
+// iteration before it: where it counts, one iteration more follows and takes its place.
+double mean_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
+               const OperationTimes& times) {
+  const std::int64_t discard = discarded_of(scenario);
+  if (discard > 0) {
+    return program::mean_period(times, discard).value;
+  }
+  return program::mean_period(evaluate(scenario, made, factors, times.iterations + 1), 1).value;
+}
+
+// `exact`: the cycle ratio of equal ranks on fifo streams.
+double period_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
+                 const OperationTimes& times, bool exact) {
+  if (scenario.variability.varies()) {
+    return mean_of(scenario, made, factors, times);
+  }
+  return exact ? program::steady_state(made).period.value
+               : program::event_period(one_rank(made)).period.value;
+}
+
+EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
+                                    const program::Factors& factors) {
+  const Program& program = made.program;
+  const bool varies = scenario.variability.varies();
+  const Program no_exchanges = program::without_exchanges(program);
+  const std::int64_t iterations = scenario.training.iterations;
+  EvaluatedProgram result;
+  result.times = evaluate(scenario, program, factors, iterations);
+  result.alone = evaluate(scenario, no_exchanges, factors, iterations);
+  const bool by_recurrence = program::recurrence_applies(program);
+  result.period = period_of(scenario, program, factors, result.times, by_recurrence);
+  result.alone_period = period_of(scenario, no_exchanges, factors, result.alone, by_recurrence);
+  result.method = coll::name(std::max(made.method, !by_recurrence ? coll::Method::events
+                                                   : varies       ? coll::Method::max_plus
+                                                                  : made.method));
+  if (program.interference.any()) {
+    Program free = program;
+    free.interference = {};
+    const OperationTimes times =
+        varies ? evaluate(scenario, free, factors, iterations) : OperationTimes{};
+    result.interference =
+        std::max(0.0, result.period - period_of(scenario, free, factors, times, false));
+  }
+  return result;
+}
+
+// The network may remember what was sent, so that the mean is over simulated iterations. Where none
+// is discarded one more takes the place of the first, which waits for nothing.
+EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& own,
+                                      const ScenarioProgram& made,
+                                      const program::Factors& factors) {
+  const std::int64_t iterations = own.training.iterations;
+  const std::int64_t discard = discarded_of(own);
+  const std::int64_t first = std::max<std::int64_t>(discard, 1);
+  const std::int64_t simulated = discard > 0 ? iterations : iterations + 1;
+  refuse_many_instances(made.program, made.program.ranks, simulated);
+  EvaluatedProgram result;
+  result.network = network_program(scenario, made, simulated);
+  OperationTimes times = std::move(result.network->run.jobs.front().times);
+  result.period = program::mean_period(times, first).value;
+  result.times = first_iterations(std::move(times), iterations);
+  const Program no_exchanges = program::without_exchanges(made.program);
+  result.alone = evaluate(own, no_exchanges, factors, simulated);
+  result.alone_period = own.variability.varies()
+                            ? program::mean_period(result.alone, first).value
+                            : period_of(own, no_exchanges, factors, result.alone,
+                                        program::recurrence_applies(no_exchanges));
+  result.alone = first_iterations(std::move(result.alone), iterations);
+  result.method = coll::name(coll::Method::events);
+  if (made.program.interference.any()) {
+    const OperationTimes free = without_interference(scenario, *result.network);
+    result.interference = std::max(0.0, result.period - program::mean_period(free, first).value);
+  }
+  return result;
+}
+
+} // namespace
+
+std::int64_t discarded_of(const Scenario& scenario) {
+  return scenario.training.algorithm == TrainingAlgorithm::pipe_sgd
+             ? scenario.training.iterations / 2
+             : discarded_iterations(scenario);
+}
+
+EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
+                           const ScenarioProgram& made, const program::Factors& factors) {
+  return made.simulated ? evaluated_on_network(scenario, own, made, factors)
+                        : evaluated_by_times(own, made, factors);
+}
+
+} // namespace stepsim::study

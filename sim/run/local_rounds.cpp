@@ -1,0 +1,171 @@
+#include "run/local_rounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "program/builders/local_sgd_program.hpp"
+#include "run/group_exchange.hpp"
+#include "run/program_parts.hpp"
+#include "scenario/scenario_local.hpp"
+#include "train/workload/layer_units.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using program::FragmentTimes;
+using program::LayeredRound;
+
+// Times of outer exchanges by their bytes.
+class OuterExchanges {
+public:
+  explicit OuterExchanges(const Scenario& scenario)
+      : cluster_(outer_cluster_of(scenario)), replicas_(has_replicas(scenario)),
+        exchanges_(cluster_, replicas_ ? RankGroup::replica : RankGroup::all, coll::Op::allreduce) {
+  }
+
+  // Without a link for islands every rank of a node exchanges its share with its replicas.
+  [[nodiscard]] GroupExchange operator()(double bytes) {
+    const double shares = replicas_ ? static_cast<double>(cluster_.cluster.gpus_per_node) : 1;
+    return exchanges_(bytes / shares);
+  }
+  [[nodiscard]] coll::Method method() const { return exchanges_.method(); }
+  [[nodiscard]] std::uint64_t events() const { return exchanges_.events(); }
+
+private:
+  static bool has_replicas(const Scenario& scenario) {
+    const auto& network = scenario.training.local.outer_network;
+    return has_islands(scenario.training) && !(network && network->has_link());
+  }
+
+  Scenario cluster_;
+  bool replicas_;
+  GroupExchanges exchanges_;
+};
+
+// Times of the outer messages, one for each set of layers. Adds a unit and a group of the plan for
+// each message.
+std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
+                                          const std::vector<std::vector<std::uint32_t>>& layers,
+                                          ScenarioProgram& out) {
+  const LocalTraining& local = scenario.training.local;
+  const std::vector<std::int64_t> parameters = train::layer_parameters(scenario.workload);
+  const auto all =
+      static_cast<double>(std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}));
+  OuterExchanges exchanges(scenario);
+  std::vector<FragmentTimes> messages;
+  for (const std::vector<std::uint32_t>& each : layers) {
+    ProgramUnit unit;
+    plan::Group group;
+    for (const std::uint32_t layer : each) {
+      unit.layers.push_back(layer);
+      unit.layer_bytes.push_back(local.outer_value_bytes * static_cast<double>(parameters[layer]));
+      unit.parameters += parameters[layer];
+    }
+    for (std::uint32_t item = 0; item < scenario.workload.gradients.size(); ++item) {
+      if (std::ranges::find(each, scenario.workload.gradients[item].layer) != each.end()) {
+        group.items.push_back(item);
+      }
+    }
+    const auto values = static_cast<double>(unit.parameters);
+    const double bytes = local.outer_value_bytes * values;
+    const GroupExchange exchange = exchanges(bytes / local.outer_compression.ratio);
+    const double share =
+        all > 0 ? values / all : 1 / static_cast<double>(layers.size()); // of the outer update
+    messages.push_back({.exchange = exchange.time,
+                        .merge = local.outer_update * share,
+                        .encode = {local.outer_compression.encode_s(bytes)},
+                        .decode = {local.outer_compression.decode_s(bytes)}});
+    unit.bytes = group.bytes = Bytes{static_cast<std::int64_t>(std::ceil(bytes))};
+    unit.exchange = {exchange.seconds(), exchange.bytes_sent};
+    unit.cost.wire_s = exchange.seconds();
+    unit.cost.bytes_sent = exchange.bytes_sent;
+    unit.cost.algorithm = exchange.algorithm;
+    out.units.push_back(std::move(unit));
+    out.plan.groups.push_back(std::move(group));
+  }
+  out.method = std::max(out.method, exchanges.method());
+  out.events += exchanges.events();
+  return messages;
+}
+
+// The first `buckets` units are exchanged inside every node.
+void keep_in_islands(const Scenario& scenario, std::size_t buckets, program::Program& made) {
+  made.groups = {rank_group(scenario.cluster, RankGroup::node)};
+  for (program::Operation& operation : made.operations) {
+    if (operation.type == program::OperationType::exchange && operation.unit >= 0 &&
+        static_cast<std::size_t>(operation.unit) < buckets) {
+      operation.group = 0;
+    }
+  }
+}
+
+} // namespace
+
+// Neighbours: the first layer of fragment p is floor(p L / P).
+std::vector<std::vector<std::uint32_t>>
+layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPattern pattern) {
+  std::vector<std::vector<std::uint32_t>> result(fragments);
+  for (std::uint32_t p = 0; p < fragments; ++p) {
+    if (pattern == FragmentPattern::strided) {
+      for (std::uint32_t l = p; l < layers; l += fragments) {
+        result[p].push_back(l);
+      }
+    } else {
+      const std::uint64_t begin = std::uint64_t{p} * layers / fragments;
+      const std::uint64_t end = (std::uint64_t{p} + 1) * layers / fragments;
+      for (std::uint64_t l = begin; l < end; ++l) {
+        result[p].push_back(static_cast<std::uint32_t>(l));
+      }
+    }
+  }
+  return result;
+}
+
+program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
+  const LocalTraining& local = scenario.training.local;
+  const auto layers = static_cast<std::uint32_t>(scenario.workload.layers.size());
+  const program::RoundOptions options{.local_steps = static_cast<std::uint32_t>(local.local_steps),
+                                      .overlap_steps =
+                                          static_cast<std::uint32_t>(local.overlap_steps)};
+  const std::vector<std::vector<std::uint32_t>> fragments = layers_of_fragments(
+      layers, static_cast<std::uint32_t>(local.fragments), local.fragment_pattern);
+  const bool layered = local.outer_gate == program::OuterGate::layer;
+  const bool islands = has_islands(scenario.training);
+  LayeredRound round{.layers = {}, .fragments = fragments, .gate = local.outer_gate, .outer = {}};
+  if (islands) {
+    ProgramParts parts = allreduced_parts(island_of(scenario), out);
+    round.layers = std::move(parts.layers);
+    round.buckets = std::move(parts.buckets);
+    round.next_forward = parts.next_forward;
+    round.update = parts.update;
+  }
+  const std::size_t buckets = out.units.size();
+  round.outer = outer_messages(
+      scenario, layered ? layers_of_fragments(layers, layers, FragmentPattern::strided) : fragments,
+      out);
+  const train::Workload& workload = scenario.workload;
+  const Seconds update = scenario.training.update;
+  if (islands) {
+    program::Program made = program::layered_round_program(round, options);
+    keep_in_islands(scenario, buckets, made);
+    return made;
+  }
+  if (!layered) {
+    return program::local_sgd_program(workload.forward() + workload.backward() + update,
+                                      round.outer, options);
+  }
+  const std::vector<std::int64_t> parameters = train::layer_parameters(workload);
+  for (std::uint32_t l = 0; l < layers; ++l) {
+    round.layers.push_back({.forward = workload.layers[l].forward,
+                            .backward = workload.layers[l].backward,
+                            .bytes = static_cast<double>(parameters[l])});
+  }
+  round.update = update;
+  return program::layered_round_program(round, options);
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,163 @@
+// What became of messages and how links were used, as a result shows it.
+#include "run/network_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "run/network_setup.hpp"
+
+namespace stepsim::study {
+
+// The first steady iteration: without jitter all periods are equal unless the network remembers.
+std::size_t first_steady(const Scenario& scenario, const std::vector<train::JobIteration>& runs) {
+  if (scenario.training.discard_iterations) {
+    return static_cast<std::size_t>(*scenario.training.discard_iterations);
+  }
+  constexpr double kRounding = 1e-9;
+  const double first = runs.front().period_s;
+  const bool differ = std::ranges::any_of(runs, [&](const train::JobIteration& run) {
+    return std::abs(run.period_s - first) > kRounding * first;
+  });
+  return differ && runs.size() > 1 ? 1 : 0;
+}
+
+std::optional<double> lost_part(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+// Messages of the discarded first iterations are left out, as in every other mean.
+void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary) {
+  std::vector<double> seconds;
+  for (const train::JobMessage& message : job.messages) {
+    if (message.iteration >= static_cast<std::int64_t>(first)) {
+      seconds.push_back(message.end_s - message.start_s);
+    }
+  }
+  if (const auto fct = flow_statistics(std::move(seconds))) {
+    summary.fct_mean_s = fct->mean_s;
+    summary.fct_p50_s = fct->p50_s;
+    summary.fct_p95_s = fct->p95_s;
+    summary.fct_p99_s = fct->p99_s;
+    summary.fct_max_s = fct->max_s;
+  }
+}
+
+void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
+               Summary& summary) {
+  const auto total = [&](auto member) {
+    double sum = 0;
+    for (const train::JobIteration& run : steady) {
+      sum += static_cast<double>(run.*member);
+    }
+    return sum;
+  };
+  using Run = train::JobIteration;
+  summary.loss_fraction = lost_part(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
+  summary.stale_fraction =
+      lost_part(total(&Run::parameter_lost_bytes), total(&Run::parameter_bytes));
+  if (scenario.training.sharding.strategy != ShardingStrategy::none) {
+    return; // gradients of other sizes than the workload's
+  }
+  // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
+  // servers it takes one. Other algorithms are not traced.
+  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
+  if (ring || has_servers(scenario)) {
+    const double contributions = static_cast<double>(scenario.workload.bytes().value) *
+                                 static_cast<double>(scenario.cluster.ranks()) *
+                                 static_cast<double>(steady.size());
+    summary.effective_loss = lost_part(total(&Run::lost_contributions), contributions);
+  }
+}
+
+void fill_tensors(const train::JobResult& job, double start_s, Result& result) {
+  const auto iteration = static_cast<std::int64_t>(job.iterations.size()) - 1;
+  // Two entries per bucket, gradients and then parameters; both are sums over all messages of the
+  // bucket between whatever ranks.
+  result.tensors.resize(2 * job.pieces.size());
+  for (std::size_t i = 0; i < result.tensors.size(); ++i) {
+    result.tensors[i].bucket = static_cast<std::int64_t>(i / 2);
+    result.tensors[i].gradient = i % 2 == 0;
+  }
+  for (const train::JobMessage& message : job.messages) {
+    if (message.iteration != iteration) {
+      continue;
+    }
+    const bool back = message.part == train::MessagePart::parameter;
+    TensorResult& tensor = result.tensors[std::size_t{message.piece} * 2 + (back ? 1 : 0)];
+    tensor.size_bytes += message.size_bytes;
+    tensor.delivered_bytes += message.delivered_bytes;
+    tensor.packets += message.packets;
+    tensor.delivered_packets += message.delivered_packets;
+    tensor.lost_network_bytes += message.lost_network_bytes;
+    tensor.lost_stopped_bytes += message.lost_stopped_bytes;
+    tensor.wasted_bytes += message.wasted_bytes;
+    tensor.retransmissions += message.retransmissions;
+    tensor.timeouts += message.timeouts;
+    tensor.duplicates += message.duplicates;
+    tensor.probe_rounds += message.probe_rounds;
+    // The bucket is complete when the last of its messages is.
+    tensor.complete_s = std::max(tensor.complete_s, message.end_s - start_s);
+  }
+}
+
+void keep_messages(const train::JobResult& job, Result& result) {
+  for (const train::JobMessage& message : job.messages) {
+    result.messages.push_back({.iteration = message.iteration,
+                               .bucket = message.piece,
+                               .src = message.src,
+                               .dst = message.dst,
+                               .start_s = message.start_s,
+                               .end_s = message.end_s});
+  }
+}
+
+std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsResult& run) {
+  std::vector<LinkResult> links;
+  for (std::size_t link = 0; link < fabric.links.size(); ++link) {
+    links.push_back(run.link_counters.empty()
+                        ? link_result(fabric.links[link], run.links[link], run.elapsed_s)
+                        : link_result(run.link_counters[link], run.elapsed_s));
+  }
+  return links;
+}
+
+// Once the first job has ended the others have more of the network; iterations that end later are
+// left out of the mean.
+std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
+                                    std::span<const train::NetworkJob> jobs,
+                                    const train::JobsResult& together) {
+  double first_end = std::numeric_limits<double>::infinity();
+  for (const train::JobResult& job : together.jobs) {
+    first_end = std::min(first_end, job.iterations.back().end_s);
+  }
+  // Empty where none is left behind the discarded ones.
+  const auto steady_mean =
+      [&](const std::vector<train::JobIteration>& runs) -> std::optional<double> {
+    const std::size_t first = runs.empty() ? 0 : first_steady(scenario, runs);
+    if (first >= runs.size()) {
+      return std::nullopt;
+    }
+    double sum = 0;
+    for (std::size_t i = first; i < runs.size(); ++i) {
+      sum += runs[i].period_s;
+    }
+    return sum / static_cast<double>(runs.size() - first);
+  };
+  std::vector<JobTimes> times;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const train::JobsResult alone =
+        train::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
+    std::vector<train::JobIteration> shared = together.jobs[j].iterations;
+    std::erase_if(shared, [&](const train::JobIteration& run) { return run.end_s > first_end; });
+    const Scenario own = scenario_of_job(scenario, j);
+    times.push_back({.name = own.workload.name,
+                     .nodes = own.cluster.nodes,
+                     .together_s = steady_mean(shared),
+                     .alone_s = steady_mean(alone.jobs.front().iterations).value_or(0)});
+  }
+  return times;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,129 @@
+// A program becomes a job: its operations keep their numbers, the stages of its units' exchanges
+// become the collectives of operations, and a unit has the message class of its first layer.
+#include "run/network_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "run/network_figures.hpp"
+#include "run/network_setup.hpp"
+#include "scenario/packet/message_class.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Parts of messages hold whole values: those of the workload, or what sharding sends of each.
+std::int64_t value_bytes(const Sharding& sharding) {
+  if (sharding.strategy == ShardingStrategy::none) {
+    return train::NetworkJob{}.value_bytes;
+  }
+  const double least = std::min(sharding.parameter_bytes, sharding.reduce_bytes);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
+}
+
+std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const ScenarioProgram& made) {
+  const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
+  std::vector<train::JobPiece> pieces;
+  for (const ProgramUnit& unit : made.units) {
+    train::JobPiece& piece = pieces.emplace_back();
+    if (!unit.layers.empty()) {
+      piece.first_layer = unit.layers.front();
+      piece.last_layer = unit.layers.back();
+    }
+    piece.bytes = unit.bytes.value;
+    piece.message_class = classes.of_layer(piece.first_layer);
+  }
+  return pieces;
+}
+
+train::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& made,
+                         std::int64_t iterations) {
+  train::NetworkJob job;
+  job.pieces = pieces_of(scenario, made);
+  job.value_bytes = value_bytes(scenario.training.sharding);
+  job.iterations = iterations;
+  job.workers = made.program.ranks;
+  job.hosts = scenario.cluster.fabric->hosts;
+  train::JobProgram& program = job.program.emplace();
+  program.program = made.program;
+  program.factors = factors_of(scenario, made.program, iterations);
+  std::map<const UnitExchange*, std::uint32_t> known;
+  for (const program::Operation& operation : made.program.operations) {
+    const UnitExchange* exchange = exchange_of(made, operation);
+    if (exchange == nullptr || exchange->stages.empty()) {
+      program.exchange_of.push_back(train::JobProgram::kNotSent);
+      continue;
+    }
+    const auto [place, is_new] =
+        known.try_emplace(exchange, static_cast<std::uint32_t>(program.exchanges.size()));
+    if (is_new) {
+      program.exchanges.push_back({exchange->stages});
+    }
+    program.exchange_of.push_back(place->second);
+  }
+  return job;
+}
+
+} // namespace
+
+NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& made,
+                               std::int64_t iterations) {
+  NetworkProgram result;
+  const bool alone = scenario.other_jobs.empty();
+  result.jobs.push_back(job_of(alone ? scenario : scenario_of_job(scenario, 0), made, iterations));
+  for (std::size_t j = 1; j <= scenario.other_jobs.size(); ++j) {
+    const Scenario other = scenario_of_job(scenario, j);
+    result.jobs.push_back(job_of(other, scenario_program(other, true), iterations));
+  }
+  result.run = train::run_network_jobs(network_of(scenario), result.jobs);
+  return result;
+}
+
+program::OperationTimes without_interference(const Scenario& scenario, NetworkProgram program) {
+  for (train::NetworkJob& job : program.jobs) {
+    job.program->program.interference = {};
+  }
+  return train::run_network_jobs(network_of(scenario), program.jobs).jobs.front().times;
+}
+
+void fill_network(const Scenario& scenario, const Scenario& first, const NetworkProgram& program,
+                  std::int64_t discard, Result& result) {
+  const train::JobsResult& run = program.run;
+  const train::JobResult& job = run.jobs.front();
+  const auto steady = static_cast<std::size_t>(discard);
+  result.events = run.events;
+  result.links = links_of(scenario.cluster.fabric->fabric(), run);
+  fill_messages(job, steady, result.summary);
+  fill_loss(first, std::span(job.iterations).subspan(steady), result.summary);
+  for (std::size_t t = 0; t < result.iterations.size(); ++t) {
+    const train::JobIteration& each = job.iterations[t];
+    result.iterations[t].loss_fraction = lost_part(static_cast<double>(each.gradient_lost_bytes),
+                                                   static_cast<double>(each.gradient_bytes));
+  }
+  if (scenario.cluster.network.model == NetworkModel::packet) {
+    result.packet_hops = run.packet_hops;
+    fill_tensors(job, job.iterations.back().start_s, result);
+  }
+  if (program.jobs.size() > 1) {
+    result.jobs = times_of_jobs(scenario, program.jobs, run);
+  } else {
+    keep_messages(job, result);
+  }
+}
+
+program::OperationTimes first_iterations(program::OperationTimes times, std::int64_t iterations) {
+  if (iterations >= times.iterations) {
+    return times;
+  }
+  times.iterations = iterations;
+  times.marker_end.resize(static_cast<std::size_t>(iterations) * times.ranks);
+  times.start.resize(times.at(iterations, 0, 0));
+  times.end.resize(times.start.size());
+  times.makespan_s = *std::ranges::max_element(times.end);
+  return times;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,144 @@
+#include "scenario/network_use.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "plan/planners.hpp"
+#include "scenario/rules_table.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_sharding.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Messages of servers are those of their own job, which knows no other times than these.
+void check_servers(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
+  const auto refuse = [&](std::string_view pointer, const std::string& what) {
+    const io::Json* place = io::resolve(tree, pointer);
+    context.problems.add(place != nullptr ? *place : tree,
+                         what + " is not defined for servers on a simulated network; use model "
+                                "alpha_beta");
+  };
+  const Communication& communication = scenario.communication;
+  if (is_compressed(scenario)) {
+    refuse("/communication/compression/method",
+           "compression " + std::string(coll::row(communication.compression.method).name));
+  }
+  if (communication.reduce_broadcast) {
+    refuse("/communication/exchange", "reduce_broadcast");
+  }
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  if (!planner.fits_networks()) {
+    refuse("/communication/schedule", "schedule " + std::string(planner.name));
+  }
+  if (accumulates_or_shards(scenario)) {
+    refuse("/training/micro_batches", "micro_batches");
+  }
+  if (scenario.training.overlap.any()) {
+    refuse("/training/overlap", "overlap");
+  }
+  for (const std::string_view pointer : times_beside_exchanges(scenario)) {
+    refuse(pointer, std::string(pointer.substr(pointer.rfind('/') + 1)));
+  }
+}
+
+} // namespace
+
+bool sends_by_program(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const Communication& communication = scenario.communication;
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  return training.algorithm == TrainingAlgorithm::pipe_sgd || accumulates_or_shards(scenario) ||
+         training.overlap.any() || is_compressed(scenario) || communication.reduce_broadcast ||
+         !planner.fits_networks() || !times_beside_exchanges(scenario).empty();
+}
+
+// Each line refuses one thing that the simulated networks do not model, at the key that asks for
+// it. What follows `simulates_messages` holds where every message is a flow of a job: there
+// exchanges have no times of their own.
+void check_network_use(const io::Json& tree, const ParseContext& context,
+                       const Scenario& scenario) {
+  const std::string on = " needs network model alpha_beta";
+  const auto refuse = [&](std::string_view pointer, const std::string& what) {
+    const io::Json* place = io::resolve(tree, pointer);
+    context.problems.add(place != nullptr ? *place : tree, what);
+  };
+  const Training& training = scenario.training;
+  const Communication& communication = scenario.communication;
+  if (scenario.method && *scenario.method != coll::Method::events) {
+    refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
+  }
+  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async()) {
+    refuse("/training/mode", "mode " + std::string(kServerModes[training.mode]) + on);
+  }
+  if (training.exchange) {
+    refuse("/training/exchange_s", "exchange_s" + on);
+  }
+  if (!scenario.cluster.network.cost_file.empty() ||
+      scenario.cluster.network.cost_tree.is_object()) {
+    refuse("/cluster/network/cost", "a measured cost" + on);
+  }
+  if (communication.calibrated || communication.library) {
+    refuse("/communication/collective",
+           "collective " + std::string(collective_word(communication)) + on);
+  }
+  if (communication.options.cost_form != coll::CostForm::exact) {
+    refuse("/communication/cost_form", "a published cost form" + on);
+  }
+  const coll::CompressionRow& method = coll::row(communication.compression.method);
+  if (is_compressed(scenario) && !method.simulated) {
+    refuse("/communication/compression/method",
+           "compression " + std::string(method.name) + " is known by a formula only, which" + on);
+  }
+  if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
+    refuse("/communication/compression/method", "compression hierarchical_topk" + on);
+  }
+  if (scenario.cluster.network.packet.options.load_balancing == net::LoadBalancing::explicit_path) {
+    refuse("/cluster/network/packet/load_balancing",
+           "explicit needs a path for every flow, which training has not");
+  }
+  for (const auto& [layer, bound] : scenario.cluster.network.packet.bounded_loss.bound_of_layer) {
+    const std::size_t layers = scenario.workload.layers.size();
+    if (layer >= static_cast<std::int64_t>(layers)) {
+      refuse("/cluster/network/packet/transport/loss_bound_per_layer",
+             "unknown layer " + std::to_string(layer) + ", there are " + std::to_string(layers));
+    }
+  }
+  if (!simulates_messages(scenario)) {
+    return;
+  }
+  if (communication.collective == coll::AlgorithmId::parameter_server) {
+    check_servers(tree, context, scenario);
+    return;
+  }
+  if (training.algorithm == TrainingAlgorithm::pipe_sgd) {
+    const std::string whose = " is not defined where every message is simulated";
+    if (!training.pipeline_width) {
+      refuse("/training/pipeline_width",
+             "optimal" + whose + ": exchanges have no time of their own; give a number");
+    }
+    if (training.warmup_iterations > 0) {
+      refuse("/training/warmup_iterations", "warmup_iterations" + whose);
+    }
+    if (training.drain) {
+      refuse("/training/drain", "drain" + whose);
+    }
+  }
+  if (training.input.value > 0) {
+    refuse("/training/input_s", "input_s is not defined where every message is simulated");
+  }
+  const coll::Compression& compression = communication.compression;
+  if (is_compressed(scenario) && compression.select_stream == coll::SelectStream::side) {
+    refuse("/communication/compression/select_stream",
+           "side is not defined where every message is simulated");
+  }
+  if (is_compressed(scenario) && communication.schedule == plan::Schedule::horovod) {
+    refuse("/communication/schedule", "horovod is not defined for compression " +
+                                          std::string(method.name) +
+                                          " where every message is simulated");
+  }
+}
+
+} // namespace stepsim::study

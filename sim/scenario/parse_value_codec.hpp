@@ -1,0 +1,17 @@
+#pragma once
+// Codecs of outer gradients and gathered parameters in a scenario, read and written back.
+#include <string_view>
+
+#include "scenario/parse_context.hpp"
+#include "scenario/value_codec.hpp"
+#include "json/json.hpp"
+
+namespace stepsim::study {
+
+// Reads `key` of `fields`, a word or an object, for values of `value_bytes`.
+[[nodiscard]] ValueCodec parse_value_codec(io::Fields& fields, std::string_view key,
+                                           const ParseContext& context, double value_bytes);
+// The object of a resolved scenario.
+[[nodiscard]] io::Json value_codec_tree(const ValueCodec& codec);
+
+} // namespace stepsim::study

@@ -1,0 +1,287 @@
+#include "scenario/scenario_local.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "coll/algorithms.hpp"
+#include "library/library_record.hpp"
+#include "plan/planners.hpp"
+#include "program/program_check.hpp"
+#include "scenario/parse_value_codec.hpp"
+#include "scenario/scenario_exchange.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::string algorithm_name(const Training& training) {
+  return std::string(kTrainingAlgorithms[training.algorithm]);
+}
+
+std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseContext& context,
+                                                const Scenario& scenario) {
+  const io::Json* json = fields.any("outer_network");
+  if (json == nullptr || json->is_null()) {
+    return std::nullopt;
+  }
+  io::Fields part(*json, context.problems, fields.row("outer_network"));
+  OuterNetwork network;
+  network.latency_s = part.optional_number("latency_s");
+  network.bandwidth_Bps = part.optional_number("bandwidth_Bps");
+  network.ranks = part.optional_integer("ranks");
+  part.no_more();
+  const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
+  if (network.ranks.value_or(1) > most) {
+    context.problems.add(*json, "ranks",
+                         "must be in [1, " + std::to_string(most) + "], got " +
+                             std::to_string(*network.ranks));
+  }
+  return network;
+}
+
+// Operations of a round, for the limit of program_check.hpp. The count is an estimate, because no
+// buckets are planned yet.
+double operations_of(const LocalTraining& local, std::size_t layers) {
+  const bool layered =
+      local.inner == InnerTraining::sync_sgd || local.outer_gate == program::OuterGate::layer;
+  const double step = layered ? 2 * static_cast<double>(layers) : 1;
+  return static_cast<double>(local.local_steps) * step + 2 * static_cast<double>(local.fragments);
+}
+
+void check_counts(io::Fields& fields, const ParseContext& context, const LocalTraining& local,
+                  std::size_t layers) {
+  const auto report = [&](std::string_view key, const std::string& message) {
+    context.problems.add(fields.json(), key, message);
+  };
+  const std::string steps = std::to_string(local.local_steps);
+  const std::string fragments = std::to_string(local.fragments);
+  if (local.fragments > local.local_steps) {
+    report("fragments",
+           fragments + " fragments need at least " + fragments + " local_steps, got " + steps);
+  } else if (local.fragments > static_cast<std::int64_t>(layers)) {
+    report("fragments", fragments + " fragments need at least " + fragments + " layers, got " +
+                            std::to_string(layers));
+  }
+  if (local.overlap_steps >= local.local_steps) {
+    report("overlap_steps", "must be less than local_steps (" + steps + "), got " +
+                                std::to_string(local.overlap_steps));
+  }
+  if (const double count = operations_of(local, layers);
+      count > static_cast<double>(program::kMaxOperations)) {
+    report("local_steps", "the program has " + std::to_string(static_cast<std::int64_t>(count)) +
+                              " operations per iteration; at most " +
+                              std::to_string(program::kMaxOperations) +
+                              ". Lower local_steps or use outer_gate step");
+  }
+}
+
+// The cluster gets `ranks` nodes of one GPU, and no links inside a node.
+void make_flat(Cluster& cluster, std::int64_t ranks) {
+  cluster.nodes = ranks;
+  cluster.gpus_per_node = 1;
+  cluster.nics_per_node = 1;
+  cluster.nvlink_domain_nodes = 1;
+  cluster.intra.reset();
+  cluster.nvls.reset();
+  cluster.switch_latency_s.reset();
+}
+
+// Exchanges are timed by latency and bandwidth instead of a curve, a topology or a library.
+void use_links(Scenario& scenario) {
+  scenario.cluster.network.curve.reset();
+  scenario.cluster.network.model = NetworkModel::alpha_beta;
+  scenario.cluster.fabric.reset();
+  scenario.communication.question.reset();
+  scenario.communication.library = scenario.communication.calibrated = false;
+}
+
+// A ring replaces algorithms that need two levels of links or another number of ranks.
+void fit_collective(Scenario& scenario) {
+  Communication& communication = scenario.communication;
+  const coll::AlgorithmId id = communication.collective;
+  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  if (id == coll::AlgorithmId::automatic) {
+    std::erase_if(communication.options.candidates, coll::is_two_level);
+  } else if (coll::is_two_level(id) || !coll::takes_ranks(id, ranks)) {
+    communication.collective = coll::AlgorithmId::ring;
+  }
+}
+
+// A collective library answers for the nodes and GPUs of `shape`.
+void ask_library(Scenario& scenario, library::Shape shape) {
+  auto& question = scenario.communication.question;
+  auto& curve = scenario.cluster.network.curve;
+  if (question && scenario.cluster.ranks() == 1) { // sends nothing
+    question.reset();
+    curve.reset();
+  } else if (question) {
+    question->shape = shape;
+    const auto cost = std::make_shared<const library::LibraryCost>(*question);
+    curve =
+        plan::Cost{.base = plan::CurveCost{[cost](double bytes) { return cost->seconds(bytes); }}};
+  }
+}
+
+} // namespace
+
+bool trains_in_rounds(const Training& training) {
+  return training.algorithm == TrainingAlgorithm::local_sgd ||
+         training.algorithm == TrainingAlgorithm::diloco;
+}
+
+bool has_islands(const Training& training) {
+  return trains_in_rounds(training) && training.local.inner == InnerTraining::sync_sgd;
+}
+
+bool has_buckets(const Training& training) {
+  return trains_in_rounds(training)
+             ? has_islands(training)
+             : !has_units(training.sharding) &&
+                   !(training.algorithm == TrainingAlgorithm::parameter_server && training.async());
+}
+
+void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  LocalTraining local;
+  local.local_steps = fields.integer("local_steps");
+  local.fragments = fields.integer("fragments");
+  local.overlap_steps = fields.integer("overlap_steps");
+  local.fragment_pattern = fields.word("fragment_pattern", kFragmentPatterns);
+  local.outer_gate = fields.word("outer_gate", program::kOuterGates);
+  local.inner = fields.word("inner", kInnerTrainings);
+  local.outer_update = {fields.number("outer_update_s")};
+  local.outer_value_bytes = fields.number("outer_value_bytes");
+  local.outer_compression =
+      parse_value_codec(fields, "outer_compression", context, local.outer_value_bytes);
+  local.outer_network = parse_outer_network(fields, context, scenario);
+  if (!trains_in_rounds(scenario.training)) {
+    return;
+  }
+  check_counts(fields, context, local, scenario.workload.layers.size());
+  if (scenario.training.algorithm == TrainingAlgorithm::local_sgd) { // averages parameters
+    local.outer_update = {};
+    local.outer_compression = {};
+  }
+  if (local.inner == InnerTraining::sync_sgd) { // the rules refuse both keys in a file
+    scenario.training.exchange.reset();
+    if (local.outer_network) {
+      local.outer_network->ranks.reset();
+    }
+  }
+  scenario.training.local = std::move(local);
+}
+
+void add_local(const Training& training, io::Json& tree) {
+  const LocalTraining& local = training.local;
+  tree.set("local_steps", local.local_steps);
+  tree.set("fragments", local.fragments);
+  tree.set("overlap_steps", local.overlap_steps);
+  tree.set("fragment_pattern", kFragmentPatterns[local.fragment_pattern]);
+  tree.set("outer_gate", program::kOuterGates[local.outer_gate]);
+  tree.set("inner", kInnerTrainings[local.inner]);
+  tree.set("outer_update_s", local.outer_update.value);
+  tree.set("outer_value_bytes", local.outer_value_bytes);
+  if (local.outer_compression.method != CodecMethod::none) {
+    tree.set("outer_compression", value_codec_tree(local.outer_compression));
+  }
+  if (const auto& network = local.outer_network) {
+    io::Json part{io::Object{}};
+    if (network->latency_s) {
+      part.set("latency_s", *network->latency_s);
+    }
+    if (network->bandwidth_Bps) {
+      part.set("bandwidth_Bps", *network->bandwidth_Bps);
+    }
+    if (network->ranks) {
+      part.set("ranks", *network->ranks);
+    }
+    tree.set("outer_network", std::move(part));
+  }
+}
+
+void check_local(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  const Training& training = scenario.training;
+  if (!trains_in_rounds(training)) {
+    return;
+  }
+  const io::Json& place = *tree.find("training");
+  const auto report = [&](std::string_view key, const std::string& message) {
+    problems.add(place, key, message);
+  };
+  const std::string what = algorithm_name(training);
+  const Cluster& cluster = scenario.cluster;
+  if (simulates_messages(scenario)) {
+    report("algorithm", what + " is not defined where every message is simulated");
+  }
+  if (scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+    report("algorithm", what + " is not defined for collective parameter_server");
+  }
+  const auto& network = training.local.outer_network;
+  const bool measured = has_curve(scenario) && !scenario.communication.question;
+  const bool no_link = measured || cluster.fabric || !cluster.has_network;
+  if (network && !training.exchange && no_link && !(network->latency_s && network->bandwidth_Bps)) {
+    report("outer_network", "needs latency_s and bandwidth_Bps: the network of the cluster has no "
+                            "single latency and bandwidth");
+  }
+  if (!has_islands(training)) {
+    return;
+  }
+  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  if (!planner.one_channel() || planner.gathers_back()) {
+    report("inner", "sync_sgd is not defined for schedule " + std::string(planner.name));
+  }
+  if (cluster.nodes < 2 || cluster.gpus_per_node < 2) {
+    report("inner", "sync_sgd needs at least 2 nodes and 2 ranks in each");
+  } else if (is_simulated(scenario)) {
+    report("inner", "sync_sgd is not defined for a simulated network");
+  } else if (!cluster.intra) {
+    report("inner", "sync_sgd needs /cluster/intra_network");
+  } else if (cluster.nvlink_domain_nodes > 1) {
+    report("inner", "sync_sgd is not defined for nvlink_domain_nodes above 1");
+  }
+}
+
+Scenario island_of(const Scenario& scenario) {
+  Scenario island = scenario;
+  island.training.algorithm = TrainingAlgorithm::sync_sgd;
+  island.training.local = {};
+  island.cluster.nodes = 1;
+  if (island.communication.question) {
+    ask_library(island, {1, static_cast<std::uint32_t>(scenario.cluster.gpus_per_node)});
+  } else {
+    use_links(island);
+  }
+  fit_collective(island);
+  return island;
+}
+
+Scenario outer_cluster_of(const Scenario& scenario) {
+  Scenario outer = scenario;
+  const auto& given = scenario.training.local.outer_network;
+  if (scenario.training.exchange || !given) {
+    return outer;
+  }
+  const Cluster& cluster = scenario.cluster;
+  const std::int64_t ranks =
+      has_islands(scenario.training) ? cluster.nodes : given->ranks.value_or(cluster.ranks());
+  if (given->has_link()) {
+    make_flat(outer.cluster, ranks);
+    Network& network = outer.cluster.network;
+    network.latency_s = given->latency_s.value_or(network.latency_s);
+    network.delay_s = given->latency_s ? 0 : network.delay_s;
+    network.block_latency_s = network.latency_s;
+    network.efficiency = given->bandwidth_Bps ? 1 : network.efficiency;
+    network.bandwidth_Bps = given->bandwidth_Bps.value_or(network.bandwidth_Bps);
+    network.profile.reset();
+    outer.cluster.has_network = true;
+    use_links(outer);
+  } else if (given->ranks) {
+    make_flat(outer.cluster, ranks);
+    ask_library(outer, {static_cast<std::uint32_t>(ranks), 1});
+  }
+  fit_collective(outer);
+  return outer;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,11 @@
+#pragma once
+// Rows of the feature matrix about parameter servers (PIP 2, TRN 4.7).
+#include <vector>
+
+#include "scenario/rules_table.hpp"
+
+namespace stepsim::study {
+
+void add_server_rules(std::vector<KeyRule>& all);
+
+} // namespace stepsim::study

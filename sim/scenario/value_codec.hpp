@@ -1,0 +1,30 @@
+#pragma once
+// A codec for values that are neither gradients of a step nor entries of a sparse exchange: outer
+// gradients (TRN 8.1 outer_compression) and gathered parameters (parameter_compression). A value
+// has fewer bytes on the wire; encoding and decoding take time on the compute stream (PIP 6).
+#include "base/words.hpp"
+
+namespace stepsim::study {
+
+enum class CodecMethod { none, truncate16, quantize8, int8, fp4, custom };
+inline constexpr auto kCodecMethods =
+    base::words<CodecMethod>({{CodecMethod::none, "none"},
+                              {CodecMethod::truncate16, "truncate16"},
+                              {CodecMethod::quantize8, "quantize8"},
+                              {CodecMethod::int8, "int8"},
+                              {CodecMethod::fp4, "fp4"},
+                              {CodecMethod::custom, "custom"}});
+
+struct ValueCodec {
+  CodecMethod method = CodecMethod::none;
+  double ratio = 1;                      // bytes of values over bytes on the wire, >= 1
+  double encode_Bps = 0, decode_Bps = 0; // uncompressed bytes/s; 0 = no time
+  [[nodiscard]] double encode_s(double bytes) const {
+    return encode_Bps > 0 ? bytes / encode_Bps : 0;
+  }
+  [[nodiscard]] double decode_s(double bytes) const {
+    return decode_Bps > 0 ? bytes / decode_Bps : 0;
+  }
+};
+
+} // namespace stepsim::study

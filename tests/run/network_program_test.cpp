@@ -1,0 +1,232 @@
+// Training programs whose messages go through a simulated network one by one.
+#include "run/network_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::within;
+
+namespace {
+
+struct Case {
+  int nodes = 4;
+  int gpus = 1;
+  std::string network = "flow"; // model
+  std::string training{};       // keys, each followed by a comma, as the next
+  std::string communication{};
+  std::string cluster{};
+  std::string variability = "{}";
+  std::string layers =
+      R"({"name": "a", "forward_s": 0.001, "backward_s": 0.003, "gradient_bytes": 240000},
+    {"name": "b", "forward_s": 0.002, "backward_s": 0.003, "gradient_bytes": 480000},
+    {"name": "c", "forward_s": 0.002, "backward_s": 0.004, "gradient_bytes": 480000})";
+};
+
+std::string text_of(const Case& c) {
+  const std::string packet =
+      c.network == "packet"
+          ? R"(, "packet": {"mtu_wire_bytes": 9000, "buffer": {"scope": "unlimited"}, "transport": {"kind": "window", "window_packets": 64}})"
+          : "";
+  const std::string intra =
+      c.gpus > 1 ? R"("intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}, )" : "";
+  const std::string workload =
+      c.layers.starts_with("[") ? c.layers : R"({"layers": [)" + c.layers + "]}";
+  return R"({"workload": )" + workload + R"(, "cluster": {)" + c.cluster + intra + R"("nodes": )" +
+         std::to_string(c.nodes) + R"(, "gpus_per_node": )" + std::to_string(c.gpus) +
+         R"(, "network": {"model": ")" + c.network +
+         R"(", "latency_s": 1e-5, "bandwidth_Bps": 1.25e9)" + packet + R"(}}, "training": {)" +
+         c.training + R"("iterations": 4}, "communication": {)" + c.communication +
+         R"("element_bytes": 4}, "variability": )" + c.variability + "}";
+}
+
+Result run_case(const Case& c) { return run_text(text_of(c)); }
+double period(const Case& c) { return *run_case(c).summary.iteration_time_s; }
+
+std::string sharded(const std::string& strategy, const std::string& more = "") {
+  return R"("sharding": {"strategy": ")" + strategy + R"(", "wrapping": {"policy": "layer"})" +
+         more + "}, ";
+}
+
+struct Algorithm {
+  std::string name;
+  std::string training{};
+  std::string communication{};
+  int gpus = 1;
+};
+const std::vector<Algorithm> kAlgorithms{
+    {"wfbp", "", R"("schedule": "wfbp", )"},
+    {"dear", "", R"("schedule": "dear", )"},
+    {"priority", "", R"("schedule": "priority", )"},
+    {"asc_wfbp", "", R"("schedule": "asc_wfbp", )"},
+    {"horovod", "", R"("schedule": "horovod", )"},
+    {"reduce and broadcast", "", R"("exchange": "reduce_broadcast", "collective": "mst", )"},
+    {"micro-batches", R"("micro_batches": 2, )", R"("schedule": "wfbp", )"},
+    {"micro-batches by priority", R"("micro_batches": 2, )", R"("schedule": "priority", )"},
+    {"zero1", R"("sharding": "zero1", )"},
+    {"zero2", R"("sharding": "zero2", "micro_batches": 2, )"},
+    {"full_shard", sharded("full_shard")},
+    {"full_shard, two communicators", sharded("full_shard", R"(, "communicators": 2)")},
+    {"shard_grad_op", sharded("shard_grad_op")},
+    {"hybrid_shard", sharded("hybrid_shard"), "", 2},
+    {"pipe_sgd", R"("algorithm": "pipe_sgd", "pipeline_width": 2, )"},
+    {"pipe_sgd by layers", R"("algorithm": "pipe_sgd", "pipeline_width": 3, )",
+     R"("schedule": "wfbp", )"},
+    {"parameter_server", R"("algorithm": "parameter_server", )"},
+    {"slowed computing", R"("overlap": {"compute": 1.5}, )", R"("schedule": "wfbp", )"},
+    {"copies", R"("sync_s": 1e-4, "host_copy_Bps": 1e10, )", R"("copy_bandwidth_Bps": 1e10, )"},
+    {"fp16", "", R"("compression": {"method": "fp16"}, )"},
+    {"quantize8, dear", "", R"("compression": {"method": "quantize8"}, "schedule": "dear", )"},
+    {"topk", "", R"("compression": {"method": "topk", "density": 0.01}, )"},
+    {"gtopk", "", R"("compression": {"method": "gtopk_tree", "density": 0.01}, )"}};
+
+} // namespace
+
+TEST_CASE("network programs: every algorithm on every network, with workers that differ or not") {
+  for (const Algorithm& algorithm : kAlgorithms) {
+    for (const std::string network : {"alpha_beta", "flow", "packet"}) {
+      for (const std::string variability : {R"({})", R"({"compute_cv": 0.1, "exchange_cv": 0.1})",
+                                            R"({"stragglers": [{"worker": 1, "factor": 2}]})"}) {
+        const bool servers = algorithm.name == "parameter_server";
+        const bool jitter = variability.find("cv") != std::string::npos;
+        CAPTURE(algorithm.name);
+        CAPTURE(network);
+        CAPTURE(variability);
+        const Case c{.gpus = algorithm.gpus,
+                     .network = network,
+                     .training = algorithm.training,
+                     .communication = algorithm.communication,
+                     .variability = servers && jitter ? R"({"compute_cv": 0.1})" : variability};
+        const Result result = run_case(c);
+        const Summary& summary = result.summary;
+        CHECK(*summary.iteration_time_s >= 0.99 * 0.015 * (jitter ? 0.8 : 1));
+        CHECK(*summary.iteration_time_s < 0.2);
+        CHECK(*summary.exposed_communication_s >= 0);
+        CHECK(result.iterations.size() == 4);
+        if (variability.find("stragglers") != std::string::npos) {
+          CHECK(*summary.iteration_time_s >= 2 * 0.015 * 0.999);
+        }
+      }
+    }
+  }
+}
+
+// Two equal jobs on a star have no link in common, and their messages are simulated.
+TEST_CASE("network programs: on a crossbar a program takes what its formulas give") {
+  for (const Algorithm& algorithm : kAlgorithms) {
+    if (algorithm.name == "parameter_server" || algorithm.name == "asc_wfbp" ||
+        algorithm.name == "priority" || algorithm.name == "micro-batches by priority" ||
+        algorithm.name == "horovod" || algorithm.gpus > 1 ||
+        algorithm.name == "full_shard, two communicators") {
+      continue; // other orders, or exchanges that meet
+    }
+    CAPTURE(algorithm.name);
+    const Case alone{.nodes = 2,
+                     .network = "alpha_beta",
+                     .training = algorithm.training,
+                     .communication = algorithm.communication};
+    Case jobs = alone;
+    jobs.network = "flow";
+    jobs.nodes = 4;
+    const std::string job = R"({"nodes": 2, "layers": [)" + alone.layers + "]}";
+    jobs.layers = "[" + job + ", " + job + "]";
+    const Result formula = run_case(alone);
+    const Result simulated = run_case(jobs);
+    CHECK(simulated.method == "events");
+    // A star has the latency of two links.
+    CHECK(*simulated.summary.iteration_time_s == within(*formula.summary.iteration_time_s, 1e-9));
+    REQUIRE(simulated.jobs.size() == 2);
+    CHECK(simulated.jobs[1].alone_s == within(*formula.summary.iteration_time_s, 1e-9));
+  }
+}
+
+TEST_CASE("network programs: gathers and reductions of full_shard share an oversubscribed uplink") {
+  // Two leaves with four hosts each, and one uplink of the rate of a host: 4 to 1.
+  const std::string leaf_spine = R"("topology": {"preset": "leaf_spine", "leaves": 2,
+    "hosts_per_leaf": 4, "spines": 1, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6,
+    "uplink_bandwidth_Bps": 1.25e9}, )";
+  for (const std::string network : {"flow", "packet"}) {
+    for (const std::string communicators : {"1", "2"}) {
+      CAPTURE(network);
+      CAPTURE(communicators);
+      const Case c{.nodes = 8,
+                   .network = network,
+                   .training = sharded("full_shard", R"(, "communicators": )" + communicators),
+                   .communication = R"("collective": "ring", )",
+                   .cluster = leaf_spine};
+      const Result result = run_case(c);
+      const Summary& summary = result.summary;
+      // Each unit is gathered twice at 2 bytes and reduced at 4; of a ring, one rank of each leaf
+      // sends over the uplink.
+      const double sent = 300'000 * 7.0 / 8 * (2 * 2 + 4);
+      CHECK(*summary.wire_bytes == within(sent, 1e-9));
+      CHECK(*summary.period_s >= sent / 1.25e9);
+      CHECK(*summary.period_s < 0.015 + 2 * sent / 1.25e9);
+      if (network == "flow" && communicators == "2") {
+        const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+        for (std::size_t link = 0; link < result.links.size(); ++link) {
+          const bool host = fabric.is_host(fabric.links[link].from);
+          const bool spine = !host && !fabric.is_host(fabric.links[link].to);
+          if (host || spine) {
+            CHECK(result.links[link].bytes == within(4 * sent, 1e-9));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("network programs: packets are a little slower than flows") {
+  for (const Algorithm& algorithm : kAlgorithms) {
+    if (algorithm.name == "parameter_server") {
+      continue;
+    }
+    CAPTURE(algorithm.name);
+    Case c{.gpus = algorithm.gpus,
+           .training = algorithm.training,
+           .communication = algorithm.communication};
+    const double flows = period(c);
+    c.network = "packet";
+    const double packets = period(c);
+    CHECK(packets > flows * 0.99); // exchanges that meet take turns, which is a little better
+    CHECK(packets < flows * 1.1);
+  }
+}
+
+TEST_CASE("network programs: a job of one worker next to others sends nothing") {
+  const std::string layers = R"("layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.001,
+    "gradient_bytes": 4000000}]})";
+  const Result result =
+      run_case({.nodes = 3,
+                .training = R"("algorithm": "pipe_sgd", )",
+                .layers = R"([{"nodes": 1, )" + layers + R"(, {"nodes": 2, )" + layers + "]"});
+  REQUIRE(result.jobs.size() == 2);
+  CHECK(result.jobs[0].alone_s == within(0.002, 1e-9));
+  CHECK(*result.summary.iteration_time_s == within(0.002, 1e-9));
+  CHECK(*result.summary.communication_s == 0);
+}
+
+TEST_CASE("network programs: more workers that share a link are never faster") {
+  const auto two = [](const std::string& placement) {
+    const std::string job = R"({"nodes": 2, "layers": [{"name": "a", "forward_s": 0.001,
+      "backward_s": 0.001, "gradient_bytes": 4000000}]})";
+    return Case{.training = R"("sharding": "full_shard", )",
+                .cluster = R"("rank_placement": )" + placement + R"(, "topology": {"preset":
+                  "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 1, "bandwidth_Bps": 1.25e9,
+                  "latency_s": 1e-6, "uplink_bandwidth_Bps": 1.25e9}, )",
+                .layers = "[" + job + ", " + job + "]"};
+  };
+  const Result apart = run_case(two(R"("packed")"));
+  const Result across = run_case(two("[0, 2, 1, 3]"));
+  CHECK(*apart.jobs[0].together_s == within(apart.jobs[0].alone_s, 1e-9));
+  CHECK(*across.summary.communication_s == within(2 * *apart.summary.communication_s, 0.01));
+  CHECK(*across.jobs[0].together_s > 1.5 * *apart.jobs[0].together_s);
+}

@@ -1,0 +1,423 @@
+// Local SGD and DiLoCo through whole scenarios: rows L1 to L17 and W3 of TRN 11.5 and 11.6.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/number_text.hpp"
+#include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "testing/tolerance.hpp"
+#include "json/json_text.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
+
+namespace {
+
+// Of a round.
+struct Figures {
+  double period;
+  double exposed;
+};
+bool operator==(const Figures& a, const Figures& b) {
+  return a.period == within(b.period, 1e-9) && a.exposed == plus_minus(b.exposed, 1e-9);
+}
+std::ostream& operator<<(std::ostream& out, const Figures& figures) {
+  return out << figures.period << " / " << figures.exposed;
+}
+
+Figures figures_of(const std::string& text) {
+  const Summary summary = run_text(text).summary;
+  CHECK(*summary.iteration_time_s == within(*summary.period_s / *summary.steps, 1e-12));
+  CHECK(*summary.compute_s + *summary.exposed_communication_s ==
+        within(*summary.iteration_time_s, 1e-9));
+  return {*summary.period_s, *summary.exposed_communication_s * *summary.steps};
+}
+
+const std::string kG3 = R"({"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4},
+  {"name": "b", "forward_s": 2, "backward_s": 2, "gradient_bytes": 8},
+  {"name": "c", "forward_s": 1, "backward_s": 2, "gradient_bytes": 12},
+  {"name": "d", "forward_s": 1, "backward_s": 2, "gradient_bytes": 16})";
+// A network that exchange_s replaces.
+const std::string kPlain = R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9})";
+// T(m) = 0.5 + 0.25 m: 10.5 s for all of G3.
+const std::string kLine = R"("network": {"cost": {"startup_s": 0.5, "per_byte_s": 0.25}})";
+
+std::string scenario_of(const std::string& layers, const std::string& given,
+                        const std::string& training, const std::string& more = "") {
+  const bool replaced = training.find("exchange_s") != std::string::npos;
+  const std::string network = replaced ? kPlain : given;
+  return R"({"workload": {"layers": [)" + layers + R"(]}, "cluster": {"nodes": 4, )" + network +
+         R"(}, "limits": {"simulated_s": 1e9}, "training": {)" + training + "}" + more + "}";
+}
+
+std::string diloco(const std::string& keys) { return R"("algorithm": "diloco", )" + keys; }
+
+// A layer of c seconds for each time of an exchange, which takes a second a byte.
+std::string layers_with(double c, const std::vector<double>& exchanges) {
+  std::string text;
+  for (std::size_t l = 0; l < exchanges.size(); ++l) {
+    const auto share = c / static_cast<double>(exchanges.size());
+    text += (text.empty() ? "" : ", ") + (R"({"name": "l)" + std::to_string(l)) +
+            R"(", "forward_s": )" + base::shortest(share / 2) + R"(, "backward_s": )" +
+            base::shortest(share / 2) + R"(, "gradient_bytes": )" +
+            std::to_string(static_cast<int>(4 * exchanges[l] * 2)) + "}";
+  }
+  return text;
+}
+
+// Exchanges of whole and half seconds, a fragment for each.
+Figures streaming(double c, int steps, const std::vector<double>& exchanges, int overlap,
+                  const std::string& keys = "") {
+  return figures_of(scenario_of(layers_with(c, exchanges),
+                                R"("network": {"cost": {"startup_s": 0, "per_byte_s": 0.125}})",
+                                diloco(R"("local_steps": )" + std::to_string(steps) +
+                                       R"(, "fragments": )" + std::to_string(exchanges.size()) +
+                                       R"(, "overlap_steps": )" + std::to_string(overlap) + keys)));
+}
+
+} // namespace
+
+TEST_CASE("rounds: one exchange per round, rows L1 to L6") {
+  const auto g3 = [](const std::string& keys) {
+    return figures_of(scenario_of(kG3, kLine, diloco(keys)));
+  };
+  CHECK(g3(R"("local_steps": 1)") == Figures{23.5, 10.5});
+  CHECK(g3(R"("local_steps": 4, "outer_update_s": 1)") == Figures{63.5, 10.5});
+  CHECK(g3(R"("local_steps": 4, "outer_update_s": 1, "overlap_steps": 1)") == Figures{53, 0});
+  CHECK(g3(R"("local_steps": 4, "overlap_steps": 1, "exchange_s": 20)") == Figures{59, 7});
+  CHECK(g3(R"("local_steps": 4, "overlap_steps": 2, "exchange_s": 60)") == Figures{86, 34});
+  CHECK(g3(R"("local_steps": 4, "overlap_steps": 3, "exchange_s": 60)") == Figures{73, 21});
+  // Averaging parameters takes the same exchange.
+  CHECK(figures_of(scenario_of(kG3, kLine, R"("algorithm": "local_sgd", "local_steps": 4)")) ==
+        Figures{4 * 13 + 10.5, 10.5});
+}
+
+TEST_CASE("rounds: streaming fragments, rows L7 to L13") {
+  const std::vector<double> half(3, 0.5);
+  const std::vector<double> long_ones(3, 2.5);
+  CHECK(streaming(1, 6, half, 0) == Figures{7.5, 1.5});
+  CHECK(streaming(1, 6, half, 1) == Figures{6, 0});
+  CHECK(streaming(1, 6, long_ones, 1) == Figures{10.5, 4.5});
+  CHECK(streaming(1, 6, long_ones, 2) == Figures{7.5, 1.5});
+  CHECK(streaming(1, 10, {1, 2, 3, 4}, 2) == Figures{13, 3});
+  CHECK(streaming(2, 8, {1, 1, 1, 9}, 1) == Figures{23, 7});
+  CHECK(streaming(1, 6, half, 1, R"(, "outer_update_s": 0.75)") == Figures{6.75, 0});
+}
+
+TEST_CASE("rounds: steps that are synchronous inside an island, rows L14 and L15") {
+  // Two islands of two ranks: a ring of two takes 2 (latency + bytes / 2 / bandwidth).
+  const auto islands = [](double latency_s, double inner_Bps, const std::string& keys) {
+    return figures_of(R"({"workload": {"layers": [)" + kG3 +
+                      R"(]}, "cluster": {"nodes": 2, "gpus_per_node": 2,
+                       "intra_network": {"latency_s": )" +
+                      std::to_string(latency_s) + R"(, "bandwidth_Bps": )" +
+                      std::to_string(inner_Bps) +
+                      R"(}, "network": {"latency_s": 0, "bandwidth_Bps": 1}},
+                       "limits": {"simulated_s": 1e9}, "allow_unusual": true,
+                       "communication": {"schedule": "wfbp", "collective": "ring"},
+                       "training": {)" +
+                      diloco(R"("inner": "sync_sgd", )" + keys) + "}}");
+  };
+  // 30 s between the islands: 3 bytes of each parameter over a byte/s, or 40 bytes over 4/3.
+  for (const std::string outer :
+       {R"("outer_value_bytes": 3)", R"("outer_network": {"latency_s": 5, "bandwidth_Bps": 2})"}) {
+    CAPTURE(outer);
+    CHECK(islands(0.05, 20, R"("local_steps": 4, )" + outer) == Figures{83.2, 31.2});
+    CHECK(islands(0.05, 20,
+                  R"("local_steps": 4, "outer_update_s": 1, "overlap_steps": 1, )" + outer) ==
+          Figures{70.9, 17.9});
+    CHECK(islands(0.25, 4,
+                  R"("local_steps": 2, "outer_update_s": 1, "overlap_steps": 1, )" + outer) ==
+          Figures{50, 23});
+  }
+}
+
+TEST_CASE("rounds: layers that wait for their own messages, rows L16 and L17") {
+  const auto gated = [](const std::string& keys) {
+    return figures_of(scenario_of(kG3, kLine, diloco(R"("outer_gate": "layer", )" + keys)));
+  };
+  const std::string strided = R"("local_steps": 4, "fragments": 2, "exchange_s": 3)";
+  CHECK(gated(strided) == Figures{55, 3});
+  CHECK(gated(strided + R"(, "overlap_steps": 1)") == Figures{52, 0});
+  CHECK(gated(R"("local_steps": 3, "fragments": 3, "exchange_s": 9, "overlap_steps": 1,
+                 "fragment_pattern": "sequential")") == Figures{39, 0});
+}
+
+TEST_CASE("rounds: figures of a run") {
+  const Result result = run_text(
+      scenario_of(kG3, kLine, diloco(R"("local_steps": 4, "overlap_steps": 2, "exchange_s": 60)")));
+  const Summary& summary = result.summary;
+  CHECK(*summary.period_s == 86);
+  CHECK(*summary.steps == 4);
+  CHECK(*summary.iteration_time_s == 86.0 / 4);
+  CHECK(*summary.utilization == within(52.0 / 86, 1e-12));
+  CHECK(*summary.outer_communication_s == within(60, 1e-12));
+  CHECK(*summary.communication_s == within(60.0 / 4, 1e-12));
+  CHECK(*summary.local_steps == 4);
+  CHECK(*summary.overlap_steps == 2);
+  CHECK(*summary.outer_staleness_steps == 2);
+  CHECK(*summary.forward_s == 5);
+  CHECK(*summary.backward_s == 8);
+  CHECK(*summary.speedup == within(4 * 52.0 / 86, 1e-12));
+  CHECK(result.iterations.size() == 10);
+  CHECK(result.iterations.back().iteration_time_s == within(86, 1e-12));
+  CHECK(result.buckets.size() == 1);
+  CHECK(result.buckets[0].bytes.value == 40);
+  CHECK(result.method == "closed_form");
+  CHECK(result.program.has_value());
+}
+
+TEST_CASE("rounds: bytes follow from values, their size and the codec") {
+  const auto wire = [](const std::string& keys) {
+    return run_text(scenario_of(kG3, R"("network": {"latency_s": 0, "bandwidth_Bps": 1e6})",
+                                diloco(R"("local_steps": 2, )" + keys),
+                                R"(, "communication": {"collective": "ring"})"))
+        .summary;
+  };
+  // Ten values in a ring of four ranks: every rank sends 2 x 3/4 of them, in one of two steps.
+  const double part = 2.0 * 3 / 4 / 2;
+  CHECK(*wire(R"("outer_value_bytes": 4)").wire_bytes == within(40 * part, 1e-9));
+  CHECK(*wire(R"("outer_value_bytes": 2)").wire_bytes == within(20 * part, 1e-9));
+  CHECK(*wire(R"("outer_compression": "int8")").wire_bytes == within(10 * part, 1e-9));
+  CHECK(*wire(R"("outer_compression": "fp4")").wire_bytes == within(5 * part, 1e-9));
+  CHECK(*wire(R"("outer_compression": {"method": "custom", "ratio": 8})").wire_bytes ==
+        within(5 * part, 1e-9));
+  // Coding takes time on the compute stream, once a round.
+  const Summary coded =
+      wire(R"("outer_compression": {"method": "int8", "encode_Bps": 80, "decode_Bps": 160})");
+  CHECK(*coded.codec_compute_s == within((0.5 + 0.25) / 2, 1e-12));
+  CHECK(*coded.compute_s == within(13 + (0.5 + 0.25) / 2, 1e-12));
+}
+
+TEST_CASE("rounds: an outer network of its own") {
+  const auto time = [](const std::string& network) {
+    return *run_text(scenario_of(kG3, R"("network": {"latency_s": 1, "bandwidth_Bps": 10})",
+                                 diloco(R"("local_steps": 2, "outer_network": )" + network),
+                                 R"(, "allow_unusual": true,
+                                    "communication": {"collective": "ring"})"))
+                .summary.outer_communication_s;
+  };
+  // A ring of P ranks: 2 (P - 1) (latency + 40 / P / bandwidth).
+  CHECK(time("{}") == within(6 * (1 + 10.0 / 10), 1e-12));
+  CHECK(time(R"({"ranks": 2})") == within(2 * (1 + 20.0 / 10), 1e-12));
+  CHECK(time(R"({"bandwidth_Bps": 5})") == within(6 * (1 + 10.0 / 5), 1e-12));
+  CHECK(time(R"({"latency_s": 3, "bandwidth_Bps": 5, "ranks": 2})") ==
+        within(2 * (3 + 20.0 / 5), 1e-12));
+}
+
+TEST_CASE("rounds: utilization of INTELLECT-1 (W3)") {
+  const std::map<int, double> rounds{{103, 0.956777}, {382, 0.856499}, {469, 0.829392}};
+  for (const auto& [exchange, utilization] : rounds) {
+    const Summary summary =
+        run_text(
+            scenario_of(R"({"name": "model", "forward_s": 7.6, "backward_s": 15.2,
+                                 "gradient_bytes": 40000000000})",
+                        kLine,
+                        diloco(R"("local_steps": 100, "exchange_s": )" + std::to_string(exchange))))
+            .summary;
+    CHECK(*summary.utilization == within(utilization, 1e-6));
+  }
+}
+
+TEST_CASE(
+    "rounds: bandwidths of the Streaming DiLoCo simulator (W1), where they are known exactly") {
+  struct Row {
+    const char* training;
+    int layers;
+    double step_s;
+    double parameters;
+    std::array<double, 5> gigabits; // for a utilization of 50, 80, 90, 95 and 99 %
+  };
+  const char* const parallel = R"("algorithm": "sync_sgd")";
+  const char* const streaming = R"("algorithm": "diloco", "outer_value_bytes": 2)";
+  const char* const overlapped =
+      R"("algorithm": "diloco", "outer_value_bytes": 0.5, "overlap_steps": 1)";
+  const std::vector<Row> rows{
+      {parallel, 24, 0.1, 1e9, {97.627119, 180, 213.333333, 231.374207, 660}},
+      {parallel, 48, 0.8, 1e10, {121.008403, 221.538462, 261.818182, 283.523316, 412.5}},
+      {streaming, 24, 0.1, 1e9, {1.527851, 5.383178, 10.105263, 16.023426, 28.021228}},
+      {streaming, 108, 4.9, 1e11, {2.680142, 6.972184, 9.911553, 12.061226, 22.877941}},
+      {overlapped, 24, 0.1, 1e9, {0.354855, 1.060383, 1.678322, 2.224029, 2.917588}}};
+  constexpr std::array kUtilizations{0.5, 0.8, 0.9, 0.95, 0.99};
+  for (const Row& row : rows) {
+    const bool rounds = row.training != parallel;
+    std::string layers;
+    for (int l = 0; l < row.layers; ++l) {
+      layers += (layers.empty() ? "" : ", ") + (R"({"name": "l)" + std::to_string(l)) +
+                R"(", "forward_s": )" + base::shortest(row.step_s / row.layers / 3) +
+                R"(, "backward_s": )" + base::shortest(row.step_s / row.layers * 2 / 3) +
+                R"(, "dtype": "bfloat16", "gradient_bytes": )" +
+                std::to_string(2 * std::llround(row.parameters / row.layers)) + "}";
+    }
+    const std::string keys = rounds
+                                 ? R"(, "local_steps": 100, "outer_gate": "layer", "fragments": )" +
+                                       std::to_string(row.layers / 3)
+                                 : "";
+    for (std::size_t u = 0; u < kUtilizations.size(); ++u) {
+      CAPTURE(row.training);
+      CAPTURE(kUtilizations[u]);
+      const Summary summary =
+          run_text(R"({"workload": {"layers": [)" + layers +
+                   R"(]}, "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": )" +
+                   base::shortest(row.gigabits[u] * 1e9 / 8) +
+                   R"(}}, "limits": {"simulated_s": 1e9}, "allow_unusual": true,
+                    "communication": {"collective": "ring")" +
+                   (rounds ? "" : R"(, "schedule": "wfbp")") +
+                   R"(}, "training": {"iterations": 1, )" + row.training + keys + "}}")
+              .summary;
+      CHECK(*summary.compute_s / *summary.iteration_time_s == within(kUtilizations[u], 1e-6));
+    }
+  }
+}
+
+TEST_CASE("rounds: H = 1 without overlap is a single message behind a barrier") {
+  for (const std::string update : {"0", "0.5"}) {
+    const std::string keys = R"("update_s": )" + update;
+    const Summary synchronous =
+        run_text(scenario_of(kG3, kLine, R"("algorithm": "sync_sgd", )" + keys,
+                             R"(, "communication": {"schedule": "single",
+                                  "next_forward": "barrier"})"))
+            .summary;
+    const Summary local =
+        run_text(scenario_of(kG3, kLine, R"("algorithm": "local_sgd", )" + keys)).summary;
+    for (const auto figure :
+         {&Summary::iteration_time_s, &Summary::exposed_communication_s, &Summary::communication_s,
+          &Summary::speedup, &Summary::makespan_s, &Summary::wire_bytes, &Summary::update_s}) {
+      CHECK(*(local.*figure) == within(*(synchronous.*figure), 1e-12));
+    }
+  }
+}
+
+TEST_CASE("rounds: ranks that differ wait for each other once a round") {
+  const std::string straggler = R"(, "variability": {"stragglers": [{"worker": 1, "factor": 2}]})";
+  const Result result =
+      run_text(scenario_of(kG3, kLine, diloco(R"("local_steps": 4, "exchange_s": 60)"), straggler));
+  CHECK(*result.summary.period_s == within(4 * 2 * 13 + 60, 1e-12));
+  CHECK(result.workers.size() == 4);
+  CHECK(result.workers[0].compute_s == within(13, 1e-12));
+  CHECK(result.workers[1].compute_s == within(26, 1e-12));
+  CHECK(*result.summary.straggler_wait_s == within(13 * 3.0 / 4, 1e-12));
+  // A factor of 1 changes nothing.
+  const std::string equal = R"(, "variability": {"stragglers": [{"worker": 1, "factor": 1}]})";
+  for (const std::string inner : {"step", "sync_sgd"}) {
+    const auto summary = [&](const std::string& more) {
+      return run_text(R"({"workload": {"layers": [)" + kG3 +
+                      R"(]}, "cluster": {"nodes": 2, "gpus_per_node": 2,
+                       "intra_network": {"latency_s": 1, "bandwidth_Bps": 10},
+                       "network": {"latency_s": 2, "bandwidth_Bps": 5}}, "allow_unusual": true,
+                       "limits": {"simulated_s": 1e9},
+                       "training": {"update_s": 1, )" +
+                      diloco(R"("local_steps": 3, "overlap_steps": 1, "outer_update_s": 1,
+                                "inner": ")" +
+                             inner + "\"") +
+                      "}" + more + "}")
+          .summary;
+    };
+    const Summary one = summary("");
+    const Summary other = summary(equal);
+    CHECK(*one.period_s == within(*other.period_s, 1e-9));
+    CHECK(*one.exposed_communication_s == within(*other.exposed_communication_s, 1e-9));
+    CHECK(*one.makespan_s == within(*other.makespan_s, 1e-9));
+  }
+}
+
+TEST_CASE("rounds: factors of inner step n do not depend on the number of steps of a round") {
+  const auto busy = [](int steps) {
+    const Result result =
+        run_text(scenario_of(kG3, kLine,
+                             diloco(R"("exchange_s": 0, "iterations": )" +
+                                    std::to_string(12 / steps) + R"(, "discard_iterations": 0,
+                                    "local_steps": )" +
+                                    std::to_string(steps)),
+                             R"(, "variability": {"compute_cv": 0.3})"));
+    return result.workers[2].compute_s;
+  };
+  CHECK(busy(1) == within(busy(4), 1e-12));
+  CHECK(busy(1) == within(busy(12), 1e-12));
+}
+
+TEST_CASE("rounds: computing that an exchange slows") {
+  const auto period = [](const std::string& keys) {
+    return *run_text(
+                scenario_of(kG3, kLine, diloco(R"("local_steps": 4, "exchange_s": 26)" + keys)))
+                .summary.period_s;
+  };
+  // Nothing overlaps; then two steps and a slowdown by half while 26 s pass.
+  CHECK(period(R"(, "compute_slowdown": 1.5)") == within(4 * 13 + 26, 1e-9));
+  CHECK(period(R"(, "overlap_steps": 3, "compute_slowdown": 1.5)") ==
+        within(4 * 13 + 26 - 26 / 1.5, 1e-9));
+}
+
+TEST_CASE("rounds: what goes wrong is said where it stands") {
+  const auto problem = [](const std::string& keys, const std::string& more = "") {
+    return problem_of(scenario_of(kG3, kLine, diloco(keys), more));
+  };
+  CHECK(problem(R"("local_steps": 0)") ==
+        "test.json: /training/local_steps: must be an integer >= 1, got 0");
+  CHECK(problem(R"("fragments": 0)") ==
+        "test.json: /training/fragments: must be an integer >= 1, got 0");
+  CHECK(problem(R"("local_steps": 10, "fragments": 12)") ==
+        "test.json: /training/fragments: 12 fragments need at least 12 local_steps, got 10");
+  CHECK(problem(R"("local_steps": 10, "fragments": 5)") ==
+        "test.json: /training/fragments: 5 fragments need at least 5 layers, got 4");
+  CHECK(problem(R"("local_steps": 10, "overlap_steps": 10)") ==
+        "test.json: /training/overlap_steps: must be less than local_steps (10), got 10");
+  CHECK(problem(R"("local_steps": 600000, "outer_gate": "layer")") ==
+        "test.json: /training/local_steps: the program has 4800002 operations per iteration; at "
+        "most 1000000. Lower local_steps or use outer_gate step");
+  CHECK(problem(R"("local_steps": 4, "sharding": "zero1")") ==
+        "test.json: /training/sharding: sharding has no meaning for diloco");
+  CHECK(problem(R"("micro_batches": 2)") ==
+        "test.json: /training/micro_batches: micro_batches has no meaning for diloco");
+  CHECK(problem(R"("fragment_pattern": "strided")") ==
+        "test.json: /training/fragment_pattern: fragment_pattern has no meaning for one fragment");
+  CHECK(problem(R"("inner": "sync_sgd")") ==
+        "test.json: /training/inner: sync_sgd needs at least 2 nodes and 2 ranks in each");
+  CHECK(problem(R"("local_steps": 2)", R"(, "communication": {"schedule": "ddp"})") ==
+        "test.json: /communication/schedule: schedule has no meaning for diloco with inner step");
+  CHECK(problem(R"("local_steps": 2)", R"(, "communication": {"compression": "quantize8"})") ==
+        "test.json: /communication/compression: compression has no meaning for diloco; "
+        "/training/outer_compression is that of outer exchanges");
+  CHECK(problem(R"("outer_compression": "custom")") ==
+        "test.json: /training/outer_compression/ratio: required (a number)");
+  CHECK(problem(R"("outer_network": {"latency_s": 1})") ==
+        "test.json: /training/outer_network: needs latency_s and bandwidth_Bps: the network of the "
+        "cluster has no single latency and bandwidth");
+  CHECK(problem(R"("outer_network": {"ranks": 5})").find("must be in [1, 4], got 5") !=
+        std::string::npos);
+  CHECK(problem_of(scenario_of(kG3, kLine, R"("local_steps": 4)")) ==
+        "test.json: /training/local_steps: local_steps has no meaning for sync_sgd");
+  CHECK(problem_of(scenario_of(kG3, kLine, R"("algorithm": "local_sgd", "outer_update_s": 1)")) ==
+        "test.json: /training/outer_update_s: outer_update_s has no meaning for local_sgd");
+}
+
+TEST_CASE("rounds: the resolved scenario is the same run") {
+  const std::vector<std::string> texts{
+      scenario_of(kG3, kLine, diloco(R"("local_steps": 4, "fragments": 2, "overlap_steps": 1,
+                                        "outer_compression": "fp4", "outer_gate": "layer")")),
+      scenario_of(kG3, R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9})",
+                  R"("algorithm": "local_sgd", "local_steps": 3,
+                     "outer_network": {"bandwidth_Bps": 1e6, "ranks": 2})"),
+      R"({"workload": {"layers": [)" + kG3 + R"(]}, "cluster": {"nodes": 2, "gpus_per_node": 2,
+          "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9},
+          "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e8}},
+          "training": {"algorithm": "diloco", "local_steps": 3, "inner": "sync_sgd",
+                       "outer_network": {"latency_s": 0.1}}})"};
+  for (const std::string& text : texts) {
+    const Result first = run_text(text);
+    const std::string resolved = io::compact(scenario_tree(first.scenario));
+    CAPTURE(resolved);
+    const Result second = run_text(resolved);
+    CHECK(io::compact(summary_tree(first.summary)) == io::compact(summary_tree(second.summary)));
+    CHECK(io::compact(scenario_tree(second.scenario)) == resolved);
+  }
+}
