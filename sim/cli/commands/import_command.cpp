@@ -7,19 +7,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
+#include "cli/commands/import_flags.hpp"
 #include "cli/commands/import_topology.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
-#include "files/import_number.hpp"
 #include "files/import_source.hpp"
 #include "files/trace_file.hpp"
 #include "files/trace_text.hpp"
@@ -27,12 +25,9 @@
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
 #include "import/import_osu.hpp"
-#include "import/kineto/import_kineto.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
-#include "json/file_write.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -63,18 +58,6 @@ constexpr CommandText kImportText{
 constexpr std::array<std::string_view, 8> kFormats{"kineto",     "caffe-log",  "layer-table",
                                                    "osu",        "nccl-tests", "nccl-topology",
                                                    "pytorch-et", "auto"};
-
-struct ImportFlags { // as typed
-  std::string format;
-  std::string name; // of the result, from -o; empty: from the first input
-  std::vector<std::string> files;
-  std::string max_bytes = "8GiB", attribution, licence;
-  std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
-  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability;
-  std::string op, ranks, value, column;
-  TopologyFlags topology;
-  bool allow_unknown_sizes = false;
-};
 
 // A flag that belongs to other formats is an error, not silence. Each row names a flag with the
 // formats that read it; a format is looked for in that text, which works because the name of no
@@ -116,22 +99,6 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
   }
 }
 
-// What every importer takes: limits, credit, and who made the file.
-io::ImportOptions common_options(const ImportFlags& flags) {
-  io::ImportOptions options;
-  options.max_bytes = static_cast<std::uint64_t>(
-      quantity("--max-bytes", flags.max_bytes, base::QuantityKind::size));
-  options.importer = "stepsim " + std::string(version());
-  options.name = flags.name;
-  if (!flags.attribution.empty()) {
-    options.attribution = flags.attribution;
-  }
-  if (!flags.licence.empty()) {
-    options.licence = flags.licence;
-  }
-  return options;
-}
-
 // All shipped layer tables, and that of --model FILE, which is then called by its name. Importers
 // look for the one whose layers fit the measured ones, which gives gradient sizes to traces without
 // shapes.
@@ -145,93 +112,6 @@ std::vector<train::ModelTable> known_models(ImportFlags& flags, study::Files& fi
     tables.push_back(files.model(io::Json(name)));
   }
   return tables;
-}
-
-// A number of parameters: 110M, 7B, 1.5B or all its digits. Suffixes are powers of a thousand.
-std::int64_t parameter_count(const std::string& text) {
-  constexpr std::array<std::pair<char, int>, 8> kSuffixes{
-      {{'k', 3}, {'K', 3}, {'m', 6}, {'M', 6}, {'g', 9}, {'G', 9}, {'b', 9}, {'B', 9}}};
-  std::string_view digits = text;
-  int exponent = 0;
-  for (const auto& [suffix, power] : kSuffixes) {
-    if (!digits.empty() && digits.back() == suffix && exponent == 0) {
-      digits.remove_suffix(1);
-      exponent = power;
-    }
-  }
-  const auto whole = exponent == 0 ? io::parse_whole(digits) : std::nullopt;
-  const auto value = whole          ? std::optional(static_cast<double>(*whole))
-                     : exponent > 0 ? io::parse_scaled(digits, exponent)
-                                    : std::nullopt;
-  if (!value || *value < 1 || *value > 1e15 || std::round(*value) != *value) {
-    throw UsageError("--parameters: must be a whole number from 1 to 1e15, as in 25557032, 110M or "
-                     "7B, got " +
-                     base::shown_value(text));
-  }
-  return static_cast<std::int64_t>(*value);
-}
-
-// Where gradient sizes come from besides the trace itself.
-void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
-  const auto set = [](std::optional<std::string>& option, const std::string& value) {
-    if (!value.empty()) {
-      option = value;
-    }
-  };
-  set(options.sizes, flags.sizes);
-  set(options.ddp_log, flags.ddp_log);
-  set(options.pytorch_et, flags.pytorch_et);
-  if (!flags.sizes_order.empty()) {
-    constexpr std::array<std::string_view, 2> kOrders{"registration", "gradient"};
-    require_word("--sizes-order", flags.sizes_order, kOrders);
-    if (flags.sizes.empty()) {
-      throw UsageError("--sizes-order needs --sizes");
-    }
-    options.sizes_in_ready_order = flags.sizes_order == kOrders[1];
-  }
-  if (!flags.parameters.empty()) {
-    options.parameters = parameter_count(flags.parameters);
-  }
-  if (!flags.dtype.empty()) {
-    const auto word = io::dtype_of_pytorch(flags.dtype);
-    if (!word) {
-      require_word("--dtype", flags.dtype, train::dtype_words());
-    }
-    options.dtype = word->word;
-  }
-}
-
-// Absent flags keep the defaults of the importer.
-io::KinetoOptions kineto_options(const ImportFlags& flags) {
-  io::KinetoOptions options;
-  options.common = common_options(flags);
-  if (!flags.batch_size.empty()) {
-    options.batch_size = count("--batch-size", flags.batch_size, io::at_least(1));
-  }
-  if (!flags.skip_steps.empty()) {
-    options.skip_steps = count("--skip-steps", flags.skip_steps, io::at_least(0));
-  }
-  if (!flags.step_annotation.empty()) {
-    options.step_annotation = flags.step_annotation;
-  }
-  if (!flags.model.empty()) {
-    options.model = flags.model;
-  }
-  if (!flags.time.empty()) {
-    constexpr std::array<std::string_view, 2> kBases{"kernel", "wall"};
-    require_word("--time", flags.time, kBases);
-    options.time = flags.time == "wall" ? io::TimeBasis::wall : io::TimeBasis::kernel;
-  }
-  if (!flags.measured_step.empty()) {
-    options.measured_step =
-        Seconds{quantity("--measured-step", flags.measured_step, base::QuantityKind::time)};
-  }
-  if (!flags.backward_ratio.empty()) {
-    options.backward_ratio =
-        quantity("--backward-ratio", flags.backward_ratio, base::QuantityKind::ratio);
-  }
-  size_options(flags, options);
-  return options;
 }
 
 // Only kineto takes several files, one per rank.
@@ -309,44 +189,6 @@ Imported imported_topology(const ImportFlags& flags) {
   options.common = common_options(flags);
   const io::NcclTopology imported = io::import_nccl_topology(single_file(flags), options);
   return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
-}
-
-// The block `variability` of a scenario.
-io::Json variability_block(const train::Variability& measured) {
-  io::Json block;
-  block.set("compute_cv", measured.compute_cv);
-  block.set("distribution", train::kJitterLaws[measured.law]);
-  block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
-  io::Array stragglers;
-  for (const train::Straggler& straggler : measured.stragglers) {
-    io::Json each;
-    each.set("worker", static_cast<std::int64_t>(straggler.worker));
-    each.set("factor", straggler.factor);
-    stragglers.push_back(std::move(each));
-  }
-  block.set("stragglers", std::move(stragglers));
-  return block;
-}
-
-// A trace whose gradients have no sizes cannot be run: it is refused here, with what would help.
-Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options) {
-  const io::KinetoImport imported = io::import_kineto_job(flags.files, options);
-  if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
-    throw InputError(flags.files.front(), "", imported.remedy);
-  }
-  Imported result = imported_trace(imported.trace);
-  if (!flags.variability.empty()) {
-    const io::MeasuredVariability& measured = imported.variability;
-    if (flags.variability == "-") {
-      throw UsageError("--variability: needs a file, got -");
-    }
-    io::write_file(flags.variability, io::pretty(variability_block(measured.block)));
-    std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
-  }
-  if (!imported.sizes.empty()) {
-    result.last_line = "sizes: " + imported.sizes + "\n";
-  }
-  return result;
 }
 
 // Runs the importer of the format, which is known by now; kineto is what remains after all others.

@@ -1,0 +1,34 @@
+#pragma once
+// The flags of `stepsim import` as they were typed, and what those of Kineto traces mean.
+#include <string>
+#include <vector>
+
+#include "cli/commands/import_topology.hpp"
+#include "cli/commands/imported.hpp"
+#include "import/kineto/kineto_options.hpp"
+
+namespace stepsim::cli {
+
+struct ImportFlags { // as typed
+  std::string format;
+  std::string name; // of the result, from -o; empty: from the first input
+  std::vector<std::string> files;
+  std::string max_bytes = "8GiB", attribution, licence;
+  std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
+  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability;
+  std::string op, ranks, value, column;
+  TopologyFlags topology;
+  bool allow_unknown_sizes = false;
+};
+
+// What every importer takes: limits, credit, and who made the file.
+[[nodiscard]] io::ImportOptions common_options(const ImportFlags& flags);
+
+// Absent flags keep the defaults of the importer. Throws UsageError for a value that is none.
+[[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
+
+// The trace, and the file of --variability. Throws InputError with what would help where gradient
+// sizes are unknown, unless they may be.
+[[nodiscard]] Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options);
+
+} // namespace stepsim::cli
