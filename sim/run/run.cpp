@@ -60,7 +60,7 @@ bool needs_events(const Scenario& scenario) {
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
   const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async;
+      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async();
   if (simulates_messages(scenario) && !async) {
     return sends_by_program(scenario) ? run_program(scenario) : run_network(scenario);
   }

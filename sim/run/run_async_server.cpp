@@ -12,6 +12,7 @@
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/server_exchange.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "train/step/parameter_server.hpp"
 
 namespace stepsim::study {
