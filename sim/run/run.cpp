@@ -59,8 +59,8 @@ bool needs_events(const Scenario& scenario) {
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
-  const bool async =
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server && scenario.training.async();
+  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+                     scenario.training.async();
   if (simulates_messages(scenario) && !async) {
     return sends_by_program(scenario) ? run_program(scenario) : run_network(scenario);
   }
