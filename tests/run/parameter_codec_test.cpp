@@ -1,4 +1,5 @@
-// Codecs of gathered parameters (TRN 4.10), and the rows Z7, F17 and S4 (TRN 11.3, 11.4) through scenarios.
+// Codecs of gathered parameters (TRN 4.10), and the rows Z7, F17 and S4 (TRN 11.3, 11.4) through
+// scenarios.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -51,6 +51,7 @@ struct ServerClient {
   std::vector<double> computed_s{}; // [iteration], the one under way last
   std::vector<double> held_s{}; // [iteration] that the staleness bound holds it up, as computed_s
   bool held{};                  // the next iteration is not under way
+  double held_up_s{};           // before the iteration under way
   double received{};
   double half_received{}; // after half of its iterations
 
@@ -119,6 +120,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   const auto compute = [&](std::uint32_t w, double start) {
     const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
     workers[w].held = false;
+    workers[w].held_up_s = start - workers[w].received;
     heap.push_back({start + seconds + input.link.latency_s, w});
     std::push_heap(heap.begin(), heap.end(), kLater);
   };
@@ -143,7 +145,8 @@ AsyncTimes run_async(const AsyncInput& input) {
     worker.read_version = ++server.version;
     worker.received = served.received;
     ++worker.iterations;
-    updates.push_back({next.worker, next.time, served.applied, served.received, staleness});
+    updates.push_back(
+        {next.worker, next.time, served.applied, served.received, staleness, worker.held_up_s});
     if (all.complete(next.worker)) { // its push is what held workers wait for
       for (std::uint32_t w = 0; w < input.workers; ++w) {
         if (workers[w].held && may_start(workers[w])) {
@@ -172,9 +175,7 @@ AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates
   }
   for (const AsyncUpdate& update : times.updates) {
     ServerClient& worker = workers[update.worker];
-    // Only a bound holds up: without one, computing starts when weights are back.
-    const double start = update.arrive_s - input.link.latency_s - worker.computed_s.back();
-    worker.held_s.push_back(input.staleness_bound ? std::max(0.0, start - worker.received) : 0);
+    worker.held_s.push_back(update.held_s);
     worker.received = update.received_s;
     ++worker.iterations;
     compute(update.worker);

@@ -51,6 +51,7 @@ struct AsyncUpdate { // in the order of application
   // The push reaches the server, the server has applied it, the weights are back at the worker.
   double arrive_s{}, applied_s{}, received_s{};
   std::int64_t staleness{};
+  double held_s{}; // what the bound held the worker up before it computed this gradient
 };
 
 struct AsyncTimes {
@@ -72,7 +73,7 @@ struct AsyncTimes {
 };
 
 // What follows from the updates of a run, however their times came about; only workers, computing
-// and variability of `input` count, and the latency where there is a bound on staleness.
+// and variability of `input` count.
 [[nodiscard]] AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates);
 
 // Events in (arrival, worker) order; O(updates x log workers).
