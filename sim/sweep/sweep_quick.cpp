@@ -219,13 +219,15 @@ void QuickRun::optimal_runs(double startup, double per_byte, std::size_t k) {
 // One lane through the messages of a plan of its own. False where the plan is no list of runs.
 bool QuickRun::send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary) {
   const Communication& communication = scenario_.communication;
+  if (plan::planner(communication.schedule).needs_linear_cost()) {
+    summary.merge_linear = true;
+  }
   if (communication.schedule == plan::Schedule::mg_wfbp) {
     problem_.cost = {.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
     const plan::Plan plan =
         plan::make_plan(problem_, communication.schedule, communication.schedule_options);
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
     summary.merge_certified_optimal = plan::certified_optimal(problem_, plan);
-    summary.merge_linear = true;
     ends_.clear();
     for (std::size_t g = plan.groups.size(); g-- > 0;) {
       const plan::Group& group = plan.groups[g];

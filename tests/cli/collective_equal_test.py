@@ -34,7 +34,7 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/network/delay_s": "--delay", "/network/calibration": "--calibration",
          "/intra_network/delay_s": "--intra-delay",
          "/enter_s": "--entry", "/late_s": "--late",
-         "/gpus_per_node": "--gpus-per-node", "/nics_per_node": "--nics-per-node",
+         "/gpus_per_node": "--gpus-per-node", "/ranks_per_node": "--ranks-per-node", "/nics_per_node": "--nics-per-node",
          "/intra_network/latency_s": "--intra-latency",
          "/intra_network/bandwidth_Bps": "--intra-bandwidth", "/options/block_bytes": "--block",
          "/options/candidates": "--candidates", "/options/servers": "--servers",
@@ -150,6 +150,11 @@ def random_collective(rng, missing):
             of["/nics_per_node"] = value_of(rng, "/nics_per_node", ranks)
         if rng.random() < 0.3:
             of["/intra_network/delay_s"] = value_of(rng, "/network/delay_s", ranks)
+    if op == "allreduce" and not method and 0.2 <= kind <= 0.9 and rng.random() < 0.1:
+        return {"/op": op, "/algorithm": rng.choice(["ring", "hierarchical_leader"]), "/ranks": 8, "/bytes": 4000,
+                "/ranks_per_node": rng.choice([[4, 2, 2], [1, 7]]), "/network/latency_s": 1e-5,
+                "/network/bandwidth_Bps": 1e9, "/intra_network/latency_s": 1e-6,
+                "/intra_network/bandwidth_Bps": 1e11}
     if op == "allreduce" and not method and kind >= 0.2 and kind <= 0.9 and rng.random() < 0.15:
         of |= {"/ranks": 8, "/gpus_per_node": 4, "/nics_per_node": 1, "/intra_network/latency_s": 1e-6,
                "/intra_network/bandwidth_Bps": 1e11, "/algorithm": next((name for name, key in OVER_NODES.items() if key in missing),
@@ -211,6 +216,8 @@ class Ways:
             if pointer == "/late_s":
                 words += [word for rank, time in value.items() for word in ("--late", f"{rank}={time!r}s")]
                 continue
+            if pointer == "/ranks_per_node":
+                values = value
             text = ",".join(with_unit(pointer, each) for each in values)
             if pointer in ("/sizes", "/enter_s", "/links"):
                 text = f"{pointer[1:]}.json"
@@ -255,7 +262,7 @@ def main(stepsim, seed):
             of = random_library(rng) if rng.random() < 0.2 else random_collective(
                 rng, set(leaves(SCHEMA)) - reached)
             choices = [p for p in VARIED if p in of and not (
-                {"/links", "/sizes", "/enter_s", "/late_s"} & set(of) and p == "/ranks")]
+                {"/links", "/sizes", "/enter_s", "/late_s", "/ranks_per_node"} & set(of) and p == "/ranks")]
             pointer = rng.choice(choices + [""])
             varied = (pointer, [])
             if pointer == "/algorithm":

@@ -26,7 +26,7 @@ def a_trace_without_sizes_is_refused_at_import(place):
         event["args"].pop("Input Dims", None)
     place.write("raw.json", recording)
     place.refused("import", "kineto", "raw.json", "-o", "t.json", "--quiet", code=3,
-                  says=["unknown (conv2d_1, linear_1)", "--model", "record_shapes=True"])
+                  says=["2 gradients, no sizes", "--parameters", "record_shapes=True"])
     check("t.json" not in place.names(), "a trace was written")
 
 
@@ -176,7 +176,7 @@ def a_table_of_ones_own_gives_sizes(place):
 
 
 def traces_of_2021_say_what_they_lack(place):
-    """steps that are operators are found, and operators without sequence numbers are the reason"""
+    """steps that are operators are found, and a trace without forward operators is refused"""
     recording = json.loads(samples.kineto())
     for event in recording["traceEvents"]:
         if event["cat"] == "user_annotation":
@@ -186,7 +186,7 @@ def traces_of_2021_say_what_they_lack(place):
     for event in recording["traceEvents"]:
         event["args"].pop("Sequence number", None)
     place.write("old.json", recording)
-    place.refused("import", "kineto", "old.json", "-o", "u.json", code=3, says="no sequence numbers")
+    place.refused("import", "kineto", "old.json", "-o", "u.json", code=3, says="no forward operators")
 
 
 def what_is_no_trace_is_named(place):
@@ -211,11 +211,11 @@ def warnings_of_ranks_are_said_once(place):
 
 
 def hints_that_were_followed_are_not_given(place):
-    """no hint at --measured-step where the step time was given"""
+    """no hint at --time wall where it was given"""
     place.write("raw.json", samples.kineto())
-    for flags, hint in (([], True), (["--measured-step", "1ms"], False), (["--time", "wall"], False)):
+    for flags, hint in (([], True), (["--time", "wall"], False)):
         done = place.run("import", "kineto", "raw.json", "-o", "t.json", *flags, code=0)
-        check(("check with --measured-step" in done.stderr.decode()) == hint, flags, done.stderr)
+        check(("--time wall keeps the host" in done.stderr.decode()) == hint, flags, done.stderr)
 
 
 def keys_are_found_by_name(place):
