@@ -39,9 +39,8 @@ elements_of(const std::vector<GradientSize>& sizes);
 [[nodiscard]] std::optional<Found> from_forward_shapes(const StepSample& step);
 
 // The model table that is named; InputError, naming `file`, where it does not fit.
-[[nodiscard]] std::optional<Found> from_named_model(const StepSample& step,
-                                                    const SizeSources& sources,
-                                                    const std::string& file);
+[[nodiscard]] std::optional<Found>
+from_named_model(const StepSample& step, const SizeSources& sources, const std::string& file);
 // The one table that fits layers and buckets; `notes` say why a table that seemed to fit does not.
 [[nodiscard]] std::optional<Found> from_fitting_model(const StepSample& step,
                                                       std::span<const train::ModelTable> tables,

@@ -307,6 +307,7 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
     std::vector<std::int32_t> layers = matched_operators(matches, sample);
     // Inference, or a profile of the forward pass alone.
     const bool forward_only = index.nodes(i).empty();
+    sample.backward_begin = forward_only ? steps[i].end : reader.top(index.nodes(i).front()).begin;
     if (forward_only) {
       layers = operators_with_work(reader);
     }

@@ -61,6 +61,7 @@ struct StepSample {
   std::vector<CollectiveSample> collectives; // all others
   std::int64_t backward_nodes{};
   std::int64_t backward_matched{};
+  Nanoseconds backward_begin{};  // of the first backward node on the host
   std::int64_t graph_launches{}; // of CUDA graphs
   Nanoseconds graph_time{};      // device time inside CUDA graphs
   Nanoseconds recomputed{};      // device time of forward operators inside backward nodes

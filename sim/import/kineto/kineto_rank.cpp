@@ -264,6 +264,10 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   }
   rank.forward_only = rank.first().backward_nodes == 0;
   require_matches(rank);
+  if (!rank.forward_only) {
+    const std::size_t last = rank.used.back();
+    rank.sharded = sharded_step(recording, steps[last], rank.steps[last]);
+  }
   note_execution(rank);
   note_graphs(rank);
   warn_about_times(rank);
