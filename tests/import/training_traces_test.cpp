@@ -1,4 +1,4 @@
-// Public traces of training jobs (INP 1.13, R1 to R12). Times in microseconds as the specification
+// Public traces of training jobs (INP 1.13). Times in microseconds as the specification
 // prints them; they are sums of integer nanoseconds.
 #include <doctest/doctest.h>
 

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
+#include "import/kineto/kineto_names.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/kineto/kineto_spread.hpp"
 #include "import/kineto/kineto_summary.hpp"
@@ -19,17 +20,6 @@
 namespace stepsim::io {
 
 namespace {
-
-// "aten::add_" -> "add"; a layer's name is this and a running number.
-std::string_view plain_operation(std::string_view operation) {
-  if (operation.starts_with("aten::")) {
-    operation.remove_prefix(6);
-  }
-  while (operation.size() > 1 && operation.ends_with('_')) {
-    operation.remove_suffix(1);
-  }
-  return operation;
-}
 
 // Files of several jobs, or twice the same rank, say nothing together.
 void require_one_job(std::span<const KinetoRank> ranks, std::vector<std::string>& notes) {
@@ -57,33 +47,6 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
       throw InputError(rank.file, "", "layers differ from those of " + ranks.front().file);
     }
   }
-}
-
-// A module that is one layer gives it its name; where a module holds several, the operator is
-// added, and a running number to names that are still equal. Without modules a layer is named by
-// its operator and a running number: "conv2d_3".
-std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
-  std::map<std::string_view, int> modules;
-  for (const LayerSample& sample : samples) {
-    ++modules[sample.module];
-  }
-  std::vector<std::string> names;
-  std::map<std::string, int> count;
-  for (const LayerSample& sample : samples) {
-    const std::string operation(plain_operation(sample.operation));
-    names.push_back(sample.module.empty()         ? operation
-                    : modules[sample.module] == 1 ? sample.module
-                                                  : sample.module + "." + operation);
-    ++count[names.back()];
-  }
-  std::map<std::string, int> numbers;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (samples[i].module.empty() || count[names[i]] > 1) {
-      const int number = ++numbers[names[i]];
-      names[i] += "_" + std::to_string(number);
-    }
-  }
-  return names;
 }
 
 std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
