@@ -302,6 +302,7 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
       sample.graph_time += item.in_graph ? item.duration() : 0;
     }
     sample.graph_launches = graph_launches(index.items(i));
+    sample.forward_operators = std::ssize(index.forward_operators(i));
     // Operators without parameters that backward visits are layers too: their time is real.
     const std::vector<NodeMatch> matches = match_nodes(recording, attribution, index, i);
     std::vector<std::int32_t> layers = matched_operators(matches, sample);

@@ -59,6 +59,7 @@ struct StepSample {
   std::int64_t undefined{};                  // gradient nodes that got no gradient
   std::vector<CollectiveSample> buckets;     // all-reduces launched inside gradient nodes
   std::vector<CollectiveSample> collectives; // all others
+  std::int64_t forward_operators{};          // of the forward thread, at any depth
   std::int64_t backward_nodes{};
   std::int64_t backward_matched{};
   Nanoseconds backward_begin{};  // of the first backward node on the host
