@@ -94,6 +94,28 @@ def kineto():
                        "traceEvents": events}).encode()
 
 
+def execution_trace():
+    """Two iterations of two gradients, shapes as lists and as texts of lists."""
+    nodes = []
+    for step in range(2):
+        for shape in ([64, 3, 7, 7], [64]):
+            number = len(nodes) + 1
+            nodes.append({"id": number, "name": "torch::autograd::AccumulateGrad", "ctrl_deps": 1,
+                          "inputs": {"values": [], "shapes": [shape] if step else str([shape]),
+                                     "types": ["Tensor(float)"] if step else "['Tensor(float)']"}})
+        nodes.append({"id": len(nodes) + 1, "name": "Optimizer.step#SGD.step", "ctrl_deps": 1})
+    return json.dumps({"schema": "1.1.0-chakra.0.0.4", "nodes": nodes}).encode()
+
+
+def size_table():
+    return b"name,elements,dtype\nconv.weight,9408,float32\n\"fc, bias\",1000,torch.bfloat16\n"
+
+
+def ddp_log():
+    return (b"{'rebuilt_bucket_sizes': '4000, 8196000', 'rebuilt_per_bucket_param_indices': '3 2, 1 0',"
+            b" 'prev_iteration_grad_ready_order_indices': [3, 2, 1, 0]}\n")
+
+
 # Format -> file name, content and flags of `import FORMAT`.
 IMPORTS = {
     "osu": ("osu.log", osu, ["--ranks", "8"]),
@@ -103,4 +125,5 @@ IMPORTS = {
     "layer-table": ("layers.csv", layer_table, []),
     "nccl-topology": ("machine.xml", topology_xml, []),
     "kineto": ("rank0.pt.trace.json", kineto, []),
+    "pytorch-et": ("et.json", execution_trace, []),
 }

@@ -119,6 +119,14 @@ def imports(programs, folder):
                              "out.json"])
         data = content()
         seeds.append(Seed(form, data, "tree" if data[:1] == b"{" else "bytes", mutant, commands))
+    # Files that say how large the gradients of a trace are.
+    (folder / "rank0.json").write_bytes(samples.kineto())
+    for flag, name, content in (("--sizes", "mutant.csv", samples.size_table()),
+                                ("--ddp-log", "mutant.txt", samples.ddp_log()),
+                                ("--pytorch-et", "mutant.json", samples.execution_trace())):
+        shape = "tree" if name.endswith(".json") else "bytes"
+        seeds.append(Seed(flag, content, shape, name, [
+            stepsim("import", "kineto", "rank0.json", flag, name, "-o", "out.json")]))
     golden = ROOT / "tests/golden/input"
     seeds.append(Seed("machine.xml", (golden / "machine.xml").read_bytes(), "bytes", "mutant.xml",
                       [stepsim("import", "nccl-topology", "mutant.xml", "-o", "out.json")]))

@@ -153,8 +153,9 @@ TEST_CASE("import auto: the format from the first bytes") {
   CHECK(detect_format(std::string_view("SQLite format 3\0", 16)).advice.find("Nsight") == 0);
   CHECK(detect_format("\tGPU0\tGPU1\tCPU Affinity\n").advice.find("nvidia-smi") == 0);
   const auto advice = [](std::string_view head) { return detect_format(head).advice; };
+  CHECK(format("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": [") == ImportFormat::pytorch_et);
   CHECK(advice("DATA\n2\n").find("ASTRA-sim") != std::string::npos);
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 7; ++i) {
     const auto each = static_cast<ImportFormat>(i);
     CHECK(parse_import_format(name(each)) == each);
   }

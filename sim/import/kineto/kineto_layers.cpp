@@ -302,11 +302,13 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
       sample.graph_time += item.in_graph ? item.duration() : 0;
     }
     sample.graph_launches = graph_launches(index.items(i));
+    sample.forward_operators = std::ssize(index.forward_operators(i));
     // Operators without parameters that backward visits are layers too: their time is real.
     const std::vector<NodeMatch> matches = match_nodes(recording, attribution, index, i);
     std::vector<std::int32_t> layers = matched_operators(matches, sample);
     // Inference, or a profile of the forward pass alone.
     const bool forward_only = index.nodes(i).empty();
+    sample.backward_begin = forward_only ? steps[i].end : reader.top(index.nodes(i).front()).begin;
     if (forward_only) {
       layers = operators_with_work(reader);
     }

@@ -59,8 +59,10 @@ struct StepSample {
   std::int64_t undefined{};                  // gradient nodes that got no gradient
   std::vector<CollectiveSample> buckets;     // all-reduces launched inside gradient nodes
   std::vector<CollectiveSample> collectives; // all others
+  std::int64_t forward_operators{};          // of the forward thread, at any depth
   std::int64_t backward_nodes{};
   std::int64_t backward_matched{};
+  Nanoseconds backward_begin{};  // of the first backward node on the host
   std::int64_t graph_launches{}; // of CUDA graphs
   Nanoseconds graph_time{};      // device time inside CUDA graphs
   Nanoseconds recomputed{};      // device time of forward operators inside backward nodes

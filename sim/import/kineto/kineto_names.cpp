@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 namespace stepsim::io {
@@ -28,6 +30,17 @@ bool is_phase(std::string_view name) {
   static constexpr std::array<std::string_view, 6> kPhases{"forward", "backward", "optimizer",
                                                            "loss",    "step",     "zero_grad"};
   return std::ranges::find(kPhases, name) != kPhases.end();
+}
+
+// "aten::add_" -> "add"; a layer's name is this and a running number.
+std::string_view plain_operation(std::string_view operation) {
+  if (operation.starts_with("aten::")) {
+    operation.remove_prefix(6);
+  }
+  while (operation.size() > 1 && operation.ends_with('_')) {
+    operation.remove_suffix(1);
+  }
+  return operation;
 }
 
 } // namespace
@@ -93,6 +106,30 @@ std::string LayerNames::at(std::int32_t thread, Nanoseconds moment) const {
   return annotation < 0
              ? ""
              : std::string(without_marks(recording_.names[static_cast<std::size_t>(annotation)]));
+}
+
+std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
+  std::map<std::string_view, int> modules;
+  for (const LayerSample& sample : samples) {
+    ++modules[sample.module];
+  }
+  std::vector<std::string> names;
+  std::map<std::string, int> count;
+  for (const LayerSample& sample : samples) {
+    const std::string operation(plain_operation(sample.operation));
+    names.push_back(sample.module.empty()         ? operation
+                    : modules[sample.module] == 1 ? sample.module
+                                                  : sample.module + "." + operation);
+    ++count[names.back()];
+  }
+  std::map<std::string, int> numbers;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (samples[i].module.empty() || count[names[i]] > 1) {
+      const int number = ++numbers[names[i]];
+      names[i] += "_" + std::to_string(number);
+    }
+  }
+  return names;
 }
 
 } // namespace stepsim::io

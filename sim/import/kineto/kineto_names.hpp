@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/kineto/kineto_events.hpp"
+#include "import/kineto/kineto_layers.hpp"
 
 namespace stepsim::io {
 
@@ -30,5 +30,10 @@ private:
   const KinetoRecording& recording_;
   std::vector<Range> modules_, annotations_; // by (thread, begin)
 };
+
+// A module that is one layer gives it its name; where a module holds several, the operator is
+// added, and a running number to names that are still equal. Without modules a layer is named by
+// its operator and a running number: "conv2d_3".
+[[nodiscard]] std::vector<std::string> layer_names(const std::vector<LayerSample>& samples);
 
 } // namespace stepsim::io

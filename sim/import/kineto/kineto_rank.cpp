@@ -259,11 +259,17 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   choose_steps(rank, skip_steps);
   drop_warm_up(rank);
   keep_largest_group(rank);
+  if (rank.first().forward_operators > 0) {
+    require_matches(rank);
+  }
   if (rank.first().layers.empty()) {
     throw InputError(recording.file, "", "no forward operators");
   }
   rank.forward_only = rank.first().backward_nodes == 0;
-  require_matches(rank);
+  if (!rank.forward_only) {
+    const std::size_t last = rank.used.back();
+    rank.sharded = sharded_step(recording, steps[last], rank.steps[last]);
+  }
   note_execution(rank);
   note_graphs(rank);
   warn_about_times(rank);

@@ -12,6 +12,7 @@
 
 #include "import/kineto/kineto_idle.hpp"
 #include "import/kineto/kineto_layers.hpp"
+#include "import/kineto/kineto_sharding.hpp"
 
 namespace stepsim::io {
 
@@ -24,11 +25,12 @@ struct KinetoRank {
   bool record_shapes = false; // what the file says of its own recording
   std::vector<std::string> step_names;
   std::vector<StepSample> steps;
-  std::vector<std::size_t> used;     // ascending positions in steps, at least one
-  double unattributed_fraction{};    // of the device time: launched outside the steps, or unknown
-  bool forward_only = false;         // no backward nodes
-  std::vector<IdleTime> idle;        // by step
-  std::vector<CollectiveCall> calls; // all of the file, by start
+  std::vector<std::size_t> used;      // ascending positions in steps, at least one
+  double unattributed_fraction{};     // of the device time: launched outside the steps, or unknown
+  bool forward_only = false;          // no backward nodes
+  std::vector<IdleTime> idle;         // by step
+  std::vector<CollectiveCall> calls;  // all of the file, by start
+  std::optional<ShardedStep> sharded; // of the last used step
   std::vector<std::string> warnings;
 
   [[nodiscard]] const StepSample& first() const { return steps[used.front()]; }

@@ -12,23 +12,14 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
+#include "import/kineto/kineto_names.hpp"
 #include "import/kineto/kineto_sizes.hpp"
+#include "import/kineto/kineto_spread.hpp"
 #include "import/kineto/kineto_summary.hpp"
 
 namespace stepsim::io {
 
 namespace {
-
-// "aten::add_" -> "add"; a layer's name is this and a running number.
-std::string_view plain_operation(std::string_view operation) {
-  if (operation.starts_with("aten::")) {
-    operation.remove_prefix(6);
-  }
-  while (operation.size() > 1 && operation.ends_with('_')) {
-    operation.remove_suffix(1);
-  }
-  return operation;
-}
 
 // Files of several jobs, or twice the same rank, say nothing together.
 void require_one_job(std::span<const KinetoRank> ranks, std::vector<std::string>& notes) {
@@ -56,33 +47,6 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
       throw InputError(rank.file, "", "layers differ from those of " + ranks.front().file);
     }
   }
-}
-
-// A module that is one layer gives it its name; where a module holds several, the operator is
-// added, and a running number to names that are still equal. Without modules a layer is named by
-// its operator and a running number: "conv2d_3".
-std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
-  std::map<std::string_view, int> modules;
-  for (const LayerSample& sample : samples) {
-    ++modules[sample.module];
-  }
-  std::vector<std::string> names;
-  std::map<std::string, int> count;
-  for (const LayerSample& sample : samples) {
-    const std::string operation(plain_operation(sample.operation));
-    names.push_back(sample.module.empty()         ? operation
-                    : modules[sample.module] == 1 ? sample.module
-                                                  : sample.module + "." + operation);
-    ++count[names.back()];
-  }
-  std::map<std::string, int> numbers;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (samples[i].module.empty() || count[names[i]] > 1) {
-      const int number = ++numbers[names[i]];
-      names[i] += "_" + std::to_string(number);
-    }
-  }
-  return names;
 }
 
 std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
@@ -158,6 +122,55 @@ void add_gradients(const KinetoRank& rank, const SizeSources& sources, KinetoImp
       add_tensor(layer, tensor_of(sizes.sizes[i]));
     }
   }
+}
+
+// Gradients of a sharded job without shapes: the elements of each unit are spread over the
+// gradients of its layers.
+void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
+  const StepSample& step = rank.steps[rank.used.back()];
+  const std::vector<double> weights = size_weights(step);
+  std::vector<std::size_t> next(step.layers.size()); // tensor of a layer that has no size yet
+  std::vector<char> taken(step.gradients.size());
+  std::string words;
+  for (const train::MeasuredUnit& unit : rank.sharded->units) {
+    std::vector<std::size_t> members;
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+      const std::int32_t layer = step.gradients[i].layer;
+      if (taken[i] == 0 && layer >= unit.first_layer && layer <= unit.last_layer) {
+        taken[i] = 1;
+        members.push_back(i);
+        shares.push_back(weights[i]);
+      }
+    }
+    const DtypeWord dtype = dtype_of_pytorch(unit.reduce_dtype).value_or(DtypeWord{"float32", 4});
+    if (words.find(dtype.word) == std::string::npos) {
+      words += (words.empty() ? "" : " and ") + std::string(dtype.word);
+    }
+    const auto parts = spread_elements(unit.elements, shares);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const auto l = static_cast<std::size_t>(step.gradients[members[k]].layer);
+      train::Tensor& tensor = result.trace.layers[l].tensors[next[l]++];
+      tensor.elements = parts[k];
+      tensor.dtype = dtype.word;
+      tensor.bytes = Bytes{parts[k] * dtype.bytes};
+    }
+  }
+  if (std::ranges::find(taken, 0) != taken.end()) {
+    return; // some gradient belongs to no unit
+  }
+  for (train::Layer& layer : result.trace.layers) {
+    layer.gradient_bytes = Bytes{0};
+    for (const train::Tensor& tensor : layer.tensors) {
+      *layer.gradient_bytes += *tensor.bytes;
+    }
+  }
+  result.remedy.clear();
+  result.sizes = counted(std::ssize(rank.sharded->units), "measured unit") +
+                 ", spread within units, " + words + ", assumed";
+  std::erase(result.trace.warnings, "gradient sizes are unknown");
+  result.trace.warnings.push_back("gradient sizes are assumed: spread within measured units");
+  result.trace.provenance = train::Provenance::assumed;
 }
 
 // Buckets without a size get that of their gradients. Where one of these is unknown too there are
@@ -358,6 +371,13 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
     sources.dtype = options.dtype;
     sources.record_shapes = first.record_shapes;
     add_gradients(first, sources, result);
+    if (first.sharded) {
+      trace.units = first.sharded->units;
+      trace.sharding = first.sharded->sharding;
+      if (!result.remedy.empty() && !first.steps[first.used.back()].gradients.empty()) {
+        add_unit_sizes(first, result);
+      }
+    }
     if (options.backward_ratio) {
       trace.warnings.emplace_back("--backward-ratio ignored: the file has a backward pass");
     }

@@ -1,0 +1,190 @@
+// Gathers do not say which unit they are for: units of one size take turns, forwards and backwards.
+#include "import/kineto/kineto_sharding.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::int64_t kSmallBytes = 1'000'000; // of all-reduces beside the sharding: norms, losses
+
+std::string dtype_word(const std::string& recorded) {
+  return std::string(dtype_of_pytorch(recorded).value_or(DtypeWord{}).word);
+}
+
+bool is_forward_begin(std::string_view name) {
+  return name.starts_with("FSDP::pre_forward") ||
+         name.starts_with("FullyShardedDataParallel._pre_forward");
+}
+bool is_forward_end(std::string_view name) {
+  return name.starts_with("FSDP::post_forward") ||
+         name.starts_with("FullyShardedDataParallel._post_forward");
+}
+
+struct Mark { // where the forward pass of a unit begins or ends, on the host
+  Nanoseconds moment{};
+  bool begins = false;
+};
+
+// In order of time; empty without annotations, or where there are not as many as units.
+std::vector<Mark> forward_marks(const KinetoRecording& recording, const KinetoStep& step,
+                                std::size_t units) {
+  std::vector<Mark> marks;
+  std::size_t begins = 0;
+  for (const KinetoEvent& event : recording.events) {
+    const std::string_view name = recording.name(event);
+    const bool begin = is_forward_begin(name);
+    if (event.category == KinetoCategory::annotation && event.thread == step.thread &&
+        event.begin >= step.begin && event.begin < step.end && (begin || is_forward_end(name))) {
+      marks.push_back({event.begin, begin});
+      begins += begin ? 1 : 0;
+    }
+  }
+  std::ranges::stable_sort(marks, {}, &Mark::moment);
+  return begins == units ? marks : std::vector<Mark>();
+}
+
+bool has_annotations(const KinetoRecording& recording) {
+  return std::ranges::any_of(recording.events, [&](const KinetoEvent& event) {
+    return event.category == KinetoCategory::annotation &&
+           (recording.name(event).starts_with("FSDP::") ||
+            recording.name(event).starts_with("FullyShardedDataParallel."));
+  });
+}
+
+struct UnitCalls {
+  train::MeasuredUnit unit;
+  Nanoseconds first_gather = -1; // in the forward pass, on the host
+  bool has_layers = false;
+};
+
+void add_layer(UnitCalls& unit, std::size_t layer) {
+  const auto position = static_cast<std::int64_t>(layer);
+  unit.unit.first_layer = unit.has_layers ? unit.unit.first_layer : position;
+  unit.unit.last_layer = position;
+  unit.has_layers = true;
+}
+
+// By annotations: the innermost unit whose forward pass has begun and not ended.
+void layers_by_marks(const std::vector<Mark>& marks, const StepSample& sample,
+                     std::vector<UnitCalls>& units) {
+  std::vector<std::size_t> open;
+  std::size_t mark = 0;
+  std::size_t next = 0;
+  for (std::size_t l = 0; l < sample.layers.size(); ++l) {
+    for (; mark < marks.size() && marks[mark].moment <= sample.layers[l].begin; ++mark) {
+      if (marks[mark].begins) {
+        open.push_back(next++);
+      } else if (!open.empty()) {
+        open.pop_back();
+      }
+    }
+    if (!open.empty()) {
+      add_layer(units[open.back()], l);
+    }
+  }
+}
+
+// By gathers: the last unit that was gathered for the first time before the layer.
+void layers_by_gathers(const StepSample& sample, std::vector<UnitCalls>& units) {
+  for (std::size_t l = 0; l < sample.layers.size(); ++l) {
+    std::size_t unit = 0;
+    for (std::size_t u = 1; u < units.size(); ++u) {
+      unit =
+          units[u].first_gather >= 0 && units[u].first_gather <= sample.layers[l].begin ? u : unit;
+    }
+    add_layer(units[unit], l);
+  }
+}
+
+// Elements of the whole unit: of the output, else of the shard times the ranks.
+std::int64_t gathered_elements(const CollectiveCall& call, std::int64_t group_size) {
+  return call.out_elements >= 0 ? call.out_elements
+         : call.elements >= 0   ? call.elements * group_size
+                                : -1;
+}
+
+} // namespace
+
+std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const KinetoStep& step,
+                                        const StepSample& sample) {
+  std::vector<const CollectiveCall*> scatters;
+  std::vector<const CollectiveCall*> gathers;
+  bool large_reduction = false;
+  const auto look = [&](const CollectiveSample& each) {
+    const CollectiveCall& call = each.call;
+    if (call.op == "reduce_scatter" && call.elements > 0) {
+      scatters.push_back(&call);
+    } else if (call.op == "allgather") {
+      gathers.push_back(&call);
+    } else if (call.op == "allreduce" && call.elements > 0) {
+      large_reduction =
+          large_reduction ||
+          call.elements * dtype_of_pytorch(call.dtype).value_or(DtypeWord{"", 4}).bytes >
+              kSmallBytes;
+    }
+  };
+  std::ranges::for_each(sample.collectives, look);
+  std::ranges::for_each(sample.buckets, look);
+  // A job whose forward pass scatters something else shards no parameters.
+  std::erase_if(scatters,
+                [&](const CollectiveCall* call) { return call->begin < sample.backward_begin; });
+  if (scatters.empty() || gathers.empty() || (large_reduction && !has_annotations(recording))) {
+    return std::nullopt;
+  }
+  ShardedStep result;
+  const CollectiveCall& first = *scatters.front();
+  result.sharding.world_size = recording.world_size;
+  result.sharding.group_size = first.group_size > 0     ? first.group_size
+                               : first.out_elements > 0 ? first.elements / first.out_elements
+                                                        : recording.world_size.value_or(1);
+  std::vector<UnitCalls> units; // in forward order
+  for (auto call = scatters.rbegin(); call != scatters.rend(); ++call) {
+    UnitCalls& unit = units.emplace_back();
+    unit.unit.elements = (*call)->elements;
+    unit.unit.reduce_dtype = dtype_word((*call)->dtype);
+  }
+  std::map<std::int64_t, std::vector<UnitCalls*>> by_size;
+  for (UnitCalls& unit : units) {
+    by_size[unit.unit.elements].push_back(&unit);
+  }
+  std::int64_t backward_gathers = 0;
+  for (auto& [elements, same] : by_size) {
+    std::vector<const CollectiveCall*> forward;
+    std::vector<const CollectiveCall*> backward;
+    for (const CollectiveCall* call : gathers) {
+      if (gathered_elements(*call, result.sharding.group_size) == elements) {
+        (call->begin < sample.backward_begin ? forward : backward).push_back(call);
+      }
+    }
+    for (std::size_t i = 0; i < forward.size(); ++i) {
+      UnitCalls& unit = *same[i % same.size()];
+      unit.unit.gather_dtype = dtype_word(forward[i]->dtype);
+      unit.first_gather = unit.first_gather < 0 ? forward[i]->begin : unit.first_gather;
+      ++unit.unit.gathers_forward;
+    }
+    // Backward order; units that are not gathered again are the last of the forward pass.
+    const std::size_t kept = backward.size() < same.size() ? same.size() - backward.size() : 0;
+    for (std::size_t i = 0; i < backward.size(); ++i) {
+      const std::size_t turn = kept + i % (same.size() - kept);
+      ++same[same.size() - 1 - turn]->unit.gathers_backward;
+    }
+    backward_gathers += std::ssize(backward);
+  }
+  result.sharding.reshard_after_forward = 2 * backward_gathers > std::ssize(units);
+  // Units run in the order in which they are gathered.
+  std::ranges::stable_sort(units, {}, &UnitCalls::first_gather);
+  if (const auto marks = forward_marks(recording, step, units.size()); !marks.empty()) {
+    layers_by_marks(marks, sample, units);
+  } else {
+    layers_by_gathers(sample, units);
+  }
+  for (const UnitCalls& unit : units) {
+    result.units.push_back(unit.unit);
+  }
+  return result;
+}
+
+} // namespace stepsim::io
