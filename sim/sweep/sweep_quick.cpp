@@ -219,7 +219,6 @@ void QuickRun::optimal_runs(double startup, double per_byte, std::size_t k) {
 // One lane through the messages of a plan of its own. False where the plan is no list of runs.
 bool QuickRun::send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary) {
   const Communication& communication = scenario_.communication;
-  summary.merge_linear = true; // mg_wfbp and optimal: planners of a linear cost
   if (communication.schedule == plan::Schedule::mg_wfbp) {
     problem_.cost = {.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
     const plan::Plan plan =
