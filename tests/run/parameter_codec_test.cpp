@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <ostream>
 #include <string>
 
+#include "run/period_figures.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -18,17 +18,6 @@ using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
-
-struct Figures {
-  double period;
-  double exposed;
-};
-bool operator==(const Figures& a, const Figures& b) {
-  return a.period == within(b.period, 1e-9) && a.exposed == plus_minus(b.exposed, 1e-9);
-}
-std::ostream& operator<<(std::ostream& out, const Figures& figures) {
-  return out << figures.period << " / " << figures.exposed;
-}
 
 Figures figures_of(const std::string& text) {
   const Summary summary = run_text(text).summary;

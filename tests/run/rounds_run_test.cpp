@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <ostream>
 #include <string>
 #include <vector>
 
 #include "base/number_text.hpp"
+#include "run/period_figures.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -17,23 +17,11 @@
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
 
 // Of a round.
-struct Figures {
-  double period;
-  double exposed;
-};
-bool operator==(const Figures& a, const Figures& b) {
-  return a.period == within(b.period, 1e-9) && a.exposed == plus_minus(b.exposed, 1e-9);
-}
-std::ostream& operator<<(std::ostream& out, const Figures& figures) {
-  return out << figures.period << " / " << figures.exposed;
-}
-
 Figures figures_of(const std::string& text) {
   const Summary summary = run_text(text).summary;
   CHECK(*summary.iteration_time_s == within(*summary.period_s / *summary.steps, 1e-12));

@@ -2,9 +2,9 @@
 // exchanges by a cost curve; memory and volume, TRN 5 and rows M.
 #include <doctest/doctest.h>
 
-#include <ostream>
 #include <string>
 
+#include "run/period_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -14,21 +14,9 @@
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
-
-struct Figures {
-  double period;
-  double exposed;
-};
-bool operator==(const Figures& a, const Figures& b) {
-  return a.period == within(b.period, 1e-9) && a.exposed == plus_minus(b.exposed, 1e-9);
-}
-std::ostream& operator<<(std::ostream& out, const Figures& figures) {
-  return out << figures.period << " / " << figures.exposed;
-}
 
 Figures figures_of(const std::string& text) {
   const Summary summary = run_text(text).summary;

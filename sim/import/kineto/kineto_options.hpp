@@ -34,7 +34,6 @@ struct KinetoOptions {
   std::optional<std::string> pytorch_et;
   std::optional<std::int64_t> parameters; // elements of all gradients
   std::optional<std::string> dtype;       // a word of traces, where nothing recorded says
-  bool keep_layers = false; // also of traces with more than 400 layers, each as it was recorded
 };
 
 } // namespace stepsim::io
