@@ -101,8 +101,8 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   out.all.delay_s = network.number_or("delay_s", before.delay_s);
   file.has_delay = network.has("delay_s");
   out.pairs_only = links && !network.has("latency_s") && !calibrated;
-  // Times of both directions are those of links that hold their ports all the time.
-  if (calibrated && calibrated->steps && !given && !topology && out.all.delay_s == 0) {
+  // The measured times of whole messages contain the delay of the calibration.
+  if (calibrated && calibrated->steps && !given && !topology) {
     out.measured = std::make_shared<const coll::MeasuredSteps>(*calibrated->steps);
   }
   if (network.has("bandwidth_Bps") || filled) {
