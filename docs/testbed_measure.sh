@@ -1,9 +1,9 @@
 #!/bin/bash
 # Measures the test bed and what the program predicts of it, for docs/testbed.md. Root, two cores or
 # more that do nothing else, about half an hour.
-#   docs/testbed_measure.sh BUILD_DIR [collectives|replay]
+#   docs/testbed_measure.sh BUILD_DIR [collectives|library|replay]
 # writes docs/testbed/PxRATE.errors.jsonl.gz, topologies/testbed-PxRATE.calibration.json,
-# docs/testbed/PxRATE.replay.json and docs/images/testbed.svg.
+# docs/testbed/PxRATE.library.jsonl.gz, docs/testbed/PxRATE.replay.json and docs/images/testbed.svg.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(realpath "$1")
@@ -32,6 +32,30 @@ collectives() { # P RATE SECONDS
   mv "$scratch/testbed-$name.calibration.json" topologies/
 }
 
+# Open MPI's own collectives, told which algorithm to use, beside what single messages predict. The
+# numbers are those of coll_tuned_*_algorithm in Open MPI 4.1.
+library() { # P RATE SECONDS
+  local name=$1x${2,,} assumed allreduce broadcast
+  rm -f "$scratch/library.jsonl"
+  while read -r assumed allreduce broadcast; do
+    quiet
+    echo "== library $name $assumed"
+    OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=$allreduce \
+    OMPI_MCA_coll_tuned_bcast_algorithm=${broadcast%:*} \
+    OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=${broadcast#*:} \
+      tests/testbed run "$1" --rate "$2" -- "$build/stepsim-calibrate" mpi --assume "$assumed" \
+      -o "$scratch/library.calibration.json" --table "$scratch/part.jsonl" \
+      --rate "$2" --max-seconds "$3" --quiet --force
+    cat "$scratch/part.jsonl" >> "$scratch/library.jsonl"
+    rm "$scratch/part.jsonl" "$scratch/library.calibration.json"
+  done << 'ALGORITHMS'
+allreduce=ring,broadcast=mst 4 6:0
+allreduce=be,broadcast=lp 6 3:32768
+allreduce=recursive_doubling 3 0:0
+ALGORITHMS
+  grep '"algorithm":"library_' "$scratch/library.jsonl" | gzip -9n > "docs/testbed/$name.library.jsonl.gz"
+}
+
 # A model of a hundred megabytes is too much for these links: gradients times 0.03, layer times
 # times 5.
 replay() { # P RATE
@@ -45,7 +69,7 @@ replay() { # P RATE
   mv "$scratch/replay.json" "docs/testbed/$name.replay.json"
 }
 
-if [[ $part != replay ]]; then
+if [[ $part == all || $part == collectives ]]; then
   # Within what two cores can carry, and beyond.
   while read -r ranks rate seconds; do
     collectives "$ranks" "$rate" "$seconds"
@@ -60,7 +84,11 @@ if [[ $part != replay ]]; then
 2 500Mbps 45
 BEDS
 fi
-if [[ $part != collectives ]]; then
+if [[ $part == all || $part == library ]]; then
+  library 4 200Mbps 100
+  library 8 100Mbps 150
+fi
+if [[ $part == all || $part == replay ]]; then
   for bed in "4 200Mbps" "8 100Mbps" "2 400Mbps" "4 100Mbps"; do
     replay $bed
   done

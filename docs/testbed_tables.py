@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/testbed.md, from what docs/testbed_measure.sh measured.
 
-usage: docs/testbed_tables.py errors|worst|replay
+usage: docs/testbed_tables.py errors|worst|library|replay
 """
 import gzip
 import json
@@ -69,6 +69,25 @@ def worst():
                       f"| {1e3 * row['min_s']:.4g} | {percent(error(row), True)} |")
 
 
+def library():
+    print("| ranks | links | operation | algorithm of the library | rows | median | 90th percentile "
+          "| largest |")
+    print("|" + "---|" * 8)
+    for (ranks, rate), file in beds("library.jsonl.gz"):
+        rows = [row for row in rows_of(file)
+                if not {"start_up_bound", "host_bound"} & set(row["flags"])]
+        for op, algorithm in sorted({(row["op"], row["algorithm"]) for row in rows}):
+            sizes = sorted(abs(error(row)) for row in rows
+                           if (row["op"], row["algorithm"]) == (op, algorithm))
+            print(f"| {ranks} | {rate} Mb/s | {op} | {algorithm.removeprefix('library_')} "
+                  f"| {len(sizes)} | {percent(statistics.median(sizes))} "
+                  f"| {percent(sizes[math.ceil(0.9 * len(sizes)) - 1])} | {percent(sizes[-1])} |")
+        sizes = sorted(abs(error(row)) for row in rows)
+        print(f"| {ranks} | {rate} Mb/s | all | all | {len(sizes)} "
+              f"| {percent(statistics.median(sizes))} "
+              f"| {percent(sizes[math.ceil(0.9 * len(sizes)) - 1])} | {percent(sizes[-1])} |")
+
+
 def replay():
     print("| ranks | links | schedule | messages | predicted [ms] | measured [ms] | least .. most "
           "[ms] | error | place predicted | place |")
@@ -91,4 +110,4 @@ def replay():
 
 
 if __name__ == "__main__":
-    {"errors": errors, "worst": worst, "replay": replay}[sys.argv[1]]()
+    {"errors": errors, "worst": worst, "library": library, "replay": replay}[sys.argv[1]]()

@@ -7,6 +7,11 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
+def moving_part(items, parts):
+    """Every so many-th of a list; commits take turns, so that all are tried in time."""
+    return items[moving_seed() % parts::parts] if parts > 1 else items
+
+
 def moving_seed():
     """From the tree of the last commit; random where there is no git."""
     try:

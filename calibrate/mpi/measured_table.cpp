@@ -153,7 +153,8 @@ std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Ki
                                    const Crowding& crowd, const TableOptions& options,
                                    std::uint32_t ranks) {
   const Predictor blocks = without_replies(predictor.segmented);
-  const Predictor whole = without_replies(predictor.whole);
+  Predictor whole = without_replies(predictor.whole);
+  whole.children_at_once = true;
   std::vector<ErrorRow> rows;
   for (const LibrarySamples& each : library.operations) {
     const auto kind = std::ranges::find(assumed, each.op, &Kind::op);

@@ -1,6 +1,7 @@
 #include "calibrate/mpi/prediction.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "base/error.hpp"
@@ -51,6 +52,23 @@ std::vector<coll::StepMessage> own_messages(const Kind& kind, std::uint32_t rank
   return messages;
 }
 
+// Rank r of a binomial tree sends to r + 2^j for all 2^j > r. Messages to several children share
+// the port and end together; a rank has its own before its children, which have higher numbers.
+double binomial_at_once(std::uint32_t ranks, std::int64_t bytes, const Predictor& predictor) {
+  std::vector<double> ready(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::vector<std::uint32_t> children;
+    for (std::uint32_t bit = std::bit_ceil(rank + 1); rank + bit < ranks; bit *= 2) {
+      children.push_back(rank + bit);
+    }
+    const double sent = static_cast<double>(bytes) * static_cast<double>(children.size());
+    for (const std::uint32_t child : children) {
+      ready[child] = ready[rank] + net::curve_seconds(predictor.steps->one_way, sent);
+    }
+  }
+  return *std::ranges::max_element(ready);
+}
+
 // A curve that stays at what the smallest message takes.
 std::vector<net::CurveSegment> level(const std::vector<net::CurveSegment>& curve) {
   return {{.from_bytes = 0,
@@ -81,6 +99,10 @@ double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                const MessageOptions& options, const Predictor& predictor) {
   if (ranks < 2 || bytes == 0) {
     return 0;
+  }
+  if (predictor.children_at_once && kind.op == coll::Op::broadcast &&
+      kind.algorithm == AlgorithmId::mst) {
+    return binomial_at_once(ranks, bytes, predictor);
   }
   if (!kind.sparse && coll::find_algorithm(kind.op, kind.algorithm) != nullptr) {
     return coll::max_plus(collective_of(kind, ranks, bytes, options, predictor)).seconds;

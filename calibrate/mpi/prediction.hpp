@@ -18,6 +18,9 @@ struct Predictor {
   coll::LinkCost link;                              // of large messages
   double gamma{};                                   // s per byte added
   double merge_s{};                                 // merging two lists of the size to be predicted
+  // Broadcast by mst: a rank starts the messages to all of its children at once, as MPI libraries
+  // do, and not one after the other.
+  bool children_at_once = false;
 };
 
 // From a file of kind network_calibration with the link class network, or host, and its duplex

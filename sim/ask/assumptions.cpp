@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ask/crossings.hpp"
@@ -123,7 +124,11 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
   }
 }
 
-void add_pipeline(const io::Json& record, Parts& parts) {
+void add_schedule(const Scenario& scenario, const io::Json&, Parts& parts) {
+  add(parts, schedule_text(scenario.communication));
+}
+
+void add_pipeline(const Scenario&, const io::Json& record, Parts& parts) {
   const std::int64_t width =
       std::llround(number_in(record, "pipeline_width").value_or(1)); // as chosen, if optimal
   add(parts, fmt::format("width {}: gradients are {} {} old", width, width - 1,
@@ -151,32 +156,35 @@ void add_servers(const Scenario& scenario, const io::Json& record, Parts& parts)
   }
 }
 
-void add_rounds(const LocalTraining& local, Parts& parts) {
+void add_rounds(const Scenario& scenario, const io::Json&, Parts& parts) {
+  const LocalTraining& local = scenario.training.local;
   add(parts, "parameters are synchronised every " + base::counted(local.local_steps, "step"));
   if (local.overlap_steps > 0) {
     add(parts, "outer gradients are " + base::counted(local.overlap_steps, "step") + " old");
   }
 }
 
+// What an algorithm takes for granted beside what holds for all.
+struct OwnAssumptions {
+  TrainingAlgorithm algorithm;
+  void (*add)(const Scenario&, const io::Json& record, Parts&);
+};
+constexpr std::array kOwnAssumptions{
+    OwnAssumptions{TrainingAlgorithm::sync_sgd, add_schedule},
+    OwnAssumptions{TrainingAlgorithm::pipe_sgd, add_pipeline},
+    OwnAssumptions{TrainingAlgorithm::parameter_server, add_servers},
+    OwnAssumptions{TrainingAlgorithm::local_sgd, add_rounds},
+    OwnAssumptions{TrainingAlgorithm::diloco, add_rounds}};
+
 } // namespace
 
 std::string assumptions(const Scenario& scenario, const io::Json& record,
                         const std::vector<std::string>& filled_in) {
   Parts parts;
-  switch (scenario.training.algorithm) {
-  case TrainingAlgorithm::sync_sgd:
-    add(parts, schedule_text(scenario.communication));
-    break;
-  case TrainingAlgorithm::pipe_sgd:
-    add_pipeline(record, parts);
-    break;
-  case TrainingAlgorithm::parameter_server:
-    add_servers(scenario, record, parts);
-    break;
-  case TrainingAlgorithm::local_sgd:
-  case TrainingAlgorithm::diloco:
-    add_rounds(scenario.training.local, parts);
-    break;
+  const auto* const own = std::ranges::find(kOwnAssumptions, scenario.training.algorithm,
+                                            &OwnAssumptions::algorithm);
+  if (own != kOwnAssumptions.end()) {
+    own->add(scenario, record, parts);
   }
   add_compression(scenario, filled_in, parts);
   std::string text;

@@ -74,16 +74,6 @@ const Unit* find_unit(std::string_view name, QuantityKind kind) {
   return found == kUnits.end() ? nullptr : found;
 }
 
-std::vector<std::string_view> spellings(QuantityKind kind) {
-  std::vector<std::string_view> names;
-  for (const Unit& unit : kUnits) {
-    if (unit.kind == kind) {
-      names.push_back(unit.name);
-    }
-  }
-  return names;
-}
-
 std::span<const std::string_view> common_units(QuantityKind kind) {
   switch (kind) {
   case time:

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/quantity.hpp"
 
@@ -19,8 +18,6 @@ struct Unit {
 
 // Null if the kind has no such unit.
 [[nodiscard]] const Unit* find_unit(std::string_view name, QuantityKind kind);
-// Every spelling of every unit of a kind.
-[[nodiscard]] std::vector<std::string_view> spellings(QuantityKind kind);
 // The few units named in "unit missing (s, ms, us, ns)".
 [[nodiscard]] std::span<const std::string_view> common_units(QuantityKind kind);
 // "time", "size", "rate", "speed of computing" or "ratio": the kind that does have the unit, or "".

@@ -5,12 +5,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/error.hpp"
 #include "run/run.hpp"
 #include "run/run_async_server.hpp"
-#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -42,9 +42,12 @@ Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
   return learning;
 }
 
+constexpr std::array kLearned{TrainingAlgorithm::sync_sgd, TrainingAlgorithm::pipe_sgd,
+                              TrainingAlgorithm::parameter_server};
+
 // Refused before the run, which may take long.
 void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
-  if (trains_in_rounds(scenario.training)) {
+  if (std::ranges::find(kLearned, scenario.training.algorithm) == kLearned.end()) {
     throw SimulationError("converge: no learning rule for training algorithm " +
                           std::string(kTrainingAlgorithms[scenario.training.algorithm]));
   }
@@ -146,9 +149,10 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
     curve.algorithm = "parameter_server " + std::string(kServerModes[training.mode]);
     asynchronous_curve(scenario, problem, learning, curve);
   } else {
-    curve.algorithm = training.algorithm == TrainingAlgorithm::sync_sgd   ? "sync_sgd"
-                      : training.algorithm == TrainingAlgorithm::pipe_sgd ? "pipe_sgd"
-                                                                          : "parameter_server sync";
+    curve.algorithm = kTrainingAlgorithms[training.algorithm];
+    if (training.algorithm == TrainingAlgorithm::parameter_server) {
+      curve.algorithm += " sync";
+    }
     synchronous_curve(scenario, problem, learning, curve);
   }
   const auto reached = [&](const CurvePoint& point) { return point.loss <= *options.target_loss; };

@@ -5,6 +5,7 @@
 #include "run/run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -56,6 +57,21 @@ bool needs_events(const Scenario& scenario) {
          (pipelined ? !one_slowdown(training.overlap) : scenario.variability.varies());
 }
 
+Result run_servers(const Scenario& scenario) {
+  return scenario.training.async()       ? run_async_server(scenario)
+         : needs_server_rounds(scenario) ? run_server_rounds(scenario)
+                                         : run_sync(scenario);
+}
+
+// Algorithms with a recurrence of their own; every other one runs as a program.
+struct OwnRecurrence {
+  TrainingAlgorithm algorithm;
+  Result (*run)(const Scenario&);
+};
+constexpr std::array kOwnRecurrences{OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
+                                     OwnRecurrence{TrainingAlgorithm::pipe_sgd, run_pipeline},
+                                     OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
+
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
 Result run_algorithm(const Scenario& scenario) {
@@ -67,20 +83,9 @@ Result run_algorithm(const Scenario& scenario) {
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {
     return run_program(scenario);
   }
-  switch (scenario.training.algorithm) {
-  case TrainingAlgorithm::local_sgd:
-  case TrainingAlgorithm::diloco:
-    return run_program(scenario);
-  case TrainingAlgorithm::sync_sgd:
-    return run_sync(scenario);
-  case TrainingAlgorithm::pipe_sgd:
-    return run_pipeline(scenario);
-  case TrainingAlgorithm::parameter_server:
-    return scenario.training.async()       ? run_async_server(scenario)
-           : needs_server_rounds(scenario) ? run_server_rounds(scenario)
-                                           : run_sync(scenario);
-  }
-  return {};
+  const auto* const own = std::ranges::find(kOwnRecurrences, scenario.training.algorithm,
+                                            &OwnRecurrence::algorithm);
+  return own != kOwnRecurrences.end() ? own->run(scenario) : run_program(scenario);
 }
 
 // Three regimes of loss (PKT 8): harmless, slower, never.

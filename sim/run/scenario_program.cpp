@@ -104,6 +104,19 @@ program::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
        .gather = sharding.gather});
 }
 
+std::string no_late_program(const Scenario& scenario) {
+  const std::string program =
+      "a program of " + std::string(kTrainingAlgorithms[scenario.training.algorithm]);
+  if (!planner_of(scenario).one_channel()) {
+    return program + " sends one message at a time";
+  }
+  // Cycles of iterations that overlap run beside each other, but a stream has one delay at a time.
+  if (scenario.communication.schedule == plan::Schedule::horovod) {
+    return program + " has no cycles of horovod";
+  }
+  return "";
+}
+
 std::string no_pipe_program(const Scenario& scenario) {
   if (!scenario.training.pipeline_width) {
     return "a program needs a pipeline_width, not optimal";
@@ -111,15 +124,8 @@ std::string no_pipe_program(const Scenario& scenario) {
   if (scenario.training.warmup_iterations > 0) {
     return "a program has no warmup_iterations yet";
   }
-  if (!planner_of(scenario).one_channel()) {
-    return "a program of pipe_sgd sends one message at a time";
-  }
-  // Cycles of iterations that overlap run beside each other, but a stream has one delay at a time.
-  if (scenario.communication.schedule == plan::Schedule::horovod &&
-      *scenario.training.pipeline_width > 1) {
-    return "a program of pipe_sgd has no cycles of horovod";
-  }
-  return "";
+  const bool in_step = *scenario.training.pipeline_width == 1;
+  return in_step && planner_of(scenario).one_channel() ? "" : no_late_program(scenario);
 }
 
 program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {

@@ -50,7 +50,9 @@ bool sends_by_program(const Scenario& scenario) {
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;
   const plan::Planner& planner = plan::planner(communication.schedule);
-  return training.algorithm == TrainingAlgorithm::pipe_sgd || accumulates_or_shards(scenario) ||
+  const bool has_job = training.algorithm == TrainingAlgorithm::sync_sgd ||
+                       training.algorithm == TrainingAlgorithm::parameter_server;
+  return !has_job || accumulates_or_shards(scenario) ||
          training.overlap.any() || is_compressed(scenario) || communication.reduce_broadcast ||
          !planner.fits_networks() || !times_beside_exchanges(scenario).empty();
 }
@@ -132,10 +134,11 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     if (training.drain) {
       refuse("/training/drain", "drain" + whose);
     }
-    if (communication.schedule == plan::Schedule::horovod) {
-      refuse("/communication/schedule", "horovod is not defined for pipe_sgd where every message "
-                                        "is simulated: cycles of its iterations overlap");
-    }
+  }
+  if (applies_late(training.algorithm) && communication.schedule == plan::Schedule::horovod) {
+    refuse("/communication/schedule",
+           "horovod is not defined for " + std::string(kTrainingAlgorithms[training.algorithm]) +
+               " where every message is simulated: cycles of its iterations overlap");
   }
   if (training.input.value > 0) {
     refuse("/training/input_s", "input_s is not defined where every message is simulated");

@@ -273,8 +273,11 @@ constexpr std::array kRules{
             "the network model is packet, or flow with count_headers",
             [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },
             model_word},
-    KeyRule{"/communication/next_forward", "the algorithm is neither pipe_sgd nor asynchronous",
-            [](const Scenario& s) { return !is_pipe(s) && !is_async(s); }, algorithm_word},
+    KeyRule{"/communication/next_forward",
+            "updates apply the gradients of their own iteration: the algorithm is neither pipe_sgd "
+            "nor asynchronous",
+            [](const Scenario& s) { return !applies_late(s.training.algorithm) && !is_async(s); },
+            algorithm_word},
     KeyRule{"/communication/overlap_backward", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/copy_bandwidth_Bps", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/candidates", kEvaluated, is_evaluated, curve_word},

@@ -117,6 +117,10 @@ struct Convergence {
 };
 
 enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server, local_sgd, diloco };
+// Gradients are applied in a later iteration, by one update of all layers.
+[[nodiscard]] constexpr bool applies_late(TrainingAlgorithm algorithm) {
+  return algorithm == TrainingAlgorithm::pipe_sgd;
+}
 inline constexpr auto kTrainingAlgorithms =
     base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
                                     {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},

@@ -72,23 +72,22 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   const bool of_node = of_profile && !intra.has("calibration");
   coll::LinkCost cost;
+  std::optional<double> rate; // as given
   if (of_profile) { // values next to it win
     cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
-    cost.per_byte_s = intra.has("bandwidth_Bps") ? 1 / intra.required_number("bandwidth_Bps")
-                                                 : of_profile->per_byte_s;
-    (void)intra.any("bandwidth_Bps");
+    rate = intra.optional_number("bandwidth_Bps");
+    cost.per_byte_s = rate ? 1 / *rate : of_profile->per_byte_s;
   } else {
     cost.latency_s = intra.required_number("latency_s");
-    cost.per_byte_s = 1 / intra.required_number("bandwidth_Bps");
+    rate = intra.required_number("bandwidth_Bps");
+    cost.per_byte_s = 1 / *rate;
   }
   cost.block_latency_s = cost.latency_s;
   cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   if (of_node) {
     const library::NodeLinks& links = cluster.node->links;
     note_override(intra, "latency_s", cost.latency_s, links.inner_latency_s, cluster);
-    const bool same = cost.per_byte_s == of_profile->per_byte_s;
-    note_override(intra, "bandwidth_Bps", same ? links.inner_Bps : 1 / cost.per_byte_s,
-                  links.inner_Bps, cluster);
+    note_override(intra, "bandwidth_Bps", rate.value_or(links.inner_Bps), links.inner_Bps, cluster);
   }
   intra.no_more();
   cluster.intra = cost;

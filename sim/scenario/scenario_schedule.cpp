@@ -137,8 +137,10 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
                  schedule + " is not defined for compression " +
                      std::string(coll::row(method).name));
   }
-  if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
-    problems.add(where, "schedule", schedule + " is not defined for pipe_sgd");
+  if (applies_late(scenario.training.algorithm)) {
+    problems.add(where, "schedule",
+                 schedule + " is not defined for " +
+                     std::string(kTrainingAlgorithms[scenario.training.algorithm]));
   }
   if (communication.reduce_broadcast) {
     problems.add(where, "exchange", "reduce_broadcast is not defined for " + schedule);

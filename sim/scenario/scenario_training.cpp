@@ -198,6 +198,60 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
   }
 }
 
+namespace {
+
+void add_synchronous(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  tree.set("input_s", training.input.value);
+  tree.set("input_pipelined", training.input_pipelined);
+  add_sharding(training, tree);
+}
+
+void add_pipelined(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  tree.set("pipeline_width",
+           training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
+  if (!training.pipeline_width) {
+    tree.set("max_width", training.max_width);
+    tree.set("width_tolerance", training.width_tolerance);
+  }
+  tree.set("warmup_iterations", training.warmup_iterations);
+  tree.set("warmup_switch",
+           training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
+  tree.set("drain", training.drain);
+}
+
+void add_servers(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  const coll::Options& options = scenario.communication.options;
+  tree.set("mode", kServerModes[training.mode]);
+  if (training.mode == ServerMode::ssp) {
+    tree.set("staleness_bound",
+             training.staleness_bound ? io::Json(*training.staleness_bound) : io::Json());
+  }
+  tree.set("servers", static_cast<std::int64_t>(options.servers));
+  tree.set("placement", coll::kPlacements[options.placement]);
+  if (training.async()) {
+    tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
+  } else {
+    tree.set("server_split", training.whole_split ? "whole" : "even");
+  }
+}
+
+void add_rounds(const Scenario& scenario, io::Json& tree) { add_local(scenario.training, tree); }
+
+// Algorithms with keys of their own.
+struct OwnKeys {
+  Algorithm algorithm;
+  void (*add)(const Scenario&, io::Json&);
+};
+constexpr std::array kOwnKeys{
+    OwnKeys{Algorithm::sync_sgd, add_synchronous}, OwnKeys{Algorithm::pipe_sgd, add_pipelined},
+    OwnKeys{Algorithm::parameter_server, add_servers}, OwnKeys{Algorithm::local_sgd, add_rounds},
+    OwnKeys{Algorithm::diloco, add_rounds}};
+
+} // namespace
+
 // Asynchronous servers have no exchange to which a time could be added.
 io::Json training_tree(const Scenario& scenario) {
   const Training& training = scenario.training;
@@ -215,44 +269,9 @@ io::Json training_tree(const Scenario& scenario) {
       tree.set("exchange_s", training.exchange->value);
     }
   }
-  switch (training.algorithm) {
-  case Algorithm::sync_sgd:
-    tree.set("input_s", training.input.value);
-    tree.set("input_pipelined", training.input_pipelined);
-    add_sharding(training, tree);
-    break;
-  case Algorithm::pipe_sgd:
-    tree.set("pipeline_width",
-             training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
-    if (!training.pipeline_width) {
-      tree.set("max_width", training.max_width);
-      tree.set("width_tolerance", training.width_tolerance);
-    }
-    tree.set("warmup_iterations", training.warmup_iterations);
-    tree.set("warmup_switch",
-             training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
-    tree.set("drain", training.drain);
-    break;
-  case Algorithm::local_sgd:
-  case Algorithm::diloco:
-    add_local(training, tree);
-    break;
-  case Algorithm::parameter_server: {
-    const coll::Options& options = scenario.communication.options;
-    tree.set("mode", kServerModes[training.mode]);
-    if (training.mode == ServerMode::ssp) {
-      tree.set("staleness_bound",
-               training.staleness_bound ? io::Json(*training.staleness_bound) : io::Json());
-    }
-    tree.set("servers", static_cast<std::int64_t>(options.servers));
-    tree.set("placement", coll::kPlacements[options.placement]);
-    if (training.async()) {
-      tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
-    } else {
-      tree.set("server_split", training.whole_split ? "whole" : "even");
-    }
-    break;
-  }
+  const auto* const own = std::ranges::find(kOwnKeys, training.algorithm, &OwnKeys::algorithm);
+  if (own != kOwnKeys.end()) {
+    own->add(scenario, tree);
   }
   add_overlap(training, tree);
   if (const auto& convergence = training.convergence) {

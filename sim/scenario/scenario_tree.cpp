@@ -121,6 +121,13 @@ io::Json cluster_tree(const Scenario& scenario) {
     return std::ranges::find(cluster.overrides, pointer, &Override::pointer) !=
            cluster.overrides.end();
   };
+  // As it was given: the reciprocal of a reciprocal may differ in its last digit.
+  const auto rate_of = [&](std::string_view pointer, double of_node, double per_byte_s) {
+    const auto given = std::ranges::find(cluster.overrides, pointer, &Override::pointer);
+    return given != cluster.overrides.end() ? given->value
+           : of_node > 0                    ? io::Json(of_node)
+                                            : io::Json(1 / per_byte_s);
+  };
   if (!topology_counts && !curve_counts && cluster.has_network) {
     if (!cluster.topology_gives_latency) {
       net.set("latency_s", network.latency_s);
@@ -160,9 +167,9 @@ io::Json cluster_tree(const Scenario& scenario) {
     tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);
   }
   if (cluster.nvls) {
-    const bool of_node =
-        cluster.node && cluster.node->links.nvls_Bps > 0 && !overrides("/cluster/nvls_Bps");
-    tree.set("nvls_Bps", of_node ? cluster.node->links.nvls_Bps : 1 / cluster.nvls->per_byte_s);
+    tree.set("nvls_Bps",
+             rate_of("/cluster/nvls_Bps", cluster.node ? cluster.node->links.nvls_Bps : 0,
+                     cluster.nvls->per_byte_s));
     tree.set("nvls_startup_s", cluster.nvls->startup_s);
   }
   if (cluster.switch_latency_s) {
@@ -174,10 +181,11 @@ io::Json cluster_tree(const Scenario& scenario) {
   add_fabric_keys(cluster, tree, net);
   tree.set("network", std::move(net));
   if (cluster.intra) {
-    const bool of_node = cluster.node && cluster.intra_calibration.empty() &&
-                         !overrides("/cluster/intra_network/bandwidth_Bps");
-    const double rate = of_node ? cluster.node->links.inner_Bps : 1 / cluster.intra->per_byte_s;
-    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s}, {"bandwidth_Bps", rate}}};
+    const bool of_node = cluster.node && cluster.intra_calibration.empty();
+    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s},
+                              {"bandwidth_Bps", rate_of("/cluster/intra_network/bandwidth_Bps",
+                                                        of_node ? cluster.node->links.inner_Bps : 0,
+                                                        cluster.intra->per_byte_s)}}};
     if (cluster.intra->delay_s != 0) {
       intra.set("delay_s", cluster.intra->delay_s);
     }

@@ -24,10 +24,12 @@ bool is_known_schedule(plan::Schedule schedule) {
          schedule == plan::Schedule::optimal;
 }
 
-// The exchange is a flat ring whose parts are exactly n / P.
+// The exchange is a flat ring whose parts are exactly n / P. A library has no curve at one rank,
+// but at other points of the same sweep.
 bool is_plain_ring(const Scenario& scenario) {
   const coll::Options& options = scenario.communication.options;
-  return scenario.communication.collective == coll::AlgorithmId::ring &&
+  return !scenario.communication.library &&
+         scenario.communication.collective == coll::AlgorithmId::ring &&
          options.chunking == coll::Chunking::real && options.cost_form == coll::CostForm::exact &&
          !options.ring_startup_2p;
 }

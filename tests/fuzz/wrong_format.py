@@ -2,7 +2,9 @@
 """Every importer with the beginning of every other kind of file, 64 KiB at most: one line, exit code 3,
 little memory.
 
-    wrong_format.py STEPSIM
+    wrong_format.py STEPSIM [PARTS]
+
+With PARTS one of so many parts of the files, another one for every commit.
 """
 import pathlib
 import resource
@@ -10,8 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[up]) for up in (0, 1)]
 import samples  # noqa: E402
+from moving_seed import moving_part  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FORMATS = ["kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"]
@@ -49,10 +52,11 @@ def limited():
 
 def main():
     stepsim = str(pathlib.Path(sys.argv[1]).resolve())
+    parts = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     has_sanitizer = b"__asan_init" in pathlib.Path(stepsim).read_bytes()
     pairs = failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, content, own in inputs(stepsim):
+        for name, content, own in moving_part(list(inputs(stepsim)), parts):
             for form in FORMATS:
                 if form in own:
                     continue

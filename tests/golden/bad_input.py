@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What wrong input gets: exit code and exact message of every row of bad_input.json.
 
-    bad_input.py STEPSIM [NAME ...]
+    bad_input.py STEPSIM [NAME ...] [--parts N]
 
 A row: {"name", "args": [...], "exit", "error": [lines of standard error], "files"?: {NAME: ...},
 "program"?: "stepsim-calibrate"}.
@@ -14,6 +14,7 @@ output.
 Each row runs in an empty folder and must leave nothing behind but its own files: no partial output.
 Works with any build; set STEPSIM_TEST_MEMORY_MIB=0 for sanitizers (they reserve terabytes).
 """
+import argparse
 import copy
 import gzip
 import json
@@ -25,6 +26,9 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
+from moving_seed import moving_part  # noqa: E402
+
 TIME_LIMIT_S = 60
 MEMORY_MIB = int(os.environ.get("STEPSIM_TEST_MEMORY_MIB", "1024"))
 
@@ -136,13 +140,19 @@ def run_row(stepsim, row, bases):
         return wrong
 
 
-def main(arguments):
-    stepsim = str(pathlib.Path(arguments[0]).resolve())
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("stepsim", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--parts", type=int, default=1, help="one of so many parts of the rows")
+    options = parser.parse_args()
+    stepsim = str(options.stepsim.resolve())
     table = json.loads((FOLDER / "bad_input.json").read_text())
     names = [row["name"] for row in table["rows"]]
     assert len(names) == len(set(names)), "names of rows are unique"
     failed = 0
-    rows = [row for row in table["rows"] if not arguments[1:] or row["name"] in arguments[1:]]
+    rows = [row for row in table["rows"] if not options.names or row["name"] in options.names]
+    rows = moving_part(rows, options.parts)
     for row in rows:
         wrong = run_row(stepsim, row, table["bases"])
         if wrong:
@@ -155,4 +165,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,5 +1,5 @@
 #pragma once
-// Period and exposed communication of a run, s, as the rows of TRN 11 print them: "29 / 2".
+// Period and exposed communication of a run, s, as the rows of TRN print them: "29 / 2".
 #include <ostream>
 
 #include "testing/tolerance.hpp"

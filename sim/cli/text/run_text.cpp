@@ -69,6 +69,9 @@ std::string training_text(const study::Result& result) {
     return "pipe_sgd, width " + base::shortest(result.summary.pipeline_width.value_or(1)) + ", " +
            std::to_string(training.warmup_iterations) + " iterations of warm-up";
   }
+  if (training.algorithm != study::TrainingAlgorithm::parameter_server) {
+    return std::string(study::kTrainingAlgorithms[training.algorithm]);
+  }
   const coll::Options& options = result.scenario.communication.options;
   const bool sharded = options.placement == coll::Placement::sharded;
   const bool colocated = options.placement == coll::Placement::colocated;

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/quantity_units.hpp"
+#include "base/quantity.hpp"
 #include "json/json_parse.hpp"
 #include "json/reader.hpp"
 
@@ -40,7 +40,7 @@ Json json_of(const KeyDefault& value, KeyKind kind) {
 // The regular expression of a text with a unit of this kind.
 std::string pattern(base::QuantityKind kind) {
   std::string units;
-  for (const std::string_view unit : base::spellings(kind)) {
+  for (const std::string_view unit : base::units(kind)) {
     units.append(units.empty() ? "" : "|").append(unit);
   }
   return R"(^\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *()" + units + ")$";

@@ -80,6 +80,24 @@ TEST_CASE("prediction: mst takes L (t_pp(n) + t_pp(0)) out and L (t_pp(n) + n ga
   }
 }
 
+TEST_CASE("prediction: messages to all children at once share the port of their parent") {
+  Predictor library = without_replies();
+  library.children_at_once = true;
+  const auto broadcast = [&](std::uint32_t ranks, double n) {
+    return predicted(Op::broadcast, AlgorithmId::mst, ranks, static_cast<std::int64_t>(n), library);
+  };
+  // 4 ranks: the root sends twice, its second child once. 8: three, two and one. 6: rank 0 has
+  // the children 1, 2 and 4, rank 1 has 3 and 5.
+  for (const double n : {8.0, 1e6}) {
+    CHECK(broadcast(2, n) == within(pp(n), 1e-12));
+    CHECK(broadcast(4, n) == within(pp(2 * n) + pp(n), 1e-12));
+    CHECK(broadcast(6, n) == within(pp(3 * n) + pp(2 * n), 1e-12));
+    CHECK(broadcast(8, n) == within(pp(3 * n) + pp(2 * n) + pp(n), 1e-12));
+  }
+  CHECK(predicted(Op::allreduce, AlgorithmId::mst, 4, 1000, library) ==
+        predicted(Op::allreduce, AlgorithmId::mst, 4, 1000, without_replies()));
+}
+
 TEST_CASE("prediction: ring allreduce takes 2(P-1) t_sh(n/P) + (P-1)/P n gamma") {
   for (const std::uint32_t ranks : {3U, 4U, 8U}) {
     const std::int64_t bytes = std::int64_t{ranks} * 40'000;
