@@ -181,8 +181,8 @@ constexpr std::array kOwnAssumptions{
 std::string assumptions(const Scenario& scenario, const io::Json& record,
                         const std::vector<std::string>& filled_in) {
   Parts parts;
-  const auto* const own = std::ranges::find(kOwnAssumptions, scenario.training.algorithm,
-                                            &OwnAssumptions::algorithm);
+  const auto* const own =
+      std::ranges::find(kOwnAssumptions, scenario.training.algorithm, &OwnAssumptions::algorithm);
   if (own != kOwnAssumptions.end()) {
     own->add(scenario, record, parts);
   }

@@ -31,7 +31,9 @@ std::optional<Cluster> with_ranks(const Cluster& cluster, std::int64_t ranks) {
   Cluster small = cluster;
   small.gpus_per_node = std::min(cluster.gpus_per_node, ranks);
   small.nodes = ranks / small.gpus_per_node;
-  const bool even = small.ranks() == ranks;
+  small.nvlink_domain_nodes = std::min(cluster.nvlink_domain_nodes, small.nodes);
+  const bool even = small.ranks() == ranks &&
+                    small.nodes % std::max<std::int64_t>(small.nvlink_domain_nodes, 1) == 0;
   const bool needs_network = small.nodes > 1 && !cluster.has_network;
   if (!even || needs_network || cluster.fabric || cluster.network.curve) {
     return std::nullopt;

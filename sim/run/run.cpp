@@ -68,9 +68,10 @@ struct OwnRecurrence {
   TrainingAlgorithm algorithm;
   Result (*run)(const Scenario&);
 };
-constexpr std::array kOwnRecurrences{OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
-                                     OwnRecurrence{TrainingAlgorithm::pipe_sgd, run_pipeline},
-                                     OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
+constexpr std::array kOwnRecurrences{
+    OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
+    OwnRecurrence{TrainingAlgorithm::pipe_sgd, run_pipeline},
+    OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
 
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
@@ -83,8 +84,8 @@ Result run_algorithm(const Scenario& scenario) {
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {
     return run_program(scenario);
   }
-  const auto* const own = std::ranges::find(kOwnRecurrences, scenario.training.algorithm,
-                                            &OwnRecurrence::algorithm);
+  const auto* const own =
+      std::ranges::find(kOwnRecurrences, scenario.training.algorithm, &OwnRecurrence::algorithm);
   return own != kOwnRecurrences.end() ? own->run(scenario) : run_program(scenario);
 }
 

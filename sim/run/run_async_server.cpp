@@ -157,10 +157,11 @@ Result run_async_server(const Scenario& scenario) {
   result.iterations = iterations_of_first_worker(times, simulated ? 0 : input.link.latency_s);
   for (std::size_t w = 0; w < times.worker_compute_s.size(); ++w) {
     if (scenario.variability.varies()) {
-      result.workers.push_back({.worker = static_cast<std::int64_t>(w),
-                                .compute_s = times.worker_compute_s[w],
-                                .straggler_wait_s = times.worker_held_s[w],
-                                .transfer_s = times.worker_wait_s[w] - times.worker_held_s[w]});
+      result.workers.push_back(
+          {.worker = static_cast<std::int64_t>(w),
+           .compute_s = times.worker_compute_s[w],
+           .straggler_wait_s = times.worker_held_s[w],
+           .transfer_s = std::max(0.0, times.worker_wait_s[w] - times.worker_held_s[w])});
     }
   }
   fill_interval(scenario, result);

@@ -52,9 +52,9 @@ bool sends_by_program(const Scenario& scenario) {
   const plan::Planner& planner = plan::planner(communication.schedule);
   const bool has_job = training.algorithm == TrainingAlgorithm::sync_sgd ||
                        training.algorithm == TrainingAlgorithm::parameter_server;
-  return !has_job || accumulates_or_shards(scenario) ||
-         training.overlap.any() || is_compressed(scenario) || communication.reduce_broadcast ||
-         !planner.fits_networks() || !times_beside_exchanges(scenario).empty();
+  return !has_job || accumulates_or_shards(scenario) || training.overlap.any() ||
+         is_compressed(scenario) || communication.reduce_broadcast || !planner.fits_networks() ||
+         !times_beside_exchanges(scenario).empty();
 }
 
 // Each line refuses one thing that the simulated networks do not model, at the key that asks for

@@ -73,7 +73,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   const bool of_node = of_profile && !intra.has("calibration");
   coll::LinkCost cost;
   std::optional<double> rate; // as given
-  if (of_profile) { // values next to it win
+  if (of_profile) {           // values next to it win
     cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
     rate = intra.optional_number("bandwidth_Bps");
     cost.per_byte_s = rate ? 1 / *rate : of_profile->per_byte_s;

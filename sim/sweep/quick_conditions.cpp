@@ -34,6 +34,11 @@ bool is_plain_ring(const Scenario& scenario) {
          !options.ring_startup_2p;
 }
 
+// NVLink domains of several nodes, whose number would follow that of the nodes.
+bool has_domains(const Cluster& cluster) {
+  return cluster.nvlink_domain_nodes > 1 || (cluster.node && cluster.node->type.domain_nodes > 1);
+}
+
 // Equal workers in step that send gradients as they are, with nothing beside the network on the
 // channel; times alone are asked for.
 bool is_plain_training(const Scenario& scenario) {
@@ -64,7 +69,7 @@ bool takes_quick_way(const Scenario& scenario) {
          !communication.calibrated && !communication.reduce_broadcast &&
          communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
          is_known_schedule(communication.schedule) && is_plain_ring(scenario) &&
-         is_plain_training(scenario);
+         !has_domains(scenario.cluster) && is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

@@ -301,6 +301,21 @@ TEST_CASE("the exchanges of a trace stand next to simulated ones of as many rank
   }
 }
 
+// The trace has two ranks: two GPUs of one node, in a domain of one node.
+TEST_CASE("the exchanges of a trace leave larger NVLink domains") {
+  const auto simulated = [](std::int64_t domain) {
+    io::Json tree = io::parse_json(
+        R"({"cluster": {"nodes": 2, "gpus_per_node": 8,
+                        "network": {"latency_s": 1e-5, "bandwidth_Bps": 5e10},
+                        "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1.6e10}}})",
+        "s.json");
+    io::assign(tree, "/workload", io::parse_json(kTrace, "w.json"));
+    io::assign(tree, "/cluster/nvlink_domain_nodes", domain);
+    return measured_exchanges(parse_scenario(tree, shipped_files())).front().simulated_s;
+  };
+  CHECK(simulated(2) == simulated(1));
+}
+
 TEST_CASE("a trace whose exchanges took 30 % longer than simulated ones is warned about") {
   const Scenario fast = scenario(text(kTrace));
   auto all = measured_exchanges(fast);

@@ -158,7 +158,10 @@ TEST_CASE("sweep: a point of one worker in front changes no other, nor does a re
             "training": {"sync_s": 1e-3}})",
         R"({"cluster": {"nodes": 2, "preset": "mi300x", "gpus_per_node": 1,
                         "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
-            "communication": {"collective": "library"}})"}) {
+            "communication": {"collective": "library"}})",
+        R"({"cluster": {"nodes": 2, "preset": "gb200_nvl72",
+                        "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+            "communication": {"collective": "ring"}})"}) {
     CAPTURE(text);
     io::Json base = io::parse_json(text, "s.json");
     io::assign(base, "/workload", io::Object{{"trace", "traces/resnet50.ddp.2xa100.json"}});

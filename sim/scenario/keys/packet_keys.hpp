@@ -202,7 +202,8 @@ inline constexpr std::array kTransport{
     word("loss_fill", kLossFills, "What replaces lost values.").by_default("zero"),
     boolean("rescale", "Sums with lost values are scaled up; recorded in the result only.")
         .by_default(false),
-    boolean("control_lossy", "Control packets can be lost in full buffers.").by_default(kPacketDefaults.transport.dlcp.control_lossy)};
+    boolean("control_lossy", "Control packets can be lost in full buffers.")
+        .by_default(kPacketDefaults.transport.dlcp.control_lossy)};
 
 // The word alone is the transport with all of its defaults.
 inline constexpr std::array kTransportForms{
