@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/gradient_age.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
 #include "run/network_setup.hpp"
@@ -25,6 +26,7 @@
 #include "scenario/scenario_sharding.hpp"
 #include "train/step/alone.hpp"
 #include "train/step/pipeline.hpp"
+#include "train/workload/staleness.hpp"
 
 namespace stepsim::study {
 
@@ -184,6 +186,23 @@ void fill_pipeline(const Scenario& scenario, Result& result) {
   }
 }
 
+// Every update applies the gradients of the same number of iterations ago.
+void fill_delays(const Program& made, Result& result) {
+  if (made.applies.empty()) {
+    return;
+  }
+  const program::Applied& applied = made.applies.front();
+  train::StalenessCounts counts;
+  for (Iteration& each : result.iterations) {
+    const std::int64_t gradient = each.index - applied.distance;
+    each.applied_gradient = gradient >= 0 ? std::optional(gradient) : std::nullopt;
+    if (each.applied_gradient) {
+      counts.add(program::staleness(applied));
+    }
+  }
+  fill_staleness(counts, result.summary);
+}
+
 void fill_rounds(const Scenario& scenario, const Program& made, const OperationTimes& times,
                  Summary& summary) {
   const LocalTraining& local = scenario.training.local;
@@ -281,6 +300,8 @@ Result run_program(const Scenario& whole) {
   result.iterations = program_iterations(program, times, alone);
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     fill_pipeline(scenario, result);
+  } else if (applies_late(scenario.training.algorithm)) {
+    fill_delays(program, result);
   }
   // Iterations begin with their update or merge, the first one too: with that of the tail there
   // would be one more than iterations.
