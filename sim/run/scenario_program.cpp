@@ -10,6 +10,7 @@
 #include "plan/planners.hpp"
 #include "plan/send_in_order.hpp"
 #include "program/builders/dear_program.hpp"
+#include "program/builders/od_sgd_program.hpp"
 #include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/step_parts.hpp"
 #include "program/builders/sync_sgd_program.hpp"
@@ -140,6 +141,11 @@ program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
                                    static_cast<std::int32_t>(width));
 }
 
+program::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
+  const ProgramParts parts = allreduced_parts(scenario, out);
+  return program::od_sgd_program(parts.layers, parts.buckets, parts.update);
+}
+
 std::string no_sharded_program(const Scenario& scenario) {
   return scenario.training.input.value > 0 ? "a program has no input_s yet" : "";
 }
@@ -166,6 +172,7 @@ constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; },
                no_sharded_program, make_zero},
     ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe},
+    ProgramRow{TrainingAlgorithm::od_sgd, is_none, no_late_program, make_od},
     ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr},
     ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds},
     ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds}};

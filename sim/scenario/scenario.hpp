@@ -116,14 +116,15 @@ struct Convergence {
   double beta{};             // epochs at x2 = (1 + beta) epochs_lossless
 };
 
-enum class TrainingAlgorithm { sync_sgd, pipe_sgd, parameter_server, local_sgd, diloco };
+enum class TrainingAlgorithm { sync_sgd, pipe_sgd, od_sgd, parameter_server, local_sgd, diloco };
 // Gradients are applied in a later iteration, by one update of all layers.
 [[nodiscard]] constexpr bool applies_late(TrainingAlgorithm algorithm) {
-  return algorithm == TrainingAlgorithm::pipe_sgd;
+  return algorithm == TrainingAlgorithm::pipe_sgd || algorithm == TrainingAlgorithm::od_sgd;
 }
 inline constexpr auto kTrainingAlgorithms =
     base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
                                     {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},
+                                    {TrainingAlgorithm::od_sgd, "od_sgd"},
                                     {TrainingAlgorithm::parameter_server, "parameter_server"},
                                     {TrainingAlgorithm::local_sgd, "local_sgd"},
                                     {TrainingAlgorithm::diloco, "diloco"}});

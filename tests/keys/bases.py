@@ -104,6 +104,7 @@ def all_bases(repository):
     bases["schedule omgs"] = base(compression("topk", **SPARSE), communication(schedule="omgs"))
 
     bases["pipe_sgd"] = base(training(algorithm="pipe_sgd"))
+    bases["od_sgd"] = base(training(algorithm="od_sgd"))
     bases["pipe_sgd width 3"] = base(training(algorithm="pipe_sgd", pipeline_width=3),
                                      communication(schedule="single"))
     bases["pipe_sgd optimal width"] = base(training(algorithm="pipe_sgd", pipeline_width="optimal"))

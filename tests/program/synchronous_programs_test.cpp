@@ -1,11 +1,15 @@
 // Expected values of TRN 11.2 and 11.3: synchronous training, accumulation, ZeRO 1 and 2.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "program/builders/dear_program.hpp"
+#include "program/builders/od_sgd_program.hpp"
 #include "program/builders/sync_sgd_program.hpp"
 #include "program/builders/zero_program.hpp"
+#include "program/gradient_age.hpp"
 #include "program/layers_g3.hpp"
 #include "testing/tolerance.hpp"
 
@@ -105,6 +109,22 @@ TEST_CASE("pipe_sgd: the period is max(c, m, (c + m) / K) (row P5)") {
   CHECK(period(100, 60, 2) == 100);
   CHECK(period(60, 100, 2) == 100);
   CHECK(period(60, 100, 3) == 100);
+}
+
+TEST_CASE("od_sgd: the period is max(c, m), c with two updates, and the delay is 1") {
+  const std::vector<LayerTimes> layers{{.forward = Seconds{3}, .backward = Seconds{5}}};
+  const auto made = [&](double m, double update) {
+    return od_sgd_program(layers,
+                          {{.layers = {0}, .reduce = {.startup = {}, .data = {m}}, .gather = {}}},
+                          Seconds{update});
+  };
+  for (const double update : {0.0, 1.0}) {
+    for (const double m : {0.0, 4.0, 9.0, 25.0}) {
+      const double c = 8 + 2 * update;
+      CHECK(figures(made(m, update)).period == within(std::max(c, m), 1e-12));
+    }
+  }
+  CHECK(staleness_histogram(made(4, 1), 10) == std::vector<std::int64_t>{0, 9});
 }
 
 TEST_CASE("critical cycle: attribution and derivatives of synchronous steps (rows E4, E5)") {

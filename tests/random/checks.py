@@ -125,7 +125,7 @@ def of_buckets(s, result):
     message is simulated workers drift apart: a bucket starts when the first sends, is ready when the last
     one is, and ends at the last, which may be in the first one's next iteration."""
     period = s["iteration_time_s"]
-    pipelined = result["scenario"]["training"]["algorithm"] == "pipe_sgd"
+    pipelined = result["scenario"]["training"]["algorithm"] in ("pipe_sgd", "od_sgd")
     varied = result["workers"] or s["iteration_time_low_s"] is not None  # then buckets are of equal workers
     simulated = result["scenario"]["cluster"]["network"]["model"] in ("flow", "packet")
     if result["scenario"]["training"]["algorithm"] in ("local_sgd", "diloco"):

@@ -5,7 +5,7 @@ ASYNC, SYNC_SERVER, PIPE = "parameter_server async", "parameter_server sync", "p
 SSP, ISLANDS = "parameter_server ssp", "diloco sync_sgd"
 UNBOUND = {ASYNC, SSP}
 ROUNDS = {"local_sgd", "diloco", ISLANDS}
-ALGORITHMS = {"sync_sgd", PIPE, SYNC_SERVER} | UNBOUND | ROUNDS
+ALGORITHMS = {"sync_sgd", PIPE, "od_sgd", SYNC_SERVER} | UNBOUND | ROUNDS
 PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensors", "optimal", "eager",
             "exhaustive"}
 OWN_ORDER = {"asc_wfbp", "priority", "dear", "omgs"}

@@ -19,7 +19,7 @@ def words(pointer):
 
 
 DIMENSIONS = {
-    "algorithm": ["sync_sgd", "pipe_sgd", "parameter_server sync", "parameter_server async",
+    "algorithm": ["sync_sgd", "pipe_sgd", "od_sgd", "parameter_server sync", "parameter_server async",
                   "parameter_server ssp", "local_sgd", "diloco", "diloco sync_sgd"],
     "schedule": ["-"] + words("/communication/schedule"),
     "collective": ["-"] + words("/communication/collective"),

@@ -2,6 +2,7 @@
 // scenarios: network N4 is 4 workers, 50 us, 1.25 GB/s, adding at 10 GB/s.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "scenario/scenario_text.hpp"
@@ -331,4 +332,19 @@ TEST_CASE("scenario: servers belong to parameter servers") {
           "training": {"servers": 2}})";
   CHECK(study::testing::problem_of(text) ==
         "test.json: /training/servers: applies to parameter_server only");
+}
+
+// N4 with AlexNet: c = 0.2 s and twice the update, m the ring of table C.
+TEST_CASE("od_sgd: period, updates and delay") {
+  const double m = *summary_of({.training = kPipe}).communication_s;
+  for (const double update : {0.0, 0.15}) {
+    const std::string training =
+        R"("algorithm": "od_sgd", "update_s": )" + std::to_string(update) + ", ";
+    const study::Summary summary = summary_of({.training = training});
+    const double c = 0.2 + 2 * update;
+    CHECK(*summary.iteration_time_s == within(std::max(c, m), 1e-9));
+    CHECK(*summary.update_s == within(2 * update, 1e-9));
+    CHECK(*summary.staleness_mean == 1);
+    CHECK(*summary.staleness_max == 1);
+  }
 }

@@ -51,9 +51,10 @@ inline constexpr std::array kConvergence{
 // Keys of all training algorithms stand here; which of them count for which is in rules.cpp.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
-         "Training algorithm: synchronous, pipelined (Pipe-SGD), with parameter servers, or in "
-         "rounds of several steps whose parameters are averaged (local_sgd) or whose changes are "
-         "applied by an outer optimizer (diloco).")
+         "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "
+         "local updates (od_sgd), with parameter servers, or in rounds of several steps whose "
+         "parameters are averaged (local_sgd) or whose changes are applied by an outer optimizer "
+         "(diloco).")
         .by_default("sync_sgd")
         .because("synchronous training"),
     integer("iterations",
