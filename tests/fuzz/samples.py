@@ -28,6 +28,17 @@ def nccl_json():
                        "results": results, "average_bus_bandwidth": {"bandwidth": 1.5}}).encode()
 
 
+def nccl_inspector():
+    """Two ranks, an all-reduce and an all-gather each."""
+    return "".join(json.dumps({
+        "header": {"id": "0x7f8c", "rank": rank, "n_ranks": 2, "nnodes": 1},
+        "metadata": {"hostname": "h", "pid": 7},
+        "coll_perf": {"coll": name, "coll_sn": number, "coll_msg_size_bytes": 4096 << number,
+                      "coll_exec_time_us": 20 + 3 * number + rank, "coll_timing_source": "kernel_gpu",
+                      "coll_algobw_gbs": 0.2, "coll_busbw_gbs": 0.2}}) + "\n"
+        for rank in range(2) for name in ("AllReduce", "AllGather") for number in range(4)).encode()
+
+
 def caffe_log():
     rows = [(0, 128, 30, 5), (1, 64, 30, 0), (2, 64, 0, 0), (3, 192, 12.5, 7)]
     return "".join(f"I0219 a.cpp:112] [{', '.join(map(str, row))}]\n"
@@ -121,6 +132,7 @@ IMPORTS = {
     "osu": ("osu.log", osu, ["--ranks", "8"]),
     "nccl-tests": ("nccl.log", nccl_tests, []),
     "nccl-tests, JSON": ("nccl.json", nccl_json, []),
+    "nccl-inspector": ("inspector.log", nccl_inspector, []),
     "caffe-log": ("caffe.log", caffe_log, []),
     "layer-table": ("layers.csv", layer_table, []),
     "nccl-topology": ("machine.xml", topology_xml, []),

@@ -118,7 +118,8 @@ def imports(programs, folder):
             commands.append(["stepsim-calibrate", "fit", mutant, "--op", "allreduce", *flags, "-o",
                              "out.json"])
         data = content()
-        seeds.append(Seed(form, data, "tree" if data[:1] == b"{" else "bytes", mutant, commands))
+        shape = "lines" if form == "nccl-inspector" else "tree" if data[:1] == b"{" else "bytes"
+        seeds.append(Seed(form, data, shape, mutant, commands))
     # Files that say how large the gradients of a trace are.
     (folder / "rank0.json").write_bytes(samples.kineto())
     for flag, name, content in (("--sizes", "mutant.csv", samples.size_table()),
