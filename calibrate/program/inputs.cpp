@@ -41,6 +41,9 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
     }
     return io::samples_of(io::import_osu(path, osu));
   }
+  if (detected.format == io::ImportFormat::nccl_inspector) { // several files make one set
+    throw InputError(path, "", io::import_first(*detected.format));
+  }
   throw InputError(path, "",
                    detected.advice.empty()
                        ? "neither samples (JSON, CSV) nor a log of nccl-tests or OSU"

@@ -43,6 +43,15 @@ double median(std::span<const double> values) {
   return below + (*middle - below) / 2;
 }
 
+double quantile(std::span<const double> ascending, double share) {
+  assert(!ascending.empty() && "a quantile of nothing is undefined");
+  const double place = share * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, ascending.size() - 1);
+  const double part = place - static_cast<double>(below);
+  return ascending[below] + part * (ascending[above] - ascending[below]);
+}
+
 LineFit fit_line(std::span<const double> x, std::span<const double> y) {
   assert(x.size() == y.size() && "one y for each x");
   assert(x.size() >= 2 && "a line needs two points");

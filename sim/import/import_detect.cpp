@@ -20,9 +20,14 @@ namespace {
 
 constexpr std::size_t kHead = std::size_t{1} << 20;
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 7> kNames{{
+// Its times come from a thread that polls, not from the device.
+constexpr std::string_view kFlightRecorder = "dumps of the PyTorch flight recorder hold no times "
+                                             "of the GPU; export a PyTorch profiler trace";
+
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 8> kNames{{
     {"kineto", ImportFormat::kineto},
     {"nccl-tests", ImportFormat::nccl_tests},
+    {"nccl-inspector", ImportFormat::nccl_inspector},
     {"osu", ImportFormat::osu},
     {"nccl-topology", ImportFormat::nccl_topology},
     {"layer-table", ImportFormat::layer_table},
@@ -41,6 +46,13 @@ DetectedFormat not_supported(std::string what) { return {std::nullopt, std::move
 DetectedFormat detect_json(std::string_view head) {
   if (contains(head, "\"NEGOTIATE_")) {
     return not_supported("Horovod timelines are not supported; export a PyTorch profiler trace");
+  }
+  if (contains(head, "\"entries\"") && contains(head, "\"profiling_name\"")) {
+    return not_supported(std::string(kFlightRecorder));
+  }
+  if (contains(head, "\"coll_perf\"") ||
+      (contains(head, "\"header\"") && contains(head, "\"n_ranks\""))) {
+    return {ImportFormat::nccl_inspector, ""};
   }
   if (contains(head, "\"nodes\"") && contains(head, "\"schema\"")) {
     return {ImportFormat::pytorch_et, ""};
@@ -148,6 +160,25 @@ std::optional<ImportFormat> parse_import_format(std::string_view word) {
   return row == kNames.end() ? std::nullopt : std::optional(row->second);
 }
 
+// What binary files say of themselves in their first bytes.
+DetectedFormat detect_binary(std::string_view head) {
+  if (contains(head.substr(0, 128), "brain.Event:")) {
+    return not_supported("TensorBoard event files are not supported; export a PyTorch profiler "
+                         "trace (export_chrome_trace)");
+  }
+  // A pickle of version 2 to 5, of one dictionary.
+  if (head.size() > 2 && head[0] == '\x80' && head[1] <= '\x05' &&
+      contains(head, "profiling_name")) {
+    return not_supported(std::string(kFlightRecorder));
+  }
+  // A model begins with its version, field 1, and the name of its producer, field 2.
+  if (head.size() > 2 && head[0] == '\x08' && head[1] < '\x20' && head[2] == '\x12') {
+    return not_supported("ONNX models hold no times; export a PyTorch profiler trace");
+  }
+  return not_supported("binary files (Chakra, ONNX) are not supported; export a PyTorch profiler "
+                       "trace or a layer table (CSV)");
+}
+
 // Binary formats first: their bytes may contain any word by chance.
 DetectedFormat detect_format(std::string_view head) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -169,8 +200,7 @@ DetectedFormat detect_format(std::string_view head) {
   const char first = begin == std::string_view::npos ? ' ' : head[begin];
   // Texts have no zero bytes.
   if (contains(head.substr(0, 4096), std::string_view("\0", 1))) {
-    return not_supported("binary files (Chakra, ONNX) are not supported; export a PyTorch profiler "
-                         "trace or a layer table (CSV)");
+    return detect_binary(head);
   }
   if (first == '{' || (first == '[' && contains(head.substr(0, 4096), "{"))) {
     return detect_json(head);

@@ -9,6 +9,7 @@ namespace stepsim::io {
 enum class ImportFormat {
   kineto,
   nccl_tests,
+  nccl_inspector,
   osu,
   nccl_topology,
   layer_table,

@@ -17,6 +17,15 @@ TEST_CASE("median: the middle value, or the mean of the middle two, whatever the
   CHECK(median(std::vector{4.0, 1.0, 10.0, 2.0}) == (2.0 + 4.0) / 2);
 }
 
+TEST_CASE("quantile: linear between the neighbours of sorted values") {
+  CHECK(quantile(std::vector{7.0}, 0.95) == 7.0);
+  const std::vector sorted{1.0, 2.0, 4.0, 8.0, 16.0};
+  CHECK(quantile(sorted, 0) == 1.0);
+  CHECK(quantile(sorted, 0.5) == median(sorted));
+  CHECK(quantile(sorted, 0.95) == within(8 + 0.8 * (16 - 8), 1e-12)); // place 0.95 x 4 = 3.8
+  CHECK(quantile(sorted, 1) == 16.0);
+}
+
 TEST_CASE("fit_line: points on a line return the line with r squared 1") {
   std::vector<double> x;
   std::vector<double> y;

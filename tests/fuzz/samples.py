@@ -28,6 +28,17 @@ def nccl_json():
                        "results": results, "average_bus_bandwidth": {"bandwidth": 1.5}}).encode()
 
 
+def nccl_inspector():
+    """Two ranks, an all-reduce and an all-gather each."""
+    return "".join(json.dumps({
+        "header": {"id": "0x7f8c", "rank": rank, "n_ranks": 2, "nnodes": 1},
+        "metadata": {"hostname": "h", "pid": 7},
+        "coll_perf": {"coll": name, "coll_sn": number, "coll_msg_size_bytes": 4096 << number,
+                      "coll_exec_time_us": 20 + 3 * number + rank, "coll_timing_source": "kernel_gpu",
+                      "coll_algobw_gbs": 0.2, "coll_busbw_gbs": 0.2}}) + "\n"
+        for rank in range(2) for name in ("AllReduce", "AllGather") for number in range(4)).encode()
+
+
 def caffe_log():
     rows = [(0, 128, 30, 5), (1, 64, 30, 0), (2, 64, 0, 0), (3, 192, 12.5, 7)]
     return "".join(f"I0219 a.cpp:112] [{', '.join(map(str, row))}]\n"
@@ -52,7 +63,7 @@ def topology_xml():
 
 
 def kineto():
-    """Three steps of two layers, one kernel for each forward and backward."""
+    """Three steps of two layers, one kernel for each forward and backward, and an all-reduce."""
     events = []
     correlation = 0
 
@@ -60,11 +71,11 @@ def kineto():
         events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": begin,
                        "dur": duration, "args": arguments})
 
-    def kernel(begin, thread):
+    def kernel(begin, thread, name="kernel"):
         nonlocal correlation
         correlation += 1
         event("cuda_runtime", "cudaLaunchKernel", begin + 1, 2, thread, correlation=correlation)
-        event("kernel", f"kernel_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7,
+        event("kernel", f"{name}_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7,
               device=0)
 
     now, sequence = 1_000_000.5, 0
@@ -87,6 +98,11 @@ def kineto():
             event("cpu_op", "torch::autograd::AccumulateGrad", now + 1, 5, 202,
                   **{"Input Dims": [[64, 3, 7, 7]], "Input type": ["float"]})
             now += 20
+        event("cpu_op", "record_param_comms", now, 10, 202, **{
+            "Collective name": "allreduce", "In msg nelems": 18816, "dtype": "Float", "Group size": 2,
+            "Process Group Name": "0"})
+        kernel(now, 202, "ncclDevKernel_AllReduce")
+        now += 40
         event("user_annotation", "Optimizer.step#SGD.step", now, 10, 101)
         now += 20
         event("user_annotation", f"ProfilerStep#{step + 3}", begin, now - begin, 101)
@@ -107,6 +123,14 @@ def execution_trace():
     return json.dumps({"schema": "1.1.0-chakra.0.0.4", "nodes": nodes}).encode()
 
 
+def line_costs():
+    """Costs of two operations, as a trace of one rank and one of all ranks tell them."""
+    line = {"ranks": 4, "startup_s": 2.3e-5, "per_byte_s": 4.3e-11, "bus_bandwidth_Bps": 3.5e10,
+            "startup_low_s": 0, "startup_high_s": 2.3e-5, "bus_bandwidth_low_Bps": 3.5e10}
+    return json.dumps({"kind": "cost", "source": "by hand", "costs": [
+        {"op": "allreduce", "grade": "bound", **line}, {"op": "allgather", "grade": "measured", **line}]}).encode()
+
+
 def size_table():
     return b"name,elements,dtype\nconv.weight,9408,float32\n\"fc, bias\",1000,torch.bfloat16\n"
 
@@ -121,6 +145,7 @@ IMPORTS = {
     "osu": ("osu.log", osu, ["--ranks", "8"]),
     "nccl-tests": ("nccl.log", nccl_tests, []),
     "nccl-tests, JSON": ("nccl.json", nccl_json, []),
+    "nccl-inspector": ("inspector.log", nccl_inspector, []),
     "caffe-log": ("caffe.log", caffe_log, []),
     "layer-table": ("layers.csv", layer_table, []),
     "nccl-topology": ("machine.xml", topology_xml, []),

@@ -17,7 +17,8 @@ import samples  # noqa: E402
 from moving_seed import moving_part  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FORMATS = ["kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"]
+FORMATS = ["kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-inspector", "nccl-topology",
+           "auto"]
 HEAD = 64 << 10
 MEMORY_LIMIT = 300 << 20  # the program maps about 100 MiB
 

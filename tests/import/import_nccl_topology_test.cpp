@@ -492,8 +492,11 @@ TEST_CASE("nccl-topology: xGMI cables carry count times the rate of the architec
     std::string gcn;
     double rate;
   };
-  for (const auto& [gcn, rate] : {Row{"906", 24e9}, Row{"910", 36e9}, Row{"gfx90a", 36e9},
-                                  Row{"940", 48e9}, Row{"gfx942", 48e9}}) {
+  for (const auto& [gcn, rate] :
+       {Row{"906", 24e9}, Row{"908", 24e9}, Row{"gfx908", 24e9}, Row{"910", 36e9},
+        Row{"gfx90a", 36e9}, Row{"gfx90a:sramecc+:xnack-", 36e9}, Row{"940", 48e9},
+        Row{"GFX942", 48e9}, Row{"gfx950", 48e9}, Row{"950", 48e9}, Row{"gfx1100", 24e9}}) {
+    CAPTURE(gcn);
     const std::string id = " gcn='" + gcn + "'";
     const NcclTopology imported = import_text(
         "<system version='2'>\n" +
@@ -516,6 +519,40 @@ TEST_CASE("nccl-topology: a network of more than 10,000,000 Mbit/s is one in kbi
   }));
 }
 
+// What public files of RCCL hold beside that: comments framed by dashes, GPUs of several PCI
+// classes, cables without a count or without an end in the file, interfaces below CPUs, numbers of
+// devices that are not the ranks, and attributes that are missing or unknown.
+TEST_CASE("nccl-topology: RCCL's files in all their variety") {
+  const NcclTopology imported = import_text(
+      "<!-----------------------------\n - text -\n ----------------------------->\n"
+      "<system version='2'>\n"
+      "<cpu numaid='0' host_hash='0x1' arch='x86_64' vendor='AuthenticAMD' familyid='175'>\n"
+      "<pci busid='0021:00:00.0' class='0x120000' link_speed='32.0 GT/s PCIe' link_width='16'>"
+      "<gpu dev='1' gcn='gfx942' rank='0'><xgmi target='0011:00:00.0'/>"
+      "<xgmi target='00ff:00:00.0' count='1'/></gpu></pci>\n"
+      "<pci busid='0011:00:00.0' class='0x038000' link_speed='' link_width='255'>"
+      "<gpu dev='0' gcn='gfx942' rank='1'><xgmi target='0021:00:00.0' tclass='0x120000'/></gpu>"
+      "</pci>\n"
+      "<nic><net name='eth0' dev='0' speed='100000' port='0' guid='0x0' gdr='0'/></nic>\n"
+      "</cpu>\n"
+      "<cpu numaid='1' host_hash='0x1' arch='x86_64' vendor='AuthenticAMD' familyid='175'>\n"
+      "<pci busid='0031:00:00.0' link_speed='Unknown' link_width='16'><gpu rank='2'/></pci>\n"
+      "<pci busid='0040:00:00.0' class='0x020000' link_speed='16 GT/s' link_width='16'><nic>"
+      "<net name='cxi1' dev='1' speed='200000000' coll='1'/>"
+      "<net name='cxi2' dev='2' speed='-1'/></nic></pci>\n"
+      "</cpu></system>\n");
+  CHECK(imported.topology.gpus ==
+        std::vector<std::string>{"0021:00:00.0", "0011:00:00.0", "0031:00:00.0"});
+  CHECK(gpu_cables(imported.topology) == std::map<double, int>{{48e9, 1}});
+  CHECK(imported.counts.nets == 3);
+  CHECK(network_rates(imported.topology) ==
+        std::map<double, int>{{100e9 / 8, 1}, {200e9 / 8, 1}, {10e9 / 8, 1}});
+  CHECK(imported.counts.cpus == 2);
+  CHECK(link_of(imported, "cpu0-cpu1").bandwidth_Bps == 24e9);
+  CHECK(link_of(imported, "0021:00:00.0-cpu0").bandwidth_Bps == within(2 * kGen4, 1e-12));
+  CHECK(link_of(imported, "0011:00:00.0-cpu0").source == "default");
+}
+
 TEST_CASE("nccl-topology: files of RCCL, version 2") {
   struct Row {
     std::string file;
@@ -534,5 +571,27 @@ TEST_CASE("nccl-topology: files of RCCL, version 2") {
     CHECK(imported.counts.gpus == gpus);
     CHECK(gpu_cables(imported.topology) == cables);
     CHECK(network_rates(imported.topology) == networks);
+    if (file == "rccl_8x_gfx942") { // 16 lanes of 32 GT/s
+      CHECK(link_of(imported, "0000:0c:00.0-0000:0a:00.0").bandwidth_Bps == within(4.789e10, 1e-4));
+    }
   }
+}
+
+TEST_CASE("nccl-topology: all 57 public files of RCCL") {
+  const std::string folder = sample("rccl/tools/topo_expl/models");
+  if (absent(folder)) {
+    return;
+  }
+  std::int64_t files = 0;
+  std::int64_t gpus = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    CAPTURE(entry.path().string());
+    const NcclTopology imported = import_nccl_topology(entry.path().string(), {});
+    CHECK(imported.counts.gpus > 0);
+    CHECK_FALSE(net::fabric_of(imported.topology).links.empty());
+    gpus += imported.counts.gpus;
+    ++files;
+  }
+  CHECK(files == 57);
+  CHECK(gpus == 454);
 }

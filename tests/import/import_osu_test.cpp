@@ -155,7 +155,17 @@ TEST_CASE("import auto: the format from the first bytes") {
   const auto advice = [](std::string_view head) { return detect_format(head).advice; };
   CHECK(format("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": [") == ImportFormat::pytorch_et);
   CHECK(advice("DATA\n2\n").find("ASTRA-sim") != std::string::npos);
-  for (int i = 0; i < 7; ++i) {
+  using namespace std::string_view_literals;
+  CHECK(advice("\x18\0\0\0\0\0\0\0abcd\t12345678\x1a\x0d"
+               "brain.Event:2"sv)
+            .starts_with("TensorBoard"));
+  CHECK(advice("\x08\x08\x12\x07pytorch\0"sv).starts_with("ONNX"));
+  CHECK(advice("\x80\x02}q\0X\x0e\0\0\0profiling_name"sv).find("flight recorder") !=
+        std::string::npos);
+  CHECK(advice(R"({"entries": [{"profiling_name": "nccl:all_reduce"}]})").find("flight recorder") !=
+        std::string::npos);
+  CHECK(advice("\x0a\x05\0"sv).starts_with("binary files"));
+  for (int i = 0; i < 8; ++i) {
     const auto each = static_cast<ImportFormat>(i);
     CHECK(parse_import_format(name(each)) == each);
   }

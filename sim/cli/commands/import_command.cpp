@@ -25,6 +25,7 @@
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
 #include "import/import_osu.hpp"
+#include "import/nccl/import_nccl_inspector.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
@@ -37,10 +38,10 @@ constexpr CommandText kImportText{
     "import",
     "FORMAT FILE... -o OUT",
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
-    "layer-table (CSV) into a trace; nccl-tests and osu into samples for stepsim-calibrate fit,\n"
-    "osu into a cost file where OUT ends in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE) into\n"
-    "a topology; pytorch-et (execution trace) into sizes without times; auto detects the format.\n"
-    "Prints a summary and warnings.",
+    "layer-table (CSV) into a trace; nccl-tests, nccl-inspector and osu into samples for\n"
+    "stepsim-calibrate fit, osu into a cost file where OUT ends in .cost.json; nccl-topology\n"
+    "(NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology; pytorch-et (execution trace) into\n"
+    "sizes without times; auto detects the format. Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
@@ -55,9 +56,9 @@ constexpr CommandText kImportText{
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 8> kFormats{"kineto",     "caffe-log",  "layer-table",
-                                                   "osu",        "nccl-tests", "nccl-topology",
-                                                   "pytorch-et", "auto"};
+constexpr std::array<std::string_view, 9> kFormats{"kineto",        "caffe-log",  "layer-table",
+                                                   "osu",           "nccl-tests", "nccl-inspector",
+                                                   "nccl-topology", "pytorch-et", "auto"};
 
 // A flag that belongs to other formats is an error, not silence. Each row names a flag with the
 // formats that read it; a format is looked for in that text, which works because the name of no
@@ -83,6 +84,7 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--parameters", flags.parameters, "kineto"},
       Row{"--dtype", flags.dtype, "kineto"},
       Row{"--variability", flags.variability, "kineto"},
+      Row{"--cost", flags.cost, "kineto"},
       Row{"--op", flags.op, "osu nccl-tests"},
       Row{"--ranks", flags.ranks, "osu nccl-tests"},
       Row{"--value", flags.value, "osu"},
@@ -114,7 +116,7 @@ std::vector<train::ModelTable> known_models(ImportFlags& flags, study::Files& fi
   return tables;
 }
 
-// Only kineto takes several files, one per rank.
+// Only kineto and nccl-inspector take several files, of several ranks.
 const std::string& single_file(const ImportFlags& flags) {
   if (flags.files.size() != 1) {
     throw UsageError("format " + flags.format + " takes one file, got " +
@@ -211,6 +213,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
   }
+  if (flags.format == "nccl-inspector") {
+    return imported_samples(io::import_nccl_inspector(flags.files, common_options(flags)));
+  }
   if (flags.format == "nccl-topology") {
     return imported_topology(flags);
   }
@@ -260,9 +265,11 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
-                 "nccl-topology, pytorch-et or auto")
+                 "nccl-inspector, nccl-topology, pytorch-et or auto")
       ->required();
-  app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
+  app.add_option("FILE", flags.files,
+                 "input, .gz or not; kineto takes one per rank, nccl-inspector several")
+      ->required();
   const auto add = [&app](const char* name, std::string& value, const char* type,
                           const char* description, const char* group) {
     app.add_option(name, value, description)->type_name(type)->group(group);
@@ -298,6 +305,9 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "values of model._get_ddp_logging_data(), with the sizes of the buckets", kKineto);
   add("--variability", flags.variability, "FILE",
       "also writes how ranks and steps differ in computing, the block variability of a scenario",
+      kKineto);
+  add("--cost", flags.cost, "FILE.cost.json",
+      "also writes what the collectives tell of the link, a cost for each operation and group size",
       kKineto);
   app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
                "writes a trace without gradient sizes, for its times alone; run refuses it")

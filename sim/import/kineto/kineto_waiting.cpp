@@ -15,15 +15,11 @@ namespace {
 
 using Calls = std::vector<const CollectiveCall*>;
 
-bool synchronizes(std::string_view op) {
-  return op == "allreduce" || op == "allgather" || op == "reduce_scatter" || op == "alltoall";
-}
-
 // With a kernel, by process group in launch order.
 std::map<std::string, Calls> calls_by_group(const KinetoRank& rank) {
   std::map<std::string, Calls> groups;
   for (const CollectiveCall& call : rank.calls) {
-    if (call.kernels > 0 && synchronizes(call.op)) {
+    if (call.kernels > 0 && ends_together(call.op)) {
       groups[call.group].push_back(&call);
     }
   }
@@ -164,6 +160,10 @@ SeparatedCollective separate(const Calls& calls, const std::vector<Clock>& clock
 
 } // namespace
 
+bool ends_together(std::string_view op) {
+  return op == "allreduce" || op == "allgather" || op == "reduce_scatter" || op == "alltoall";
+}
+
 Waiting separate_waiting(std::span<const KinetoRank> ranks) {
   Waiting result;
   if (ranks.size() < 2) {
@@ -237,15 +237,8 @@ train::MeasuredTransfer transfer_of(const Waiting& waiting,
   }
   if (transfers.size() >= 5) {
     std::ranges::sort(transfers);
-    const auto quantile = [&](double share) {
-      const double place = share * static_cast<double>(transfers.size() - 1);
-      const auto below = static_cast<std::size_t>(place);
-      const std::size_t above = std::min(below + 1, transfers.size() - 1);
-      const double part = place - static_cast<double>(below);
-      return seconds(transfers[below] + part * (transfers[above] - transfers[below]));
-    };
-    result.low = quantile(0.05);
-    result.high = quantile(0.95);
+    result.low = seconds(base::quantile(transfers, 0.05));
+    result.high = seconds(base::quantile(transfers, 0.95));
   }
   return result;
 }

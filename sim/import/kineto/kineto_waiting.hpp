@@ -7,12 +7,16 @@
 //   transfer = E - L,   wait of a rank = min(its duration, L - its start)
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "import/kineto/kineto_rank.hpp"
 #include "train/workload/trace.hpp"
 
 namespace stepsim::io {
+
+// Whether all ranks of an operation end together, when the last one has the data.
+[[nodiscard]] bool ends_together(std::string_view op);
 
 struct SeparatedCollective {
   const CollectiveCall* call = nullptr; // of the first rank

@@ -16,10 +16,12 @@ double nvlink_rate(std::int64_t sm) {
 }
 
 double xgmi_rate(std::string_view gcn) {
-  if (gcn == "910" || gcn.starts_with("gfx90a")) {
+  constexpr std::string_view kPrefix = "gfx";
+  const std::string_view digits = gcn.starts_with(kPrefix) ? gcn.substr(kPrefix.size()) : gcn;
+  if (digits == "910" || digits.starts_with("90a")) { // RCCL once numbered gfx90a as 910
     return 36e9;
   }
-  return gcn.starts_with("94") || gcn.starts_with("gfx94") ? 48e9 : 24e9;
+  return digits.starts_with("94") || digits.starts_with("95") ? 48e9 : 24e9;
 }
 
 double cpu_rate(const NcclNode& cpu) {

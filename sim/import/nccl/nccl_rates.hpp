@@ -3,8 +3,9 @@
 //
 //     PCIe         GT/s x lanes x 128/130 (8/10 up to 5 GT/s) / 8 x efficiency
 //     NVLink       per link and direction: sm 60 18 GB/s, from sm 70 20, sm 86 12, from sm 100 40.1
-//     xGMI         per cable and direction: 24 GB/s, gfx90a (also 910) 36, names that start with
-//                  gfx94 or 94 48
+//     xGMI         per cable and direction: 24 GB/s, gfx90a (also written 910) 36, gfx94* and
+//     gfx95*
+//                  (also written 940, 942) 48
 //     between CPUs by make, from 6 GB/s (unknown, old or Arm) to 40 GB/s (Emerald Rapids)
 //
 // Per direction. Source: IO 8; NVLink and CPUs: NCCL, src/graph/topo.h; xGMI: RCCL's.

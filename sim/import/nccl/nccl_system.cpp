@@ -272,7 +272,7 @@ private:
 
 } // namespace
 
-// "0000:1B:00.0" and "1b:00.0" are one device: case and leading zeros do not count.
+// "00000000:1B:00.0" and "0000:1b:00.0" are one device: case and leading zeros do not count.
 std::string bus_key(std::string_view bus_id) {
   const std::string key = lower(bus_id);
   return key.substr(std::min(key.find_first_not_of('0'), key.size()));
